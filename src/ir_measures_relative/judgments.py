@@ -1,0 +1,277 @@
+"""Qrels -> compact arrays, and where the judged documents stand in a run.
+
+Everything but MED asks a run only one thing: at which position does it hold each judged document?
+:meth:`Judgments.positions` answers for all of them at once, so that the measures are arithmetic on arrays with
+one entry a judged document.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import repeat
+from typing import Any, TypeAlias
+
+import numpy as np
+from ir_measures.util import QrelsConverter
+from numpy.typing import NDArray
+
+from .rankings import IntArray, ObjectArray, Rankings, _blocks, object_array, read_bytes
+
+#: What qrels may be: what ir_measures takes, PyTerrier's columns too, or the path of a TREC qrels file.
+Qrels: TypeAlias = Any
+
+BoolArray: TypeAlias = NDArray[np.bool_]
+FloatArray: TypeAlias = NDArray[np.float64]
+
+_COLUMNS = (("query_id", "qid"), ("doc_id", "docno"), ("relevance", "label"))
+
+
+class Judgments:
+    """The judged documents of every query, one row a (query, document), grouped by query.
+
+    Attributes:
+        query_ids: the queries, in the order of the qrels.
+        query: the query of each row, as an index into ``query_ids``, ascending.
+        doc_ids: the document of each row.
+        grade: the judged relevance of each row.
+    """
+
+    def __init__(self, query_ids: ObjectArray, query: IntArray, doc_ids: ObjectArray, grade: IntArray) -> None:
+        self.query_ids = query_ids
+        self.query = query
+        self.doc_ids = doc_ids
+        self.grade = grade
+
+    @property
+    def n_queries(self) -> int:
+        return len(self.query_ids)
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """The rows of query ``i`` are ``starts[i]:starts[i + 1]``."""
+        counts = np.bincount(self.query, minlength=self.n_queries)
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+    @cached_property
+    def relevant(self) -> Judgments:
+        """The rows with a grade above 0; all a measure needs that gives no gain to the others."""
+        keep = self.grade > 0
+        return self if keep.all() else self.select(keep)
+
+    def select(self, keep: BoolArray) -> Judgments:
+        """The rows where ``keep`` is true; the queries stay, also those left without a row."""
+        return Judgments(self.query_ids, self.query[keep], self.doc_ids[keep], self.grade[keep])
+
+    @cached_property
+    def _code_of(self) -> dict[str, int]:
+        return {d: i for i, d in enumerate(dict.fromkeys(self.doc_ids))}
+
+    @cached_property
+    def _query_code(self) -> dict[str, int]:
+        return {q: i for i, q in enumerate(self.query_ids)}
+
+    @cached_property
+    def _row_keys(self) -> tuple[IntArray, IntArray]:
+        """One integer a (query, document), sorted, and the row of each."""
+        code = self._codes(self.doc_ids)
+        keys = self.query * np.int64(len(self._code_of)) + code
+        order = np.argsort(keys, kind="stable")
+        return keys[order], order
+
+    def _codes(self, doc_ids: ObjectArray) -> IntArray:
+        return np.fromiter(map(self._code_of.get, doc_ids, repeat(-1)), dtype=np.int64, count=len(doc_ids))
+
+    def queries_of(self, rankings: Rankings) -> IntArray:
+        """For each query of the run, its index here; -1 for one that is not judged."""
+        ids = rankings.query_ids
+        return np.fromiter(map(self._query_code.get, ids, repeat(-1)), dtype=np.int64, count=len(ids))
+
+    def rows_of(self, query: IntArray, doc_ids: ObjectArray) -> IntArray:
+        """The row of each (query index, document id); -1 for one that is not here."""
+        keys, order = self._row_keys
+        code = self._codes(doc_ids)
+        row = np.full(len(code), -1, dtype=np.int64)
+        known = np.flatnonzero((code >= 0) & (query >= 0))
+        if len(known):
+            wanted = query[known] * np.int64(len(self._code_of)) + code[known]
+            at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+            hit = keys[at] == wanted
+            row[known[hit]] = order[at[hit]]
+        return row
+
+    def positions(self, rankings: Rankings, cutoff: int | None = None) -> IntArray:
+        """The 1-based position at which the run ranks each row's document; 0 where it is not in the top ``cutoff``."""
+        top = rankings.top(cutoff)
+        row = self.rows_of(self.queries_of(rankings)[top.query], top.doc_ids)
+        result = np.zeros(len(self), dtype=np.int64)
+        found = row >= 0
+        result[row[found]] = top.position[found]
+        return result
+
+    def positions_among_judged(self, rankings: Rankings, cutoff: int | None = None) -> IntArray:
+        """As :meth:`positions`, in the rankings that are left when every unjudged document is taken out.
+
+        As in trec_eval's ``-J``, a document with a negative label counts as unjudged.
+        """
+        full = self.positions(rankings)
+        found = np.flatnonzero((full > 0) & (self.grade >= 0))
+        order = found[np.lexsort((full[found], self.query[found]))]
+        result = np.zeros(len(self), dtype=np.int64)
+        result[order] = rank_within(self.query[order])
+        if cutoff is not None:
+            result[result > cutoff] = 0
+        return result
+
+
+def rank_within(group: IntArray) -> IntArray:
+    """1, 2, 3 … within each run of equal values; ``group`` is sorted."""
+    starts = np.flatnonzero(np.diff(group, prepend=group[:1] - 1)) if len(group) else np.empty(0, dtype=np.int64)
+    counts = np.diff(np.append(starts, len(group)))
+    return np.arange(1, len(group) + 1) - np.repeat(starts, counts)
+
+
+def qrels_columns(qrels: Qrels) -> tuple[ObjectArray, ObjectArray, NDArray[Any]]:
+    """The query id, document id and relevance of every judgment, in the order given.
+
+    Raises:
+        ValueError: qrels in no known form, or a DataFrame that lacks a column; the message says which.
+    """
+    if isinstance(qrels, (str, os.PathLike)):
+        return _read_trec_qrels(qrels)
+    if isinstance(qrels, Mapping):
+        for query_id, docs in qrels.items():
+            if not isinstance(docs, Mapping):
+                raise ValueError(
+                    f"the qrels: query {query_id!r} holds a {type(docs).__name__}; qrels given as a dict are "
+                    "{query_id: {doc_id: relevance}}"
+                )
+        rows = [(q, d, label) for q, docs in qrels.items() for d, label in docs.items()]
+    elif hasattr(qrels, "columns") and hasattr(qrels, "itertuples"):
+        columns = []
+        for ours, theirs in _COLUMNS:
+            found = [c for c in (ours, theirs) if c in qrels.columns]
+            if not found:
+                raise ValueError(
+                    f"the qrels: the DataFrame has no column {ours!r} (or {theirs!r}); its columns are "
+                    f"{[str(c) for c in qrels.columns]}, and qrels need query_id, doc_id and relevance"
+                )
+            columns.append(qrels[found[0]])
+        label = columns[2]
+        grades = label.to_numpy() if label.dtype.kind in "iufb" else label.to_numpy(dtype=object)
+        return columns[0].to_numpy(dtype=object), columns[1].to_numpy(dtype=object), grades
+    else:
+        try:
+            rows = [(r.query_id, r.doc_id, r.relevance) for r in QrelsConverter(qrels).as_namedtuple_iter()]
+        except (ValueError, AttributeError, TypeError) as error:
+            raise ValueError(
+                f"the qrels: {error}; give a dict {{query_id: {{doc_id: relevance}}}}, an iterable of "
+                "ir_measures.Qrel, or a DataFrame with columns query_id, doc_id, relevance"
+            ) from None
+    queries, docs, labels = zip(*rows, strict=True) if rows else ((), (), ())
+    return object_array(queries), object_array(docs), object_array(labels)
+
+
+def _read_trec_qrels(path: str | os.PathLike[str]) -> tuple[ObjectArray, ObjectArray, NDArray[Any]]:
+    source = f"the qrels {path}"
+    lines = read_bytes(path, source).decode("utf-8").splitlines()
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        fields = line.split()
+        if not fields:
+            continue
+        try:
+            query_id, _, doc_id, label = fields
+            rows.append((query_id, doc_id, int(label)))
+        except ValueError:
+            raise ValueError(
+                f"{source}, line {number}: a TREC qrels line is 'query_id 0 doc_id relevance', not {line[:80]!r}"
+            ) from None
+    queries, docs, labels = zip(*rows, strict=True) if rows else ((), (), ())
+    return object_array(queries), object_array(docs), object_array(labels)
+
+
+def judge(query_ids: ObjectArray, doc_ids: ObjectArray, relevance: NDArray[Any]) -> Judgments:
+    """:class:`Judgments` from the columns of the qrels.
+
+    A pair judged twice keeps its last label, as in ir_measures; where the labels differ, a warning says so.
+
+    Raises:
+        ValueError: an id that is no string, a relevance that is no whole number.
+    """
+    grade = _whole_numbers(query_ids, doc_ids, relevance)
+    starts = _blocks(query_ids)
+    heads = query_ids[starts]
+    for head in heads:
+        if not isinstance(head, str):
+            raise ValueError(
+                f"the qrels: query id {head!r} is a {type(head).__name__}; query ids must be strings, as in the "
+                "run: convert them with str()"
+            )
+    code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
+    block = np.fromiter(map(code_of.__getitem__, heads), dtype=np.int64, count=len(heads))
+    query = np.repeat(block, np.diff(np.append(starts, len(query_ids))))
+    if len(code_of) < len(heads):
+        order = np.argsort(query, kind="stable")
+        query, doc_ids, grade = query[order], doc_ids[order], grade[order]
+    judgments = Judgments(object_array(code_of), query, doc_ids, grade)
+    for doc_id in judgments.relevant.doc_ids:
+        if not isinstance(doc_id, str):
+            raise ValueError(
+                f"the qrels: document id {doc_id!r} is a {type(doc_id).__name__}; document ids must be strings, "
+                "as in the run: convert them with str()"
+            )
+    return _without_repeats(judgments)
+
+
+def _whole_numbers(query_ids: ObjectArray, doc_ids: ObjectArray, relevance: NDArray[Any]) -> IntArray:
+    if relevance.dtype.kind in "iub":
+        return relevance.astype(np.int64)
+    try:
+        if any(isinstance(label, str) for label in relevance):
+            raise ValueError
+        floats = relevance.astype(np.float64)
+        whole = np.isfinite(floats) & (floats == np.round(floats))
+    except (TypeError, ValueError):
+        whole = np.array([_is_whole(label) for label in relevance], dtype=bool)
+    if not whole.all():
+        row = int(np.argmin(whole))
+        raise ValueError(
+            f"the qrels: query {query_ids[row]!r}, document {doc_ids[row]!r} has the relevance "
+            f"{relevance[row]!r}; relevance must be a whole number"
+        )
+    return floats.astype(np.int64)
+
+
+def _is_whole(label: object) -> bool:
+    return not isinstance(label, str) and isinstance(label, (int, float, np.number)) and float(label).is_integer()
+
+
+def _without_repeats(judgments: Judgments) -> Judgments:
+    """Keeps the last label of a pair judged more than once; only pairs with a relevant label can matter."""
+    relevant = judgments.relevant
+    if relevant is judgments and len(set(zip(relevant.query.tolist(), relevant.doc_ids, strict=True))) == len(relevant):
+        return judgments
+    row = relevant.rows_of(judgments.query, judgments.doc_ids)
+    mention = np.bincount(row[row >= 0], minlength=len(relevant))
+    repeated = np.flatnonzero(np.isin(row, np.flatnonzero(mention > 1)))
+    if not len(repeated):
+        return judgments
+    last: dict[int, int] = {int(row[r]): int(r) for r in repeated}
+    drop = np.array([r for r in repeated if last[int(row[r])] != r], dtype=np.int64)
+    clash = [r for r in drop if judgments.grade[r] != judgments.grade[last[int(row[r])]]]
+    if clash:
+        r = clash[0]
+        warnings.warn(
+            f"the qrels judge {len(clash)} (query, document) pair(s) twice with different labels, e.g. query "
+            f"{judgments.query_ids[judgments.query[r]]!r}, document {judgments.doc_ids[r]!r}; the last label counts",
+            stacklevel=2,
+        )
+    keep = np.ones(len(judgments), dtype=bool)
+    keep[drop] = False
+    return judgments.select(keep)

@@ -1,0 +1,183 @@
+"""Rareness-based precision and average precision.
+
+Türkmen, Lease and Kutlu, "New Metrics to Encourage Innovation and Diversity in Information Retrieval Approaches",
+ECIR 2023.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..judgments import BoolArray, FloatArray
+from ..rankings import IntArray
+from . import base
+from .base import Param, RelativeMeasure, register
+from .segments import ratio, sum_by_query, table
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison
+
+
+def rareness_weights(retrieving: IntArray, systems: int, alpha: float, bounded: bool) -> FloatArray:
+    """What a relevant document counts: 1 + αR(d) (Eqs. 1-2), or (1 - α) + αR'(d) where bounded (§5.2, Eq. 4).
+
+    Args:
+        retrieving: S_d, the number of systems that retrieve each document.
+        systems: S, the number of systems; with one system rareness is 0.
+    """
+    if bounded:
+        rareness = 1.0 - (retrieving - 1.0) / (systems - 1.0) if systems > 1 else np.zeros(retrieving.shape)
+        return (1.0 - alpha) + alpha * rareness
+    return 1.0 + alpha * (1.0 - retrieving / systems)
+
+
+def rareness_precision(
+    weight: FloatArray, found: BoolArray, query: IntArray, n_queries: int, cutoff: int
+) -> FloatArray:
+    """``(1/k) Σ_{i≤k} weight(d_i)`` of each query (Eq. 1).
+
+    Args:
+        weight: of every relevant document, from :func:`rareness_weights`.
+        found: whether it is in the top ``cutoff`` of the evaluated ranking.
+        query: its query, ascending, of ``n_queries``.
+    """
+    return sum_by_query(weight * found, query, n_queries) / cutoff
+
+
+def rareness_average_precision(
+    weight: FloatArray, position: IntArray, query: IntArray, n_queries: int, n_relevant: FloatArray
+) -> FloatArray:
+    """``(1/N_R) Σ_i Rel(d_i) · (1/i) Σ_{j≤i} weight(d_j)`` of each query (Eq. 3); 0 where nothing is relevant.
+
+    Args:
+        weight: of every relevant document, from :func:`rareness_weights`.
+        position: its position in the evaluated ranking, 0 if it is not in the top.
+        n_relevant: N_R of each query.
+    """
+    found = np.flatnonzero(position > 0)
+    order = found[np.lexsort((position[found], query[found]))]
+    weights = table(weight[order], query[order], n_queries, 0.0)
+    positions = table(position[order].astype(np.float64), query[order], n_queries, np.inf)
+    return ratio((np.cumsum(weights, axis=1) / positions).sum(axis=1), n_relevant)
+
+
+def _alpha() -> Param:
+    return Param(
+        float,
+        "the weight of rareness; 0 is the plain measure",
+        default=1.0,
+        test=lambda a: 0 <= a < float("inf"),
+        allowed="a number of at least 0, and at most 1 with bounded=True",
+    )
+
+
+def _bounded() -> Param:
+    return Param(bool, "the revision of the paper's §5.2, with range [0, 1]", default=False)
+
+
+class _Rareness(RelativeMeasure):
+    """What the two measures share: their parameters together, and the weights of the relevant documents."""
+
+    def check_together(self) -> None:
+        if self.get("bounded") and self.get("alpha") > 1:
+            raise ValueError(
+                f"{self.NAME}: alpha={self.get('alpha')!r} is not allowed with bounded=True; it must be a number "
+                "from 0 to 1"
+            )
+
+    def weights(self, comparison: Comparison) -> FloatArray:
+        """The weight of each document of ``comparison.relevant``; 0 where it is below ``rel``."""
+        docs = comparison.relevant
+        retrieving, systems = comparison.retrieving_systems(docs, self.get("cutoff"), self.get("judged_only"))
+        weight = rareness_weights(retrieving, systems, self.get("alpha"), self.get("bounded"))
+        return np.where(docs.grade >= self.get("rel"), weight, 0.0)
+
+
+class _P_Rareness(_Rareness):
+    """Rareness-based precision at k: precision in which a relevant document counts more, the fewer systems find it.
+
+    ``P_Rareness@k = (1/k) Σ_{i≤k} Rel(d_i) · (1 + αR(d_i))`` with ``R(d) = 1 - S_d/S``, where S is the number of
+    systems (the context's runs, and the evaluated one) and S_d the number of those with d in their top k. All
+    systems count, whatever the context's ``priors`` are. Range [0, 1 + α), so [0, 2) by default; α = 0 is P@k.
+
+    ``bounded=True`` is the revision of the paper's §5.2: weight ``(1 - α) + αR'(d)`` with
+    ``R'(d) = 1 - (S_d - 1)/(S - 1)``, range [0, 1]. (The paper says that R' is maximized when S_d = S; it is 0
+    there.) With one system rareness is 0.
+
+    Source: Türkmen, Lease and Kutlu, "New Metrics to Encourage Innovation and Diversity in Information Retrieval
+    Approaches", ECIR 2023, Eqs. 1, 2 and 4.
+
+    Example:
+        >>> import ir_measures
+        >>> from ir_measures_relative import P_Rareness, RunContext
+        >>> qrels = {"q": {"A": 1, "B": 1}}
+        >>> with RunContext({"old": {"q": {"A": 2.0, "C": 1.0}}}):
+        ...     (P_Rareness @ 2).calc_aggregate(qrels, {"q": {"A": 2.0, "B": 1.0}})  # (1 + 0) / 2 + (1 + 1/2) / 2
+        1.25
+    """
+
+    __name__ = "P_Rareness"
+    NAME = __name__
+    PRETTY_NAME = "Rareness-based Precision at k"
+    SHORT_DESC = "Precision in which a relevant document counts more, the fewer systems retrieve it."
+    SUPPORTED_PARAMS = {
+        "cutoff": base.cutoff(required=True),
+        "alpha": _alpha(),
+        "rel": base.rel(),
+        "bounded": _bounded(),
+        "judged_only": base.judged_only(),
+    }
+
+    def score(self, comparison: Comparison) -> FloatArray:
+        docs, cutoff = comparison.relevant, self.get("cutoff")
+        found = comparison.positions(docs, cutoff, self.get("judged_only")) > 0
+        return rareness_precision(self.weights(comparison), found, docs.query, docs.n_queries, cutoff)
+
+
+class _AP_Rareness(_Rareness):
+    """Rareness-based average precision: AP over rareness-based precision instead of precision.
+
+    ``AP_Rareness@k = (1/N_R) Σ_{i≤k} Rel(d_i) · P_Rareness(i)``, with N_R all relevant documents of the query, and
+    P_Rareness and its parameters as in :class:`P_Rareness`. S_d counts the systems with d in their top k (in their
+    whole ranking without a cutoff). Range [0, 1 + α), [0, 1] with ``bounded=True``; α = 0 is AP@k.
+
+    Source: Türkmen, Lease and Kutlu, "New Metrics to Encourage Innovation and Diversity in Information Retrieval
+    Approaches", ECIR 2023, Eq. 3.
+
+    Example:
+        >>> import ir_measures
+        >>> from ir_measures_relative import AP_Rareness, RunContext
+        >>> qrels = {"q": {"A": 1, "B": 1}}
+        >>> with RunContext({"old": {"q": {"A": 2.0, "C": 1.0}}}):
+        ...     (AP_Rareness @ 2).calc_aggregate(qrels, {"q": {"A": 2.0, "B": 1.0}})  # (1/1 + 2.5/2) / 2
+        1.125
+    """
+
+    __name__ = "AP_Rareness"
+    NAME = __name__
+    PRETTY_NAME = "Rareness-based Average Precision"
+    SHORT_DESC = "Average precision in which a relevant document counts more, the fewer systems retrieve it."
+    SUPPORTED_PARAMS = {
+        "cutoff": base.cutoff(),
+        "alpha": _alpha(),
+        "rel": base.rel(),
+        "bounded": _bounded(),
+        "judged_only": base.judged_only(),
+    }
+
+    def score(self, comparison: Comparison) -> FloatArray:
+        docs = comparison.relevant
+        relevant = docs.grade >= self.get("rel")
+        position = comparison.positions(docs, self.get("cutoff"), self.get("judged_only")) * relevant
+        n_relevant = sum_by_query(relevant.astype(np.float64), docs.query, docs.n_queries)
+        return rareness_average_precision(
+            self.weights(comparison), position, docs.query, docs.n_queries, n_relevant
+        )
+
+
+P_Rareness = _P_Rareness()
+AP_Rareness = _AP_Rareness()
+register(P_Rareness)
+register(AP_Rareness)

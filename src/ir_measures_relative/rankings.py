@@ -1,0 +1,417 @@
+"""Any run -> compact ranked arrays, in trec_eval's order. The only place that knows run formats.
+
+A *run* holds one ranking a query. Whatever it comes as (dict of dict, iterable of ``ScoredDoc``, DataFrame in
+ir_measures' or PyTerrier's column names, path to a TREC run file), :func:`read_run` turns it into
+:class:`Rankings`: rows grouped by query and sorted by score, compared as 32-bit floats, descending. Ties are
+broken by document id, descending, and only where a caller looks: :meth:`Rankings.top` hashes and compares no
+document id below the cutoff it is asked for.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import itertools
+import numbers
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What a run may be; see :func:`read_run`.
+Run: TypeAlias = "Rankings | Mapping[str, Mapping[str, float]] | Iterable[Any] | pd.DataFrame | str | os.PathLike[str]"
+
+IntArray: TypeAlias = NDArray[np.int64]
+ObjectArray: TypeAlias = NDArray[np.object_]
+
+# ir_measures' name for a column, then PyTerrier's.
+_COLUMNS = (("query_id", "qid"), ("doc_id", "docno"), ("score", "score"))
+_FORMATS = (
+    "a dict {query_id: {doc_id: score}}, an iterable of ir_measures.ScoredDoc, a DataFrame with columns "
+    "query_id, doc_id, score (or qid, docno, score), or the path of a TREC run file"
+)
+
+
+@dataclass(frozen=True)
+class TopDocs:
+    """The first documents of each ranking: rows sorted by query, then by position."""
+
+    query: IntArray  #: index into ``Rankings.query_ids``, one a row
+    position: IntArray  #: 1-based position in the ranking, one a row
+    doc_ids: ObjectArray  #: one a row
+
+
+class Rankings:
+    """The rankings of one run, one a query.
+
+    Attributes:
+        name: what messages call the run.
+        tag: the one value of the run's ``name`` column or of its TREC run tag; None where there is none.
+        query_ids: the queries, each once.
+        starts: the rows of query ``i`` are ``starts[i]:starts[i + 1]``.
+    """
+
+    def __init__(
+        self,
+        query_ids: ObjectArray,
+        doc_ids: ObjectArray,
+        scores: NDArray[np.float64],
+        *,
+        name: str = "the run",
+        tag: str | None = None,
+    ) -> None:
+        """Takes one query id, document id and score a row, in any order.
+
+        Raises:
+            ValueError: a score that is not a finite number, a query id that is not a string.
+        """
+        self.name = name
+        self.tag = tag
+        finite = np.isfinite(scores)
+        if not finite.all():
+            row = int(np.argmin(finite))
+            raise ValueError(
+                f"{name}: query {query_ids[row]!r}, document {doc_ids[row]!r} has the score {scores[row]}; "
+                "every score must be a finite number: drop the row or give it a score"
+            )
+        with np.errstate(over="ignore"):  # trec_eval holds scores as C floats; a larger one is a tie at infinity
+            score32 = scores.astype(np.float32)
+        starts = _blocks(query_ids)
+        heads = query_ids[starts]
+        for head in heads:
+            if not isinstance(head, str):
+                raise ValueError(
+                    f"{name}: query id {head!r} is a {type(head).__name__}; query ids must be strings, as in "
+                    "the qrels: convert them with str()"
+                )
+        order: IntArray | None = None
+        if len(set(heads)) < len(heads):  # the rows of a query do not stand together
+            code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
+            block_code = np.array([code_of[q] for q in heads], dtype=np.int64)
+            code = np.repeat(block_code, np.diff(np.append(starts, len(query_ids))))
+            order = np.lexsort((-score32, code))
+            heads = np.array(list(code_of), dtype=object)
+            counts = np.bincount(code, minlength=len(heads))
+            starts = np.cumsum(counts) - counts
+        else:
+            falls = score32[1:] <= score32[:-1]
+            falls[starts[1:] - 1] = True
+            if not falls.all():
+                code = np.repeat(np.arange(len(heads)), np.diff(np.append(starts, len(query_ids))))
+                order = np.lexsort((-score32, code))
+        self.query_ids = heads
+        self.starts: IntArray = np.append(starts, len(query_ids)).astype(np.int64)
+        self._scores = score32 if order is None else score32[order]
+        self._doc_ids = doc_ids.copy() if order is None else doc_ids[order]
+        self._top: dict[int | None, TopDocs] = {}
+
+    def __len__(self) -> int:
+        return len(self._doc_ids)
+
+    def __repr__(self) -> str:
+        return f"<Rankings {self.name}: {len(self.query_ids)} queries, {len(self)} rows>"
+
+    def top(self, cutoff: int | None = None) -> TopDocs:
+        """The first ``cutoff`` documents of every ranking (all of them without a cutoff), ties broken.
+
+        Raises:
+            ValueError: a document that stands twice among the rows looked at, or whose id is not a string.
+        """
+        if cutoff not in self._top:
+            self._top[cutoff] = self._find_top(cutoff)
+        return self._top[cutoff]
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """The run as ir_measures takes it, with scores that fall by one a position and so have no ties."""
+        top = self.top()
+        docs, score = top.doc_ids.tolist(), (-top.position).astype(np.float64).tolist()
+        bounds = self.starts.tolist()
+        return {
+            q: dict(zip(docs[a:b], score[a:b], strict=True))
+            for q, a, b in zip(self.query_ids, bounds[:-1], bounds[1:], strict=True)
+        }
+
+    def _find_top(self, cutoff: int | None) -> TopDocs:
+        sizes = np.diff(self.starts)
+        if cutoff is None:
+            rows = np.arange(len(self))
+            query = np.repeat(np.arange(len(sizes)), sizes)
+        else:
+            # The rows within the cutoff, and those that share the score of the last of them: which of these
+            # are within it, only their ids can tell.
+            last = self.starts[:-1] + np.minimum(sizes, cutoff) - 1
+            tie_ends = np.append(np.flatnonzero(self._new_score()[1:]), len(self) - 1)
+            ends = tie_ends[np.searchsorted(tie_ends, last)] + 1
+            counts = ends - self.starts[:-1]
+            query = np.repeat(np.arange(len(sizes)), counts)
+            within = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
+            rows = self.starts[:-1][query] + within
+        doc_ids = self._doc_ids[rows]
+        self._check_ids(query, doc_ids)
+        if len(rows):
+            new = self._new_score()[rows]
+            new[np.flatnonzero(np.diff(query)) + 1] = True
+            doc_ids = _break_ties(new, doc_ids)
+        position = rows - self.starts[:-1][query] + 1
+        if cutoff is not None:
+            keep = position <= cutoff
+            query, position, doc_ids = query[keep], position[keep], doc_ids[keep]
+        return TopDocs(query, position, doc_ids)
+
+    def _new_score(self) -> NDArray[np.bool_]:
+        """True at every row whose score, or query, is not that of the row before."""
+        new = np.ones(len(self), dtype=bool)
+        new[1:] = self._scores[1:] != self._scores[:-1]
+        new[self.starts[:-1]] = True
+        return new
+
+    def _check_ids(self, query: IntArray, doc_ids: ObjectArray) -> None:
+        try:
+            hashes = np.fromiter(map(_hash_str, doc_ids), dtype=np.int64, count=len(doc_ids))
+        except TypeError:
+            row, bad = next((i, d) for i, d in enumerate(doc_ids) if not isinstance(d, str))
+            raise ValueError(
+                f"{self.name}: query {self.query_ids[query[row]]!r} holds the document id {bad!r}, a "
+                f"{type(bad).__name__}; document ids must be strings, as in the qrels: convert them with str()"
+            ) from None
+        # Equal (query, id) pairs have equal keys; the few other pairs that do are told apart by looking.
+        keys = hashes ^ (query * np.int64(0x5851F42D4C957F2D))
+        order = np.argsort(keys)
+        suspects = np.flatnonzero(np.diff(keys[order]) == 0)
+        if len(suspects):
+            seen: set[tuple[int, str]] = set()
+            for row in np.unique(np.concatenate([order[suspects], order[suspects + 1]])):
+                pair = (int(query[row]), doc_ids[row])
+                if pair in seen:
+                    raise ValueError(
+                        f"{self.name}: query {self.query_ids[pair[0]]!r} lists document {pair[1]!r} more than "
+                        "once; a ranking holds a document once: drop the duplicates"
+                    )
+                seen.add(pair)
+
+
+def _hash_str(value: object) -> int:
+    if value.__class__ is str or isinstance(value, str):
+        return hash(value)
+    raise TypeError
+
+
+def _blocks(column: ObjectArray) -> IntArray:
+    """The row at which each run of equal values starts."""
+    if not len(column):
+        return np.empty(0, dtype=np.int64)
+    changes = np.asarray(column[1:] != column[:-1], dtype=bool)
+    return np.concatenate([[0], np.flatnonzero(changes) + 1]).astype(np.int64)
+
+
+def _break_ties(new: NDArray[np.bool_], doc_ids: ObjectArray) -> ObjectArray:
+    """The ids with those of equal score in descending order; ``new`` marks the first row of each score."""
+    group = np.cumsum(new)
+    tied = np.flatnonzero(np.bincount(group)[group] > 1)
+    if not len(tied):
+        return doc_ids
+    # Python compares strings by code point, which is the byte order of their UTF-8, which is strcmp's.
+    ids = doc_ids[tied].tolist()
+    rank = np.empty(len(ids), dtype=np.int64)
+    rank[sorted(range(len(ids)), key=ids.__getitem__, reverse=True)] = np.arange(len(ids))
+    result = doc_ids.copy()
+    result[tied] = doc_ids[tied[np.lexsort((rank, group[tied]))]]
+    return result
+
+
+def read_run(run: Run, name: str = "the run") -> Rankings:
+    """Any run as :class:`Rankings`.
+
+    Args:
+        run: a dict of dict, an iterable of ``ScoredDoc``, a DataFrame (ir_measures' or PyTerrier's columns; a
+            ``name`` column that holds one value becomes the tag), or the path of a TREC run file, plain or .gz.
+        name: what messages call it.
+
+    Raises:
+        ValueError: content that is no run; the message names run, query and document, or file and line.
+        TypeError: an object of another kind.
+        OSError: a file that cannot be read.
+    """
+    if isinstance(run, Rankings):
+        return run
+    if isinstance(run, (str, os.PathLike)):
+        return read_trec_run(run, name=name)
+    if isinstance(run, Mapping):
+        return _from_dict(run, name)
+    if hasattr(run, "columns") and hasattr(run, "itertuples"):
+        return _from_frame(run, name)
+    if isinstance(run, Iterable):
+        return _from_scored_docs(run, name)
+    raise TypeError(f"{name}: a {type(run).__name__} is no run; give {_FORMATS}")
+
+
+def _from_dict(run: Mapping[str, Any], name: str) -> Rankings:
+    for query_id, docs in run.items():
+        if not isinstance(docs, Mapping):
+            raise ValueError(
+                f"{name}: query {query_id!r} holds a {type(docs).__name__}; a run given as a dict is "
+                "{query_id: {doc_id: score}}"
+            )
+    query_ids = list(itertools.chain.from_iterable(itertools.repeat(q, len(docs)) for q, docs in run.items()))
+    doc_ids = list(itertools.chain.from_iterable(run.values()))
+    scores = list(itertools.chain.from_iterable(docs.values() for docs in run.values()))
+    return _from_lists(query_ids, doc_ids, scores, name)
+
+
+def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
+    rows = list(run)
+    for row in rows[:1]:
+        if not (hasattr(row, "query_id") and hasattr(row, "doc_id") and hasattr(row, "score")):
+            raise ValueError(f"{name}: an iterable that holds a {type(row).__name__} is no run; give {_FORMATS}")
+    return _from_lists([r.query_id for r in rows], [r.doc_id for r in rows], [r.score for r in rows], name)
+
+
+def _from_lists(query_ids: list[Any], doc_ids: list[Any], scores: list[Any], name: str) -> Rankings:
+    queries, docs = object_array(query_ids), object_array(doc_ids)
+    return Rankings(queries, docs, _as_floats(object_array(scores), queries, docs, name), name=name)
+
+
+def _from_frame(frame: Any, name: str) -> Rankings:
+    columns = []
+    for ours, theirs in _COLUMNS:
+        found = [c for c in dict.fromkeys((ours, theirs)) if c in frame.columns]
+        if not found:
+            other = f" (or {theirs!r})" if theirs != ours else ""
+            raise ValueError(
+                f"{name}: the DataFrame has no column {ours!r}{other}; its columns are "
+                f"{[str(c) for c in frame.columns]}, and a run needs query_id, doc_id and score"
+            )
+        columns.append(frame[found[0]])
+    queries, docs = (c.to_numpy(dtype=object) for c in columns[:2])
+    score = columns[2]
+    if score.dtype.kind in "fiu":
+        scores = score.to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        scores = _as_floats(score.to_numpy(dtype=object), queries, docs, name)
+    return Rankings(queries, docs, scores, name=name, tag=_single_value(frame, "name"))
+
+
+def _single_value(frame: Any, column: str) -> str | None:
+    """The one value that a column holds in every row; None where it holds none or several."""
+    if column not in frame.columns or not len(frame):
+        return None
+    values = frame[column].to_numpy(dtype=object)
+    if not isinstance(values[0], str) or not np.all(values == values[0]):
+        return None
+    return str(values[0])
+
+
+def _as_floats(
+    scores: ObjectArray, queries: ObjectArray, docs: ObjectArray, name: str
+) -> NDArray[np.float64]:
+    for row, score in enumerate(scores):
+        # numpy's and torch's scalars are no numbers.Real, but turn into one; a string would too, and must not.
+        if isinstance(score, numbers.Real) or (hasattr(score, "__float__") and not isinstance(score, str)):
+            continue
+        raise ValueError(
+            f"{name}: query {queries[row]!r}, document {docs[row]!r} has the score {score!r}, a "
+            f"{type(score).__name__}; scores must be numbers: convert them with float()"
+        )
+    return np.array([float(s) for s in scores], dtype=np.float64)
+
+
+def object_array(values: Iterable[Any]) -> ObjectArray:
+    """The values as a one-dimensional array of Python objects."""
+    items = list(values)
+    result = np.empty(len(items), dtype=object)
+    result[:] = items
+    return result
+
+
+def read_trec_run(path: str | os.PathLike[str], *, name: str | None = None) -> Rankings:
+    """Reads a TREC run file: ``query_id Q0 doc_id rank score tag`` a line, plain or gzip (by its first bytes).
+
+    Row order and the rank column are ignored.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: a line without six columns, a score that is no number, a truncated .gz; names file and line.
+    """
+    import pandas as pd
+
+    label = name or str(path)
+    source = label if label == str(path) else f"{label} ({path})"
+    if Path(path).is_dir():
+        raise IsADirectoryError(f"{source} is a folder; RunContext.from_trec reads a folder of runs")
+    if not Path(path).exists():
+        raise FileNotFoundError(f"{source}: no such file; give the path of a TREC run file")
+    data = read_bytes(path, source)
+    try:
+        frame = pd.read_csv(
+            io.BytesIO(data),
+            sep=r"\s+",
+            header=None,
+            names=["query_id", "q0", "doc_id", "rank", "score", "tag"],
+            usecols=["query_id", "doc_id", "score", "tag"],
+            dtype={"query_id": object, "doc_id": object, "score": np.float64, "tag": object},
+            quoting=3,
+            na_filter=False,
+            float_precision="round_trip",
+            index_col=False,
+            on_bad_lines="error",
+        )
+        bad = frame["tag"].eq("").any() or frame["tag"].isna().any()
+    except pd.errors.EmptyDataError:
+        empty = np.empty(0, dtype=object)
+        return Rankings(empty, empty, np.empty(0), name=label)
+    except (ValueError, UnicodeDecodeError):
+        bad = True
+    if bad or _has_wide_line(data):
+        raise ValueError(_first_bad_line(data, source))
+    tags = frame["tag"].unique()
+    return Rankings(
+        frame["query_id"].to_numpy(dtype=object),
+        frame["doc_id"].to_numpy(dtype=object),
+        frame["score"].to_numpy(),
+        name=label,
+        tag=str(tags[0]) if len(tags) == 1 else None,
+    )
+
+
+def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
+    """The content of a file, unpacked where it is gzip."""
+    raw = Path(path).read_bytes()
+    if raw[:2] != b"\x1f\x8b":
+        return raw
+    try:
+        return gzip.decompress(raw)
+    except (EOFError, OSError, ValueError) as error:
+        raise ValueError(f"{source}: the .gz file is truncated or damaged ({error}); fetch it again") from None
+    except Exception as error:  # zlib.error, which is no OSError
+        raise ValueError(f"{source}: the .gz file is truncated or damaged ({error}); fetch it again") from None
+
+
+def _has_wide_line(data: bytes) -> bool:
+    """Whether the first line has more than six columns, which pandas would cut without a word."""
+    return len(data[: data.find(b"\n") if b"\n" in data else len(data)].split()) > 6
+
+
+def _first_bad_line(data: bytes, source: str) -> str:
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != 6:
+            shown = line[:80].decode("utf-8", "replace").strip()
+            return (
+                f"{source}, line {number}: {len(fields)} columns where a TREC run has six "
+                f"(query_id Q0 doc_id rank score tag): {shown!r}"
+            )
+        try:
+            float(fields[4])
+        except ValueError:
+            shown = fields[4][:80].decode("utf-8", "replace")
+            return f"{source}, line {number}: the score {shown!r} is not a number"
+    return f"{source}: not a TREC run file in UTF-8"
