@@ -7,8 +7,11 @@ Importing the package registers its measures with ir_measures, and its provider 
 import ir_measures as _ir_measures
 
 from .context import RunContext
+from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.nrg import NRG, UniqueRel
 from .measures.rareness import AP_Rareness, P_Rareness
+from .measures.tasc import TaSC
+from .measures.ue import AP_UE, nDCG_UE
 from .priors import BestOfOtherGroups
 from .provider import RelativeProvider
 
@@ -18,10 +21,17 @@ relative = _ir_measures.providers.register(RelativeProvider())
 _ir_measures.DefaultPipeline.providers.append(relative)
 
 __all__ = [
+    "AP_UE",
     "NRG",
+    "RPP",
     "AP_Rareness",
     "BestOfOtherGroups",
     "P_Rareness",
     "RunContext",
+    "TaSC",
     "UniqueRel",
+    "nDCG_UE",
+    "rrLP",
+    "sgnLP",
+    "sgnLR",
 ]

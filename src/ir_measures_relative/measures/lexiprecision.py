@@ -1,0 +1,252 @@
+"""Preferences between two rankings: lexiprecision (best case), lexirecall (worst case), RPP (average case).
+
+Diaz, "Best-Case Retrieval Evaluation: Improving the Sensitivity of Reciprocal Rank with Lexicographic
+Precision", 2023; Diaz and Mitra, "Recall, Robustness, and Lexicographic Evaluation", 2023; Diaz and
+Ferraro, "Offline Retrieval Evaluation Without Evaluation Metrics", SIGIR 2022.
+
+All see a ranking as the reciprocal ranks RR_1 ≥ … ≥ RR_m of its m relevant documents, best first, 0 for
+those that it does not retrieve: RR_i is what a searcher gets who wants i relevant documents.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..judgments import FloatArray
+from ..rankings import IntArray, Rankings
+from . import base
+from .base import Param, RelativeMeasure, register
+from .segments import discount, ratio, table
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison
+
+
+def reciprocal_ranks(position: IntArray, query: IntArray, n_queries: int) -> FloatArray:
+    """RR_i of each query in a row: 1 / position of its i-th best relevant document, 0 if not retrieved.
+
+    Args:
+        position: of every relevant document, 0 if it is not retrieved.
+        query: its query, ascending, of ``n_queries``.
+
+    Returns:
+        shape (queries, most relevant documents of a query), padded with 0.
+    """
+    value = ratio(np.ones(len(position)), position.astype(np.float64))
+    order = np.lexsort((-value, query))
+    return table(value[order], query[order], n_queries, 0.0)
+
+
+def first_difference(run: FloatArray, reference: FloatArray) -> FloatArray:
+    """``RR_i*(run) - RR_i*(reference)`` of each query at the first level i* at which they differ, or 0."""
+    difference = run - reference
+    if not difference.shape[1]:  # no query has a relevant document
+        return np.zeros(len(difference))
+    level = (difference != 0).argmax(axis=1)
+    result: FloatArray = difference[np.arange(len(difference)), level]
+    return result
+
+
+def weighted_preference(
+    run: FloatArray, reference: FloatArray, n_relevant: IntArray, weight: str
+) -> FloatArray:
+    """The mean over a query's m recall levels of the sign of ``RR_i(run) - RR_i(reference)``; 0 if m is 0.
+
+    Args:
+        n_relevant: m of each query.
+        weight: of level i, 'uniform' 1, 'inverse' 1/i, 'dcg' 1/log2(i + 1); they are divided by their sum
+            over i ≤ m.
+    """
+    level = np.arange(1, run.shape[1] + 1)
+    weights = {"uniform": np.ones(len(level)), "inverse": 1.0 / level, "dcg": discount(level)}[weight]
+    total = np.concatenate([[0.0], np.cumsum(weights)])[n_relevant]
+    return ratio((np.sign(run - reference) * weights).sum(axis=1), total)
+
+
+class _Preference(RelativeMeasure):
+    """What the four share: the recall levels of the run and of the reference, and the parameters."""
+
+    SUPPORTED_PARAMS = {
+        "cutoff": base.cutoff(),
+        "ref": base.ref(),
+        "rel": base.rel(),
+        "judged_only": base.judged_only(),
+    }
+
+    def score(self, comparison: Comparison) -> FloatArray:
+        reference = self.levels(comparison, comparison.reference(self.get("ref")))
+        return self.preference(self.levels(comparison, comparison.rankings), reference, comparison)
+
+    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
+        """One value a query, from the tables of :func:`reciprocal_ranks`."""
+        raise NotImplementedError
+
+    def levels(self, comparison: Comparison, rankings: Rankings) -> FloatArray:
+        """The table of :func:`reciprocal_ranks` of a run; computed once for a run of the context."""
+        judged, docs = comparison.judged, comparison.relevant
+        cutoff, rel, judged_only = map(self.get, ("cutoff", "rel", "judged_only"))
+
+        def compute() -> FloatArray:
+            if rankings is comparison.rankings:
+                position = comparison.positions(docs, cutoff, judged_only)
+            else:
+                position = judged.positions_in(rankings, docs, cutoff, judged_only)
+            keep = docs.grade >= rel
+            return reciprocal_ranks(position[keep], docs.query[keep], docs.n_queries)
+
+        for name, member in comparison.context.runs.items():
+            if member is rankings:
+                return judged.cached(("reciprocal ranks", name, cutoff, rel, judged_only), compute)
+        return compute()
+
+
+class _rrLP(_Preference):
+    """Lexiprecision: the difference in reciprocal rank at the best recall level at which two rankings differ.
+
+    ``rrLP = RR_i*(run) - RR_i*(ref)``, where RR_i = 1/p_i, p_i the position of the i-th highest-ranked
+    relevant document (RR_i = 0 if it is not retrieved), and i* is the first i ≤ m at which the two differ,
+    m the number of the query's relevant documents; 0 if they never differ. Where the reciprocal ranks
+    differ, this is their difference; where they are tied, the next relevant document decides.
+
+    Range [-1, 1]: positive where the run is better than the reference, 0 against itself, and antisymmetric.
+    For one query the preference is a total preorder: its sign is transitive. Means over queries are not:
+    three runs can each beat the next. Against an empty reference it is reciprocal rank.
+
+    When not to use it: for searchers who want more than the first relevant documents; see ``sgnLR`` (the
+    worst case) and ``RPP`` (the average case). Values at deep levels are small: use ``sgnLP`` where a
+    preference should count alike at every level.
+
+    Source: Diaz, "Best-Case Retrieval Evaluation: Improving the Sensitivity of Reciprocal Rank with
+    Lexicographic Precision", 2023, Eq. 2.
+
+    Example:
+        >>> import ir_measures
+        >>> from ir_measures_relative import RunContext, rrLP
+        >>> qrels = {"q": {"A": 1, "B": 1}}
+        >>> with RunContext({"old": {"q": {"A": 3.0, "X": 2.0, "Y": 1.5, "B": 1.0}}}):
+        ...     rrLP.calc_aggregate(qrels, {"q": {"B": 3.0, "A": 2.0}})  # 1/1 each, then 1/2 against 1/4
+        0.25
+    """
+
+    __name__ = "rrLP"
+    NAME = __name__
+    PRETTY_NAME = "Lexicographic Precision, Reciprocal Rank Difference"
+    SHORT_DESC = (
+        "The difference in reciprocal rank to the reference at the best recall level at which they differ."
+    )
+
+    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
+        return first_difference(run, reference)
+
+
+class _sgnLP(_Preference):
+    """The sign of lexiprecision: 1 where the run wins in the best case, -1 where the reference does, or 0.
+
+    ``sgnLP = sign(rrLP)``; its mean is the share of queries won less the share lost. Use
+    :func:`~ir_measures_relative.stats.sign_test` to test it.
+
+    Source: Diaz, "Best-Case Retrieval Evaluation: Improving the Sensitivity of Reciprocal Rank with
+    Lexicographic Precision", 2023, Eq. 3.
+
+    Example:
+        >>> import ir_measures
+        >>> from ir_measures_relative import RunContext, sgnLP
+        >>> qrels = {"q": {"A": 1, "B": 1}}
+        >>> with RunContext({"old": {"q": {"A": 3.0, "X": 2.0, "Y": 1.5, "B": 1.0}}}):
+        ...     sgnLP.calc_aggregate(qrels, {"q": {"B": 3.0, "A": 2.0}})
+        1.0
+    """
+
+    __name__ = "sgnLP"
+    NAME = __name__
+    PRETTY_NAME = "Lexicographic Precision, Sign"
+    SHORT_DESC = "Which of the run (1) and the reference (-1) has its best relevant documents higher."
+
+    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
+        return np.sign(first_difference(run, reference))
+
+
+class _sgnLR(_Preference):
+    """The sign of lexirecall: 1 where the run wins in the worst case, -1 where the reference does, or 0.
+
+    Lexiprecision from the other end: the sign of RR_i(run) - RR_i(ref) at the *last* level i ≤ m at which
+    they differ. So the run that retrieves more relevant documents wins, and among equals the one whose
+    worst is higher, then the second worst, and so on. Range {-1, 0, 1}; antisymmetric, transitive for one
+    query. It needs deep rankings, and judgments that know the documents down there.
+
+    Source: Diaz and Mitra, "Recall, Robustness, and Lexicographic Evaluation", 2023.
+
+    Example:
+        >>> import ir_measures
+        >>> from ir_measures_relative import RunContext, sgnLR
+        >>> qrels = {"q": {"A": 1, "B": 1}}
+        >>> with RunContext({"old": {"q": {"A": 4.0, "X": 3.0, "Y": 2.0, "B": 1.0}}}):
+        ...     sgnLR.calc_aggregate(qrels, {"q": {"X": 4.0, "B": 3.0, "A": 2.0}})  # worst: 3 against 4
+        1.0
+    """
+
+    __name__ = "sgnLR"
+    NAME = __name__
+    PRETTY_NAME = "Lexicographic Recall, Sign"
+    SHORT_DESC = "Which of the run (1) and the reference (-1) has its worst relevant documents higher."
+
+    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
+        return np.sign(first_difference(run[:, ::-1], reference[:, ::-1]))
+
+
+class _RPP(_Preference):
+    """Recall-paired preference: the share of recall levels that the run wins, less the share that it loses.
+
+    ``RPP = Σ_{i≤m} w_i · sign(p'_i - p_i)``, p_i and p'_i the positions of the i-th highest-ranked relevant
+    document in the run and in the reference, infinite if it is not retrieved (two infinities are tied), m
+    the number of the query's relevant documents. The weights of the levels are 1 (``uniform``), 1/i
+    (``inverse``) or 1/log2(i + 1) (``dcg``), divided by their sum. Range [-1, 1], antisymmetric, 0 against
+    itself. Unlike the lexicographic preferences it is not transitive, not even for one query.
+
+    Source: Diaz and Ferraro, "Offline Retrieval Evaluation Without Evaluation Metrics", SIGIR 2022.
+
+    Example:
+        >>> import ir_measures
+        >>> from ir_measures_relative import RPP, RunContext
+        >>> qrels = {"q": {"A": 1, "B": 1, "C": 1, "D": 1}}
+        >>> run = {"q": {"X": 4.0, "A": 3.0, "B": 2.0, "C": 1.0}}
+        >>> with RunContext({"old": {"q": {"A": 4.0, "X": 3.0, "B": 2.0}}}):
+        ...     RPP.calc_aggregate(qrels, run)  # lost, tied, won, tied
+        ...     value = RPP(weight="inverse").calc_aggregate(qrels, run)
+        0.0
+        >>> round(value, 4)  # (-1 + 1/3) / (1 + 1/2 + 1/3 + 1/4)
+        -0.32
+    """
+
+    __name__ = "RPP"
+    NAME = __name__
+    PRETTY_NAME = "Recall-Paired Preference"
+    SHORT_DESC = (
+        "The weighted share of recall levels at which the run beats the reference, less those it loses."
+    )
+    SUPPORTED_PARAMS = {
+        **_Preference.SUPPORTED_PARAMS,
+        "weight": Param(
+            str,
+            "the weight of recall level i: 'uniform' 1, 'inverse' 1/i, 'dcg' 1/log2(i + 1)",
+            default="uniform",
+            choices=("uniform", "inverse", "dcg"),
+        ),
+    }
+
+    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
+        docs = comparison.relevant
+        n_relevant = np.bincount(docs.query[docs.grade >= self.get("rel")], minlength=docs.n_queries)
+        return weighted_preference(run, reference, n_relevant, self.get("weight"))
+
+
+rrLP = _rrLP()
+sgnLP = _sgnLP()
+sgnLR = _sgnLR()
+RPP = _RPP()
+register(rrLP)
+register(sgnLP)
+register(sgnLR)
+register(RPP)

@@ -1,0 +1,130 @@
+"""TaSC: what a run adds on the queries that the prior runs fail.
+
+Arabzadeh, Bigdeli, Hamidi Rad and Bagheri, "Quantifying Ranker Coverage of Different Query Subspaces",
+SIGIR 2023.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import ir_measures
+import numpy as np
+
+from ..context import parse_measures
+from ..judgments import FloatArray
+from . import base
+from .base import Param, RelativeMeasure, register
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison
+
+# How far outside [0, 1] rounding may carry a measure whose range that is.
+_ROUNDING = 1e-6
+
+
+def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
+    """``(1 - max over the priors of S(prior)) · S(run)`` of each query; S(run) without priors.
+
+    Args:
+        run: S of the evaluated run, one a query, in [0, 1].
+        priors: S of each prior, shape (priors, queries), in [0, 1].
+    """
+    best: FloatArray = priors.max(axis=0, initial=0.0)
+    return (1.0 - best) * run
+
+
+class _TaSC(RelativeMeasure):
+    """MAX TaSC: the effectiveness of a run, weighted by how badly the best prior run does on the query.
+
+    ``TaSC = (1 - max over the priors of S(prior)) · S(run)`` for each query, S the base measure, any that
+    ir_measures can compute with a range of [0, 1] (a value outside it is an error). Range [0, 1]; S(run)
+    without priors. It sees effectiveness alone: a run that finds the very documents of the priors scores as
+    one that finds others.
+
+    Source: Arabzadeh et al., "Quantifying Ranker Coverage of Different Query Subspaces", SIGIR 2023, in the
+    form of "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, App.
+    C.
+
+    Example:
+        >>> import ir_measures
+        >>> from ir_measures_relative import RunContext, TaSC
+        >>> qrels = {"q1": {"A": 1}, "q2": {"A": 1}}
+        >>> with RunContext({"old": {"q1": {"A": 1.0}, "q2": {"X": 2.0, "A": 1.0}}}):
+        ...     measure = TaSC(base="RR@10")  # (1 - 1) · 1, (1 - 1/2) · 1
+        ...     measure.calc_aggregate(qrels, {"q1": {"A": 1.0}, "q2": {"A": 1.0}})
+        0.25
+    """
+
+    __name__ = "TaSC"
+    NAME = __name__
+    PRETTY_NAME = "Target Subspace Coverage"
+    SHORT_DESC = "The effectiveness of a run, weighted by how badly the best prior run does on the query."
+    SUPPORTED_PARAMS = {
+        "base": Param(
+            str,
+            "the measure, a measure string that ir_measures can compute, with values from 0 to 1",
+            default="nDCG@10",
+            test=lambda s: bool(s.strip()),
+            allowed="a measure string, such as 'nDCG@10'",
+        ),
+        "prior": base.prior(),
+    }
+
+    def __init__(self, **params: Any) -> None:
+        if isinstance(params.get("base"), ir_measures.Measure):
+            params["base"] = str(params["base"])
+        if "cutoff" in params:
+            raise ValueError(f"TaSC has no cutoff; give it to the base: TaSC(base='nDCG@{params['cutoff']}')")
+        super().__init__(**params)
+
+    def check_together(self) -> None:
+        self.base_measure()
+
+    def base_measure(self) -> ir_measures.Measure:
+        """The base measure.
+
+        Raises:
+            ValueError: a string that is no measure, or one that ir_measures cannot compute on a run alone.
+        """
+        name = self.get("base")
+        try:
+            (measure,) = parse_measures([name])
+        except ValueError as error:
+            raise ValueError(
+                f"{self.NAME}: base={name!r} is no measure: {error}; give one that ir_measures "
+                "knows, such as 'nDCG@10'"
+            ) from None
+        if isinstance(measure, RelativeMeasure):
+            raise ValueError(
+                f"{self.NAME}: base={name!r} is itself relative to other runs; give a measure of one "
+                "run, such as 'nDCG@10'"
+            )
+        if ir_measures.providers.registry["pyndeval"].supports(measure):
+            raise ValueError(
+                f"{self.NAME}: base={name!r} needs the subtopics of the qrels, which a context does not "
+                "keep; give a measure that looks at relevance alone, such as 'nDCG@10'"
+            )
+        if not any(provider.supports(measure) for provider in ir_measures.DefaultPipeline.providers):
+            raise ValueError(
+                f"{self.NAME}: no provider of ir_measures computes base={name!r}; are its parameters right?"
+            )
+        return measure
+
+    def score(self, comparison: Comparison) -> FloatArray:
+        measure, judged = self.base_measure(), comparison.judged
+        priors = comparison.priors(self.get("prior"))
+        of_priors = judged.per_query_of_runs(measure)[priors]
+        of_run = judged.per_query(measure, comparison.rankings)
+        for values in (of_run, of_priors):
+            outside = values[(values < -_ROUNDING) | (values > 1 + _ROUNDING)]
+            if len(outside):
+                raise ValueError(
+                    f"{self!r}: its base must range from 0 to 1, and {measure} gave {float(outside[0])}; "
+                    "use a normalized measure"
+                )
+        return max_tasc(np.clip(of_run, 0.0, 1.0), np.clip(of_priors, 0.0, 1.0))
+
+
+TaSC = _TaSC()
+register(TaSC)
