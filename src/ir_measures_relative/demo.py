@@ -1,0 +1,335 @@
+"""A small test collection that is generated, not downloaded: 1,200 documents, 36 topics, graded judgments.
+
+:func:`register` makes it known to ir_datasets as ``relative-demo``, so that
+``ir_datasets.load("relative-demo")`` and ``pt.get_dataset("irds:relative-demo")`` serve its documents,
+queries, judgments and a first-stage run.
+
+A document is about one or two concepts of a subject, and calls each by one of three synonyms; a query names
+two concepts by one synonym each. Retrieval by words therefore misses what retrieval by latent topics can
+find, and the other way round: latent topics blur the concepts of one subject. The collection is for examples
+and tests. It shows what the measures say, not how good a retrieval method is.
+
+Example:
+    >>> import ir_datasets
+    >>> from ir_measures_relative import demo
+    >>> dataset = ir_datasets.load(demo.register())
+    >>> dataset.docs_count(), dataset.queries_count()
+    (1200, 36)
+    >>> next(dataset.queries_iter()).text
+    'physician and illness'
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import ir_datasets
+from ir_datasets.formats import (
+    BaseDocs,
+    BaseQrels,
+    BaseQueries,
+    BaseScoredDocs,
+    GenericDoc,
+    GenericQuery,
+    GenericScoredDoc,
+    TrecQrel,
+)
+from ir_datasets.indices.base import Docstore
+
+#: What ir_datasets calls the collection.
+DATASET_ID = "relative-demo"
+
+# A subject is its common words, then four concepts: synonyms, and words that go with any of them.
+_SUBJECTS = """
+patient hospital treatment clinic symptom recovery: doctor physician clinician,
+    diagnosis consultation referral; drug medicine pill, dosage prescription pharmacy;
+    infection disease illness, fever contagion quarantine;
+    operation procedure intervention, scalpel anaesthetic bandage
+road traffic journey route fuel passenger: car automobile vehicle, engine steering garage;
+    crash accident collision, injury insurance wreckage; driver motorist chauffeur, licence seatbelt speeding;
+    highway motorway freeway, junction toll lane
+building property neighbourhood owner city street: house dwelling residence, roof bedroom cellar;
+    tenant renter lodger, lease deposit eviction; flat apartment maisonette, balcony elevator corridor;
+    repair renovation refurbishment, plaster scaffolding carpenter
+classroom lesson education term campus learning: teacher instructor tutor, lecture grading homework;
+    pupil student learner, backpack attendance scholarship; exam test assessment, marks revision invigilator;
+    textbook coursebook primer, chapter glossary illustration
+court trial law evidence justice ruling: lawyer attorney solicitor, counsel brief pleading;
+    prison jail lockup, cell warden parole; burglar robber looter, alarm fingerprint hideout;
+    contract agreement covenant, clause signature breach
+kitchen meal recipe flavour table restaurant: cook chef caterer, apron menu tasting;
+    soup broth stew, ladle simmering carrot; cake tart sponge, icing flour oven;
+    pan skillet wok, lid handle sizzling
+sea coast harbour wave tide sailing: boat vessel craft, mast rudder anchor;
+    sailor mariner deckhand, knot compass shanty; storm gale tempest, thunder swell forecast;
+    island isle atoll, palm lagoon ferry
+network screen data internet user system: computer machine workstation, keyboard processor memory;
+    bug fault defect, debugging patch traceback; programmer developer coder, compiler repository algorithm;
+    password passcode credential, login phishing encryption
+bank price market economy trade finance: loan advance overdraft, interest repayment collateral;
+    wage paycheck stipend, payroll overtime bonus; tax tariff surcharge, customs revenue evasion;
+    investor shareholder stakeholder, dividend portfolio bond
+animal habitat species wilderness zoo nature: dog hound canine, leash barking kennel;
+    rabbit hare coney, burrow whisker clover; horse steed mount, saddle gallop stable;
+    snake serpent viper, venom scale fang
+field harvest crop soil village season: farmer grower planter, tractor plough barn;
+    pest parasite insect, spraying larva infestation; fertilizer manure compost, nitrogen phosphate spreading;
+    orchard grove plantation, apple blossom pruning
+stage audience performance art show rehearsal: actor performer player, costume audition script;
+    song tune ballad, chorus lyric guitar; film movie picture, camera director projector;
+    critic reviewer commentator, column rating verdict
+"""
+
+_ABOUT_ONE = (
+    "the {x} came with the {c} and the {w}",
+    "the {c} is there for the {x}",
+    "nobody had seen the {x} before the {w}",
+    "they asked about the {x} because of the {w}",
+    "the {w} is where the {x} and the {c} belong",
+    "the {x} needed some {c} first",
+)
+_ABOUT_TWO = (
+    "the {x} and the {y} share the {w}",
+    "what the {x} did to the {y} depends on the {c}",
+    "without the {y} the {x} would not belong to the {w}",
+)
+_FILLER = (
+    "it was a long day and little was left of the {w}",
+    "the report says more about the {w} than about the {o}",
+    "some remember the {w}, others the {o}",
+)
+
+
+class Concept(NamedTuple):
+    """One thing that documents are about."""
+
+    synonyms: tuple[str, ...]
+    company: tuple[str, ...]  #: the words that go with any of the synonyms
+
+
+class Subject(NamedTuple):
+    """A field that documents belong to."""
+
+    words: tuple[str, ...]
+    concepts: tuple[Concept, ...]
+
+
+class Collection(NamedTuple):
+    """What :func:`generate` makes."""
+
+    docs: tuple[GenericDoc, ...]
+    queries: tuple[GenericQuery, ...]
+    qrels: tuple[TrecQrel, ...]
+    scoreddocs: tuple[GenericScoredDoc, ...]
+
+
+def subjects() -> list[Subject]:
+    """The subjects that the documents are about."""
+    result = []
+    for line in re.sub(r"([;,])\s+", r"\1", _SUBJECTS).strip().splitlines():
+        words, concepts = line.split(": ")
+        sides = (concept.split(",") for concept in concepts.split(";"))
+        parsed = (Concept(tuple(synonyms.split()), tuple(company.split())) for synonyms, company in sides)
+        result.append(Subject(tuple(words.split()), tuple(parsed)))
+    return result
+
+
+class _Dice(random.Random):
+    """Draws by ``random()`` alone, the one method whose sequence is the same in every version of Python."""
+
+    def pick(self, items: Sequence[str]) -> str:
+        return items[self.below(len(items))]
+
+    def below(self, n: int) -> int:
+        return int(self.random() * n)
+
+    def deal(self, n: int) -> list[int]:
+        """The numbers below n in random order."""
+        return [i for _, i in sorted((self.random(), i) for i in range(n))]
+
+
+@lru_cache(maxsize=4)
+def generate(seed: int = 1, n_docs: int = 1200) -> Collection:
+    """The collection; the same for the same arguments.
+
+    A document is about two concepts of a subject, or one, and may mention another in passing. A topic asks
+    for two concepts: a document about both has grade 2, one about one of them that mentions the other has
+    grade 1, one about one of them that does not has grade 0. All other documents are not judged.
+    """
+    dice = _Dice(seed)
+    fields = subjects()
+    docs: list[GenericDoc] = []
+    contents: list[tuple[int, frozenset[int], frozenset[int]]] = []
+    for number in range(n_docs):
+        field = number % len(fields)
+        order = dice.deal(4)
+        main = order[: 1 if dice.random() < 0.25 else 2]
+        passing = order[2:3] if dice.random() < 0.5 else []
+        contents.append((field, frozenset(main), frozenset(passing)))
+        docs.append(GenericDoc(f"d{number + 1:04d}", _write(dice, fields, field, main, passing)))
+
+    queries: list[GenericQuery] = []
+    qrels: list[TrecQrel] = []
+    for field, subject in enumerate(fields):
+        pairs = list(itertools.combinations(range(4), 2))
+        for a, b in (pairs[i] for i in sorted(dice.deal(len(pairs))[:3])):
+            query_id = str(len(queries) + 1)
+            first, second = (dice.pick(subject.concepts[c].synonyms) for c in (a, b))
+            queries.append(GenericQuery(query_id, f"{first} and {second}"))
+            for doc, (of, main_concepts, passing_concepts) in zip(docs, contents, strict=True):
+                if of == field and {a, b} & main_concepts:
+                    grade = 2 if {a, b} <= main_concepts else int({a, b} <= main_concepts | passing_concepts)
+                    qrels.append(TrecQrel(query_id, doc.doc_id, grade, "0"))
+    return Collection(tuple(docs), tuple(queries), tuple(qrels), tuple(_first_stage(docs, queries)))
+
+
+def _write(dice: _Dice, fields: list[Subject], field: int, main: list[int], passing: list[int]) -> str:
+    """A text about the concepts ``main`` of a subject that mentions those of ``passing`` once."""
+    subject = fields[field]
+    word = {c: dice.pick(subject.concepts[c].synonyms) for c in main + passing}
+
+    def named(concept: int) -> str:
+        return word[concept] + ("s" if dice.random() < 0.3 else "")
+
+    def sentence(template: str, concept: int) -> str:
+        return template.format(
+            x=named(concept),
+            y=named(main[-1] if concept != main[-1] else main[0]),
+            c=dice.pick(subject.concepts[concept].company),
+            w=dice.pick(subject.words),
+            o=dice.pick(fields[dice.below(len(fields))].words),
+        )
+
+    mentions = [concept for concept in main for _ in range(1 + dice.below(3))] + passing
+    sentences = [sentence(dice.pick(_ABOUT_ONE), concept) for concept in mentions]
+    if len(main) == 2:
+        sentences.append(sentence(dice.pick(_ABOUT_TWO), main[0]))
+    sentences += [sentence(dice.pick(_FILLER), main[0]) for _ in range(1 + dice.below(3))]
+    return " ".join(sentences[i].capitalize() + "." for i in dice.deal(len(sentences)))
+
+
+def _first_stage(
+    docs: Iterable[GenericDoc], queries: Iterable[GenericQuery], depth: int = 100
+) -> Iterator[GenericScoredDoc]:
+    """A run by BM25 (k1 = 0.9, b = 0.4) over the words as they stand."""
+    counts = {d.doc_id: Counter(re.findall(r"\w+", d.text.lower())) for d in docs}
+    length = {d: sum(c.values()) for d, c in counts.items()}
+    mean = sum(length.values()) / len(length)
+    postings: dict[str, list[str]] = defaultdict(list)
+    for doc_id, count in counts.items():
+        for word in count:
+            postings[word].append(doc_id)
+    for query in queries:
+        scores: defaultdict[str, float] = defaultdict(float)
+        for word in re.findall(r"\w+", query.text.lower()):
+            idf = math.log(1 + (len(counts) - len(postings[word]) + 0.5) / (len(postings[word]) + 0.5))
+            for doc_id in postings[word]:
+                tf = counts[doc_id][word]
+                scores[doc_id] += idf * tf / (tf + 0.9 * (0.6 + 0.4 * length[doc_id] / mean))
+        best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:depth]
+        yield from (GenericScoredDoc(query.query_id, doc_id, round(score, 6)) for doc_id, score in best)
+
+
+class _Rows(Iterator[GenericDoc]):
+    """An iterator that can be sliced, as those of ir_datasets' documents can."""
+
+    def __init__(self, rows: Sequence[GenericDoc]) -> None:
+        self._rows = rows
+        self._iter = iter(rows)
+
+    def __next__(self) -> GenericDoc:
+        return next(self._iter)
+
+    def __getitem__(self, key: int | slice) -> GenericDoc | _Rows:
+        return _Rows(self._rows[key]) if isinstance(key, slice) else self._rows[key]
+
+
+class _Docs(BaseDocs):  # type: ignore[misc]
+    def docs_iter(self) -> _Rows:
+        return _Rows(generate().docs)
+
+    def docs_store(self) -> _Store:
+        return _Store(GenericDoc)
+
+    def docs_count(self) -> int:
+        return len(generate().docs)
+
+    def docs_namespace(self) -> str:
+        return DATASET_ID
+
+    def docs_lang(self) -> str:
+        return "en"
+
+
+class _Store(Docstore):  # type: ignore[misc]
+    """The documents by their ids, in memory."""
+
+    def get_many_iter(self, doc_ids: Iterable[str]) -> Iterator[GenericDoc]:
+        wanted = set(doc_ids)
+        return (doc for doc in generate().docs if doc.doc_id in wanted)
+
+
+class _Queries(BaseQueries):  # type: ignore[misc]
+    def queries_iter(self) -> Iterator[GenericQuery]:
+        return iter(generate().queries)
+
+    def queries_count(self) -> int:
+        return len(generate().queries)
+
+    def queries_namespace(self) -> str:
+        return DATASET_ID
+
+    def queries_lang(self) -> str:
+        return "en"
+
+
+class _Qrels(BaseQrels):  # type: ignore[misc]
+    def qrels_iter(self) -> Iterator[TrecQrel]:
+        return iter(generate().qrels)
+
+    def qrels_count(self) -> int:
+        return len(generate().qrels)
+
+    def qrels_cls(self) -> type:
+        return TrecQrel  # type: ignore[no-any-return]
+
+    def qrels_defs(self) -> dict[int, str]:
+        return {
+            2: "about both concepts of the topic",
+            1: "about one of them, mentions the other",
+            0: "about one of them, does not mention the other",
+        }
+
+
+class _ScoredDocs(BaseScoredDocs):  # type: ignore[misc]
+    def scoreddocs_iter(self) -> Iterator[GenericScoredDoc]:
+        return iter(generate().scoreddocs)
+
+    def scoreddocs_count(self) -> int:
+        return len(generate().scoreddocs)
+
+
+class _Documentation:
+    def documentation(self) -> dict[str, str]:
+        return {
+            "pretty_name": "Relative Demo",
+            "desc": "A small generated test collection with vocabulary mismatch, for examples and tests.",
+        }
+
+
+def register() -> str:
+    """Makes the collection known to ir_datasets, where it is not yet, and returns its id, ``relative-demo``.
+
+    The documents are generated when they are first asked for.
+    """
+    if DATASET_ID not in set(ir_datasets.registry):
+        dataset = ir_datasets.Dataset(_Docs(), _Queries(), _Qrels(), _ScoredDocs(), _Documentation())
+        ir_datasets.registry.register(DATASET_ID, dataset)
+    return DATASET_ID

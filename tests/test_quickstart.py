@@ -1,0 +1,98 @@
+"""The quickstart, run as its readers run it."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+for needed in ("pyterrier", "bm25s", "sklearn"):
+    pytest.importorskip(needed, reason=f"the quickstart needs {needed}, of the extra [examples]")
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+COLUMNS = ["name", "nDCG@10", "AP@100", "NRG@10", "UniqueRel@10", "P_Rareness@10", "AP_Rareness@100"]
+
+
+def quickstart(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", str(EXAMPLES / "quickstart.py"), *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **env},
+        stdin=subprocess.DEVNULL,
+    )
+
+
+@pytest.fixture(scope="module")
+def output() -> str:
+    # No Java: a JVM that cannot be found must not matter.
+    done = quickstart(JAVA_HOME="/nowhere")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def table(output: str) -> pd.DataFrame:
+    text = output.split("\n\n")[1]
+    return pd.read_csv(io.StringIO(text), sep=r"\s+").set_index("name", drop=False)
+
+
+def test_the_table(table):
+    assert list(table.columns) == COLUMNS
+    assert list(table["name"]) == ["BM25", "BM25+", "n-grams", "LSI"]
+    absolute = table[["nDCG@10", "AP@100"]].to_numpy()
+    assert ((absolute > 0.2) & (absolute < 0.9)).all()
+    assert (table["AP_Rareness@100"] >= table["AP@100"]).all()
+
+
+def test_relative_measures_see_what_absolute_ones_do_not(table):
+    assert table["nDCG@10"].idxmax() != table["NRG@10"].idxmax()
+    # BM25+ ranks nearly as BM25 does, so each takes all that the other could add.
+    assert table.loc[["BM25", "BM25+"], "UniqueRel@10"].max() < 0.1
+    assert table.loc[["n-grams", "LSI"], "UniqueRel@10"].min() > 0.3
+
+
+def test_three_sentences_agree_with_the_table(output, table):
+    sentences = output.split("\n\n")[2].splitlines()
+    assert [s[:2] for s in sentences] == ["1.", "2.", "3."]
+    assert f"{table['nDCG@10'].idxmax()} is best" in sentences[0]
+    assert f"{table['NRG@10'].idxmax()} adds most (NRG@10 {table['NRG@10'].max():.4f})" in sentences[0]
+    assert f"{table['UniqueRel@10'].idxmax()} holds" in sentences[1]
+    assert f"{table['P_Rareness@10'].idxmax()} is first" in sentences[2]
+
+
+def test_every_number_is_that_of_the_context_alone(table):
+    """The members' values through RunContext.evaluate, from the retrievers themselves."""
+    sys.path.insert(0, str(EXAMPLES))
+    try:
+        from _retrievers import BM25, VectorSpace, character_ngrams, latent_semantics
+    finally:
+        sys.path.remove(str(EXAMPLES))
+    import pyterrier as pt
+
+    from ir_measures_relative import RunContext, demo
+
+    dataset = pt.get_dataset(f"irds:{demo.register()}")
+    corpus = pd.DataFrame(dataset.get_corpus_iter(verbose=False))
+    documents, topics = (corpus["docno"], corpus["text"]), dataset.get_topics()
+    runs = {
+        "BM25": BM25(*documents)(topics),
+        "BM25+": BM25(*documents, method="bm25+")(topics),
+        "n-grams": VectorSpace(*documents, character_ngrams())(topics),
+        "LSI": VectorSpace(*documents, latent_semantics())(topics),
+    }
+    ours = RunContext(runs).evaluate(dataset.get_qrels(), COLUMNS[1:]).set_index("name")
+    theirs = table.drop(columns="name")
+    assert (ours - theirs).abs().to_numpy().max() < 6e-5  # the table is printed to four places
+
+
+def test_a_wrong_dataset():
+    wrong = quickstart("--dataset", "no-such-thing")
+    assert wrong.returncode == 2
+    assert "usage: quickstart.py [-h] [--dataset ID]" in wrong.stderr
+    assert "ir_datasets knows no dataset 'no-such-thing'" in wrong.stderr
