@@ -8,6 +8,7 @@ import ir_measures as _ir_measures
 
 from .context import RunContext
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
+from .measures.med import MED, med
 from .measures.nrg import NRG, UniqueRel
 from .measures.rareness import AP_Rareness, P_Rareness
 from .measures.tasc import TaSC
@@ -22,6 +23,7 @@ _ir_measures.DefaultPipeline.providers.append(relative)
 
 __all__ = [
     "AP_UE",
+    "MED",
     "NRG",
     "RPP",
     "AP_Rareness",
@@ -30,6 +32,7 @@ __all__ = [
     "RunContext",
     "TaSC",
     "UniqueRel",
+    "med",
     "nDCG_UE",
     "rrLP",
     "sgnLP",

@@ -1,0 +1,575 @@
+"""MED: the paper's numbers, every labeling tried, properties, corner cases, and the ways to call it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from ir_measures import RR, P, nDCG
+
+from ir_measures_relative import MED, RunContext, med
+from ir_measures_relative.measures.med import position_weight
+from oracles import trec_order
+from oracles_med import med_difference_columns, med_oracle
+from scoring import per_query
+
+Ranked = dict[str, list[str]]
+
+BASES = ["P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "ERR"]
+X3, X4 = "ABCDEFGHJK", "ADBECGFJLH"
+EQ6 = {"A": 1, "E": 0}
+
+
+def as_run(rankings: dict[str, Any]) -> dict[str, dict[str, float]]:
+    return {q: {d: -float(i) for i, d in enumerate(ranking)} for q, ranking in rankings.items()}
+
+
+def one(
+    run: Any, reference: Any, labels: dict[str, int] | None, base: str, cutoff: int | None, **params: Any
+) -> Any:
+    """The row of med() for one query."""
+    qrels = None if labels is None else {"q": labels}
+    table = med(as_run({"q": run}), as_run({"q": reference}), qrels, base, cutoff, **params)
+    assert len(table) == 1
+    return table.iloc[0]
+
+
+# ---- the paper's numbers ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("base", "params", "value", "relevant"),
+    [
+        ("SDCG", {}, 0.1282, "BCFHK"),
+        ("nDCG", {}, 0.2352, "DL"),
+        ("SSP", {}, 0.1611, "BCFGHJK"),
+        ("AP", {}, 0.2833, "BCK"),
+        ("AP", {"norm": "min"}, 0.2833, "BCK"),
+        ("P", {}, 0.1, "K"),
+        ("RBP", {"residual": False}, 0.1331, "BCFHK"),
+        ("RBP", {}, 0.1331 + 0.8**10, "BCFHK"),
+        ("RR", {}, 0.0, ""),
+    ],
+)
+def test_equation_6(base: str, params: dict[str, Any], value: float, relevant: str) -> None:
+    row = one(X3, X4, EQ6, base, 10, **params)
+    assert row.value == pytest.approx(value, abs=6e-5)
+    assert row.labeling == dict.fromkeys(relevant, 1)
+    assert row.exact and row.lower == pytest.approx(row.value) == row.upper
+    assert row.winner == {"nDCG": "reference", "RR": ""}.get(base, "run")
+    turned = one(X4, X3, EQ6, base, 10, **params)
+    assert turned.value == pytest.approx(row.value, abs=1e-15)
+    assert turned.winner == ("run" if base in ("nDCG", "P") else {"RR": ""}.get(base, "reference"))
+
+
+def test_equation_1() -> None:
+    labels = {"A": 0, "C": 1, "F": 0}
+    for base, value, labeling in [("P", 0.2, {"E": 1}), ("RR", 0.5, {"B": 1})]:
+        row = one("ABCDE", "BCFDA", labels, base, 5)
+        assert (row.value, row.labeling) == (pytest.approx(value), labeling)
+        assert row.winner == ("run" if base == "P" else "reference")
+
+
+def test_table_1() -> None:
+    table = [
+        [1.000],
+        [0.613, 0.387],
+        [0.469, 0.296, 0.235],
+        [0.390, 0.246, 0.195, 0.168],
+        [0.339, 0.214, 0.170, 0.146, 0.131],
+        [0.303, 0.191, 0.151, 0.130, 0.117, 0.108],
+    ]
+    for k, row in enumerate(table, start=1):
+        weights = position_weight(np.arange(1, k + 1), "SDCG", k)
+        assert np.round(weights, 3).tolist() == row
+        assert weights.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("relevant", "ratio"),
+    [
+        ("", 0.000),
+        ("K", 0.177),
+        ("KB", 0.197),
+        ("KBC", 0.208),
+        ("KBCH", 0.190),
+        ("KBCHF", 0.176),
+        ("L", 0.185),
+        ("LD", 0.235),
+        ("LDG", 0.205),
+        ("LDGJ", 0.183),
+    ],
+)
+def test_table_2(relevant: str, ratio: float) -> None:
+    """Each row of the table is the difference under one full labeling."""
+    labels = {d: int(d in "A" + relevant) for d in X3 + X4}
+    assert round(one(X3, X4, labels, "nDCG", 10).value, 3) == ratio
+
+
+@pytest.mark.parametrize(
+    ("relevant", "values"),
+    [
+        ("BCFHK", [0.128, 0.176, 0.155, 0.259]),
+        ("DL", [0.110, 0.235, 0.083, 0.278]),
+        ("BCFGHJK", [0.120, 0.138, 0.161, 0.201]),
+        ("BCK", [0.117, 0.208, 0.113, 0.283]),
+    ],
+)
+def test_table_3(relevant: str, values: list[float]) -> None:
+    labels = {d: int(d in "A" + relevant) for d in X3 + X4}
+    found = [one(X3, X4, labels, base, 10).value for base in ("SDCG", "nDCG", "SSP", "AP")]
+    assert np.round(found, 3).tolist() == values
+
+
+def test_the_highest_grade_is_not_always_best() -> None:
+    """Where the paper slips: F at grade 3 gives .6052, at grade 1 .7039."""
+    labels = {"A": 1, "C": 1, "D": 1, "B": 0, "E": 0}
+    row = one("BCE", "DAF", labels, "nDCG", 3, max_grade=3)
+    assert (round(row.value, 4), row.winner, row.labeling) == (0.7039, "reference", {"F": 1})
+    assert round(one("BCE", "DAF", {**labels, "F": 3}, "nDCG", 3).value, 4) == 0.6052
+    assert round(one("BCE", "DAF", {**labels, "F": 1}, "nDCG", 3).value, 4) == 0.7039
+
+
+# ---- every labeling tried --------------------------------------------------------------------------------
+
+
+def random_queries(
+    seed: int, n: int, *, most_open: int, cutoff: int | None, labels: list[int]
+) -> tuple[Ranked, Ranked, dict[str, dict[str, int]]]:
+    """Rankings of unequal lengths, some alike, partly judged, with relevant documents that neither holds."""
+    rng = np.random.default_rng(seed)
+    run: Ranked = {}
+    reference: Ranked = {}
+    qrels: dict[str, dict[str, int]] = {}
+    for i in range(n):
+        q = f"q{i}"
+        docs = [f"d{j}" for j in range(rng.integers(2, 15))]
+        run[q] = rng.permutation(docs)[: rng.integers(0, len(docs) + 1)].tolist()
+        if rng.random() < 0.4:  # a near copy of the run
+            reference[q] = list(run[q])
+            for _ in range(rng.integers(0, 4)):
+                if len(reference[q]) > 1:
+                    j = rng.integers(1, len(reference[q]))
+                    reference[q][j - 1 : j + 1] = reference[q][j - 1 : j + 1][::-1]
+        else:
+            reference[q] = rng.permutation(docs)[: rng.integers(0, len(docs) + 1)].tolist()
+        share = rng.choice([0.0, 0.2, 0.5, 0.9])
+        qrels[q] = {d: int(rng.choice(labels)) for d in docs if rng.random() < share}
+        left_open = sorted(({*run[q][:cutoff]} | {*reference[q][:cutoff]}) - {*qrels[q]})
+        for d in rng.permutation(left_open)[most_open:]:
+            qrels[q][str(d)] = int(rng.choice(labels))
+        qrels[q]["elsewhere"] = int(rng.choice(labels))  # so that every query is in the qrels
+    return run, reference, qrels
+
+
+def check(
+    run: Ranked,
+    reference: Ranked,
+    qrels: Any,
+    base: str,
+    cutoff: int | None,
+    oracle: dict[str, Any],
+    **params: Any,
+) -> pd.DataFrame:
+    """Every query of one call against all its labelings, and the labeling found against the value."""
+    table = med(as_run(run), as_run(reference), qrels, base, cutoff, **params)
+    assert table["query_id"].tolist() == list(qrels)
+    for row in table.itertuples():
+        args = run[row.query_id], reference[row.query_id]
+        expected = med_oracle(*args, qrels[row.query_id], base, cutoff, **oracle)
+        assert row.exact and row.value == pytest.approx(expected, abs=1e-12), row
+        assert row.lower == row.value == row.upper
+        full = {d: 0 for top in args for d in top[:cutoff]} | qrels[row.query_id] | row.labeling
+        assert not {*row.labeling} & {*qrels[row.query_id]}
+        if oracle.get("gains", {0: 0}).get(0, 0) <= 0:  # else a label of 0 would not be nothing
+            (signed,) = med_difference_columns(*args, full, base, cutoff, **oracle)
+            sign = {"run": 1, "reference": -1, "": 0}[row.winner]
+            assert signed == pytest.approx(sign * row.value, abs=1e-12), row
+    return table
+
+
+@pytest.mark.parametrize("cutoff", [1, 3, 5, 10, None])
+@pytest.mark.parametrize("base", BASES[:-1])
+def test_every_binary_labeling(base: str, cutoff: int | None) -> None:
+    if cutoff is None and base not in ("RBP", "nDCG", "RR"):
+        pytest.skip("needs a cutoff")
+    slow = base in ("SSP", "AP")  # their solver has tests of its own
+    rel = 2 if cutoff == 5 else 1
+    run, reference, qrels = random_queries(
+        cutoff or 0, 60 if slow else 400, most_open=10, cutoff=cutoff, labels=[-1, 0, 0, 1, 2]
+    )
+    params: dict[str, Any] = {"rel": rel}
+    oracle: dict[str, Any] = {"rel": rel, "grades": (0, rel)}
+    if base == "RBP":
+        params |= {"residual": False, "p": 0.7}
+        oracle |= {"p": 0.7}
+    for norm in ("R", "min") if base == "AP" else (None,):
+        both = {} if norm is None else {"norm": norm}
+        table = check(run, reference, qrels, base, cutoff, oracle | both, **params, **both)
+        assert table["labeling"].map(len).max() >= (1 if base == "RR" or cutoff == 1 else 2)
+        assert {*table["winner"]} == {"run", "reference", ""}
+        for labeling in table["labeling"]:
+            assert set(labeling.values()) <= {rel}
+
+
+@pytest.mark.parametrize("base", ["SDCG", "nDCG"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"dcg": "exp-log2"},
+        {"gains": {1: 2, 2: 3, 3: 7}},
+        {"gains": {1: 3, 2: 1, 3: 1}},
+        {"gains": {-1: 1, 0: 2, 2: 0}, "dcg": "exp-log2"},
+    ],
+    ids=json.dumps,
+)
+def test_every_assignment_of_grades(base: str, params: dict[str, Any]) -> None:
+    middle = 0
+    for cutoff in (1, 2, 4, 8) if base == "SDCG" else (1, 2, 4, 8, None):
+        run, reference, qrels = random_queries(
+            7 + (cutoff or 0), 90, most_open=5, cutoff=cutoff, labels=[-1, 0, 0, 1, 1, 2, 3]
+        )
+        oracle = {"rel": None, "grades": (-1, 0, 1, 2, 3), **params}
+        table = check(run, reference, qrels, base, cutoff, oracle, **params)
+        middle += table["labeling"].map(lambda given: bool({*given.values()} - {3})).sum()
+    if base == "nDCG":
+        assert middle > 10  # optima that the highest grade alone does not find
+
+
+def test_every_assignment_of_grades_err() -> None:
+    run, reference, qrels = random_queries(3, 60, most_open=5, cutoff=6, labels=[-1, 0, 0, 1, 2])
+    check(run, reference, qrels, "ERR", 6, {"grades": (0, 1, 2)})
+    check(run, reference, qrels, "ERR", 6, {"grades": (0, 1, 2, 3)}, max_grade=3)
+
+
+def test_many_levels_and_documents_fit_algorithm_1() -> None:
+    """Binary nDCG, two hundred open documents: the greedy algorithm as the paper prints it."""
+    rng = np.random.default_rng(5)
+    docs = [f"d{i}" for i in range(250)]
+    for cutoff in (20, 100, 150):
+        run, reference = (rng.permutation(docs)[:150].tolist() for _ in range(2))
+        labels = {d: int(rng.random() < 0.3) for d in docs if rng.random() < 0.2}
+        expected = algorithm_1(run[:cutoff], reference[:cutoff], labels, cutoff)
+        assert one(run, reference, labels, "nDCG", cutoff).value == pytest.approx(expected, abs=1e-13)
+
+
+def algorithm_1(y: list[str], z: list[str], labels: dict[str, int], k: int) -> float:
+    """MED(NDCG@k, Y, Z), step by step."""
+    discount = [1 / np.log2(i + 1) for i in range(1, k + 1)]
+    weights = [dict(zip(r, discount, strict=False)) for r in (y, z)]
+    diff = {d: weights[0].get(d, 0) - weights[1].get(d, 0) for d in {*y, *z}}
+    judged = sum(diff[d] for d in diff if labels.get(d) == 1)
+    biggest = 0.0
+    for sign in (1, -1):
+        numerator, relevant = sign * judged, sum(labels.values())
+        denominator = sum(discount[:relevant])
+        biggest = max(biggest, numerator / denominator if denominator else 0.0)
+        for gain in sorted(
+            (sign * diff[d] for d in diff if d not in labels and sign * diff[d] > 0), reverse=True
+        ):
+            numerator += gain
+            relevant += 1
+            denominator += discount[relevant - 1] if relevant <= k else 0
+            biggest = max(biggest, numerator / denominator)
+    return biggest
+
+
+# ---- properties and corners ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_symmetric_bounded_and_zero_against_itself(base: str) -> None:
+    run, reference, qrels = random_queries(11, 60, most_open=8, cutoff=4, labels=[0, 1, 2])
+    for given in (qrels, None):
+        there = med(as_run(run), as_run(reference), given, base, 4)
+        back = (
+            med(as_run(reference), as_run(run), given, base, 4).set_index("query_id").loc[there["query_id"]]
+        )
+        np.testing.assert_allclose(there["value"], back["value"], atol=1e-12)
+        assert there["value"].between(0, 1).all()
+        itself = med(as_run(run), as_run(run), given, base, 4)
+        assert (itself["value"] == 0).all() and (itself["winner"] == "").all()
+        assert not itself["labeling"].map(len).any()
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_fully_judged_is_the_difference(base: str) -> None:
+    absolute = {
+        "P": P @ 5,
+        "RR": RR @ 5,
+        "nDCG": nDCG @ 5,
+        "RBP": None,
+        "AP": ir_measures.AP @ 5,
+    }
+    if absolute.get(base) is None:
+        pytest.skip("no such measure in ir_measures for every install")
+    rng = np.random.default_rng(2)
+    docs = list("abcdefgh")
+    run, reference = ({f"q{i}": rng.permutation(docs).tolist() for i in range(40)} for _ in range(2))
+    qrels = {q: {d: int(rng.integers(-1, 3)) for d in docs} for q in run}
+    table = med(as_run(run), as_run(reference), qrels, base, 5)
+    scores = [per_query(absolute[base], qrels, as_run(r)) for r in (run, reference)]
+    for row in table.itertuples():
+        difference = scores[0][row.query_id] - scores[1][row.query_id]
+        assert row.value == pytest.approx(abs(difference), abs=1e-12)
+        if row.winner:
+            assert row.winner == ("run" if difference > 0 else "reference")
+
+
+def test_residual() -> None:
+    tail = 0.8**3
+    # The same top 3, other rankings below: anything may follow.
+    assert one("ABCD", "ABCE", {"A": 1}, "RBP", 3).value == pytest.approx(tail)
+    assert one("ABC", "ABCE", {"A": 1}, "RBP", 3).value == pytest.approx(tail)
+    # The same to the last document: nothing tells them apart, whatever follows.
+    assert one("ABCD", "ABCD", {"A": 1}, "RBP", 3).value == 0
+    # A ranking shorter than k has ended, so that only the other may win by what follows.
+    row = one("ABC", "AB", {"A": 1, "B": 1, "C": 0}, "RBP", 3)
+    assert (row.value, row.winner) == (pytest.approx(tail), "run")
+    row = one("AB", "BAC", {"A": 1, "B": 0, "C": 0}, "RBP", 3)
+    assert (row.value, row.winner) == (pytest.approx(tail - 0.2 * 0.2), "reference")
+    assert one("AB", "BA", {"A": 1, "B": 0}, "RBP", 3).value == pytest.approx(0.2 * 0.2)
+    # Nothing lies below the whole ranking, and the switch turns it off.
+    assert one("AB", "BA", {"A": 1, "B": 0}, "RBP", None).value == pytest.approx(0.2 * 0.2)
+    assert one("ABCD", "ABCE", {"A": 1}, "RBP", 3, residual=False).value == 0
+    # Queries are told apart by their own tails.
+    table = med(
+        as_run({"q1": "ABC", "q2": "ABC", "q3": "ABCD", "q4": "AB"}),
+        as_run({"q4": "AB", "q2": "ABD", "q3": "ABC", "q1": "ABC"}),
+        base="RBP",
+        cutoff=2,
+    )
+    assert dict(zip(table["query_id"], table["value"], strict=True)) == pytest.approx(
+        {"q1": 0, "q2": 0.64, "q3": 0.64, "q4": 0}
+    )
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_missing_queries_and_nothing_relevant(base: str) -> None:
+    run = as_run({"q1": "AB", "only run": "AB", "not judged": "A"})
+    reference = as_run({"q1": "BA", "only reference": "AB"})
+    qrels = {
+        "q1": {"Z": 0},
+        "only run": {"A": 1, "B": 0},
+        "only reference": {"A": 1, "B": 0},
+        "neither": {"A": 1},
+    }
+    table = med(run, reference, qrels, base, 2, **({"residual": False} if base == "RBP" else {}))
+    values = table.set_index("query_id")["value"].to_dict()
+    assert list(values) == list(qrels)
+    alone = med_oracle(list("AB"), [], qrels["only run"], base, 2)
+    assert alone > 0
+    assert values["only run"] == values["only reference"] == pytest.approx(alone)
+    assert table["winner"].tolist()[1:] == ["run", "reference", ""]
+    assert values["neither"] == 0
+    assert values["q1"] == pytest.approx(med_oracle(list("AB"), list("BA"), {"Z": 0}, base, 2))
+    # Nothing relevant and nothing open is 0/0: nothing.
+    assert (
+        one("AB", "BA", {"A": 0, "B": -1}, base, 2, **({"residual": False} if base == "RBP" else {})).value
+        == 0
+    )
+    # An empty run has an empty ranking for every query.
+    empty = med({}, reference, qrels, base, 2).set_index("query_id")["value"]
+    assert empty["only run"] == 0 and empty["only reference"] > 0
+
+
+def test_judged_false_ignores_the_labels_but_not_the_highest_grade() -> None:
+    labels = {"A": 0, "B": 3}
+    row = one("AB", "BC", labels, "SDCG", 2, judged=False)
+    assert row.value == pytest.approx(1 - position_weight(np.array([2]), "SDCG", 2)[0])
+    assert row.labeling == {"A": 3}
+    assert one("AB", "BC", labels, "nDCG", 2, judged=False).value == 1  # A alone is relevant
+    assert one("AB", "BC", labels, "AP", 2, judged=False).value == 1
+    assert one("AB", "BC", {"B": 1}, "P", 2).value == pytest.approx(0.5)
+    assert one("AB", "CD", {"A": 0, "B": 0, "C": 0, "D": 0}, "P", 2, judged=False).value == 1
+
+
+def test_grades_without_qrels() -> None:
+    assert set(one("AB", "CD", None, "nDCG", 2).labeling.values()) == {1}
+    assert set(one("AB", "CD", None, "SDCG", 2, max_grade=3).labeling.values()) == {3}
+
+
+def test_a_labeling_names_the_relevance_threshold() -> None:
+    row = one("AB", "CD", {"A": 1}, "nDCG", 2, rel=2)
+    assert row.labeling in ({"B": 2}, {"C": 2}, {"C": 2, "D": 2})
+    assert row.value == 1
+
+
+def test_ties_in_the_scores_are_broken_as_trec_eval_does() -> None:
+    scores = {"a": 1.0, "b": 1.0, "c": 2.0}
+    ranking = trec_order(scores)
+    value = med({"q": scores}, as_run({"q": "abc"}), {"q": {"a": 1}}, "P", 2)["value"][0]
+    assert ranking == ["c", "b", "a"]
+    assert value == pytest.approx(med_oracle(ranking, list("abc"), {"a": 1}, "P", 2))
+
+
+def test_time_limit_is_never_silent() -> None:
+    """Too little time: an interval that holds the true value, and one warning with its width."""
+    rng = np.random.default_rng(1)
+    docs = [f"d{i}" for i in range(120)]
+    run, reference = ({f"q{i}": rng.permutation(docs)[:60].tolist() for i in range(3)} for _ in range(2))
+    with pytest.warns(
+        UserWarning, match=r"1e-09 s were not enough for \d of 3 queries; .* by up to 0\.\d{4}"
+    ) as caught:
+        table = med(as_run(run), as_run(reference), base="AP", cutoff=60, time_limit=1e-9)
+    assert len(caught) == 1
+    assert not table["exact"].all()
+    rows = table[~table["exact"]]
+    assert (rows["lower"] == rows["value"]).all() and (rows["upper"] > rows["lower"]).all()
+    context = RunContext({"b": as_run(reference)})
+    with context, pytest.warns(UserWarning, match="were not enough"):
+        (MED(base="AP", time_limit=1e-9) @ 60).calc_aggregate({q: {"other": 0} for q in run}, as_run(run))
+
+
+# ---- parameters ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("MED(base='P')", "needs a cutoff: write MED(base='P')@10"),
+        ("MED(base='SDCG')", "needs a cutoff"),
+        ("MED(base='SSP')", "needs a cutoff"),
+        ("MED(base='AP')", "needs a cutoff"),
+        ("MED(base='ERR')", "needs a cutoff"),
+        ("MED(base='DCG')@10", "base='DCG' is not allowed; it must be one of 'P', 'RBP'"),
+        ("MED(p=0.8)@10", "p goes with base 'RBP', not 'nDCG'"),
+        ("MED(residual=False)@10", "residual goes with base 'RBP'"),
+        ("MED(norm='min')@10", "norm goes with base 'AP'"),
+        ("MED(time_limit=1)@10", "time_limit goes with base 'SSP', 'AP', 'ERR'"),
+        ("MED(base='AP',time_limit=0)@10", "it must be a number above 0"),
+        ("MED(base='AP',dcg='log2')@10", "dcg goes with base 'SDCG', 'nDCG'"),
+        ("MED(base='P',max_grade=3)@10", "max_grade goes with base 'SDCG', 'nDCG', 'ERR'"),
+        ("MED(base='ERR',rel=1)@10", "rel goes with base"),
+        ("MED(rel=1,dcg='exp-log2')@10", "rel makes nDCG binary, and dcg has no say"),
+        ("MED(rel=0)@10", "rel=0 is not allowed; it must be a whole number of at least 1"),
+        ("MED(base='RBP',p=1.0)@10", "between 0 and 1"),
+        ("MED(judged='no')@10", "judged='no' is not allowed; it must be True or False"),
+        ("MED@0", "cutoff=0 is not allowed"),
+        ("MED(reff='x')@10", "did you mean 'ref'"),
+        ("MED(max_grade=1)@10", "the qrels hold the grade 2; max_grade must be at least that"),
+        ("MED(ref='C')@10", r"ref='C' is no run of the context; its runs are \['B'\]"),
+    ],
+)
+def test_bad_parameters(text: str, message: str) -> None:
+    with (
+        pytest.raises(ValueError, match=message.replace("(", r"\(").replace(")", r"\)")),
+        RunContext({"B": {}}),
+    ):
+        ir_measures.calc_aggregate([ir_measures.parse_measure(text)], {"q": {"A": 2}}, as_run({"q": "A"}))
+
+
+def test_bad_calls_of_med() -> None:
+    a = as_run({"q": "A"})
+    with pytest.raises(ValueError, match="takes the reference run itself"):
+        med(a, a, base="P", cutoff=1, ref="B")
+    with pytest.raises(ValueError, match="needs a cutoff"):
+        med(a, a, base="P", cutoff=None)
+    with pytest.raises(ValueError, match="no parameter 'basis'"):
+        med(a, a, basis="P")
+    with pytest.raises(ValueError, match="no query in common with the qrels"):
+        med(a, a, {"other": {"A": 1}})
+    with pytest.raises(ValueError, match="run 'reference' has no query in common"):
+        med(a, as_run({"other": "A"}), {"q": {"A": 1}})
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [
+        MED,
+        MED @ 10,
+        MED(base="AP", norm="min", ref="B", time_limit=2.5) @ 100,
+        MED(base="RBP", p=0.5, residual=False, judged=False),
+        MED(base="SDCG", dcg="exp-log2", max_grade=4) @ 20,
+        MED(base="nDCG", gains={1: 1, 2: 4}) @ 20,
+        MED(base="nDCG", rel=2) @ 5,
+    ],
+    ids=repr,
+)
+def test_repr_round_trips(measure: Any) -> None:
+    parsed = ir_measures.parse_measure(repr(measure))
+    assert parsed == measure and repr(parsed) == repr(measure)
+    parsed.validate_params()
+
+
+# ---- the ways to call it ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_as_a_measure_string(base: str) -> None:
+    qrels = {"q": EQ6, "r": {"A": 1, "B": 0}}
+    run, reference = as_run({"q": X3, "r": "ABC"}), as_run({"q": X4, "r": "BCA"})
+    text = f"MED(base='{base}',ref='X4')@10"
+    with RunContext({"X4": reference, "other": as_run({"q": "KJ"})}):
+        found = ir_measures.calc_aggregate([ir_measures.parse_measure(text), nDCG @ 10], qrels, run)
+    expected = med(run, reference, qrels, base, 10)["value"].mean()
+    assert found[ir_measures.parse_measure(text)] == pytest.approx(expected)
+
+
+def test_the_choice_of_the_reference() -> None:
+    runs = {"X3": as_run({"q": X3}), "X4": as_run({"q": X4}), "X5": as_run({"q": X3[::-1]})}
+    qrels = {"q": EQ6}
+    table = RunContext(runs, reference="X4").evaluate(
+        qrels, ["MED@10", "MED(ref='X3')@10", "MED(base='RBP')@10"]
+    )
+    values = table.set_index("name")
+    assert values.loc["X3", "MED@10"] == pytest.approx(0.2352, abs=5e-5)
+    assert values.loc["X4", "MED(ref='X3')@10"] == values.loc["X3", "MED@10"]
+    assert values.loc["X4", "MED@10"] == values.loc["X3", "MED(ref='X3')@10"] == 0
+    assert values.loc["X4", "MED(base='RBP')@10"] == 0 < values.loc["X3", "MED(base='RBP')@10"]
+    with pytest.raises(ValueError, match=r"which run is the reference\? .*'X3', 'X4', 'X5'"):
+        RunContext(runs).evaluate(qrels, ["MED@10"])
+    two = RunContext({n: runs[n] for n in ("X3", "X4")}).evaluate(qrels, ["MED@10"])
+    assert two["MED@10"].round(4).tolist() == [0.2352, 0.2352]
+
+
+def test_in_an_experiment() -> None:
+    pt = pytest.importorskip("pyterrier")
+    topics = pd.DataFrame({"qid": ["1", "2"], "query": ["a", "b"]})
+    qrels = pd.DataFrame({"qid": ["1", "1", "2"], "docno": ["A", "E", "B"], "label": [1, 0, 1]})
+
+    def frame(rankings: list[str], name: str) -> pd.DataFrame:
+        rows = [(q, d, -float(i)) for q, r in zip("12", rankings, strict=True) for i, d in enumerate(r)]
+        return pd.DataFrame(rows, columns=["qid", "docno", "score"]).assign(name=name)
+
+    frames = {"X4": frame([X4, "AB"], "X4"), "X3": frame([X3, "BA"], "X3")}
+    pipelines = [pt.Transformer.from_df(f) for f in frames.values()]
+    measures = [MED(base="nDCG") @ 10, MED(base="AP") @ 10, MED(base="RBP") @ 10, nDCG @ 10]
+    with RunContext(frames, reference="X4"):
+        table = pt.Experiment(
+            pipelines, topics, qrels, measures, names=list(frames), baseline=0, perquery=False
+        ).set_index("name")
+    for measure in measures[:3]:
+        assert table.loc["X4", str(measure)] == 0
+        expected = med(frames["X3"], frames["X4"], qrels, measure["base"], 10)["value"].mean()
+        assert table.loc["X3", str(measure)] == pytest.approx(expected)
+        assert table.loc["X3", f"{measure} +"] == 2
+
+
+def test_robust_pair_against_every_labeling(robust03: tuple[dict[str, pd.DataFrame], pd.DataFrame]) -> None:
+    """Real rankings and judgments: the queries of a pair with at most nine open documents in the top 10."""
+    runs, qrels = robust03
+    a, b = sorted(runs)[0], sorted(runs)[5]
+    labels = {q: dict(zip(f["doc_id"], f["relevance"], strict=True)) for q, f in qrels.groupby("query_id")}
+    ranked = [
+        {
+            q: trec_order(dict(zip(f["doc_id"], f["score"], strict=True)))
+            for q, f in runs[n].groupby("query_id")
+        }
+        for n in (a, b)
+    ]
+    for base in ("nDCG", "SDCG", "RR", "P"):
+        table = med(runs[a], runs[b], qrels, base, 10, **({"rel": 1} if base in ("nDCG", "SDCG") else {}))
+        tried = 0
+        for row in table.itertuples():
+            y, z = (r.get(row.query_id, [])[:10] for r in ranked)
+            if len(({*y} | {*z}) - {*labels[row.query_id]}) <= 9:
+                tried += 1
+                expected = med_oracle(y, z, labels[row.query_id], base, 10, rel=1)
+                assert row.value == pytest.approx(expected, abs=1e-12)
+        assert tried > 20
