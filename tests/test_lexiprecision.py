@@ -1,0 +1,311 @@
+"""Lexiprecision, lexirecall, recall-paired preference: against the plain oracle, and the laws they keep."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from typing import Any
+
+import ir_measures
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import cases
+import oracles
+from ir_measures_relative import NRG, RPP, RunContext, rrLP, sgnLP, sgnLR
+from ir_measures_relative.stats import sign_test
+from scoring import assume_common, per_query
+
+PREFERENCES = [rrLP, sgnLP, sgnLR, RPP, RPP(weight="inverse"), RPP(weight="dcg")]
+labelled = st.dictionaries(st.sampled_from(cases.DOCS), st.integers(-1, 3), min_size=1)
+rankings = st.lists(st.sampled_from(cases.DOCS), unique=True)
+
+
+def ranked(docs: Any) -> dict[str, float]:
+    """A ranking as scores."""
+    return {d: -float(i) for i, d in enumerate(docs)}
+
+
+# ---- against the oracle -------------------------------------------------------------------------------
+
+
+@given(
+    cases.runs,
+    cases.runs,
+    cases.qrels,
+    st.none() | cases.cutoffs,
+    st.integers(1, 3),
+    st.booleans(),
+)
+def test_all_are_the_oracle(run, reference, qrels, k, rel, judged_only):
+    assume_common(run, qrels)
+    params = {"rel": rel, "judged_only": judged_only, "ref": "R"}
+    if k is not None:
+        params["cutoff"] = k
+    with RunContext({"R": reference, "self": run}) as context, context.evaluating("self"):
+        got = {m: per_query(m(**params), qrels, run) for m in PREFERENCES}
+    for q, labels in qrels.items():
+        mine, theirs = (
+            oracles.recall_positions(oracles.trec_order(r.get(q, {})), labels, k, rel, judged_only)
+            for r in (run, reference)
+        )
+        rrlp = oracles.rrlp_oracle(mine, theirs)
+        want = [rrlp, (rrlp > 0) - (rrlp < 0), oracles.sgnlr_oracle(mine, theirs)]
+        want += [oracles.rpp_oracle(mine, theirs, w) for w in ("uniform", "inverse", "dcg")]
+        assert [got[m][q] for m in PREFERENCES] == pytest.approx(want, abs=1e-12)
+
+
+# ---- the laws ------------------------------------------------------------------------------------------
+
+
+def table_of_preferences(measure: Any, labels: dict[str, int], orders: list[list[str]]) -> dict[Any, float]:
+    """The preference of every ranking over every other and itself, {(i, j): value}."""
+    names = [str(i) for i in range(len(orders))]
+    context = RunContext({n: {"q": ranked(o)} for n, o in zip(names, orders, strict=True)})
+    frame = context.evaluate({"q": labels}, [measure(ref=n) for n in names])
+    return {
+        (i, j): frame.iloc[i][str(measure(ref=b))]
+        for (i, _), (j, b) in itertools.product(enumerate(names), repeat=2)
+    }
+
+
+@given(labelled, st.lists(rankings, min_size=3, max_size=3))
+def test_antisymmetric_and_zero_against_itself(labels, orders):
+    for measure in PREFERENCES:
+        value = table_of_preferences(measure, labels, orders)
+        for i, j in itertools.product(range(3), repeat=2):
+            assert value[i, j] == -value[j, i]  # exactly
+            assert -1 <= value[i, j] <= 1
+        assert value[0, 0] == value[1, 1] == value[2, 2] == 0
+
+
+@given(labelled, st.lists(rankings, min_size=3, max_size=3))
+def test_the_lexicographic_preferences_are_transitive(labels, orders):
+    for measure in (rrLP, sgnLP, sgnLR):
+        value = table_of_preferences(measure, labels, orders)
+        for a, b, c in itertools.permutations(range(3)):
+            if value[a, b] >= 0 and value[b, c] >= 0:
+                assert value[a, c] >= 0
+                if value[a, b] > 0 or value[b, c] > 0:
+                    assert value[a, c] > 0
+
+
+def test_recall_paired_preference_is_not_transitive():
+    """Positions 1, 6, 8 beat 2, 4, 9, which beat 3, 5, 7, which beat 1, 6, 8."""
+    labels = dict.fromkeys("ABC", 1)
+    orders = []
+    for positions in [(1, 6, 8), (2, 4, 9), (3, 5, 7)]:
+        relevant = iter("ABC")
+        orders.append([next(relevant) if i in positions else f"x{i}" for i in range(1, 10)])
+    value = table_of_preferences(RPP, labels, orders)
+    assert value[0, 1] > 0 and value[1, 2] > 0 and value[2, 0] > 0
+
+
+def test_means_over_queries_are_not_transitive():
+    """Three rankings that take turns: each beats the next on average."""
+    labels = {"A": 1, "B": 1}
+    levels = [["A", "x", "B"], ["A", "x", "y", "B"], ["x", "A", "B"]]  # best first
+    runs = {n: {str(q): ranked(levels[(q + n) % 3]) for q in range(3)} for n in range(3)}
+    context = RunContext({str(n): run for n, run in runs.items()})
+    qrels = {str(q): labels for q in range(3)}
+    frame = context.evaluate(qrels, [sgnLP(ref=str(n)) for n in range(3)]).set_index("name")
+    cycle = [frame.loc[str(n), str(sgnLP(ref=str((n + 1) % 3)))] for n in range(3)]
+    assert cycle == pytest.approx([1 / 3] * 3)
+
+
+@given(labelled, st.lists(rankings, min_size=2, max_size=2))
+def test_the_sign_and_reciprocal_rank(labels, orders):
+    value, sign = (table_of_preferences(m, labels, orders)[0, 1] for m in (rrLP, sgnLP))
+    assert sign == (1 if value > 0 else -1 if value < 0 else 0)
+    rr = [1 / min(oracles.recall_positions(o, labels), default=math.inf) for o in orders]
+    if rr[0] != rr[1]:
+        assert value == rr[0] - rr[1]
+
+
+def rbp(labels: dict[str, int], order: list[str]) -> float:
+    """RBP with persistence 1/2, which is NRG without priors."""
+    with RunContext({}):
+        return NRG(base="RBP", p=0.5).calc_aggregate({"q": labels}, {"q": ranked(order)})
+
+
+@given(labelled, st.lists(rankings, min_size=2, max_size=2))
+def test_the_sign_is_that_of_the_difference_in_rbp(labels, orders):
+    """With p = 1/2, RBP reads the ranking as a binary number (the paper's §6)."""
+    mine, theirs = (rbp(labels, order) for order in orders)
+    sign = table_of_preferences(sgnLP, labels, orders)[0, 1]
+    assert sign == (1 if mine > theirs else -1 if mine < theirs else 0)
+
+
+def test_the_binary_number_and_the_sign_on_deep_rankings():
+    """As whole numbers the equivalence holds at any depth; as 64-bit floats two RBPs are soon tied."""
+    generator = random.Random(3)
+    for _ in range(100):
+        labels = {f"d{i}": int(generator.random() < 0.1) for i in range(200)}
+        orders = [generator.sample(sorted(labels), generator.randint(0, 200)) for _ in range(2)]
+        mine, theirs = (sum(labels[d] << (200 - i) for i, d in enumerate(o)) for o in orders)
+        sign = table_of_preferences(sgnLP, labels, orders)[0, 1]
+        assert sign == (1 if mine > theirs else -1 if mine < theirs else 0)
+    labels = {"A": 1, "B": 1}
+    orders = [
+        ["A", *(f"x{i}" for i in range(n)), "B"] for n in (98, 99)
+    ]  # relevant at 1 and 100, at 1 and 101
+    assert rbp(labels, orders[0]) == rbp(labels, orders[1])
+    assert table_of_preferences(sgnLP, labels, orders)[0, 1] == 1
+
+
+@given(cases.runs, cases.qrels)
+def test_against_an_empty_reference_rrlp_is_reciprocal_rank(run, qrels):
+    assume(any(run.get(q) for q in qrels))
+    with RunContext({"nothing": {}}, reference="nothing"):
+        mine = per_query(rrLP, qrels, run)
+    for q, value in per_query(ir_measures.RR, qrels, run).items():
+        assert mine[q] == pytest.approx(value, abs=1e-9)
+
+
+# ---- corner cases ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", PREFERENCES)
+def test_missing_queries_and_queries_without_relevant_documents(measure):
+    qrels = {
+        "run lacks": {"A": 1},
+        "reference lacks": {"A": 1},
+        "both lack": {"A": 1},
+        "nothing relevant": {"A": 0, "B": -1},
+        "neither finds": {"A": 1},
+        "same": {"A": 1, "B": 2},
+    }
+    some = {"nothing relevant": ranked("AB"), "neither finds": ranked("XY"), "same": ranked("AXB")}
+    other = {"nothing relevant": ranked("BA"), "neither finds": ranked("Y"), "same": ranked("BYA")}
+    with RunContext({"ref": {**other, "run lacks": ranked("XA")}}):
+        values = per_query(measure, qrels, {**some, "reference lacks": ranked("XA")})
+    size = 0.5 if measure is rrLP else 1
+    assert values == {
+        "run lacks": -size,
+        "reference lacks": size,
+        "both lack": 0,
+        "nothing relevant": 0,
+        "neither finds": 0,
+        "same": 0,
+    }
+
+
+def test_no_query_has_a_relevant_document():
+    with RunContext({"ref": {"q": ranked("A")}}):
+        for measure in PREFERENCES:
+            assert measure.calc_aggregate({"q": {"A": 0, "B": 0}}, {"q": ranked("BA")}) == 0
+
+
+@pytest.mark.parametrize(
+    ("measure", "value"),
+    [
+        (rrLP, 1 / 1 - 1 / 2),
+        (rrLP @ 2, 1 / 1 - 1 / 2),
+        (rrLP(rel=2), 1 / 3 - 1 / 2),
+        (rrLP(rel=2) @ 2, 0 - 1 / 2),
+        (rrLP(rel=3), 0),
+        (sgnLR, 1),
+        (sgnLR @ 2, 1),
+        (sgnLR(rel=2), -1),
+        (RPP, 1 / 2),
+        (RPP(rel=2), -1),
+    ],
+)
+def test_the_cutoff_and_rel(measure, value):
+    """Relevant at 1 and 3, against 2 and 3."""
+    with RunContext({"ref": {"q": ranked("XBA")}}):
+        got = measure.calc_aggregate({"q": {"A": 1, "B": 2}}, {"q": ranked("AXB")})
+    assert got == pytest.approx(value)
+
+
+def test_the_paper_s_worked_example():
+    """Fig. 4: the first relevant documents are tied, and the second decide."""
+    labels = dict.fromkeys("ABCDE", 1)
+    run = ["A", "x", "B", "C", "D", "E"]
+    reference = ["A", "x", "y", "B", "C", "D", "E"]
+    assert table_of_preferences(rrLP, labels, [run, reference])[0, 1] == pytest.approx(1 / 3 - 1 / 4)
+
+
+def test_which_reference():
+    qrels, runs = {"q": {"A": 1}}, {n: {"q": ranked(o)} for n, o in [("a", "A"), ("b", "XA"), ("c", "XYA")]}
+    context = RunContext(runs)
+    with context, pytest.raises(ValueError, match=r"\['a', 'b', 'c'\]"):
+        rrLP.calc_aggregate(qrels, {"q": ranked("UVWA")})
+    with context, pytest.raises(ValueError, match=r"ref='d' is no run"):
+        rrLP(ref="d").calc_aggregate(qrels, {"q": ranked("UVWA")})
+    new = {"q": ranked("UVWA")}
+    with context:
+        assert rrLP(ref="b").calc_aggregate(qrels, new) == 1 / 4 - 1 / 2
+    with RunContext(runs, reference="c"):
+        assert rrLP.calc_aggregate(qrels, new) == 1 / 4 - 1 / 3
+        assert rrLP(ref="a").calc_aggregate(qrels, new) == 1 / 4 - 1
+    with RunContext({"only": runs["a"]}):
+        assert rrLP.calc_aggregate(qrels, new) == 1 / 4 - 1
+    two = RunContext({"a": runs["a"], "b": runs["b"]})
+    assert two.evaluate(qrels, [rrLP])["rrLP"].tolist() == [0.5, -0.5]  # each against the only other run
+
+
+# ---- through ir_measures and PyTerrier --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["rrLP(ref='BM25 [k1=1.2]')@10", "sgnLP", "sgnLR(rel=2)@1000", "RPP(weight='dcg',ref='a,b')", "RPP@5"],
+)
+def test_repr_round_trips(text):
+    measure = ir_measures.parse_measure(text)
+    assert repr(measure) == text and ir_measures.parse_measure(repr(measure)) == measure
+
+
+def test_measure_strings_beside_absolute_ones():
+    qrels, run = {"q": {"A": 1, "B": 1}}, {"q": ranked("XAB")}
+    texts = ["rrLP@2", "sgnLP(ref='old')", "sgnLR", "RPP(weight='inverse')", "RR"]
+    measures = [ir_measures.parse_measure(t) for t in texts]
+    with RunContext({"old": {"q": ranked("AXYB")}}):
+        values = ir_measures.calc_aggregate(measures, qrels, run)
+    assert [values[m] for m in measures] == pytest.approx([-0.5, -1, 1, (-1 + 1 / 2) / (1 + 1 / 2), 0.5])
+
+
+@pytest.mark.parametrize(
+    "text", ["rrLP(p=0.5)", "RPP(weight='none')", "sgnLP@0", "sgnLP(rel=0)", "rrLP(ref='')"]
+)
+def test_wrong_parameters(text):
+    with pytest.raises(ValueError, match=r"is not allowed|has no parameter"):
+        ir_measures.parse_measure(text)
+
+
+def test_in_an_experiment_with_the_sign_test():
+    pt = pytest.importorskip("pyterrier")
+    queries = [f"q{i}" for i in range(8)]
+    labels = {"A": 1, "B": 1}
+    old = dict.fromkeys(queries, "AXB")
+    new = {q: "AB" if i < 6 else "XAB" if i == 6 else "AXB" for i, q in enumerate(queries)}
+
+    def frame(run: dict[str, str], name: str) -> pd.DataFrame:
+        rows = [(q, d, -float(i), name) for q, docs in run.items() for i, d in enumerate(docs)]
+        return pd.DataFrame(rows, columns=["qid", "docno", "score", "name"])
+
+    frames = {"old": frame(old, "old"), "new": frame(new, "new")}
+    topics = pd.DataFrame({"qid": queries, "query": "x"})
+    qrels = pd.DataFrame(
+        [(q, d, g) for q in queries for d, g in labels.items()], columns=["qid", "docno", "label"]
+    )
+    with RunContext(frames, reference="old"):
+        table = pt.Experiment(
+            list(frames.values()),
+            topics,
+            qrels,
+            [sgnLP, rrLP, ir_measures.RR],
+            names=list(frames),
+            baseline=0,
+            test=sign_test,
+        ).set_index("name")
+    assert table.loc["old", ["sgnLP", "rrLP"]].tolist() == [0, 0]
+    assert table.loc["new", "sgnLP"] == 5 / 8
+    assert table.loc["new", ["sgnLP +", "sgnLP -"]].tolist() == [6, 1]
+    assert table.loc["new", "sgnLP p-value"] == sign_test([1] * 6 + [-1, 0], [0] * 8).pvalue == 0.125
+    assert table.loc["new", "rrLP"] == pytest.approx((6 * (1 / 2 - 1 / 3) - 1 / 2) / 8)
+    assert table.loc["new", ["RR +", "RR -", "RR p-value"]].tolist() == [0, 1, 1]

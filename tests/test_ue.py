@@ -1,0 +1,371 @@
+"""Upper and expected value normalization: against the plain oracle, and all permutations of small pools."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cases
+import oracles
+from ir_measures_relative import AP_UE, RunContext, nDCG_UE
+from ir_measures_relative.measures.ue import expected_dcg, expected_sum_of_precisions
+from scoring import assume_common, per_query
+
+RANKED = "ABCDEFGH"
+
+
+def ranked(docs: Any) -> dict[str, float]:
+    """A ranking as scores."""
+    return {d: -float(i) for i, d in enumerate(docs)}
+
+
+def all_rankings(labels: dict[str, int], extra: str = "") -> tuple[dict[str, Any], dict[str, Any]]:
+    """Every ranking of the judged documents (and of the extra ones) as a query of its own: (qrels, run)."""
+    orders = list(itertools.permutations([*labels, *extra]))
+    return {str(i): labels for i in range(len(orders))}, {str(i): ranked(o) for i, o in enumerate(orders)}
+
+
+# ---- against the oracle -------------------------------------------------------------------------------
+
+
+@given(
+    cases.runs,
+    cases.qrels,
+    st.none() | cases.cutoffs,
+    st.sampled_from([1, 2]),
+    st.sampled_from(["log2", "exp-log2"]),
+    st.none() | st.dictionaries(st.integers(-1, 3), st.integers(0, 4), max_size=2),
+    st.booleans(),
+)
+def test_ndcg_ue_is_the_oracle(run, qrels, k, version, dcg, gains, judged_only):
+    assume_common(run, qrels)
+    params = {"version": version, "dcg": dcg, "judged_only": judged_only}
+    if gains is not None:
+        params["gains"] = gains
+    if k is not None:
+        params["cutoff"] = k
+    got = per_query(nDCG_UE(**params), qrels, run)
+    assert set(got) == set(qrels)
+    for q, labels in qrels.items():
+        want = oracles.ue_oracle(
+            oracles.trec_order(run.get(q, {})),
+            labels,
+            k,
+            version=version,
+            dcg=dcg,
+            gains=gains,
+            judged_only=judged_only,
+        )
+        assert got[q] == pytest.approx(want, abs=1e-12)
+
+
+@given(
+    cases.runs,
+    cases.qrels,
+    st.none() | cases.cutoffs,
+    st.sampled_from([1, 2]),
+    st.booleans(),
+    st.integers(1, 3),
+    st.booleans(),
+)
+def test_ap_ue_is_the_oracle(run, qrels, k, version, exact, rel, judged_only):
+    assume_common(run, qrels)
+    measure = AP_UE(
+        version=version, expected="exact" if exact else "independent", rel=rel, judged_only=judged_only
+    )
+    got = per_query(measure if k is None else measure @ k, qrels, run)
+    assert set(got) == set(qrels)
+    for q, labels in qrels.items():
+        want = oracles.ue_oracle(
+            oracles.trec_order(run.get(q, {})),
+            labels,
+            k,
+            base="AP",
+            version=version,
+            rel=rel,
+            exact=exact,
+            judged_only=judged_only,
+        )
+        assert got[q] == pytest.approx(want, abs=1e-12)
+
+
+@given(cases.runs, cases.qrels, cases.cutoffs, st.integers(10, 60), st.sampled_from([1, 2]), st.booleans())
+def test_the_corpus_pool_is_the_oracle(run, qrels, k, num_docs, version, exact):
+    assume_common(run, qrels)
+    with RunContext({}, num_docs=num_docs):
+        ndcg = per_query(nDCG_UE(pool="corpus", version=version) @ k, qrels, run)
+        expected = "exact" if exact else "independent"
+        ap = per_query(AP_UE(pool="corpus", version=version, expected=expected) @ k, qrels, run)
+    for q, labels in qrels.items():
+        ranking = oracles.trec_order(run.get(q, {}))
+        want = oracles.ue_oracle(ranking, labels, k, version=version, num_docs=num_docs)
+        assert ndcg[q] == pytest.approx(want, abs=1e-12)
+        want = oracles.ue_oracle(
+            ranking, labels, k, base="AP", version=version, num_docs=num_docs, exact=exact
+        )
+        assert ap[q] == pytest.approx(want, abs=1e-12)
+
+
+# ---- against all permutations ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "grades", [(1,), (0, 1), (0, 0, 2), (0, 1, 2, 3), (0, 0, 1, 1, 3), (0, 0, 0, 1, 2, 4)]
+)
+def test_expected_dcg_is_the_mean_over_all_permutations(grades):
+    gains = [2.0**g - 1 for g in grades]
+    for k in range(1, len(grades) + 3):
+        mean = np.mean([oracles.ue_dcg(order, k) for order in itertools.permutations(gains)])
+        got = expected_dcg(np.array([np.mean(gains)]), np.array([min(k, len(grades))]))
+        assert got[0] == pytest.approx(mean, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", range(1, 8))
+def test_exact_expected_sp_is_the_mean_over_all_permutations(n):
+    for n_relevant, k in itertools.product(range(n + 1), range(1, n + 3)):
+        pool = [True] * n_relevant + [False] * (n - n_relevant)
+        mean = np.mean([oracles.ue_sp(order, k) for order in itertools.permutations(pool)])
+        arguments = np.array([n_relevant]), np.array([n]), np.array([min(k, n)])
+        assert expected_sum_of_precisions(*arguments, exact=True)[0] == pytest.approx(mean, rel=1e-12)
+        published = expected_sum_of_precisions(*arguments, exact=False)[0]
+        assert published == pytest.approx(min(k, n) * (n_relevant / n) ** 2, rel=1e-12)
+
+
+def test_the_published_expectation_and_the_true_one():
+    arguments = np.array([5]), np.array([20]), np.array([10])
+    assert expected_sum_of_precisions(*arguments, exact=False)[0] == 0.625
+    every = []
+    for chosen in itertools.combinations(range(1, 21), 5):  # where the five relevant documents stand
+        top = [i for i in chosen if i <= 10]
+        every.append(sum(j / i for j, i in enumerate(top, start=1)))
+    exact = expected_sum_of_precisions(*arguments, exact=True)[0]
+    assert exact == pytest.approx(np.mean(every), rel=1e-12)
+    assert round(exact, 4) == 1.1044
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 9, None])
+@pytest.mark.parametrize(
+    "labels",
+    [{"A": 1, "B": 0, "C": 0, "D": 0}, {"A": 3, "B": 1, "C": 0, "D": 0, "E": 2}, {"A": 1, "B": 1, "C": -1}],
+)
+def test_version_2_averages_to_a_numerator_of_zero(labels, k):
+    """A - REB has mean 0 over all rankings of the pool; the published E[SP@k] has not."""
+    qrels, run = all_rankings(labels)
+    gain = [oracles.gain_oracle(g, "exp-log2") for g in sorted(labels.values(), reverse=True)]
+    relevant = sum(g >= 1 for g in labels.values())
+    bounds = {
+        nDCG_UE(): (oracles.ue_dcg(gain, k), oracles.ue_expected_dcg(gain, k)),
+        AP_UE(expected="exact"): (
+            oracles.ue_sp([True] * relevant, k),
+            oracles.ue_expected_sp(relevant, len(labels), k, True),
+        ),
+        AP_UE(): (
+            oracles.ue_sp([True] * relevant, k),
+            oracles.ue_expected_sp(relevant, len(labels), k, False),
+        ),
+    }
+    for measure, (upper, expected) in bounds.items():
+        values = per_query(measure if k is None else measure @ k, qrels, run).values()
+        numerators = [v * (upper - expected) if v >= 0 else v * expected for v in values]
+        if measure == AP_UE():
+            assert np.mean(numerators) > 0.01
+        else:
+            assert np.mean(numerators) == pytest.approx(0, abs=1e-12)
+
+
+def test_judged_only_compares_with_rankings_of_what_it_leaves():
+    """Also with unjudged documents in the ranking, and a negative label, which counts as unjudged there."""
+    labels = {"A": 1, "B": 0, "C": -1}
+    qrels, run = all_rankings(labels, extra="X")
+    measure = AP_UE(expected="exact", judged_only=True)
+    values = sorted(per_query(measure, qrels, run).values())
+    half = len(values) // 2
+    assert values == pytest.approx([(0.5 - 0.75) / 0.75] * half + [1.0] * half)
+
+
+# ---- range and corner cases -----------------------------------------------------------------------------
+
+
+@given(
+    st.dictionaries(st.sampled_from(RANKED), st.integers(-1, 3), min_size=1),
+    st.permutations(RANKED),
+    cases.cutoffs,
+)
+def test_ranges(labels, order, k):
+    qrels, run = {"q": labels}, {"q": ranked(order)}
+    for name in ("nDCG_UE", "AP_UE", "AP_UE(expected='exact')"):
+        two = ir_measures.parse_measure(f"{name}@{k}")
+        assert -1 <= two.calc_aggregate(qrels, run) <= 1
+        assert 0 <= two(version=1).calc_aggregate(qrels, run) < 1
+
+
+@given(st.dictionaries(st.sampled_from(RANKED), st.integers(-1, 3), min_size=1), st.none() | cases.cutoffs)
+def test_a_perfect_ranking(labels, k):
+    order = sorted(labels, key=lambda d: labels[d], reverse=True)
+    qrels, run = {"q": labels}, {"q": ranked(order)}
+    gain = {max(g, 0) for g in labels.values()}
+    relevant = [g >= 1 for g in labels.values()]
+    for measure, something_to_rank in [
+        (nDCG_UE, len(gain) > 1),
+        (AP_UE(expected="exact"), len(set(relevant)) > 1),
+    ]:
+        value = (measure if k is None else measure @ k).calc_aggregate(qrels, run)
+        assert value == pytest.approx(1 if something_to_rank else 0, abs=1e-12)
+
+
+def test_version_1_of_a_perfect_ranking_is_below_1():
+    value = (AP_UE(version=1) @ 2).calc_aggregate({"q": {"A": 1, "B": 1}}, {"q": ranked("AB")})
+    assert value == 0.5  # all of the pool is relevant, so REB = IUB
+    value = (nDCG_UE(version=1) @ 1).calc_aggregate(
+        {"q": {"A": 1, "B": 0, "C": 0, "D": 0}}, {"q": ranked("A")}
+    )
+    assert value == 0.8  # 1 / (1 + 1/4)
+
+
+@pytest.mark.parametrize("measure", [nDCG_UE, AP_UE, AP_UE(expected="exact")])
+def test_missing_and_empty_rankings_and_queries_without_relevant_documents(measure):
+    qrels = {
+        "missing": {"A": 1, "B": 0},
+        "irrelevant": {"A": 1, "B": 0},
+        "nothing to find": {"A": 0, "B": -1},
+        "nothing found, nothing to find": {"A": 0},
+        "found": {"A": 1, "B": 0},
+    }
+    run = {"irrelevant": ranked("BX"), "nothing to find": ranked("AB"), "found": ranked("AB")}
+    assert per_query(measure @ 2, qrels, run) == {
+        "missing": -1,
+        "irrelevant": -1,
+        "nothing to find": 0,
+        "nothing found, nothing to find": 0,
+        "found": 1,
+    }
+    assert per_query(measure(version=1) @ 2, qrels, {})["missing"] == 0
+
+
+def test_where_all_of_the_pool_is_alike_there_is_nothing_to_rank():
+    """IUB = REB, which rounding must not turn into a division by 1e-16."""
+    docs = [f"d{i}" for i in range(30)]
+    for label in (1, 2, 3):
+        qrels, run = {"q": dict.fromkeys(docs, label)}, {"q": ranked(reversed(docs))}
+        for k in (1, 7, 10, 30, 100):
+            assert (nDCG_UE @ k).calc_aggregate(qrels, run) == pytest.approx(0, abs=1e-12)
+            assert (AP_UE(expected="exact") @ k).calc_aggregate(qrels, run) == 0
+    half = {"q": ranked(docs[:2])}
+    assert (AP_UE @ 4).calc_aggregate(qrels, half) == -0.5  # SP 2 where every ranking of the pool has 4
+
+
+def test_a_ranking_shorter_than_the_pool_is_compared_with_rankings_of_the_pool():
+    qrels, run = {"q": {"A": 1, "B": 1, "C": 0, "D": 0}}, {"q": ranked("A")}
+    # Without a cutoff k is the whole pool: SP 1, IUB 2, E[SP] = 4 · (1/2)² = 1.
+    assert AP_UE.calc_aggregate(qrels, run) == 0
+    assert (AP_UE @ 1).calc_aggregate(qrels, run) == 1
+
+
+def test_random_rankings_do_not_average_to_zero_in_version_2():
+    """The mean of the *values* is not 0: above and below the random level are scaled differently."""
+    qrels, run = all_rankings({"A": 1, "B": 0, "C": 0, "D": 0})
+    assert (nDCG_UE @ 1).calc_aggregate(qrels, run) == pytest.approx(-0.5)
+
+
+# ---- the corpus as the pool -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["nDCG_UE", "AP_UE", "AP_UE(expected='exact')"])
+def test_the_corpus_is_a_pool_in_which_everything_is_judged(name):
+    labels, run = {"A": 2, "B": 1, "C": 0}, {"q": ranked("XBA")}
+    measure = ir_measures.parse_measure(f"{name}@5")
+    everything = {**labels, **{f"u{i}": 0 for i in range(997)}}
+    with RunContext({}, num_docs=1000):
+        assert measure(pool="corpus").calc_aggregate({"q": labels}, run) == pytest.approx(
+            measure.calc_aggregate({"q": everything}, run), rel=1e-12
+        )
+
+
+def test_what_the_corpus_needs():
+    qrels, run = {"q": {"A": 1, "B": 0}}, {"q": ranked("A")}
+    measure = nDCG_UE(pool="corpus") @ 5
+    for context in (None, RunContext({})):
+        with pytest.raises(ValueError, match=r"with RunContext\(\{\}, num_docs="):
+            if context is None:
+                measure.calc_aggregate(qrels, run)
+            else:
+                with context:
+                    measure.calc_aggregate(qrels, run)
+    with RunContext({}, num_docs=1), pytest.raises(ValueError, match="'q' has 2 judged documents"):
+        measure.calc_aggregate(qrels, run)
+    with pytest.raises(ValueError, match=r"write nDCG_UE\(pool='corpus'\)@10"):
+        nDCG_UE(pool="corpus").validate_params()
+    with pytest.raises(ValueError, match="judged_only"):
+        (AP_UE(pool="corpus", judged_only=True) @ 5).validate_params()
+
+
+def test_the_bounds_of_one_context_do_not_leak_into_another():
+    qrels, run = {"q": {"A": 1, "B": 0}}, {"q": ranked("XA")}
+    measure, values = AP_UE(pool="corpus", expected="exact") @ 2, []
+    for num_docs in (2, 20):
+        context = RunContext({}, num_docs=num_docs)
+        with context:
+            values += [measure.calc_aggregate(qrels, run), measure(version=1).calc_aggregate(qrels, run)]
+            values += [(AP_UE @ 2).calc_aggregate(qrels, run)]
+    want = []
+    for num_docs in (2, 20):
+        args = ["X", "A"], qrels["q"], 2
+        want += [
+            oracles.ue_oracle(*args, base="AP", version=v, exact=True, num_docs=num_docs) for v in (2, 1)
+        ]
+        want += [oracles.ue_oracle(*args, base="AP")]
+    assert values == pytest.approx(want)
+
+
+# ---- through ir_measures ---------------------------------------------------------------------------------
+
+
+def test_it_needs_no_context_and_stands_beside_absolute_measures():
+    qrels, run = {"q": {"A": 2, "B": 0, "C": 1}}, {"q": ranked("BAC")}
+    measures = [
+        ir_measures.parse_measure(m)
+        for m in ("nDCG@2", "nDCG_UE@2", "AP_UE(version=1,expected='exact')@2", "AP@2")
+    ]
+    values = ir_measures.calc_aggregate(measures, qrels, run)
+    assert values[measures[1]] == pytest.approx(oracles.ue_oracle(list("BAC"), qrels["q"], 2))
+    assert len(values) == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nDCG_UE",
+        "nDCG_UE(version=1,dcg='log2',gains={1:3},pool='corpus')@7",
+        "AP_UE(version=1,expected='exact',pool='corpus',rel=2)@100",
+        "AP_UE(judged_only=True)",
+    ],
+)
+def test_repr_round_trips(text):
+    measure = ir_measures.parse_measure(text)
+    assert repr(measure) == text and ir_measures.parse_measure(repr(measure)) == measure
+
+
+@pytest.mark.parametrize(
+    "text", ["nDCG_UE(version=3)@5", "AP_UE(expected='maybe')", "AP_UE(dcg='log2')", "nDCG_UE@0"]
+)
+def test_wrong_parameters(text):
+    with pytest.raises(ValueError, match=r"is not allowed|has no parameter"):
+        ir_measures.parse_measure(text)
+
+
+def test_within_a_query_it_orders_rankings_as_the_measure_it_normalizes():
+    labels = {"A": 2, "B": 1, "C": 0, "D": 0}
+    qrels, run = all_rankings(labels)
+    for ue, plain in [(nDCG_UE, "nDCG(dcg='exp-log2')@3"), (AP_UE(version=1, expected="exact"), "AP@3")]:
+        mine = per_query(ue @ 3, qrels, run)
+        theirs = per_query(ir_measures.parse_measure(plain), qrels, run)
+        for q, other in itertools.combinations(qrels, 2):
+            if not math.isclose(theirs[q], theirs[other]):
+                assert (mine[q] > mine[other]) == (theirs[q] > theirs[other])
