@@ -47,9 +47,7 @@ class Solutions(NamedTuple):
     upper: FloatArray
     exact: BoolArray
     winner: IntArray  #: 1 the run, -1 the reference, 0 where no labeling tells the two apart
-    level: (
-        IntArray  #: the gain level given to each open document, from 1; 0 is none; shape (queries, documents)
-    )
+    level: IntArray  #: shape (queries, documents): the gain level given to each open one, from 1; 0 is none
 
 
 def pool_tops(
@@ -228,7 +226,7 @@ def _decide(both: FloatArray, level: IntArray) -> Solutions:
 def _signed_sum(terms: FloatArray) -> FloatArray:
     """The sum of each row, and 0 where the terms cancel but for rounding: no ranking wins by 1e-17."""
     total = terms.sum(axis=1)
-    return np.where(np.abs(total) > 1e-15 * np.abs(terms).sum(axis=1), total, 0.0)
+    return np.where(np.abs(total) > 1e-14 * np.abs(terms).sum(axis=1), total, 0.0)
 
 
 def _inverse(position: IntArray) -> FloatArray:
@@ -433,8 +431,8 @@ class _MED(RelativeMeasure):
             np.array([getattr(s, what) for s in found], dtype=np.float64)
             for what in ("value", "lower", "upper")
         )
-        upper = np.minimum(upper, 1.0)  # the range of these measures
-        exact = np.array([s.exact for s in found], dtype=bool)
+        upper = np.minimum(upper, 1.0)  # no base goes beyond, so that a value of 1 is exact
+        exact = np.array([s.exact for s in found], dtype=bool) | (upper <= value)
         winner = np.array([s.winner for s in found], dtype=np.int64)
         if not exact.all():
             warnings.warn(
