@@ -1,0 +1,28 @@
+"""Sphinx configuration."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+import ir_measures_relative
+
+project = "ir-measures-relative"
+author = "The ir-measures-relative maintainers"
+project_copyright = author
+release = ir_measures_relative.__version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "reference"]
+exclude_patterns = ["_build", "_ext"]
+
+html_theme = "furo"
+html_title = "ir-measures-relative"
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+autodoc_type_aliases = {"Run": "Run", "Qrels": "Qrels", "Policy": "Policy"}
+napoleon_use_ivar = True
+napoleon_use_rtype = False
