@@ -15,6 +15,8 @@ release = ir_measures_relative.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "reference"]
 exclude_patterns = ["_build", "_ext"]
 
+smartquotes_action = "D"  # dashes alone: 'nDCG' is a value
+
 html_theme = "furo"
 html_title = "ir-measures-relative"
 
@@ -23,6 +25,6 @@ myst_heading_anchors = 3
 
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
-autodoc_type_aliases = {"Run": "Run", "Qrels": "Qrels", "Policy": "Policy"}
+autodoc_type_aliases = {name: name for name in ("FloatArray", "IntArray", "BoolArray", "ObjectArray")}
 napoleon_use_ivar = True
 napoleon_use_rtype = False

@@ -49,7 +49,7 @@ def measure_section(measure: RelativeMeasure, config: Config) -> Iterator[str]:
     name, parameters = measure.NAME, measure.SUPPORTED_PARAMS
     yield from (f".. _measure-{name}:", "", name, "-" * len(name), "")
     yield from (f"**{measure.PRETTY_NAME}.** {measure.SHORT_DESC}", "")
-    given = ", ".join(k + default(p, "={}") for k, p in parameters.items() if k != measure.AT_PARAM)
+    given = ", ".join(f"{k}={default(p) or None}" for k, p in parameters.items() if k != measure.AT_PARAM)
     yield from (f".. py:class:: {name}({given})", "")
     body = GoogleDocstring(inspect.getdoc(type(measure)) or "", config, what="class", name=name).lines()
     yield from ("   " + line for line in body)
@@ -60,7 +60,7 @@ def measure_section(measure: RelativeMeasure, config: Config) -> Iterator[str]:
     yield from row("parameter", "type", "default", "allowed", "meaning")
     for key, param in parameters.items():
         written = f"``@``, ``{key}``" if key == measure.AT_PARAM else f"``{key}``"
-        shown = "required" if param.required else default(param, "``{}``") or "none"
+        shown = "required" if param.required else f"``{default(param)}``" if default(param) else "none"
         meaning = param.desc + (f" (base {', '.join(param.bases)})" if param.bases else "")
         yield from row(written, f"``{param.dtype.__name__}``", shown, param.describe(), meaning)
     yield ""
@@ -72,10 +72,9 @@ def row(*cells: str) -> Iterator[str]:
         yield f"   {'*' if i == 0 else ' '} - {cell}"
 
 
-def default(param: Param, form: str) -> str:
-    """The default in the given form; nothing where there is none."""
-    none = ir_measures.measures.ParamInfo().default
-    return "" if param.default is none else form.format(repr(param.default))
+def default(param: Param) -> str:
+    """The default as it is written in code; nothing where there is none."""
+    return "" if param.default is ir_measures.measures.ParamInfo().default else repr(param.default)
 
 
 def split(module: ModuleType) -> tuple[str, list[str]]:
@@ -95,7 +94,8 @@ def module_page(name: str) -> str:
     """The page of one module, as reStructuredText; of the package, what it exports beside the measures."""
     public = vars(ir_measures_relative)
     names = [n for n in ir_measures_relative.__all__ if not isinstance(public[n], RelativeMeasure)]
-    head = f"{name}\n{'=' * len(name)}\n\n"
+    title = name.removeprefix(f"{PACKAGE}.")
+    head = f"{title}\n{'=' * len(title)}\n\n"
     if name != PACKAGE:  # what the package exports is on the package's page
         options = f":members:\n   :ignore-module-all:\n   :exclude-members: {', '.join(names)}"
         return f"{head}.. automodule:: {name}\n   {options}\n"
