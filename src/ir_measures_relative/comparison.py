@@ -168,11 +168,10 @@ class Comparison:
     def priors(self, prior: str | None = None) -> list[int]:
         """The priors, as indices into the context's runs; ``prior`` is the measure's parameter."""
         names = resolve(self.judged, self.member, prior)
-        if not names and self.member is not None and (prior is not None or self.context.priors == "others"):
-            what = f"prior={prior!r} picks no run but itself" if prior else "the context holds no other run"
+        if not names and self.member is not None and prior is None and self.context.priors == "others":
             warnings.warn(
-                f"{self.member!r} has no prior ({what}), so its relative measures are the absolute ones; add the "
-                "runs to compare with to the RunContext",
+                f"the context holds no run but {self.member!r}, so it has no prior, and its relative measures are "
+                "the absolute ones; add the runs to compare with to the RunContext",
                 stacklevel=2,
             )
         index = {name: i for i, name in enumerate(self.context.names)}

@@ -12,6 +12,7 @@ from __future__ import annotations
 import gzip
 import io
 import itertools
+import math
 import numbers
 import os
 from collections.abc import Iterable, Mapping
@@ -350,25 +351,22 @@ def read_trec_run(path: str | os.PathLike[str], *, name: str | None = None) -> R
     data = read_bytes(path, source)
     try:
         frame = pd.read_csv(
-            io.BytesIO(data),
+            io.BytesIO(_SEVEN_COLUMNS + data),
             sep=r"\s+",
             header=None,
-            names=["query_id", "q0", "doc_id", "rank", "score", "tag"],
-            usecols=["query_id", "doc_id", "score", "tag"],
-            dtype={"query_id": object, "doc_id": object, "score": np.float64, "tag": object},
+            names=["query_id", "q0", "doc_id", "rank", "score", "tag", "more"],
+            usecols=["query_id", "doc_id", "score", "tag", "more"],
+            dtype={"query_id": object, "doc_id": object, "score": np.float64, "tag": object, "more": object},
             quoting=3,
             na_filter=False,
-            float_precision="round_trip",
             index_col=False,
-            on_bad_lines="error",
+            **({} if _pandas_parses_exactly() else {"float_precision": "round_trip"}),
         )
-        bad = frame["tag"].eq("").any() or frame["tag"].isna().any()
-    except pd.errors.EmptyDataError:
-        empty = np.empty(0, dtype=object)
-        return Rankings(empty, empty, np.empty(0), name=label)
+        frame = frame.iloc[1:]
+        bad = bool((frame["tag"] == "").any() or (frame["more"] != "").any())
     except (ValueError, UnicodeDecodeError):
         bad = True
-    if bad or _has_wide_line(data):
+    if bad:
         raise ValueError(_first_bad_line(data, source))
     tags = frame["tag"].unique()
     return Rankings(
@@ -393,9 +391,16 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
         raise ValueError(f"{source}: the .gz file is truncated or damaged ({error}); fetch it again") from None
 
 
-def _has_wide_line(data: bytes) -> bool:
-    """Whether the first line has more than six columns, which pandas would cut without a word."""
-    return len(data[: data.find(b"\n") if b"\n" in data else len(data)].split()) > 6
+# pandas fills a short line and cuts one that is longer than the first, both without a word. Behind a first line of
+# seven columns, a seventh that is not empty shows a line that is too long.
+_SEVEN_COLUMNS = b"q Q0 d 0 0 tag more\n"
+
+
+def _pandas_parses_exactly() -> bool:
+    """Whether read_csv gives the nearest double by default, and no longer wants to be asked to (from pandas 3)."""
+    import pandas as pd
+
+    return int(pd.__version__.split(".")[0]) >= 3
 
 
 def _first_bad_line(data: bytes, source: str) -> str:
@@ -409,9 +414,14 @@ def _first_bad_line(data: bytes, source: str) -> str:
                 f"{source}, line {number}: {len(fields)} columns where a TREC run has six "
                 f"(query_id Q0 doc_id rank score tag): {shown!r}"
             )
+        query_id, doc_id, score = (fields[i][:80].decode("utf-8", "replace") for i in (0, 2, 4))
         try:
-            float(fields[4])
+            finite = math.isfinite(float(score))
         except ValueError:
-            shown = fields[4][:80].decode("utf-8", "replace")
-            return f"{source}, line {number}: the score {shown!r} is not a number"
+            return f"{source}, line {number}: the score {score!r} is not a number"
+        if not finite:
+            return (
+                f"{source}, line {number}: query {query_id!r}, document {doc_id!r} has the score {score}; every "
+                "score must be a finite number: drop the row or give it a score"
+            )
     return f"{source}: not a TREC run file in UTF-8"

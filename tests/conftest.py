@@ -1,0 +1,52 @@
+"""Fixtures that several test modules share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import settings
+
+settings.register_profile("default", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("default")
+
+
+def robust03_folder() -> Path | None:
+    """Where the TREC 2003 Robust runs are: $ROBUST03, else ../shared/robust03 beside the checkout."""
+    named = os.environ.get("ROBUST03")
+    folder = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "robust03"
+    return folder if (folder / "qrels.txt.gz").exists() else None
+
+
+@pytest.fixture(scope="session")
+def robust03_path() -> Path:
+    """The folder of the Robust runs; skips where it is absent."""
+    folder = robust03_folder()
+    if folder is None:
+        pytest.skip("the Robust runs are not here: set ROBUST03 to their folder, or put it at ../shared/robust03")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def robust03(robust03_path: Path) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+    """(runs by tag, qrels) as plain frames in ir_measures' columns."""
+    runs = {}
+    for path in sorted((robust03_path / "runs").glob("*.gz")):
+        frame = pd.read_csv(
+            path,
+            sep=r"\s+",
+            header=None,
+            names=["query_id", "q0", "doc_id", "rank", "score", "tag"],
+            dtype={"query_id": str, "doc_id": str, "tag": str},
+        )
+        runs[str(frame["tag"].iloc[0])] = frame[["query_id", "doc_id", "score"]]
+    qrels = pd.read_csv(
+        robust03_path / "qrels.txt.gz",
+        sep=r"\s+",
+        header=None,
+        names=["query_id", "iteration", "doc_id", "relevance"],
+        dtype={"query_id": str, "doc_id": str, "iteration": str},
+    )
+    return runs, qrels

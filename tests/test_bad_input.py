@@ -1,0 +1,274 @@
+"""Bad input gets a message that names the run, query, measure or argument, and says what to do."""
+
+from __future__ import annotations
+
+import gzip
+import warnings
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from ir_measures import ScoredDoc, nDCG
+
+from ir_measures_relative import NRG, BestOfOtherGroups, P_Rareness, RunContext
+
+QRELS = {"301": {"d1": 1, "d2": 0}}
+RUN = {"301": {"d1": 2.0, "d2": 1.0}}
+
+
+def frame(*rows, columns=("query_id", "doc_id", "score")) -> pd.DataFrame:
+    return pd.DataFrame(list(rows), columns=list(columns))
+
+
+TWICE = frame(("301", "d1", 3.0), ("301", "d2", 2.0), ("301", "d1", 1.0))
+BAD_RUNS = {
+    "duplicate": (TWICE, r"query '301' lists document 'd1' more than once.*drop the duplicates"),
+    "duplicate far apart": (
+        frame(*[("301", f"x{i}", -float(i)) for i in range(5000)], ("301", "x0", -0.5)),
+        "lists document 'x0' more than once",
+    ),
+    "duplicate across batches of rows": (
+        frame(("301", "d1", 3.0), ("302", "d1", 2.0), ("301", "d1", 1.0)),
+        "query '301' lists document 'd1' more than once",
+    ),
+    "NaN": (frame(("301", "d1", float("nan"))), r"query '301', document 'd1' has the score nan.*finite number"),
+    "infinite": (frame(("301", "d1", np.inf)), "has the score inf"),
+    "minus infinite in a dict": ({"301": {"d1": float("-inf")}}, "has the score -inf"),
+    "None as score": ({"301": {"d1": None}}, "has the score None, a NoneType; scores must be numbers"),
+    "string scores": (frame(("301", "d1", "2.5")), "has the score '2.5', a str; scores must be numbers"),
+    "string scores in a dict": ({"301": {"d9": "1"}}, "query '301', document 'd9' has the score '1'"),
+    "mixed scores": (frame(("301", "d1", 1.0), ("301", "d2", "x")), "document 'd2' has the score 'x'"),
+    "no score column": (frame(("301", "d1"), columns=("query_id", "doc_id")), r"no column 'score'.*\['query_id', 'doc_id'\]"),
+    "no doc column": (frame(("301", 1.0), columns=("qid", "score")), r"no column 'doc_id' \(or 'docno'\)"),
+    "no query column": (frame(("d1", 1.0), columns=("docno", "score")), r"no column 'query_id' \(or 'qid'\)"),
+    "no columns at all": (pd.DataFrame(), "no column 'query_id'"),
+    "int query ids": (frame((301, "d1", 1.0)), "query id 301 is a int; query ids must be strings"),
+    "int query ids in a dict": ({301: {"d1": 1.0}}, "query id 301 is a int"),
+    "int document ids": (frame(("301", 7, 1.0)), "query '301' holds the document id 7, a int"),
+    "missing document id": (frame(("301", None, 1.0)), "holds the document id"),
+    "flat dict": ({"301": 1.0}, r"query '301' holds a float; a run given as a dict is \{query_id: \{doc_id: score\}\}"),
+    "dict of lists": ({"301": ["d1", "d2"]}, "query '301' holds a list"),
+    "tuples": ([("301", "d1", 1.0)], "holds a tuple is no run; give a dict"),
+    "other queries": ({"999": {"d1": 1.0}}, r"no query in common with the qrels: the run has \['999'\], the qrels have \['301'\]"),
+    "text score in ScoredDoc": ([ScoredDoc("301", "d1", "high")], "has the score 'high'"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_RUNS)
+def test_bad_evaluated_run(name) -> None:
+    run, message = BAD_RUNS[name]
+    with RunContext({}), pytest.raises(ValueError, match=message):
+        ir_measures.calc_aggregate([NRG @ 10_000], QRELS, run)
+
+
+@pytest.mark.parametrize("name", BAD_RUNS)
+def test_bad_member(name) -> None:
+    run, message = BAD_RUNS[name]
+    with pytest.raises(ValueError, match=f"(?s)run 'BM25'.*{message}"):
+        RunContext({"BM25": run, "other": RUN}).evaluate(QRELS, [NRG @ 10_000])
+
+
+@pytest.mark.parametrize("run", [3, None, object()])
+def test_no_run_at_all(run) -> None:
+    with pytest.raises(TypeError, match="run 'BM25': a .* is no run; give a dict"):
+        RunContext({"BM25": run})
+
+
+BAD_QRELS = {
+    "ints": ({301: {"d1": 1}}, "the qrels: query id 301 is a int; query ids must be strings"),
+    "int frame": (frame((301, "d1", 1), columns=("query_id", "doc_id", "relevance")), "query id 301 is a int"),
+    "int document ids": ({"301": {1: 1}}, "the qrels: document id 1 is a int"),
+    "empty": ({}, "the qrels hold no judgment"),
+    "empty list": ([], "the qrels hold no judgment"),
+    "text label": ({"301": {"d1": "1"}}, "query '301', document 'd1' has the relevance '1'; relevance must be a whole"),
+    "half label": ({"301": {"d1": 0.5}}, "has the relevance 0.5"),
+    "NaN label": (frame(("301", "d1", np.nan), columns=("qid", "docno", "label")), "has the relevance (np.float64.)?nan"),
+    "no label": (frame(("301", "d1"), columns=("qid", "docno")), r"no column 'relevance' \(or 'label'\)"),
+    "flat": ({"301": 1}, r"query '301' holds a int; qrels given as a dict are \{query_id: \{doc_id: relevance\}\}"),
+    "tuples": ([("301", "d1", 1)], "the qrels: .*; give a dict"),
+    "a number": (3, "the qrels: .*; give a dict"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_QRELS)
+def test_bad_qrels(name) -> None:
+    qrels, message = BAD_QRELS[name]
+    with RunContext({}), pytest.raises(ValueError, match=message):
+        ir_measures.providers.registry["relative"].calc_aggregate([NRG @ 10], qrels, RUN)
+    with pytest.raises(ValueError, match=message):
+        RunContext({"r": RUN}).evaluate(qrels, [NRG @ 10])
+
+
+def test_empty_qrels_frame_warns_as_pyterrier_makes_them_of_batches() -> None:
+    empty = frame(columns=("query_id", "doc_id", "relevance"))
+    with RunContext({}), pytest.warns(UserWarning, match="the qrels hold no judgment"):
+        assert np.isnan((NRG @ 10).calc_aggregate(empty, RUN))
+    with pytest.raises(ValueError, match="the qrels hold no judgment"):
+        RunContext({"r": RUN}).evaluate(empty, [NRG @ 10])
+
+
+def test_contradicting_labels_warn_and_the_last_counts() -> None:
+    labels = frame(("q", "a", 0), ("q", "b", 1), ("q", "a", 2), columns=("query_id", "doc_id", "relevance"))
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    with RunContext({}):
+        with pytest.warns(UserWarning, match="judge 1 .query, document. pair.s. twice .* query 'q', document 'a'"):
+            value = (NRG @ 10).calc_aggregate(labels, run)
+        assert value == pytest.approx((nDCG @ 10).calc_aggregate(labels, run), abs=1e-12)
+        same = pd.concat([labels.iloc[1:], labels.iloc[1:]])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert (NRG @ 10).calc_aggregate(same, run) == pytest.approx(1.0)
+
+
+BAD_MEASURES = {
+    "NRG(base='foo')@10": r"NRG: base='foo' is not allowed; it must be one of 'nDCG', 'P', 'RR', 'RBP'",
+    "NRG(base='P')": r"NRG\(base='P'\) needs a cutoff: write NRG\(base='P'\)@10",
+    "NRG(bass='P')@10": "NRG has no parameter 'bass'; did you mean 'base'",
+    "NRG(base='RBP',p=1)": "p=1 is not allowed; it must be a number between 0 and 1",
+    "NRG(p=0.5)@10": "p goes with base 'RBP', not 'nDCG'",
+    "NRG(rel=2)@10": "rel goes with base 'P', 'RR', 'RBP', not 'nDCG'",
+    "NRG(base='P',dcg='log2')@10": "dcg goes with base 'nDCG'",
+    "NRG(dcg='ln')@10": "dcg='ln' is not allowed; it must be one of 'log2', 'exp-log2'",
+    "NRG(gains={1:'x'})@10": "must be a dict from int to int",
+    "NRG(prior='')@10": "prior='' is not allowed; it must be names or globs",
+    "NRG(judged_only=1)@10": "judged_only=1 is not allowed; it must be True or False",
+    "NRG@0": "cutoff=0 is not allowed; it must be a whole number of at least 1",
+    "NRG@2.5": "cutoff=2.5 is not allowed",
+    "NRG@True": "cutoff=True is not allowed",
+    "P_Rareness": "P_Rareness needs cutoff, a whole number of at least 1: write P_Rareness@10",
+    "UniqueRel": "UniqueRel needs cutoff",
+    "UniqueRel(rel=0)@10": "rel=0 is not allowed; it must be a whole number of at least 1",
+    "P_Rareness(alpha='1')@10": "alpha='1' is not allowed; it must be a number of at least 0",
+    "P_Rareness(alpha=1.5,bounded=True)@10": "alpha=1.5 is not allowed with bounded=True; it must be a number from 0",
+    "AP_Rareness(bounded=1)@10": "bounded=1 is not allowed",
+    "AP_Rareness(base='P')@10": "AP_Rareness has no parameter 'base'",
+}
+
+
+@pytest.mark.parametrize("measure", BAD_MEASURES)
+def test_bad_parameters(measure) -> None:
+    with RunContext({}), pytest.raises(ValueError, match=BAD_MEASURES[measure]):
+        ir_measures.calc_aggregate([ir_measures.parse_measure(measure)], QRELS, RUN)
+    with pytest.raises(ValueError, match=BAD_MEASURES[measure]):
+        RunContext({"r": RUN}).evaluate(QRELS, [measure])
+
+
+def test_negative_alpha() -> None:
+    with pytest.raises(ValueError, match="alpha=-1 is not allowed; it must be a number of at least 0"):
+        P_Rareness(alpha=-1)
+
+
+def test_ints_are_taken_as_floats() -> None:
+    assert P_Rareness(alpha=1) @ 1 == P_Rareness @ 1
+    with RunContext({}):
+        assert (P_Rareness(alpha=2) @ 1).calc_aggregate(QRELS, RUN) == (P_Rareness(alpha=2.0) @ 1).calc_aggregate(QRELS, RUN)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"priors": "other"}, "priors='other' is no policy; give 'others', 'earlier'"),
+        ({"priors": 3}, "priors=3 is no policy"),
+        ({"priors": ["BM52"]}, r"priors names \['BM52'\], which the context does not hold; its runs are \['BM25'\]"),
+        ({"priors": {"BM25": ["x"]}}, r"priors\['BM25'\] names \['x'\]"),
+        ({"priors": {"BM25": "BM25"}}, r"must be a list of run names, such as \['BM25'\]"),
+        ({"priors": BestOfOtherGroups()}, r"needs the group of every run, and groups= lacks \['BM25'\]"),
+        ({"groups": {"x": "g"}}, r"groups names \['x'\]"),
+        ({"reference": "x"}, r"reference='x' is no run of the context; its runs are \['BM25'\]"),
+        ({"num_docs": 0}, "num_docs=0 is not allowed"),
+        ({"num_docs": 2.5}, "num_docs=2.5 is not allowed"),
+    ],
+)
+def test_bad_contexts(options, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        RunContext({"BM25": RUN}, **options)
+
+
+def test_bad_run_names() -> None:
+    with pytest.raises(TypeError, match="runs is a list; give a dict"):
+        RunContext([RUN])
+    for name in (3, ""):
+        with pytest.raises(ValueError, match=f"the run name {name!r} is not a string"):
+            RunContext({name: RUN})
+    with pytest.raises(ValueError, match=r"evaluating\('x'\): the context holds no such run"), RunContext({}).evaluating("x"):
+        pass
+
+
+def test_unknown_prior_lists_the_known_ones() -> None:
+    with RunContext({"BM25": RUN, "ANCE": RUN}), pytest.raises(ValueError, match=r"'SPLADE\*' fits no run .*\['BM25', 'ANCE'\]"):
+        (NRG(prior="ANCE,SPLADE*") @ 10).calc_aggregate(QRELS, {"301": {"d1": 1.0}})
+
+
+def test_no_context_shows_the_line_to_write() -> None:
+    with pytest.raises(ValueError, match=r"NRG@10 needs .*\n    with RunContext\(\{'BM25': bm25_run\}\):"):
+        ir_measures.calc_aggregate([NRG @ 10, nDCG @ 10], QRELS, RUN)
+
+
+def test_a_context_that_holds_only_the_evaluated_run() -> None:
+    with pytest.warns(UserWarning, match="holds no run but 'BM25'.*add the runs to compare with"):
+        table = RunContext({"BM25": RUN}).evaluate(QRELS, [NRG @ 10, nDCG @ 10])
+    assert table["NRG@10"].tolist() == pytest.approx(table["nDCG@10"].tolist())
+
+
+def test_evaluate_wants_a_list_of_known_measures() -> None:
+    context = RunContext({"r": RUN})
+    with pytest.raises(ValueError, match=r"must be a list of measures, such as \[NRG@10\]"):
+        context.evaluate(QRELS, "NRG@10")
+    with pytest.raises(ValueError, match="NGR@10: measure not found"):
+        context.evaluate(QRELS, ["NGR@10"])
+    with pytest.raises(ValueError, match="problem parsing measure"):
+        context.evaluate(QRELS, ["NRG@"])
+
+
+LINE = "301 Q0 d1 1 2.0 tag\n"
+BAD_FILES = {
+    "five columns": (LINE + "301 Q0 d2 2 1.0\n", r"line 2: 5 columns where a TREC run has six .*'301 Q0 d2 2 1.0'"),
+    "seven columns": (LINE + "301 Q0 d2 2 1.0 my tag\n", "line 2: 7 columns"),
+    "seven columns everywhere": ("301 Q0 d2 2 1.0 my tag\n" * 3, "line 1: 7 columns"),
+    "a qrels file": ("301 0 d1 1\n", "line 1: 4 columns"),
+    "text score": (LINE + "301 Q0 d2 2 high tag\n", "line 2: the score 'high' is not a number"),
+    "NaN score": (LINE + "301 Q0 d2 2 nan tag\n", "query '301', document 'd2' has the score nan"),
+    "duplicates": (LINE + LINE, "lists document 'd1' more than once"),
+    "binary": (b"\x00\xff\xfe\x01\n", "line 1: 1 columns|UTF-8"),
+    "truncated gzip": (gzip.compress(LINE.encode() * 1000)[:40], "the .gz file is truncated or damaged .*fetch it again"),
+    "damaged gzip": (b"\x1f\x8b" + b"\x00" * 40, "the .gz file is truncated or damaged"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_files(name, tmp_path) -> None:
+    content, message = BAD_FILES[name]
+    path = tmp_path / "bad.run"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ValueError, match=message) as caught:
+        RunContext({"BM25": path, "other": RUN}).evaluate(QRELS, [NRG @ 10])
+    assert "BM25" in str(caught.value)
+    with pytest.raises(ValueError, match=message):
+        RunContext.from_trec(tmp_path, priors=[]).evaluate(QRELS, [NRG @ 10])
+
+
+def test_missing_files(tmp_path) -> None:
+    with pytest.raises(FileNotFoundError, match="run 'BM25' .*nowhere.run.*: no such file"):
+        RunContext({"BM25": tmp_path / "nowhere.run"})
+    with pytest.raises(FileNotFoundError, match="no such file or folder, and no file that fits it as a glob"):
+        RunContext.from_trec(tmp_path / "*.run")
+    with pytest.raises(FileNotFoundError, match="the folder holds no file"):
+        RunContext.from_trec(tmp_path)
+    with pytest.raises(IsADirectoryError, match="is a folder; RunContext.from_trec reads a folder"):
+        RunContext({"BM25": tmp_path})
+
+
+def test_an_empty_file_is_an_empty_run(tmp_path) -> None:
+    path = tmp_path / "empty.run"
+    path.write_text("")
+    with RunContext({"empty": path}):
+        assert (NRG @ 10).calc_aggregate(QRELS, RUN) == pytest.approx(1.0)
+
+
+def test_files_that_cannot_be_told_apart(tmp_path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.run").write_text(LINE)
+    with pytest.raises(ValueError, match=r"two run files are called 'x.run'"):
+        RunContext.from_trec([tmp_path / "a", tmp_path / "b"])

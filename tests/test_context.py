@@ -1,0 +1,211 @@
+"""RunContext: who is evaluated, which runs are priors, nesting, threads, evaluators that outlive the block."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+
+import ir_measures
+import pandas as pd
+import pytest
+from ir_measures import nDCG
+from scoring import per_query
+
+from ir_measures_relative import NRG, BestOfOtherGroups, P_Rareness, RunContext, UniqueRel
+
+QRELS = {"q": {d: 1 for d in "ABCDEF"}}
+A, B, C = ({"q": {d: -float(i) for i, d in enumerate(docs)}} for docs in ("ABX", "ACX", "DEX"))
+RUNS = {"A": A, "B": B, "C": C}
+U = UniqueRel @ 3
+
+
+def frame(run, name=None) -> pd.DataFrame:
+    rows = pd.DataFrame([(q, d, s) for q, docs in run.items() for d, s in docs.items()], columns=["query_id", "doc_id", "score"])
+    return rows if name is None else rows.assign(name=name)
+
+
+def unique(context, run, measure=U) -> float:
+    with context:
+        return ir_measures.calc_aggregate([measure], QRELS, run)[measure]
+
+
+def test_a_member_is_not_its_own_prior() -> None:
+    context = RunContext(RUNS)
+    assert unique(context, frame(A, "A")) == 1
+    with context.evaluating("A"):
+        assert ir_measures.calc_aggregate([U], QRELS, A)[U] == 1
+    assert context.evaluate(QRELS, [U])["UniqueRel@3"].tolist() == [1, 1, 2]
+
+
+def test_evaluating_counts_when_scoring_and_when_creating() -> None:
+    context = RunContext(RUNS)
+    with context.evaluating("A"):
+        evaluator = ir_measures.evaluator([U], QRELS)
+    assert evaluator.calc_aggregate(A)[U] == 1
+    with context:
+        evaluator = ir_measures.evaluator([U], QRELS)
+        with context.evaluating("C"):
+            assert evaluator.calc_aggregate(C)[U] == 2
+
+
+def test_a_newcomer_has_every_run_as_prior() -> None:
+    newcomer = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
+    for policy in ("others", "earlier", {"A": []}, BestOfOtherGroups()):
+        context = RunContext(RUNS, priors=policy, groups={"A": "g", "B": "g", "C": "h"})
+        assert unique(context, newcomer) == 1
+        assert unique(context, frame(newcomer, "somebody")) == 1
+    assert unique(RunContext(RUNS, priors=["A"]), newcomer) == 2
+
+
+def test_an_unnamed_copy_of_a_member_draws_a_warning_that_says_how_to_name_it() -> None:
+    context = RunContext(RUNS)
+    with pytest.warns(UserWarning, match=r"ranks exactly as the context's run 'B'.*name='B'.*evaluating\('B'\)"):
+        assert unique(context, frame(B)) == 0
+    rescored = frame(B).assign(score=lambda f: f.score * 10)
+    with pytest.warns(UserWarning, match="ranks exactly as the context's run 'B'"):
+        unique(context, rescored)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        unique(context, {"q": {"A": 3.0, "C": 2.0, "Y": 1.0}})
+        unique(context, frame(B, "B"))
+
+
+def test_another_run_under_a_members_name_draws_a_warning() -> None:
+    with pytest.warns(UserWarning, match="named 'A', but ranks otherwise"):
+        unique(RunContext(RUNS), frame(C, "A"))
+
+
+def test_a_name_column_with_several_values_names_nobody() -> None:
+    run = frame({"q": {"A": 3.0, "F": 2.0, "E": 1.0}}).assign(name=["A", "B", "A"])
+    assert unique(RunContext(RUNS), run) == 1
+
+
+def test_earlier() -> None:
+    table = RunContext(RUNS, priors="earlier").evaluate(QRELS, [U])
+    assert table["UniqueRel@3"].tolist() == [2, 1, 2]
+    turned = RunContext(dict(reversed(RUNS.items())), priors="earlier").evaluate(QRELS, [U])
+    assert turned.values.tolist() == [["C", 2], ["B", 2], ["A", 1]]
+
+
+def test_list_and_dict() -> None:
+    assert RunContext(RUNS, priors=["A"]).evaluate(QRELS, [U])["UniqueRel@3"].tolist() == [2, 1, 2]
+    policy = {"A": [], "B": ["C"], "C": ["A", "B", "C"]}
+    assert RunContext(RUNS, priors=policy).evaluate(QRELS, [U])["UniqueRel@3"].tolist() == [2, 2, 2]
+    with pytest.raises(ValueError, match="say nothing of 'B'"):
+        RunContext(RUNS, priors={"A": []}).evaluate(QRELS, [U])
+
+
+def test_best_of_other_groups() -> None:
+    labels = {"q": {"A": 2, "B": 1, "C": 1, "D": 1, "E": 1}}
+    groups = {"A": "g", "B": "g", "C": "h"}
+    context = RunContext({"B": B, "A": {"q": {"X": 2.0, "A": 1.0}}, "C": C}, priors=BestOfOtherGroups(by="nDCG@3"), groups=groups)
+    table = context.evaluate(labels, ["UniqueRel@3", "nDCG@3"]).set_index("name")
+    assert table.loc["B", "nDCG@3"] > table.loc["A", "nDCG@3"]
+    by_hand = {"A": ["C"], "B": ["C"], "C": ["B"]}
+    expected = RunContext({n: context.runs[n] for n in context.names}, priors=by_hand).evaluate(labels, ["UniqueRel@3"])
+    assert table["UniqueRel@3"].tolist() == expected["UniqueRel@3"].tolist()
+
+
+def test_prior_in_the_measure_by_name_and_glob() -> None:
+    runs = {"bm25": A, "bm25[k1=2]": B, "neural-1": C}
+    context = RunContext(runs, priors="earlier")
+    measures = [f"UniqueRel(prior='{p}')@3" for p in ("bm25", "bm25*", "neural*", "bm25[k1=2]", "bm25, neural-?")]
+    table = context.evaluate(QRELS, measures).set_index("name")
+    assert table.loc["neural-1"].tolist()[:2] == [2, 2]
+    assert table.loc["bm25"].tolist()[1:] == [1, 2, 1, 2]
+    assert table.loc["bm25[k1=2]"].tolist() == [1, 1, 2, 2, 1]
+
+
+def test_the_innermost_context_counts_and_entering_again_is_legal() -> None:
+    outer, inner = RunContext({"A": A}), RunContext({"C": C})
+    newcomer = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
+    with outer:
+        assert U.calc_aggregate(QRELS, newcomer) == 2
+        with inner, outer, inner:
+            assert (UniqueRel(prior="C") @ 3).calc_aggregate(QRELS, newcomer) == 2
+        with outer:
+            pass
+        assert (UniqueRel(prior="A") @ 3).calc_aggregate(QRELS, newcomer) == 2
+    with pytest.raises(ValueError, match="no RunContext is active"):
+        U.calc_aggregate(QRELS, newcomer)
+
+
+def test_an_error_inside_leaves_no_context_behind() -> None:
+    with pytest.raises(ZeroDivisionError), RunContext(RUNS):
+        _ = 1 / 0
+    with pytest.raises(ValueError, match=r"with RunContext\(\{'BM25': bm25_run\}\):"):
+        U.calc_aggregate(QRELS, A)
+
+
+def test_an_evaluator_keeps_its_context() -> None:
+    newcomer = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
+    with RunContext({"A": A}):
+        evaluator = ir_measures.evaluator([U, nDCG @ 3], QRELS)
+        lazy = ir_measures.iter_calc([U], QRELS, newcomer)
+    with RunContext({"C": C, "A": A}):
+        assert evaluator.calc_aggregate(newcomer)[U] == 2
+        assert [m.value for m in lazy] == [2]
+    assert evaluator.calc_aggregate(newcomer)[U] == 2
+
+
+def test_threads_have_their_own_contexts() -> None:
+    newcomer = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
+    shared = RunContext({"A": A})
+    results: dict[int, list[float]] = {}
+    barrier = threading.Barrier(8)
+
+    def work(i: int) -> None:
+        own = RunContext({"C": C}) if i % 2 else shared
+        barrier.wait()
+        values = []
+        for _ in range(50):
+            with own, own:
+                values.append(ir_measures.calc_aggregate([UniqueRel(prior="C" if i % 2 else "A") @ 3], QRELS, newcomer))
+        results[i] = [next(iter(v.values())) for v in values]
+
+    with RunContext(RUNS):
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+    assert len(results) == 8
+    assert all(set(v) == {2.0} for v in results.values())
+
+
+def test_the_kept_judgments_do_not_go_stale() -> None:
+    context = RunContext({"B": B})
+    qrels = frame(A).rename(columns={"score": "relevance"}).assign(relevance=[1, 1, 0])
+    assert per_query(U, qrels, A, context) == {"q": 1}
+    qrels.loc[0, "doc_id"] = "Z"
+    qrels.loc[1, "relevance"] = 0
+    assert per_query(U, qrels, A, context) == {"q": 0}
+    for i in range(20):
+        assert per_query(U, {"q": {"B": 1, f"extra{i}": 1}}, A, context) == {"q": 1}
+
+
+def test_evaluate_is_like_pt_experiments_frame() -> None:
+    context = RunContext(RUNS)
+    table = context.evaluate(QRELS, [nDCG @ 3, "NRG@3", P_Rareness @ 3])
+    assert list(table.columns) == ["name", "nDCG@3", "NRG@3", "P_Rareness@3"]
+    assert table["name"].tolist() == ["A", "B", "C"]
+    long = context.evaluate(QRELS, [nDCG @ 3, NRG @ 3], perquery=True)
+    assert list(long.columns) == ["name", "qid", "measure", "value"]
+    assert long[long.measure == "NRG@3"]["value"].tolist() == table["NRG@3"].tolist()
+
+
+def test_queries_that_a_run_or_a_prior_lacks() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 0}}
+    values = per_query("NRG@2", qrels, {"q1": {"a": 1.0}}, RunContext({"r": {"q2": {"a": 1.0}}}))
+    assert values == {"q1": 1.0, "q2": 0.0, "q3": 0.0}
+
+
+def test_empty_runs_are_legal() -> None:
+    qrels = {"q1": {"a": 1}}
+    context = RunContext({"r": {}, "s": pd.DataFrame([], columns=["query_id", "doc_id", "score"])})
+    for run in ({}, [], {"q1": {}}, pd.DataFrame([], columns=["qid", "docno", "score"])):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with context:
+                values = ir_measures.calc_aggregate([NRG @ 3, U, P_Rareness @ 3, NRG(base="RBP")], qrels, run)
+        assert set(values.values()) == {0.0}

@@ -1,0 +1,216 @@
+"""NRG and UniqueRel: the paper's numbers, the oracle, the reductions to absolute measures, the properties."""
+
+from __future__ import annotations
+
+import warnings
+
+import ir_measures
+import numpy as np
+import oracles
+import pytest
+from cases import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import RR, P, nDCG
+from scoring import assume_common, per_query, ranking
+
+from ir_measures_relative import NRG, RunContext, UniqueRel
+
+TABLE1 = {"R1": "ABCDEFGHIJ", "R2": "EDCBAFGHIJ", "R3": "JIHGFEDCBA"}
+TABLE1_QRELS = {"q": {d: 1 for d in "AEFJ"}}
+GOLDEN = {
+    ("R1", "R2"): 0.7361,
+    ("R1", "R3"): 0.8277,
+    ("R1", "R2,R3"): 0.8417,
+    ("R2", "R1"): 0.7361,
+    ("R2", "R3"): 0.7988,
+    ("R2", "R1,R3"): 0.8316,
+    ("R3", "R1"): 0.8277,
+    ("R3", "R2"): 0.7988,
+    ("R3", "R1,R2"): 0.8681,
+}
+
+
+def as_run(letters: str) -> dict[str, dict[str, float]]:
+    return {"q": {d: -float(i) for i, d in enumerate(letters)}}
+
+
+@pytest.mark.parametrize(("name", "prior"), GOLDEN)
+@pytest.mark.parametrize("grade", [1, 4])
+def test_table_1(name: str, prior: str, grade: int) -> None:
+    graded = {"q": {d: grade for d in "AEFJ"}}
+    context = RunContext({n: as_run(r) for n, r in TABLE1.items()})
+    measure = ir_measures.parse_measure(f"NRG(prior='{prior}')@10")
+    with context.evaluating(name):
+        values = ir_measures.calc_aggregate([measure, nDCG @ 10], graded, as_run(TABLE1[name]))
+    assert round(values[measure], 4) == GOLDEN[name, prior]
+    assert round(values[nDCG @ 10], 4) == 0.7933
+
+
+@pytest.mark.parametrize("name", TABLE1)
+def test_table_1_by_policy(name: str) -> None:
+    context = RunContext({n: as_run(r) for n, r in TABLE1.items()})
+    table = context.evaluate(TABLE1_QRELS, ["NRG@10"]).set_index("name")
+    others = ",".join(n for n in TABLE1 if n != name)
+    assert round(table.loc[name, "NRG@10"], 4) == GOLDEN[name, others]
+
+
+BASES = [
+    ("NRG", {}),
+    ("NRG(dcg='exp-log2')", {"dcg": "exp-log2"}),
+    ("NRG(gains={0:1,1:5,3:2})", {"gains": {0: 1, 1: 5, 3: 2}}),
+    ("NRG(base='P')", {"base": "P"}),
+    ("NRG(base='P',rel=2)", {"base": "P", "rel": 2}),
+    ("NRG(base='RR')", {"base": "RR"}),
+    ("NRG(base='RBP')", {"base": "RBP"}),
+    ("NRG(base='RBP',p=0.5,rel=2)", {"base": "RBP", "p": 0.5, "rel": 2}),
+]
+
+
+@pytest.mark.parametrize(("measure", "options"), BASES)
+@settings(max_examples=150)
+@given(context=contexts, run=runs, labels=qrels, k=cutoffs)
+def test_oracle(measure, options, context, run, labels, k) -> None:
+    assume_common(run, labels)
+    values = per_query(f"{measure}@{k}", labels, run, RunContext(context))
+    assert set(values) == set(labels)
+    for query, value in values.items():
+        priors = [ranking(prior, query) for prior in context.values()]
+        expected = oracles.nrg_oracle(ranking(run, query), priors, labels[query], k=k, **options)
+        assert value == pytest.approx(expected, abs=1e-12)
+        assert -1e-15 <= value <= 1 + 1e-12 or options.get("gains")
+
+
+@settings(max_examples=150)
+@given(context=contexts, labels=qrels, k=st.one_of(st.none(), cutoffs), data=st.data())
+def test_oracle_of_members_and_judged_only(context, labels, k, data) -> None:
+    """Every policy of priors, through evaluate(), with judged_only on and off."""
+    for run in context.values():
+        assume_common(run, labels)
+    policy = data.draw(st.sampled_from(["others", "earlier", list(context)[:2], {n: list(context)[:1] for n in context}]))
+    judged_only = data.draw(st.booleans())
+    measure = NRG(judged_only=judged_only) if k is None else NRG(judged_only=judged_only) @ k
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        rows = RunContext(context, priors=policy).evaluate(labels, [measure], perquery=True)
+    assert len(rows) == len(context) * len(labels)
+    names = list(context)
+    for row in rows.itertuples():
+        if policy == "others":
+            chosen = [n for n in names if n != row.name]
+        elif policy == "earlier":
+            chosen = names[: names.index(row.name)]
+        else:
+            chosen = [n for n in (policy[row.name] if isinstance(policy, dict) else policy) if n != row.name]
+
+        def top(name, query=row.qid):
+            docs = ranking(context[name], query)
+            return oracles.only_judged(docs, labels[query]) if judged_only else docs
+
+        expected = oracles.nrg_oracle(top(row.name), [top(n) for n in chosen], labels[row.qid], k=k)
+        assert row.value == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=150)
+@given(context=contexts, run=runs, labels=qrels, k=cutoffs, rel=st.sampled_from([1, 2]))
+def test_unique_rel(context, run, labels, k, rel) -> None:
+    assume_common(run, labels)
+    members = RunContext(context)
+    unique = per_query(UniqueRel(rel=rel) @ k, labels, run, members)
+    as_nrg = per_query(NRG(base="P", rel=rel) @ k, labels, run, members)
+    for query, value in unique.items():
+        priors = [ranking(prior, query) for prior in context.values()]
+        assert value == oracles.unique_rel_oracle(ranking(run, query), priors, labels[query], k, rel)
+        assert as_nrg[query] == value / k
+
+
+def reductions(k: int):
+    return [
+        (NRG @ k, nDCG @ k),
+        (NRG, nDCG),
+        (NRG(gains={1: 3, 2: 1}) @ k, nDCG(gains={1: 3, 2: 1}) @ k),
+        (NRG(base="P") @ k, P @ k),
+        (NRG(base="P", rel=2) @ k, P(rel=2) @ k),
+        (NRG(base="RR"), RR),
+        (NRG(base="RR", rel=2), RR(rel=2)),
+        (NRG(judged_only=True) @ k, nDCG(judged_only=True) @ k),
+        (NRG(base="P", judged_only=True) @ k, P(judged_only=True) @ k),
+    ]
+
+
+def rr_at(run, labels, k):
+    """RR of the top k: pytrec_eval's on the rankings cut off at k."""
+    cut = {q: {d: -float(i) for i, d in enumerate(ranking(run, q)[:k])} for q in run}
+    return per_query(RR, labels, cut)
+
+
+@settings(max_examples=150)
+@given(run=runs, labels=pytrec_eval_qrels, k=cutoffs)
+def test_empty_context_is_the_base_measure(run, labels, k) -> None:
+    assume_common(run, labels)
+    empty = RunContext({})
+    for relative, absolute in reductions(k):
+        expected = per_query(absolute, labels, run)
+        assert per_query(relative, labels, run, empty) == pytest.approx(expected, abs=1e-12)
+    assert per_query(NRG(base="RR") @ k, labels, run, empty) == pytest.approx(rr_at(run, labels, k), abs=1e-12)
+    rbp = per_query(NRG(base="RBP", p=0.8), labels, run, empty)
+    for query, value in rbp.items():
+        assert value == pytest.approx(rbp_oracle(ranking(run, query), labels[query]), abs=1e-12)
+
+
+def rbp_oracle(docs, labels, p=0.8):
+    return (1 - p) * sum(p**i for i, d in enumerate(docs) if labels.get(d, 0) >= 1)
+
+
+def test_empty_context_on_robust03(robust03) -> None:
+    robust_runs, labels = robust03
+    empty = RunContext({})
+    for frame in robust_runs.values():
+        with empty:
+            relative = [NRG @ 10, NRG(base="P") @ 10, NRG(base="RR"), NRG(base="RR") @ 10, NRG(base="RBP", p=0.8)]
+            found = {(m.query_id, m.measure): m.value for m in ir_measures.iter_calc(relative, labels, frame)}
+        expected = {
+            (m.query_id, m.measure): m.value for m in ir_measures.iter_calc([nDCG @ 10, P @ 10, RR], labels, frame)
+        }
+        by_query = {q: dict(zip(g.doc_id, g.score, strict=True)) for q, g in frame.groupby("query_id")}
+        by_label = {q: dict(zip(g.doc_id, g.relevance, strict=True)) for q, g in labels.groupby("query_id")}
+        assert len(found) == 5 * len(by_label)
+        for query in by_label:
+            scores = by_query.get(query, {})
+            bar = sorted(scores.values(), reverse=True)[:300][-1:]
+            docs = oracles.trec_order({d: s for d, s in scores.items() if np.float32(s) >= np.float32(bar[0])})
+            assert found[query, NRG @ 10] == pytest.approx(expected[query, nDCG @ 10], abs=1e-12)
+            assert found[query, NRG(base="P") @ 10] == pytest.approx(expected[query, P @ 10], abs=1e-12)
+            assert found[query, NRG(base="RR")] == pytest.approx(expected[query, RR], abs=1e-12)
+            rr10 = expected[query, RR] if expected[query, RR] >= 0.1 - 1e-9 else 0.0
+            assert found[query, NRG(base="RR") @ 10] == pytest.approx(rr10, abs=1e-12)
+            rbp = rbp_oracle(docs[:300], by_label[query])  # 0.8^300 is far below the tolerance
+            assert found[query, NRG(base="RBP", p=0.8)] == pytest.approx(rbp, abs=1e-12)
+
+
+@settings(max_examples=150)
+@given(labels=qrels, context=contexts, k=cutoffs, base=st.sampled_from(["nDCG", "P", "RR", "RBP"]))
+def test_relevant_documents_first_in_a_prior_give_nothing(labels, context, k, base) -> None:
+    """One prior per relevant document, with it at rank 1: nothing is left to gain."""
+    for query, docs in labels.items():
+        relevant = [d for d, label in docs.items() if label > 0]
+        priors = {f"first {d}": {query: {d: 1.0}} for d in relevant}
+        run = {query: {d: float(i) for i, d in enumerate(docs)}}
+        assert per_query(NRG(base=base) @ k, {query: docs}, run, RunContext(priors)) == {query: 0.0}
+
+
+@settings(max_examples=150)
+@given(context=contexts, run=runs, more=runs, labels=qrels, k=cutoffs)
+def test_a_prior_never_raises_the_residual_gain(context, run, more, labels, k) -> None:
+    """With a fixed normalizer (P, RBP) the value is the residual gain; RR is their maximum."""
+    assume_common(run, labels)
+    for base in ("P", "RBP", "RR"):
+        before = per_query(NRG(base=base) @ k, labels, run, RunContext(context))
+        after = per_query(NRG(base=base) @ k, labels, run, RunContext({**context, "more": more}))
+        assert all(after[q] <= before[q] + 1e-15 for q in labels)
+
+
+def test_rr_is_equation_4_with_one_relevant_document() -> None:
+    run, prior = {"q": {"x": 3.0, "a": 2.0}}, {"q": {"y": 3.0, "z": 2.0, "a": 1.0}}
+    value = per_query("NRG(base='RR')@10", {"q": {"a": 1}}, run, RunContext({"prior": prior}))
+    assert value["q"] == pytest.approx((1 / 2) * (1 - 1 / 3), abs=1e-15)

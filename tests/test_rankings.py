@@ -1,0 +1,138 @@
+"""Any run becomes the ranking that trec_eval sees."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+
+import ir_measures
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+from cases import cutoffs, runs
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import RR, ScoredDoc
+
+from ir_measures_relative import RunContext
+from ir_measures_relative.rankings import read_run
+
+RUN = {"q2": {"a": 1.0, "b": 2.0, "c": 2.0}, "q1": {"x": 0.5}}
+
+
+def as_lists(rankings, cutoff=None) -> dict[str, list[str]]:
+    top = rankings.top(cutoff)
+    result: dict[str, list[str]] = {}
+    for query, position, doc in zip(top.query, top.position, top.doc_ids, strict=True):
+        docs = result.setdefault(rankings.query_ids[query], [])
+        docs.append(doc)
+        assert position == len(docs)
+    return result
+
+
+def frame(run, query="query_id", doc="doc_id") -> pd.DataFrame:
+    rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
+    return pd.DataFrame(rows, columns=[query, doc, "score"]).astype({"score": float})
+
+
+def trec_lines(run, tag="t") -> str:
+    return "".join(f"{q} Q0 {d} 7 {s!r} {tag}\n" for q, docs in run.items() for d, s in docs.items())
+
+
+def formats(run, folder):
+    plain, packed = folder / "run.txt", folder / "run.gz"
+    plain.write_text(trec_lines(run))
+    packed.write_bytes(gzip.compress(trec_lines(run).encode()))
+    yield run
+    yield frame(run)
+    yield frame(run, "qid", "docno")
+    yield frame(run).astype({"query_id": object, "doc_id": object})
+    yield frame(run).astype({"query_id": "category", "doc_id": "category"})
+    yield frame(run).sample(frac=1, random_state=3)
+    yield frame(run).astype({"score": "float32"})
+    yield [ScoredDoc(q, d, s) for q, docs in run.items() for d, s in docs.items()]
+    yield iter([ScoredDoc(q, d, s) for q, docs in run.items() for d, s in docs.items()])
+    yield str(plain)
+    yield packed
+
+
+def test_every_format_gives_the_same_rankings(tmp_path) -> None:
+    for run in formats(RUN, tmp_path):
+        assert as_lists(read_run(run)) == {"q2": ["c", "b", "a"], "q1": ["x"]}
+
+
+@settings(max_examples=300)
+@given(run=runs, cutoff=st.one_of(st.none(), cutoffs), seed=st.integers(0, 10))
+def test_trec_eval_order(run, cutoff, seed) -> None:
+    shuffled = frame(run).sample(frac=1, random_state=seed)
+    expected = {q: oracles.trec_order(docs)[:cutoff] for q, docs in run.items() if docs}
+    assert as_lists(read_run(shuffled), cutoff) == expected
+    assert as_lists(read_run(run), cutoff) == expected
+
+
+@settings(max_examples=200)
+@given(run=runs)
+def test_order_is_pytrec_evals(run) -> None:
+    """With each document in turn the only relevant one, RR is one over its position."""
+    rankings = read_run(run)
+    for query, docs in as_lists(rankings).items():
+        for position, doc in enumerate(docs, start=1):
+            value = RR.calc_aggregate({query: {doc: 1}}, {query: run[query]})
+            assert value == pytest.approx(1 / position, abs=1e-12)
+
+
+def test_scores_are_compared_as_32_bit_floats() -> None:
+    run = {"q": {"a": 16777217.0, "b": 16777216.0, "c": 1e300, "d": 1e200}}
+    assert as_lists(read_run(run)) == {"q": ["d", "c", "b", "a"]}
+
+
+def test_to_dict_keeps_the_order() -> None:
+    assert as_lists(read_run(read_run(RUN).to_dict())) == as_lists(read_run(RUN))
+
+
+def test_rank_column_and_row_order_are_ignored(tmp_path) -> None:
+    rows = frame(RUN).assign(rank=[9, 1, 3, 0])
+    for order in itertools.permutations(range(4)):
+        assert as_lists(read_run(rows.iloc[list(order)])) == {"q2": ["c", "b", "a"], "q1": ["x"]} or order
+        assert as_lists(read_run(rows.iloc[list(order)]))["q2"] == ["c", "b", "a"]
+
+
+def test_the_context_does_not_follow_later_changes_of_a_frame() -> None:
+    rows = frame({"q": {"a": 2.0, "b": 1.0}})
+    context = RunContext({"r": rows})
+    rows.loc[:, "doc_id"] = ["x", "y"]
+    rows.loc[:, "score"] = [np.nan, 0.0]
+    assert as_lists(context.runs["r"]) == {"q": ["a", "b"]}
+
+
+def test_robust03_files_equal_frames_and_pytrec_eval(robust03, robust03_path) -> None:
+    frames, qrels = robust03
+    context = RunContext.from_trec(robust03_path / "runs")
+    assert set(context.names) == set(frames)
+    ours = context.evaluate(qrels, ["NRG(prior='InexpC2')@10"])
+    theirs = RunContext({n: frames[n] for n in context.names}).evaluate(qrels, ["NRG(prior='InexpC2')@10"])
+    pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
+
+
+def test_names_come_from_tags_or_else_from_files(tmp_path) -> None:
+    (tmp_path / "one.run").write_text(trec_lines(RUN, "A"))
+    (tmp_path / "two.run.gz").write_bytes(gzip.compress(trec_lines(RUN, "B").encode()))
+    assert RunContext.from_trec(tmp_path).names == ["A", "B"]
+    assert RunContext.from_trec(str(tmp_path / "*.run")).names == ["A"]
+    assert RunContext.from_trec([tmp_path / "two.run.gz", tmp_path / "one.run"]).names == ["B", "A"]
+    (tmp_path / "three.run").write_text(trec_lines(RUN, "A"))
+    assert RunContext.from_trec(tmp_path).names == ["one.run", "three.run", "two.run"]
+
+
+def test_importing_is_cheap() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, ir_measures_relative, ir_measures_relative.pyterrier; "
+        "print([m for m in ('pandas', 'scipy', 'matplotlib', 'pyterrier', 'tqdm') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-W", "error::UserWarning", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert ir_measures.providers.registry["relative"] in ir_measures.DefaultPipeline.providers
