@@ -109,8 +109,8 @@ class JudgedContext:
     def same_rankings(self, rankings: Rankings, name: str) -> bool:
         """Whether the run ranks every judged query that it holds as the member of that name does."""
         for depth in (_HEAD, None):
-            head, theirs = self.head(rankings, depth), self.head_of(name, depth)
-            if not head or any(theirs.get(q) != docs for q, docs in head.items()):
+            theirs = self.head_of(name, depth)
+            if any(theirs.get(q) != docs for q, docs in self.head(rankings, depth).items()):
                 return False
         return True
 
@@ -207,13 +207,14 @@ class Comparison:
         if not chosen:
             return np.ones(len(docs))
         if chosen == list(range(len(chosen))):
-            return judged.cached(("first", full_key), lambda: _running_products(factors()))[len(chosen)]
+            first = judged.cached(("first", full_key), lambda: _running_products(factors()))
+            return np.asarray(first[len(chosen)])
         out = [i for i in range(n) if i not in set(chosen)]
         if len(out) == 1:
             first = judged.cached(("first", full_key), lambda: _running_products(factors()))
             last = judged.cached(("last", full_key), lambda: _running_products(factors()[::-1]))
-            return first[out[0]] * last[n - 1 - out[0]]
-        return judged.cached(("factors", full_key), factors)[chosen].prod(axis=0)
+            return np.asarray(first[out[0]] * last[n - 1 - out[0]])
+        return np.asarray(judged.cached(("factors", full_key), factors)[chosen].prod(axis=0))
 
     def retrieving_systems(self, docs: Judgments, cutoff: int | None, judged_only: bool) -> tuple[IntArray, int]:
         """For each of ``docs`` the number of systems that hold it in their top ``cutoff``; and how many systems.

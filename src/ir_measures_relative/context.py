@@ -203,7 +203,7 @@ class RunContext:
         rows: list[dict[str, Any]] = []
         for name in tqdm(self.names, desc="scoring runs", unit="run", disable=None, leave=False):
             rankings = self.runs[name]
-            check_queries(judged, rankings)
+            check_queries(judged, rankings, may_be_batch=False)
             comparison = Comparison(judged, rankings, name)
             row: dict[str, Any] = {"name": name}
             for measure in parsed:

@@ -65,7 +65,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
 
     def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
         rankings = read_run(run)
-        check_queries(self.judged, rankings)
+        check_queries(self.judged, rankings, may_be_batch=True)
         comparison = Comparison(self.judged, rankings, self._identify(rankings))
         query_ids = self.judged.judgments.query_ids
         for measure in self.measures:
@@ -79,6 +79,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         member = now.member if now is not None and now.context is context and now.member else self.active.member
         if member is None and rankings.tag in context.runs:
             member = rankings.tag
+        if not (self.judged.judgments.queries_of(rankings) >= 0).any():
+            return member  # no judged query: nothing to tell runs apart by, and nothing that could mislead
         if member is None:
             for name in context.names:
                 if self.judged.same_rankings(rankings, name):
@@ -90,7 +92,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                         stacklevel=4,
                     )
                     break
-        elif len(rankings) and not self.judged.same_rankings(rankings, member):
+        elif not self.judged.same_rankings(rankings, member):
             warnings.warn(
                 f"the evaluated run is named {member!r}, but ranks otherwise than the context's run of that name; "
                 "it is scored without that one as its prior: give it another name if it is another run",
@@ -99,16 +101,16 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         return member
 
 
-def check_queries(judged: JudgedContext, rankings: Rankings) -> None:
+def check_queries(judged: JudgedContext, rankings: Rankings, *, may_be_batch: bool) -> None:
     """Raises ValueError where a run that holds queries shares none with the judgments.
 
-    An empty run is legal. So is a run whose ids and the qrels' are both known to the context: PyTerrier makes
-    one of a batch in which the judged topics alone got no results. That draws a warning.
+    An empty run is legal. Where the run may be one batch of PyTerrier's, so is one whose ids and the qrels' are
+    both known to the context: the judged topics of the batch got no results. That draws a warning.
     """
     judgments = judged.judgments
     if not len(rankings) or not judgments.n_queries or (judgments.queries_of(rankings) >= 0).any():
         return
-    known = {q for run in judged.context.runs.values() for q in run.query_ids}
+    known = {q for run in judged.context.runs.values() for q in run.query_ids} if may_be_batch else set()
     ours, theirs = list(rankings.query_ids[:3]), list(judgments.query_ids[:3])
     message = (
         f"{rankings.name} has no query in common with the qrels: the run has {ours}{_dots(rankings.query_ids)}, "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..judgments import BoolArray, FloatArray
+from ..judgments import BoolArray, FloatArray, rank_within
 from ..rankings import IntArray
 from . import base
 from .base import Param, RelativeMeasure, register
@@ -28,8 +28,9 @@ def rareness_weights(retrieving: IntArray, systems: int, alpha: float, bounded: 
         systems: S, the number of systems; with one system rareness is 0.
     """
     if bounded:
-        rareness = 1.0 - (retrieving - 1.0) / (systems - 1.0) if systems > 1 else np.zeros(retrieving.shape)
-        return (1.0 - alpha) + alpha * rareness
+        if systems == 1:
+            return np.full(retrieving.shape, 1.0 - alpha)
+        return (1.0 - alpha) + alpha * (1.0 - (retrieving - 1.0) / (systems - 1.0))
     return 1.0 + alpha * (1.0 - retrieving / systems)
 
 
@@ -58,9 +59,9 @@ def rareness_average_precision(
     """
     found = np.flatnonzero(position > 0)
     order = found[np.lexsort((position[found], query[found]))]
-    weights = table(weight[order], query[order], n_queries, 0.0)
-    positions = table(position[order].astype(np.float64), query[order], n_queries, np.inf)
-    return ratio((np.cumsum(weights, axis=1) / positions).sum(axis=1), n_relevant)
+    so_far = np.cumsum(table(weight[order], query[order], n_queries, 0.0), axis=1)
+    precision = so_far[query[order], rank_within(query[order]) - 1] / position[order]
+    return ratio(sum_by_query(precision, query[order], n_queries), n_relevant)
 
 
 def _alpha() -> Param:

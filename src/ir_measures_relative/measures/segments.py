@@ -1,4 +1,9 @@
-"""Sums, maxima and sorted tables over the rows of each query. ``query`` is sorted ascending throughout."""
+"""Sums, maxima and sorted tables over the rows of each query. ``query`` is sorted ascending throughout.
+
+A query's value must not depend, not even in its last bit, on which other queries it is computed with: PyTerrier
+scores in batches, and a campaign may be split over machines. So sums go through :func:`sum_by_query`, which adds
+row by row, and not along the rows of a padded table, where numpy's order of addition follows the width.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,7 @@ from ..rankings import IntArray
 
 def sum_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
     """The sum of the values of each query; 0 for a query without rows."""
-    return np.bincount(query, weights=values, minlength=n_queries)
+    return np.bincount(query, weights=values, minlength=n_queries).astype(np.float64, copy=False)
 
 
 def max_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:

@@ -1,0 +1,172 @@
+"""pt.Experiment inside a context, with each of its options: the numbers are the same in all of them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from ir_measures import nDCG
+
+from ir_measures_relative import NRG, AP_Rareness, P_Rareness, RunContext, UniqueRel
+
+pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+
+MEASURES = [nDCG @ 10, NRG @ 10, P_Rareness @ 10, AP_Rareness @ 20, UniqueRel @ 5]
+NAMES = ["one", "two", "three"]
+
+
+@pytest.fixture(scope="module")
+def campaign():
+    """Topics with and without judgments, judgments without topics, and three runs that lack some queries."""
+    rng = np.random.default_rng(7)
+    docs = [f"d{i}" for i in range(60)]
+    topics = pd.DataFrame({"qid": [f"q{i}" for i in range(23)], "query": "x"})
+    judged = [f"q{i}" for i in range(3, 26)]  # q0-q2 have no judgments, q23-q25 no topic
+    qrels = pd.DataFrame(
+        [(q, d, int(rng.integers(-1, 3))) for q in judged for d in rng.choice(docs, 25, replace=False)],
+        columns=["qid", "docno", "label"],
+    )
+    frames = []
+    for missing in (["q4"], [], ["q9", "q10"]):
+        rows = [
+            (q, d, float(np.round(rng.normal(), 1)))
+            for q in topics.qid
+            if q not in missing
+            for d in rng.choice(docs, 30, replace=False)
+        ]
+        frame = pd.DataFrame(rows, columns=["qid", "docno", "score"]).assign(query="x")
+        frames.append(pt.model.add_ranks(frame))
+    return topics, qrels, dict(zip(NAMES, frames, strict=True))
+
+
+def named(frames):
+    return [frame.assign(name=name) for name, frame in frames.items()]
+
+
+def transformers(frames):
+    return [pt.Transformer.from_df(frame) >> pt.apply.name(lambda row, n=name: n) for name, frame in frames.items()]
+
+
+@pytest.fixture(scope="module")
+def expected(campaign):
+    """The per-query values by RunContext.evaluate, {(name, qid, measure): value}, of the judged topics."""
+    topics, qrels, frames = campaign
+    rows = RunContext(frames).evaluate(qrels[qrels.qid.isin(topics.qid)], MEASURES, perquery=True)
+    return {(r.name, r.qid, r.measure): r.value for r in rows.drop(columns="name").assign(name=rows["name"]).itertuples(index=False)}
+
+
+def experiment(campaign, systems, **options):
+    topics, qrels, frames = campaign
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*topic.s. not found in qrels.*")
+        warnings.filterwarnings("ignore", message="Experiment Pipeline Validation Report(.|\n)*")
+        warnings.filterwarnings("ignore", message="the qrels hold no judgment.*")
+        with RunContext(frames):
+            return pt.Experiment(systems, topics, qrels, MEASURES, names=options.pop("names", NAMES), **options)
+
+
+def check_means(table, expected) -> None:
+    for name in NAMES:
+        for measure in map(str, MEASURES):
+            values = [v for (n, _, m), v in expected.items() if n == name and m == measure]
+            mean = table.set_index("name").loc[name, measure]
+            assert mean == pytest.approx(np.mean(values), abs=1e-12), (name, measure)
+
+
+@pytest.mark.parametrize("systems", [named, transformers])
+@pytest.mark.parametrize("options", [{}, {"batch_size": 7}, {"batch_size": 5}, {"plan": "tree", "verbose": False}, {"filter_by_qrels": True}])
+def test_means(campaign, expected, systems, options) -> None:
+    if systems is named and options.get("batch_size"):
+        options = {"plan": "tree", "verbose": False, **options}  # PyTerrier ignores batch_size for plain frames
+    check_means(experiment(campaign, systems(campaign[2]), **options), expected)
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 7}, {"plan": "tree", "verbose": False}])
+def test_per_query(campaign, expected, options) -> None:
+    table = experiment(campaign, transformers(campaign[2]), perquery=True, **options)
+    found = {(r[0], r[1], r[2]): r[3] for r in table[["name", "qid", "measure", "value"]].itertuples(index=False)}
+    for key, value in expected.items():
+        assert found[key] == pytest.approx(value, abs=0), key
+    extra = {q for _, q, _ in set(found) - set(expected)}
+    assert extra == {"q0", "q1", "q2"}  # topics without judgments: NaN
+    assert all(np.isnan(v) for (_, q, _), v in found.items() if q in extra)
+
+
+def test_both(campaign, expected) -> None:
+    means, per_query = experiment(campaign, named(campaign[2]), perquery="both", filter_by_qrels=True)
+    check_means(means, expected)
+    assert len(per_query) >= len(expected)
+
+
+def test_judgments_without_topics_count_as_empty_rankings(campaign) -> None:
+    topics, qrels, frames = campaign
+    for options in ({}, {"batch_size": 7}, {"batch_size": 7, "plan": "tree", "verbose": False}):
+        table = experiment(campaign, transformers(frames), filter_by_topics=False, **options).set_index("name")
+        rows = RunContext(frames).evaluate(qrels, MEASURES).set_index("name")
+        for measure in map(str, MEASURES):
+            assert table[measure].tolist() == pytest.approx(rows[measure].tolist(), abs=1e-12)
+
+
+def test_baseline_and_correction(campaign, expected) -> None:
+    table = experiment(campaign, named(campaign[2]), baseline=0, correction="bonferroni")
+    check_means(table, expected)
+    assert {"NRG@10 +", "NRG@10 -", "NRG@10 p-value", "NRG@10 p-value corrected"} <= set(table.columns)
+    better = sum(expected["two", q, "NRG@10"] > expected["one", q, "NRG@10"] for n, q, m in expected if (n, m) == ("one", "NRG@10"))
+    assert table["NRG@10 +"].iloc[1] == better
+
+
+def test_save_dir(campaign, expected, tmp_path) -> None:
+    check_means(experiment(campaign, transformers(campaign[2]), save_dir=str(tmp_path)), expected)
+    assert {f.name for f in tmp_path.glob("*.res.gz")} == {f"{n}.res.gz" for n in NAMES}
+    saved = [pt.io.read_results(str(tmp_path / f"{n}.res.gz")).assign(name=n) for n in NAMES]
+    check_means(experiment(campaign, saved), expected)
+    check_means(experiment(campaign, transformers(campaign[2]), save_dir=str(tmp_path / "."), save_mode="overwrite", batch_size=7), expected)
+
+
+def test_run_tags_name_the_members(campaign, expected, tmp_path) -> None:
+    """pt.io.read_results makes the name column from the run tag."""
+    for name, frame in campaign[2].items():
+        pt.io.write_results(frame, str(tmp_path / f"{name}.res"), run_name=name)
+    frames = [pt.io.read_results(str(tmp_path / f"{n}.res")) for n in NAMES]
+    check_means(experiment(campaign, frames), expected)
+
+
+def test_round_highlight_and_dict(campaign, expected) -> None:
+    table = experiment(campaign, named(campaign[2]), round=3)
+    mean = np.mean([v for (n, _, m), v in expected.items() if (n, m) == ("two", "NRG@10")])
+    assert table.set_index("name").loc["two", "NRG@10"] == pytest.approx(mean, abs=6e-4)
+    topics, qrels, frames = campaign
+    with RunContext(frames):
+        as_dict = pt.Experiment(dict(zip(NAMES, named(frames), strict=True)), topics, qrels, [NRG @ 10], dataframe=False)
+    assert as_dict["two"]["NRG@10"] == pytest.approx(mean, abs=1e-12)
+    pytest.importorskip("jinja2", reason="pandas' styles need jinja2")
+    assert experiment(campaign, named(frames), highlight="bold") is not None
+
+
+def test_evaluate_and_experiment_agree_to_the_last_digit_on_robust03(robust03) -> None:
+    runs, qrels = robust03
+    measures = [NRG @ 10, P_Rareness @ 100, AP_Rareness @ 100, UniqueRel @ 10]
+    context = RunContext(runs)
+    ours = context.evaluate(qrels, measures)
+    rename = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+    frames = [frame.rename(columns=rename).assign(name=name) for name, frame in runs.items()]
+    topics = pd.DataFrame({"qid": qrels["query_id"].unique(), "query": "x"})
+    with context:
+        theirs = pt.Experiment(
+            frames, topics, qrels.rename(columns=rename), measures, names=list(runs), validate="ignore"
+        )
+    pd.testing.assert_frame_equal(ours, theirs[ours.columns.tolist()], check_exact=True)
+
+
+def test_import_pyterrier_is_enough() -> None:
+    code = (
+        "import pyterrier as pt; from pyterrier.measures import *; "
+        "print(NRG@10, P_Rareness@10, UniqueRel@5, AP_Rareness(alpha=0.5), pt.relative.RunContext.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["NRG@10", "P_Rareness@10", "UniqueRel@5", "AP_Rareness(alpha=0.5)", "RunContext"]
+    assert "arning" not in done.stderr
