@@ -165,6 +165,30 @@ def test_against_an_empty_reference_rrlp_is_reciprocal_rank(run, qrels):
         assert mine[q] == pytest.approx(value, abs=1e-9)
 
 
+def test_real_runs(robust03):
+    """Deep rankings, and two runs with ties on nine rows in ten, against the plain oracle, query by query."""
+    runs, frame = robust03
+    names = ["fub03IeOLKe3", "MU03rob01", "rutcor03100", "NLPR03vb10"]
+    qrels: dict[str, dict[str, int]] = {}
+    for q, d, label in zip(frame["query_id"], frame["doc_id"], frame["relevance"], strict=True):
+        qrels.setdefault(q, {})[d] = label
+    position: dict[str, dict[str, list[float]]] = {}
+    for name in names:
+        scores: dict[str, dict[str, float]] = {q: {} for q in qrels}
+        for q, d, score in runs[name][["query_id", "doc_id", "score"]].itertuples(index=False):
+            scores[q][d] = score
+        position[name] = {
+            q: oracles.recall_positions(oracles.trec_order(s), qrels[q]) for q, s in scores.items()
+        }
+    measures = [m(ref="fub03IeOLKe3") for m in (rrLP, sgnLR, RPP)]
+    context = RunContext({name: runs[name] for name in names})
+    values = context.evaluate(frame, measures, perquery=True).set_index(["name", "measure", "qid"])["value"]
+    for name, q in itertools.product(names, qrels):
+        mine, theirs = position[name][q], position["fub03IeOLKe3"][q]
+        want = [o(mine, theirs) for o in (oracles.rrlp_oracle, oracles.sgnlr_oracle, oracles.rpp_oracle)]
+        assert [values[name, str(m), q] for m in measures] == pytest.approx(want, abs=1e-12)
+
+
 # ---- corner cases ----------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ Importing the package registers its measures with ir_measures, and its provider 
 
 import ir_measures as _ir_measures
 
+from . import stats as stats
 from .context import RunContext
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED, med
