@@ -93,7 +93,8 @@ def modules() -> list[str]:
 def module_page(name: str) -> str:
     """The page of one module, as reStructuredText; of the package, what it exports beside the measures."""
     public = vars(ir_measures_relative)
-    names = [n for n in ir_measures_relative.__all__ if not isinstance(public[n], RelativeMeasure)]
+    elsewhere = (RelativeMeasure, ModuleType)
+    names = [n for n in ir_measures_relative.__all__ if not isinstance(public[n], elsewhere)]
     title = name.removeprefix(f"{PACKAGE}.")
     head = f"{title}\n{'=' * len(title)}\n\n"
     if name != PACKAGE:  # what the package exports is on the package's page

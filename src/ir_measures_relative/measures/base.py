@@ -158,6 +158,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
     PRETTY_NAME: str
     SHORT_DESC: str
+    validated: bool
     NEEDS_CONTEXT = True  #: whether an evaluator without an active RunContext is an error
 
     def __init__(self, **params: Any) -> None:

@@ -30,7 +30,8 @@ def rareness_weights(retrieving: IntArray, systems: int, alpha: float, bounded: 
     if bounded:
         if systems == 1:
             return np.full(retrieving.shape, 1.0 - alpha)
-        return (1.0 - alpha) + alpha * (1.0 - (retrieving - 1.0) / (systems - 1.0))
+        others = retrieving.astype(np.float64) - 1.0
+        return (1.0 - alpha) + alpha * (1.0 - others / (systems - 1.0))
     return 1.0 + alpha * (1.0 - retrieving / systems)
 
 
