@@ -529,8 +529,8 @@ def med(
         judged = JudgedContext(context, Judgments(query_ids, none, object_array([]), none))
     else:
         judged = context.judged(qrels)
-        check_queries(judged, rankings)
-        check_queries(judged, against)
+        check_queries(judged, rankings, may_be_batch=False)
+        check_queries(judged, against, may_be_batch=False)
     pool, solutions, labels = measure.solve(Comparison(judged, rankings, None))
     labelings = [
         dict(zip(docs[level > 0], labels[level[level > 0] - 1].tolist(), strict=True))
