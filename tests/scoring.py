@@ -6,9 +6,9 @@ import warnings
 from typing import Any
 
 import ir_measures
-import oracles
 from hypothesis import assume
 
+import oracles
 from ir_measures_relative import RunContext
 
 

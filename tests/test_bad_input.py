@@ -32,14 +32,20 @@ BAD_RUNS = {
         frame(("301", "d1", 3.0), ("302", "d1", 2.0), ("301", "d1", 1.0)),
         "query '301' lists document 'd1' more than once",
     ),
-    "NaN": (frame(("301", "d1", float("nan"))), r"query '301', document 'd1' has the score nan.*finite number"),
+    "NaN": (
+        frame(("301", "d1", float("nan"))),
+        r"query '301', document 'd1' has the score nan.*finite number",
+    ),
     "infinite": (frame(("301", "d1", np.inf)), "has the score inf"),
     "minus infinite in a dict": ({"301": {"d1": float("-inf")}}, "has the score -inf"),
     "None as score": ({"301": {"d1": None}}, "has the score None, a NoneType; scores must be numbers"),
     "string scores": (frame(("301", "d1", "2.5")), "has the score '2.5', a str; scores must be numbers"),
     "string scores in a dict": ({"301": {"d9": "1"}}, "query '301', document 'd9' has the score '1'"),
     "mixed scores": (frame(("301", "d1", 1.0), ("301", "d2", "x")), "document 'd2' has the score 'x'"),
-    "no score column": (frame(("301", "d1"), columns=("query_id", "doc_id")), r"no column 'score'.*\['query_id', 'doc_id'\]"),
+    "no score column": (
+        frame(("301", "d1"), columns=("query_id", "doc_id")),
+        r"no column 'score'.*\['query_id', 'doc_id'\]",
+    ),
     "no doc column": (frame(("301", 1.0), columns=("qid", "score")), r"no column 'doc_id' \(or 'docno'\)"),
     "no query column": (frame(("d1", 1.0), columns=("docno", "score")), r"no column 'query_id' \(or 'qid'\)"),
     "no columns at all": (pd.DataFrame(), "no column 'query_id'"),
@@ -47,10 +53,16 @@ BAD_RUNS = {
     "int query ids in a dict": ({301: {"d1": 1.0}}, "query id 301 is a int"),
     "int document ids": (frame(("301", 7, 1.0)), "query '301' holds the document id 7, a int"),
     "missing document id": (frame(("301", None, 1.0)), "holds the document id"),
-    "flat dict": ({"301": 1.0}, r"query '301' holds a float; a run given as a dict is \{query_id: \{doc_id: score\}\}"),
+    "flat dict": (
+        {"301": 1.0},
+        r"query '301' holds a float; a run given as a dict is \{query_id: \{doc_id: score\}\}",
+    ),
     "dict of lists": ({"301": ["d1", "d2"]}, "query '301' holds a list"),
     "tuples": ([("301", "d1", 1.0)], "holds a tuple is no run; give a dict"),
-    "other queries": ({"999": {"d1": 1.0}}, r"no query in common with the qrels: the run has \['999'\], the qrels have \['301'\]"),
+    "other queries": (
+        {"999": {"d1": 1.0}},
+        r"no query in common with the qrels: the run has \['999'\], the qrels have \['301'\]",
+    ),
     "text score in ScoredDoc": ([ScoredDoc("301", "d1", "high")], "has the score 'high'"),
 }
 
@@ -77,15 +89,27 @@ def test_no_run_at_all(run) -> None:
 
 BAD_QRELS = {
     "ints": ({301: {"d1": 1}}, "the qrels: query id 301 is a int; query ids must be strings"),
-    "int frame": (frame((301, "d1", 1), columns=("query_id", "doc_id", "relevance")), "query id 301 is a int"),
+    "int frame": (
+        frame((301, "d1", 1), columns=("query_id", "doc_id", "relevance")),
+        "query id 301 is a int",
+    ),
     "int document ids": ({"301": {1: 1}}, "the qrels: document id 1 is a int"),
     "empty": ({}, "the qrels hold no judgment"),
     "empty list": ([], "the qrels hold no judgment"),
-    "text label": ({"301": {"d1": "1"}}, "query '301', document 'd1' has the relevance '1'; relevance must be a whole"),
+    "text label": (
+        {"301": {"d1": "1"}},
+        "query '301', document 'd1' has the relevance '1'; relevance must be a whole",
+    ),
     "half label": ({"301": {"d1": 0.5}}, "has the relevance 0.5"),
-    "NaN label": (frame(("301", "d1", np.nan), columns=("qid", "docno", "label")), "has the relevance (np.float64.)?nan"),
+    "NaN label": (
+        frame(("301", "d1", np.nan), columns=("qid", "docno", "label")),
+        "has the relevance (np.float64.)?nan",
+    ),
     "no label": (frame(("301", "d1"), columns=("qid", "docno")), r"no column 'relevance' \(or 'label'\)"),
-    "flat": ({"301": 1}, r"query '301' holds a int; qrels given as a dict are \{query_id: \{doc_id: relevance\}\}"),
+    "flat": (
+        {"301": 1},
+        r"query '301' holds a int; qrels given as a dict are \{query_id: \{doc_id: relevance\}\}",
+    ),
     "tuples": ([("301", "d1", 1)], "the qrels: .*; give a dict"),
     "a number": (3, "the qrels: .*; give a dict"),
 }
@@ -162,7 +186,9 @@ def test_negative_alpha() -> None:
 def test_ints_are_taken_as_floats() -> None:
     assert P_Rareness(alpha=1) @ 1 == P_Rareness @ 1
     with RunContext({}):
-        assert (P_Rareness(alpha=2) @ 1).calc_aggregate(QRELS, RUN) == (P_Rareness(alpha=2.0) @ 1).calc_aggregate(QRELS, RUN)
+        assert (P_Rareness(alpha=2) @ 1).calc_aggregate(QRELS, RUN) == (
+            P_Rareness(alpha=2.0) @ 1
+        ).calc_aggregate(QRELS, RUN)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +196,10 @@ def test_ints_are_taken_as_floats() -> None:
     [
         ({"priors": "other"}, "priors='other' is no policy; give 'others', 'earlier'"),
         ({"priors": 3}, "priors=3 is no policy"),
-        ({"priors": ["BM52"]}, r"priors names \['BM52'\], which the context does not hold; its runs are \['BM25'\]"),
+        (
+            {"priors": ["BM52"]},
+            r"priors names \['BM52'\], which the context does not hold; its runs are \['BM25'\]",
+        ),
         ({"priors": {"BM25": ["x"]}}, r"priors\['BM25'\] names \['x'\]"),
         ({"priors": {"BM25": "BM25"}}, r"must be a list of run names, such as \['BM25'\]"),
         ({"priors": BestOfOtherGroups()}, r"needs the group of every run, and groups= lacks \['BM25'\]"),
@@ -191,12 +220,18 @@ def test_bad_run_names() -> None:
     for name in (3, ""):
         with pytest.raises(ValueError, match=f"the run name {name!r} is not a string"):
             RunContext({name: RUN})
-    with pytest.raises(ValueError, match=r"evaluating\('x'\): the context holds no such run"), RunContext({}).evaluating("x"):
+    with (
+        pytest.raises(ValueError, match=r"evaluating\('x'\): the context holds no such run"),
+        RunContext({}).evaluating("x"),
+    ):
         pass
 
 
 def test_unknown_prior_lists_the_known_ones() -> None:
-    with RunContext({"BM25": RUN, "ANCE": RUN}), pytest.raises(ValueError, match=r"'SPLADE\*' fits no run .*\['BM25', 'ANCE'\]"):
+    with (
+        RunContext({"BM25": RUN, "ANCE": RUN}),
+        pytest.raises(ValueError, match=r"'SPLADE\*' fits no run .*\['BM25', 'ANCE'\]"),
+    ):
         (NRG(prior="ANCE,SPLADE*") @ 10).calc_aggregate(QRELS, {"301": {"d1": 1.0}})
 
 
@@ -223,7 +258,10 @@ def test_evaluate_wants_a_list_of_known_measures() -> None:
 
 LINE = "301 Q0 d1 1 2.0 tag\n"
 BAD_FILES = {
-    "five columns": (LINE + "301 Q0 d2 2 1.0\n", r"line 2: 5 columns where a TREC run has six .*'301 Q0 d2 2 1.0'"),
+    "five columns": (
+        LINE + "301 Q0 d2 2 1.0\n",
+        r"line 2: 5 columns where a TREC run has six .*'301 Q0 d2 2 1.0'",
+    ),
     "seven columns": (LINE + "301 Q0 d2 2 1.0 my tag\n", "line 2: 7 columns"),
     "seven columns everywhere": ("301 Q0 d2 2 1.0 my tag\n" * 3, "line 1: 7 columns"),
     "a qrels file": ("301 0 d1 1\n", "line 1: 4 columns"),
@@ -231,7 +269,10 @@ BAD_FILES = {
     "NaN score": (LINE + "301 Q0 d2 2 nan tag\n", "query '301', document 'd2' has the score nan"),
     "duplicates": (LINE + LINE, "lists document 'd1' more than once"),
     "binary": (b"\x00\xff\xfe\x01\n", "line 1: 1 columns|UTF-8"),
-    "truncated gzip": (gzip.compress(LINE.encode() * 1000)[:40], "the .gz file is truncated or damaged .*fetch it again"),
+    "truncated gzip": (
+        gzip.compress(LINE.encode() * 1000)[:40],
+        "the .gz file is truncated or damaged .*fetch it again",
+    ),
     "damaged gzip": (b"\x1f\x8b" + b"\x00" * 40, "the .gz file is truncated or damaged"),
 }
 

@@ -9,9 +9,9 @@ import ir_measures
 import pandas as pd
 import pytest
 from ir_measures import nDCG
-from scoring import per_query
 
 from ir_measures_relative import NRG, BestOfOtherGroups, P_Rareness, RunContext, UniqueRel
+from scoring import per_query
 
 QRELS = {"q": {d: 1 for d in "ABCDEF"}}
 A, B, C = ({"q": {d: -float(i) for i, d in enumerate(docs)}} for docs in ("ABX", "ACX", "DEX"))
@@ -20,7 +20,10 @@ U = UniqueRel @ 3
 
 
 def frame(run, name=None) -> pd.DataFrame:
-    rows = pd.DataFrame([(q, d, s) for q, docs in run.items() for d, s in docs.items()], columns=["query_id", "doc_id", "score"])
+    rows = pd.DataFrame(
+        [(q, d, s) for q, docs in run.items() for d, s in docs.items()],
+        columns=["query_id", "doc_id", "score"],
+    )
     return rows if name is None else rows.assign(name=name)
 
 
@@ -98,7 +101,11 @@ def test_list_and_dict() -> None:
 def test_best_of_other_groups() -> None:
     labels = {"q": {"A": 2, "B": 1, "C": 1, "D": 1, "E": 1}}
     groups = {"A": "g", "B": "g", "C": "h"}
-    context = RunContext({"B": B, "A": {"q": {"X": 2.0, "A": 1.0}}, "C": C}, priors=BestOfOtherGroups(by="nDCG@3"), groups=groups)
+    context = RunContext(
+        {"B": B, "A": {"q": {"X": 2.0, "A": 1.0}}, "C": C},
+        priors=BestOfOtherGroups(by="nDCG@3"),
+        groups=groups,
+    )
     table = context.evaluate(labels, ["UniqueRel@3", "nDCG@3"]).set_index("name")
     assert table.loc["B", "nDCG@3"] > table.loc["A", "nDCG@3"]
     by_hand = {"A": ["C"], "B": ["C"], "C": ["B"]}

@@ -6,15 +6,15 @@ import warnings
 
 import ir_measures
 import numpy as np
-import oracles
 import pytest
-from cases import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import RR, P, nDCG
-from scoring import assume_common, per_query, ranking
 
+import oracles
+from cases import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from ir_measures_relative import NRG, RunContext, UniqueRel
+from scoring import assume_common, per_query, ranking
 
 TABLE1 = {"R1": "ABCDEFGHIJ", "R2": "EDCBAFGHIJ", "R3": "JIHGFEDCBA"}
 TABLE1_QRELS = {"q": {d: 1 for d in "AEFJ"}}
@@ -87,7 +87,9 @@ def test_oracle_of_members_and_judged_only(context, labels, k, data) -> None:
     """Every policy of priors, through evaluate(), with judged_only on and off."""
     for run in context.values():
         assume_common(run, labels)
-    policy = data.draw(st.sampled_from(["others", "earlier", list(context)[:2], {n: list(context)[:1] for n in context}]))
+    policy = data.draw(
+        st.sampled_from(["others", "earlier", list(context)[:2], {n: list(context)[:1] for n in context}])
+    )
     judged_only = data.draw(st.booleans())
     measure = NRG(judged_only=judged_only) if k is None else NRG(judged_only=judged_only) @ k
     with warnings.catch_warnings():

@@ -56,7 +56,10 @@ def expected(campaign):
     """The per-query values by RunContext.evaluate, {(name, qid, measure): value}, of the judged topics."""
     topics, qrels, frames = campaign
     rows = RunContext(frames).evaluate(qrels[qrels.qid.isin(topics.qid)], MEASURES, perquery=True)
-    return {(r.name, r.qid, r.measure): r.value for r in rows.drop(columns="name").assign(name=rows["name"]).itertuples(index=False)}
+    return {
+        (r.name, r.qid, r.measure): r.value
+        for r in rows.drop(columns="name").assign(name=rows["name"]).itertuples(index=False)
+    }
 
 
 def experiment(campaign, systems, **options):
@@ -78,7 +81,10 @@ def check_means(table, expected) -> None:
 
 
 @pytest.mark.parametrize("systems", [named, transformers])
-@pytest.mark.parametrize("options", [{}, {"batch_size": 7}, {"batch_size": 5}, {"plan": "tree", "verbose": False}, {"filter_by_qrels": True}])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"batch_size": 7}, {"batch_size": 5}, {"plan": "tree", "verbose": False}, {"filter_by_qrels": True}],
+)
 def test_means(campaign, expected, systems, options) -> None:
     if systems is named and options.get("batch_size"):
         options = {"plan": "tree", "verbose": False, **options}  # PyTerrier ignores batch_size for plain frames
@@ -103,7 +109,7 @@ def test_both(campaign, expected) -> None:
 
 
 def test_judgments_without_topics_count_as_empty_rankings(campaign) -> None:
-    topics, qrels, frames = campaign
+    _topics, qrels, frames = campaign
     for options in ({}, {"batch_size": 7}, {"batch_size": 7, "plan": "tree", "verbose": False}):
         table = experiment(campaign, transformers(frames), filter_by_topics=False, **options).set_index("name")
         rows = RunContext(frames).evaluate(qrels, MEASURES).set_index("name")
@@ -115,7 +121,11 @@ def test_baseline_and_correction(campaign, expected) -> None:
     table = experiment(campaign, named(campaign[2]), baseline=0, correction="bonferroni")
     check_means(table, expected)
     assert {"NRG@10 +", "NRG@10 -", "NRG@10 p-value", "NRG@10 p-value corrected"} <= set(table.columns)
-    better = sum(expected["two", q, "NRG@10"] > expected["one", q, "NRG@10"] for n, q, m in expected if (n, m) == ("one", "NRG@10"))
+    better = sum(
+        expected["two", q, "NRG@10"] > expected["one", q, "NRG@10"]
+        for n, q, m in expected
+        if (n, m) == ("one", "NRG@10")
+    )
     assert table["NRG@10 +"].iloc[1] == better
 
 
@@ -124,7 +134,16 @@ def test_save_dir(campaign, expected, tmp_path) -> None:
     assert {f.name for f in tmp_path.glob("*.res.gz")} == {f"{n}.res.gz" for n in NAMES}
     saved = [pt.io.read_results(str(tmp_path / f"{n}.res.gz")).assign(name=n) for n in NAMES]
     check_means(experiment(campaign, saved), expected)
-    check_means(experiment(campaign, transformers(campaign[2]), save_dir=str(tmp_path / "."), save_mode="overwrite", batch_size=7), expected)
+    check_means(
+        experiment(
+            campaign,
+            transformers(campaign[2]),
+            save_dir=str(tmp_path / "."),
+            save_mode="overwrite",
+            batch_size=7,
+        ),
+        expected,
+    )
 
 
 def test_run_tags_name_the_members(campaign, expected, tmp_path) -> None:
@@ -141,7 +160,9 @@ def test_round_highlight_and_dict(campaign, expected) -> None:
     assert table.set_index("name").loc["two", "NRG@10"] == pytest.approx(mean, abs=6e-4)
     topics, qrels, frames = campaign
     with RunContext(frames):
-        as_dict = pt.Experiment(dict(zip(NAMES, named(frames), strict=True)), topics, qrels, [NRG @ 10], dataframe=False)
+        as_dict = pt.Experiment(
+            dict(zip(NAMES, named(frames), strict=True)), topics, qrels, [NRG @ 10], dataframe=False
+        )
     assert as_dict["two"]["NRG@10"] == pytest.approx(mean, abs=1e-12)
     pytest.importorskip("jinja2", reason="pandas' styles need jinja2")
     assert experiment(campaign, named(frames), highlight="bold") is not None

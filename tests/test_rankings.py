@@ -7,14 +7,14 @@ import itertools
 
 import ir_measures
 import numpy as np
-import oracles
 import pandas as pd
 import pytest
-from cases import cutoffs, runs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import RR, ScoredDoc
 
+import oracles
+from cases import cutoffs, runs
 from ir_measures_relative import RunContext
 from ir_measures_relative.rankings import read_run
 
@@ -133,6 +133,8 @@ def test_importing_is_cheap() -> None:
         "import sys, ir_measures_relative, ir_measures_relative.pyterrier; "
         "print([m for m in ('pandas', 'scipy', 'matplotlib', 'pyterrier', 'tqdm') if m in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-W", "error::UserWarning", "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", "-c", code], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"
     assert ir_measures.providers.registry["relative"] in ir_measures.DefaultPipeline.providers

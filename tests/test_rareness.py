@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ir_measures
-import oracles
 import pytest
-from cases import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, P
-from scoring import assume_common, per_query, ranking
 
+import oracles
+from cases import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from ir_measures_relative import AP_Rareness, P_Rareness, RunContext
+from scoring import assume_common, per_query, ranking
 
 
 @settings(max_examples=250)
@@ -79,9 +79,15 @@ def test_alpha_0_on_robust03(robust03) -> None:
     context = RunContext(runs_)
     pairs = [(P_Rareness(alpha=0) @ 100, P @ 100), (AP_Rareness(alpha=0) @ 1000, AP @ 1000)]
     for name, frame in runs_.items():
-        expected = {(m.query_id, m.measure): m.value for m in ir_measures.iter_calc([b for _, b in pairs], labels, frame)}
+        expected = {
+            (m.query_id, m.measure): m.value
+            for m in ir_measures.iter_calc([b for _, b in pairs], labels, frame)
+        }
         with context.evaluating(name):
-            found = {(m.query_id, m.measure): m.value for m in ir_measures.iter_calc([a for a, _ in pairs], labels, frame)}
+            found = {
+                (m.query_id, m.measure): m.value
+                for m in ir_measures.iter_calc([a for a, _ in pairs], labels, frame)
+            }
         for relative, absolute in pairs:
             for query in labels["query_id"].unique():
                 assert found[query, relative] == pytest.approx(expected[query, absolute], abs=1e-12)
