@@ -7,6 +7,7 @@ Importing the package registers its measures with ir_measures, and its provider 
 import ir_measures as _ir_measures
 
 from . import stats as stats
+from .complement import select_complementary
 from .context import RunContext
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED, med
@@ -36,6 +37,7 @@ __all__ = [
     "med",
     "nDCG_UE",
     "rrLP",
+    "select_complementary",
     "sgnLP",
     "sgnLR",
 ]

@@ -7,7 +7,7 @@ What depends on the context and the judgments alone is computed once and kept in
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import ir_measures
@@ -129,10 +129,18 @@ class Comparison:
         judged: the context, with what is computed once for it.
         rankings: the evaluated run.
         member: its name in the context; None for a newcomer.
+        chosen: the names of its priors, instead of those that the context's policy gives it.
     """
 
-    def __init__(self, judged: JudgedContext, rankings: Rankings, member: str | None) -> None:
+    def __init__(
+        self,
+        judged: JudgedContext,
+        rankings: Rankings,
+        member: str | None,
+        chosen: Sequence[str] | None = None,
+    ) -> None:
         self.judged = judged
+        self.chosen = chosen
         self.rankings = rankings
         self.member = member
         self._positions: dict[Hashable, IntArray] = {}
@@ -167,6 +175,9 @@ class Comparison:
 
     def priors(self, prior: str | None = None) -> list[int]:
         """The priors, as indices into the context's runs; ``prior`` is the measure's parameter."""
+        index = {name: i for i, name in enumerate(self.context.names)}
+        if self.chosen is not None and prior is None:
+            return sorted(index[name] for name in self.chosen)
         names = resolve(self.judged, self.member, prior)
         if not names and self.member is not None and prior is None and self.context.priors == "others":
             warnings.warn(
@@ -174,7 +185,6 @@ class Comparison:
                 "the absolute ones; add the runs to compare with to the RunContext",
                 stacklevel=2,
             )
-        index = {name: i for i, name in enumerate(self.context.names)}
         return [index[name] for name in names]
 
     def prior_product(

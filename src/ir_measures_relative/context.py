@@ -223,6 +223,34 @@ class RunContext:
         columns = ["name", "qid", "measure", "value"] if perquery else ["name", *map(str, parsed)]
         return pd.DataFrame(rows, columns=columns)
 
+    def explain(
+        self,
+        name: str,
+        qrels: Qrels,
+        measure: ir_measures.Measure | str = "NRG@10",
+        query_id: str | None = None,
+    ) -> pd.DataFrame:
+        """The documents behind a member's score.
+
+        Args:
+            name: the member.
+            qrels: the judgments, as for :meth:`evaluate`.
+            measure: NRG, UniqueRel, P_Rareness or AP_Rareness.
+            query_id: one query; all if not given.
+
+        Returns:
+            a DataFrame with one row a document of the member's top k, in the order of its rankings:
+            ``query_id``, ``doc_id``, ``grade`` (NA where not judged), ``position``, ``position in P`` for each
+            prior P (NA outside its top k), ``gain`` (the residual gain G(d|R) of NRG, the weight of rareness),
+            and ``contribution``. The contributions of a query sum to its score.
+
+        Raises:
+            ValueError: no such member or query, or a measure that is no sum over documents.
+        """
+        from .complement import explain
+
+        return explain(self, name, qrels, measure, query_id)
+
 
 def parse_measures(measures: Sequence[ir_measures.Measure | str]) -> list[ir_measures.Measure]:
     """The measures, each once, with their parameters checked.

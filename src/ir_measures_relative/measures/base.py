@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures.measures
 from ir_measures.measures import Measure, ParamInfo
 
-from ..judgments import FloatArray
+from ..judgments import FloatArray, Judgments
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -150,6 +150,14 @@ def _is_int(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
+class Contributions(NamedTuple):
+    """What each judged document gives to the score of its query; see ``RunContext.explain``."""
+
+    docs: Judgments
+    gain: FloatArray  #: what finding the document is worth, before its position counts
+    contribution: FloatArray  #: what it adds; the contributions of a query sum to its score
+
+
 class RelativeMeasure(Measure):  # type: ignore[misc]
     """A measure that scores a run relative to a context.
 
@@ -168,6 +176,13 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     def score(self, comparison: Comparison) -> FloatArray:
         """One value a query, in the order of ``comparison.judgments.query_ids``."""
         raise NotImplementedError
+
+    def contributions(self, comparison: Comparison) -> Contributions:
+        """What each document gives to the score, for a measure that is a sum over documents."""
+        raise ValueError(
+            f"{self!r} is no sum over documents, so it cannot be explained document by document; explain NRG, "
+            "UniqueRel, P_Rareness or AP_Rareness"
+        )
 
     def get(self, name: str) -> Any:
         """The value of a parameter: as given, else its default, else None."""

@@ -18,7 +18,7 @@ from ..judgments import FloatArray
 from ..rankings import IntArray, Rankings
 from . import base
 from .base import Param, RelativeMeasure, register
-from .segments import discount, ratio, table
+from .segments import discount, ratio, row_sums, table
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -62,7 +62,7 @@ def weighted_preference(
     level = np.arange(1, run.shape[1] + 1)
     weights = {"uniform": np.ones(len(level)), "inverse": 1.0 / level, "dcg": discount(level)}[weight]
     total = np.concatenate([[0.0], np.cumsum(weights)])[n_relevant]
-    return ratio((np.sign(run - reference) * weights).sum(axis=1), total)
+    return ratio(row_sums(np.sign(run - reference) * weights), total)
 
 
 class _Preference(RelativeMeasure):
@@ -144,7 +144,7 @@ class _rrLP(_Preference):
 class _sgnLP(_Preference):
     """The sign of lexiprecision: 1 where the run wins in the best case, -1 where the reference does, or 0.
 
-    ``sgnLP = sign(rrLP)``; its mean is the share of queries won less the share lost. Use
+    ``sgnLP = sign(rrLP)``, range {-1, 0, 1}; its mean is the share of queries won less the share lost. Use
     :func:`~ir_measures_relative.stats.sign_test` to test it.
 
     Source: Diaz, "Best-Case Retrieval Evaluation: Improving the Sensitivity of Reciprocal Rank with

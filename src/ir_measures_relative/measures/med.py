@@ -17,7 +17,7 @@ from ..judgments import BoolArray, FloatArray, Judgments, Qrels, rank_within
 from ..rankings import IntArray, ObjectArray, Rankings, Run, object_array, read_run
 from . import base
 from .base import Param, RelativeMeasure, register
-from .segments import discount, gain_of, ratio
+from .segments import discount, gain_of, ratio, row_sums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,7 +138,7 @@ def med_weighted(
     both = np.stack([weight, -weight])
     known = _signed_sum(ratio(gain, levels[-1:]) * weight) if len(levels) else np.zeros(len(gain))
     free = np.where(pool.open & (len(levels) > 0), np.maximum(both, 0.0), 0.0)
-    return _decide(np.stack([known, -known]) + free.sum(axis=2) + tail, np.where(free > 0, len(levels), 0))
+    return _decide(np.stack([known, -known]) + row_sums(free) + tail, np.where(free > 0, len(levels), 0))
 
 
 def med_rr(pool: Pool, relevant: BoolArray) -> Solutions:
@@ -225,8 +225,8 @@ def _decide(both: FloatArray, level: IntArray) -> Solutions:
 
 def _signed_sum(terms: FloatArray) -> FloatArray:
     """The sum of each row, and 0 where the terms cancel but for rounding: no ranking wins by 1e-17."""
-    total = terms.sum(axis=1)
-    return np.where(np.abs(total) > 1e-14 * np.abs(terms).sum(axis=1), total, 0.0)
+    total = row_sums(terms)
+    return np.where(np.abs(total) > 1e-14 * row_sums(np.abs(terms)), total, 0.0)
 
 
 def _inverse(position: IntArray) -> FloatArray:

@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..judgments import FloatArray
+from ..judgments import FloatArray, Judgments, rank_within
 from ..rankings import IntArray
 from . import base
-from .base import Param, RelativeMeasure, register
+from .base import Contributions, Param, RelativeMeasure, register
 from .segments import discount, gain_of, ideal_dcg, max_by_query, ratio, sum_by_query
 
 if TYPE_CHECKING:
@@ -65,12 +65,44 @@ def normalized_residual_gain(
     if base == "RR":
         return max_by_query(weighted, query, n_queries)
     total = sum_by_query(weighted, query, n_queries)
+    return ratio(total, _normalizer(residual, query, n_queries, base, cutoff, p))
+
+
+def _normalizer(
+    residual: FloatArray, query: IntArray, n_queries: int, base: str, cutoff: int | None, p: float
+) -> FloatArray:
+    """N of Eq. 4, for the bases that are a sum."""
     if base == "nDCG":
-        return ratio(total, ideal_dcg(residual, query, n_queries, cutoff))
+        return ideal_dcg(residual, query, n_queries, cutoff)
     if base == "P":
         assert cutoff is not None  # the declaration asks for it
-        return total / cutoff
-    return total * (1.0 - p)
+        return np.full(n_queries, float(cutoff))
+    return np.full(n_queries, 1.0 / (1.0 - p))
+
+
+def residual_shares(
+    gain: FloatArray,
+    survival: FloatArray,
+    position: IntArray,
+    query: IntArray,
+    n_queries: int,
+    *,
+    base: str,
+    cutoff: int | None,
+    p: float = 0.8,
+) -> FloatArray:
+    """What each document adds to :func:`normalized_residual_gain`, whose arguments these are.
+
+    With base RR the first of the documents that reach the maximum has it all.
+    """
+    residual = gain * survival
+    weighted = residual * seen(position, base, p)
+    if base != "RR":
+        return ratio(weighted, _normalizer(residual, query, n_queries, base, cutoff, p)[query])
+    order = np.lexsort((position, -weighted, query))
+    first = np.zeros(len(query), dtype=bool)
+    first[order[rank_within(query[order]) == 1]] = True
+    return np.where(first, weighted, 0.0)
 
 
 class _NRG(RelativeMeasure):
@@ -134,6 +166,19 @@ class _NRG(RelativeMeasure):
             raise ValueError("NRG(base='P') needs a cutoff: write NRG(base='P')@10")
 
     def score(self, comparison: Comparison) -> FloatArray:
+        docs, gain, survival, position = self._arrays(comparison)
+        return normalized_residual_gain(gain, survival, position, docs.query, docs.n_queries, **self._model())
+
+    def contributions(self, comparison: Comparison) -> Contributions:
+        docs, gain, survival, position = self._arrays(comparison)
+        share = residual_shares(gain, survival, position, docs.query, docs.n_queries, **self._model())
+        return Contributions(docs, gain * survival, share)
+
+    def _model(self) -> dict[str, Any]:
+        return {name: self.get(name) for name in ("base", "cutoff", "p")}
+
+    def _arrays(self, comparison: Comparison) -> tuple[Judgments, FloatArray, FloatArray, IntArray]:
+        """The judged documents that may gain; and of each its gain, its survival, its position."""
         name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
         gains = self.get("gains")
         docs = comparison.judgments if gains and min(gains) <= 0 else comparison.relevant
@@ -149,10 +194,7 @@ class _NRG(RelativeMeasure):
             cutoff=cutoff,
             judged_only=judged_only,
         )
-        position = comparison.positions(docs, cutoff, judged_only)
-        return normalized_residual_gain(
-            gain, survival, position, docs.query, docs.n_queries, base=name, cutoff=cutoff, p=p
-        )
+        return docs, gain, survival, comparison.positions(docs, cutoff, judged_only)
 
 
 def _unseen(position: IntArray, base: str, p: float) -> FloatArray:
@@ -188,6 +230,10 @@ class _UniqueRel(RelativeMeasure):
     }
 
     def score(self, comparison: Comparison) -> FloatArray:
+        docs, _, unique = self.contributions(comparison)
+        return sum_by_query(unique, docs.query, docs.n_queries)
+
+    def contributions(self, comparison: Comparison) -> Contributions:
         cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
         docs = comparison.relevant
         unseen = comparison.prior_product(
@@ -199,8 +245,8 @@ class _UniqueRel(RelativeMeasure):
             judged_only=judged_only,
         )
         found = comparison.positions(docs, cutoff, judged_only) > 0
-        unique = unseen * (found & (docs.grade >= self.get("rel")))
-        return sum_by_query(unique, docs.query, docs.n_queries)
+        gain = unseen * (docs.grade >= self.get("rel"))
+        return Contributions(docs, gain, gain * found)
 
 
 NRG = _NRG()

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..judgments import BoolArray, FloatArray, rank_within
+from ..judgments import FloatArray, rank_within
 from ..rankings import IntArray
 from . import base
-from .base import Param, RelativeMeasure, register
-from .segments import ratio, sum_by_query, table
+from .base import Contributions, Param, RelativeMeasure, register
+from .segments import sum_by_query, table
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -35,34 +35,24 @@ def rareness_weights(retrieving: IntArray, systems: int, alpha: float, bounded: 
     return 1.0 + alpha * (1.0 - retrieving / systems)
 
 
-def rareness_precision(
-    weight: FloatArray, found: BoolArray, query: IntArray, n_queries: int, cutoff: int
-) -> FloatArray:
-    """``(1/k) Σ_{i≤k} weight(d_i)`` of each query (Eq. 1).
-
-    Args:
-        weight: of every relevant document, from :func:`rareness_weights`.
-        found: whether it is in the top ``cutoff`` of the evaluated ranking.
-        query: its query, ascending, of ``n_queries``.
-    """
-    return sum_by_query(weight * found, query, n_queries) / cutoff
-
-
-def rareness_average_precision(
+def average_precision_shares(
     weight: FloatArray, position: IntArray, query: IntArray, n_queries: int, n_relevant: FloatArray
 ) -> FloatArray:
-    """``(1/N_R) Σ_i Rel(d_i) · (1/i) Σ_{j≤i} weight(d_j)`` of each query (Eq. 3); 0 where nothing is relevant.
+    """``(1/N_R) · (1/i) Σ_{j≤i} weight(d_j)`` for the document at each position i: the terms of Eq. 3.
 
     Args:
         weight: of every relevant document, from :func:`rareness_weights`.
-        position: its position in the evaluated ranking, 0 if it is not in the top.
+        position: its position in the evaluated ranking, 0 if it is not in the top; its term is then 0.
+        query: its query, ascending, of ``n_queries``.
         n_relevant: N_R of each query.
     """
     found = np.flatnonzero(position > 0)
     order = found[np.lexsort((position[found], query[found]))]
     so_far = np.cumsum(table(weight[order], query[order], n_queries, 0.0), axis=1)
     precision = so_far[query[order], rank_within(query[order]) - 1] / position[order]
-    return ratio(sum_by_query(precision, query[order], n_queries), n_relevant)
+    shares = np.zeros(len(query))
+    shares[order] = precision / n_relevant[query[order]]
+    return shares
 
 
 def _alpha() -> Param:
@@ -81,6 +71,10 @@ def _bounded() -> Param:
 
 class _Rareness(RelativeMeasure):
     """What the two measures share: their parameters together, and the weights of the relevant documents."""
+
+    def score(self, comparison: Comparison) -> FloatArray:
+        docs, _, shares = self.contributions(comparison)
+        return sum_by_query(shares, docs.query, docs.n_queries)
 
     def check_together(self) -> None:
         if self.get("bounded") and self.get("alpha") > 1:
@@ -132,10 +126,11 @@ class _P_Rareness(_Rareness):
         "judged_only": base.judged_only(),
     }
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def contributions(self, comparison: Comparison) -> Contributions:
         docs, cutoff = comparison.relevant, self.get("cutoff")
+        weight = self.weights(comparison)
         found = comparison.positions(docs, cutoff, self.get("judged_only")) > 0
-        return rareness_precision(self.weights(comparison), found, docs.query, docs.n_queries, cutoff)
+        return Contributions(docs, weight, weight * found / cutoff)
 
 
 class _AP_Rareness(_Rareness):
@@ -169,14 +164,14 @@ class _AP_Rareness(_Rareness):
         "judged_only": base.judged_only(),
     }
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def contributions(self, comparison: Comparison) -> Contributions:
         docs = comparison.relevant
         relevant = docs.grade >= self.get("rel")
         position = comparison.positions(docs, self.get("cutoff"), self.get("judged_only")) * relevant
         n_relevant = sum_by_query(relevant.astype(np.float64), docs.query, docs.n_queries)
-        return rareness_average_precision(
-            self.weights(comparison), position, docs.query, docs.n_queries, n_relevant
-        )
+        weight = self.weights(comparison)
+        shares = average_precision_shares(weight, position, docs.query, docs.n_queries, n_relevant)
+        return Contributions(docs, weight, shares)
 
 
 P_Rareness = _P_Rareness()

@@ -2,7 +2,7 @@
 
 A query's value must not depend, not even in its last bit, on which other queries it is computed with: PyTerrier
 scores in batches, and a campaign may be split over machines. So sums go through :func:`sum_by_query`, which adds
-row by row, and not along the rows of a padded table, where numpy's order of addition follows the width.
+row by row, or :func:`row_sums`, and not ``sum(axis=1)``, whose order of addition follows the width of the table.
 """
 
 from __future__ import annotations
@@ -30,6 +30,14 @@ def table(values: FloatArray, query: IntArray, n_queries: int, fill: float) -> F
     column = rank_within(query) - 1
     result = np.full((n_queries, int(column.max(initial=-1)) + 1), fill)
     result[query, column] = values
+    return result
+
+
+def row_sums(values: FloatArray) -> FloatArray:
+    """The sums along the last axis, added from left to right; 0 where that axis is empty."""
+    if not values.shape[-1]:
+        return np.zeros(values.shape[:-1])
+    result: FloatArray = np.add.accumulate(values, axis=-1)[..., -1]
     return result
 
 

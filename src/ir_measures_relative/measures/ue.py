@@ -14,7 +14,7 @@ from ..judgments import FloatArray, Judgments
 from ..rankings import IntArray
 from . import base
 from .base import Param, RelativeMeasure, register
-from .segments import discount, gain_of, ideal_dcg, ratio, sum_by_query, table
+from .segments import discount, gain_of, ideal_dcg, ratio, row_sums, sum_by_query, table
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -86,7 +86,7 @@ def sum_of_precisions(position: IntArray, query: IntArray, n_queries: int) -> Fl
     found = np.flatnonzero(position > 0)
     order = found[np.lexsort((position[found], query[found]))]
     positions = table(position[order].astype(np.float64), query[order], n_queries, np.inf)
-    total: FloatArray = (np.arange(1, positions.shape[1] + 1) / positions).sum(axis=1)
+    total: FloatArray = row_sums(np.arange(1, positions.shape[1] + 1) / positions)
     return total
 
 
