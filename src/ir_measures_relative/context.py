@@ -16,6 +16,7 @@ import ir_measures
 import numpy as np
 from numpy.typing import NDArray
 
+from . import sources
 from .comparison import Comparison, JudgedContext
 from .judgments import Qrels, judge, qrels_columns
 from .priors import Policy, check_policy
@@ -105,6 +106,7 @@ class RunContext:
         if num_docs is not None and (isinstance(num_docs, bool) or not isinstance(num_docs, int) or num_docs < 1):
             raise ValueError(f"num_docs={num_docs!r} is not allowed; it must be a whole number of at least 1")
         self.num_docs = num_docs
+        self.dataset: Any = None  #: the ir_datasets.Dataset of a context that was made :meth:`from_irds`
         self._judged: list[tuple[tuple[Any, ...], JudgedContext]] = []
 
     def __repr__(self) -> str:
@@ -134,6 +136,51 @@ class RunContext:
             run.name = f"run {name!r}"
         return cls(dict(zip(names, runs, strict=True)), **options)
 
+    @classmethod
+    def from_pipelines(cls, pipelines: Mapping[str, Any], topics: Any, **options: Any) -> RunContext:
+        """A context of the results of PyTerrier pipelines, each of which runs once.
+
+        Inside it, ``pt.Experiment`` knows a pipeline for a member by its ``name`` column:
+        ``pipeline >> pt.apply.name(lambda row: "BM25")``. (``pt.relative.Experiment`` sees to that itself.)
+
+        Args:
+            pipelines: from name to transformer, or to a DataFrame of results.
+            topics: a DataFrame with ``qid`` and ``query``, or the path of a TREC topics file.
+            options: as for :class:`RunContext`.
+
+        Raises:
+            TypeError: what is no transformer.
+        """
+        return cls(sources.run_pipelines(pipelines, topics), **options)
+
+    @classmethod
+    def from_irds(cls, dataset: Any, *, name: str | None = "scoreddocs", **options: Any) -> RunContext:
+        """A context of the run that comes with a dataset of ir_datasets: its ``scoreddocs``, a first-stage ranking.
+
+        The number of the dataset's documents becomes ``num_docs``, unless that is given, and the dataset becomes
+        :attr:`dataset`, whose judgments :meth:`evaluate` uses where no others are given, and whose
+        ``qrels_defs()`` say what the grades mean.
+
+        Args:
+            dataset: an id such as ``"msmarco-passage/trec-dl-2019/judged"``, an ``ir_datasets.Dataset``, or a
+                PyTerrier dataset (``pt.get_dataset("irds:…")``).
+            name: what the run is called here; None leaves it out, for a context without runs.
+            options: as for :class:`RunContext`.
+
+        Raises:
+            ValueError: an unknown id; a dataset without what the context is to hold. Says which parts it has.
+            ConnectionError: files that cannot be fetched.
+        """
+        dataset = sources.dataset_of(dataset)
+        runs = {} if name is None else {name: sources.scoreddocs_of(dataset)}
+        if "num_docs" not in options:
+            options["num_docs"] = sources.num_docs_of(dataset)
+        if not runs and options["num_docs"] is None:
+            raise ValueError(f"{sources.describe(dataset)}, so there is nothing to make a context of")
+        context = cls(runs, **options)
+        context.dataset = dataset
+        return context
+
     def __enter__(self) -> RunContext:
         _active.set((*_active.get(), Active(self, None)))
         return self
@@ -158,8 +205,10 @@ class RunContext:
         finally:
             _active.set(_active.get()[:-1])
 
-    def judged(self, qrels: Qrels) -> JudgedContext:
-        """The context seen through these judgments; kept for the next time that the same ones come."""
+    def judged(self, qrels: Qrels | None) -> JudgedContext:
+        """The context seen through these judgments (None: its dataset's); kept for when the same ones come again."""
+        if qrels is None:
+            qrels = sources.qrels_of(self.dataset)
         return self.judged_columns(qrels_columns(qrels))
 
     def judged_columns(self, columns: tuple[ObjectArray, ObjectArray, NDArray[Any]]) -> JudgedContext:
@@ -174,12 +223,13 @@ class RunContext:
         return judged
 
     def evaluate(
-        self, qrels: Qrels, measures: Sequence[ir_measures.Measure | str], perquery: bool = False
+        self, qrels: Qrels | None, measures: Sequence[ir_measures.Measure | str], perquery: bool = False
     ) -> pd.DataFrame:
         """Scores every member on every measure, in one pass.
 
         Args:
-            qrels: the judgments, as ir_measures or PyTerrier take them, or the path of a TREC qrels file.
+            qrels: the judgments, as ir_measures or PyTerrier take them, or the path of a TREC qrels file; None for
+                those of the dataset that the context was made from.
             measures: measures of this package and of ir_measures, or measure strings.
             perquery: one row a run, query and measure, instead of one row a run.
 

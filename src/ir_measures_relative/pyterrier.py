@@ -7,12 +7,90 @@ where an optional dependency is missing.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import ir_measures
 
 from . import *  # noqa: F403
 from . import __all__ as _public
 from .measures.base import RelativeMeasure
+from .priors import Policy
+
+
+def Experiment(
+    systems: Any,
+    topics: Any,
+    qrels: Any,
+    eval_metrics: Sequence[Any],
+    names: Sequence[str] | None = None,
+    *,
+    priors: Policy = "others",
+    reference: str | None = None,
+    groups: Mapping[str, str] | None = None,
+    num_docs: int | None = None,
+    **kwargs: Any,
+) -> Any:
+    """``pt.Experiment`` with every system scored relative to the other ones.
+
+    Runs every pipeline once, puts the results in a :class:`RunContext`, and returns what ``pt.Experiment`` returns
+    inside it. All keyword arguments of ``pt.Experiment`` mean what they mean there:
+
+    - ``mrt`` is PyTerrier's own measurement of the pipelines, by the ``plan`` and in the batches asked for; a
+      DataFrame, or a run that is reused, took no time.
+    - ``save_dir`` gets what ``pt.Experiment`` saves, once the whole experiment is done; existing files are looked at
+      before anything runs. With ``save_mode="reuse"`` a pipeline whose run is there does not run. Frames saved by
+      another ``save_format`` than TREC's have a column ``name``, the name of the system.
+    - ``verbose="auto"`` shows a progress bar of the pipelines where there is a terminal or a notebook.
+
+    Args:
+        systems: transformers or DataFrames of results, as a list, or as a dict by name.
+        topics: as for ``pt.Experiment``.
+        qrels: as for ``pt.Experiment``.
+        eval_metrics: measures of this package and any others.
+        names: the names of the systems, each once; known to ``priors``, ``reference``, ``groups``, and to
+            ``prior=`` and ``ref=`` in a measure. The systems as strings if not given.
+        priors: which systems are the priors of which, as for :class:`RunContext`.
+        reference: the name of the system that MED and lexiprecision compare with; ``baseline`` if not given.
+        groups: from system name to group name, for :class:`BestOfOtherGroups`.
+        num_docs: the number of documents in the collection.
+        kwargs: the other arguments of ``pt.Experiment``.
+
+    Returns:
+        what ``pt.Experiment`` returns for these arguments.
+
+    Raises:
+        ValueError: names that are not unique, and whatever ``RunContext`` and ``pt.Experiment`` object to.
+
+    Example:
+        >>> import pandas as pd
+        >>> import pyterrier as pt
+        >>> from ir_measures_relative import UniqueRel
+        >>> topics = pd.DataFrame({"qid": ["1"], "query": ["tea"]})
+        >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 1]})
+        >>> def ranking(*docnos):
+        ...     frame = pd.DataFrame({"qid": "1", "docno": docnos})
+        ...     return frame.assign(score=-1.0 * frame.index, rank=frame.index)
+        >>> systems = {"one": ranking("a", "c"), "two": ranking("a", "b")}
+        >>> pt.relative.Experiment(systems, topics, qrels, [UniqueRel @ 2])
+          name  UniqueRel@2
+        0  one          0.0
+        1  two          1.0
+    """
+    from ._experiment import experiment
+
+    return experiment(
+        systems,
+        topics,
+        qrels,
+        eval_metrics,
+        names,
+        priors=priors,
+        reference=reference,
+        groups=groups,
+        num_docs=num_docs,
+        options=kwargs,
+    )
 
 
 def _add_to_pyterrier_measures() -> None:
@@ -26,4 +104,4 @@ def _add_to_pyterrier_measures() -> None:
 
 _add_to_pyterrier_measures()
 
-__all__ = list(_public)
+__all__ = [*_public, "Experiment"]

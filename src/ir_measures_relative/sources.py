@@ -1,0 +1,150 @@
+"""Where the runs of a context come from: PyTerrier pipelines, and the datasets of ir_datasets."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+#: What a dataset may have, in the order in which messages list it.
+_PARTS = ("docs", "queries", "qrels", "scoreddocs")
+
+
+def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
+    """The results of each pipeline for the topics, by name; each runs once.
+
+    Args:
+        pipelines: PyTerrier transformers, or DataFrames of results that exist already.
+        topics: a DataFrame with ``qid`` and ``query``, or the path of a TREC topics file.
+
+    Raises:
+        TypeError: what is no transformer.
+    """
+    import pandas as pd
+    import pyterrier as pt
+
+    for name, pipeline in pipelines.items():
+        if not isinstance(pipeline, (pd.DataFrame, pt.Transformer)):
+            raise TypeError(
+                f"pipeline {name!r} is a {type(pipeline).__name__}; give a PyTerrier transformer, or a DataFrame of "
+                "results"
+            )
+    if isinstance(topics, (str, os.PathLike)):
+        topics = pt.io.read_topics(os.fspath(topics))
+    results: dict[str, Any] = {}
+    for name in pt.tqdm(pipelines, desc="running pipelines", unit="pipeline", disable=None, leave=False):
+        pipeline = pipelines[name]
+        frame = pipeline if isinstance(pipeline, pd.DataFrame) else pipeline.transform(topics)
+        if not len(frame):
+            warnings.warn(f"pipeline {name!r} gave no result for any of the {len(topics)} topics", stacklevel=3)
+        results[name] = pt.model.coerce_dataframe_types(frame.copy())
+    return results
+
+
+def dataset_of(dataset: Any) -> Any:
+    """The ``ir_datasets.Dataset`` that an id, such an object, or a PyTerrier ``irds:`` dataset stands for.
+
+    Raises:
+        ValueError: an id that ir_datasets does not know; names similar ones.
+        TypeError: an object of another kind.
+    """
+    import ir_datasets
+
+    if isinstance(dataset, str):
+        dataset_id = dataset.removeprefix("irds:")
+        try:
+            return ir_datasets.load(dataset_id)
+        except KeyError:
+            similar = difflib.get_close_matches(dataset_id, list(ir_datasets.registry), n=3)
+            hint = f"did you mean {' or '.join(map(repr, similar))}? " if similar else ""
+            raise ValueError(
+                f"ir_datasets knows no dataset {dataset_id!r}; {hint}The ids are listed at https://ir-datasets.com"
+            ) from None
+    if hasattr(dataset, "irds_ref"):
+        return dataset.irds_ref()
+    if isinstance(dataset, ir_datasets.Dataset):
+        return dataset
+    raise TypeError(
+        f"a {type(dataset).__name__} is no dataset; give an ir_datasets id, an ir_datasets.Dataset, or a PyTerrier "
+        "dataset such as pt.get_dataset('irds:vaswani')"
+    )
+
+
+def scoreddocs_of(dataset: Any) -> list[Any]:
+    """The run that comes with a dataset.
+
+    Raises:
+        ValueError: it has none; says what it has.
+        ConnectionError: it cannot be fetched.
+    """
+    from tqdm import tqdm
+
+    if not dataset.has_scoreddocs():
+        raise ValueError(
+            f"{describe(dataset)}, so there is no run of its own to compare with; give runs to RunContext(…) "
+            "yourself, or say name=None for a context without runs that knows the number of documents"
+        )
+    with fetching(dataset):
+        rows = tqdm(dataset.scoreddocs_iter(), desc="reading scoreddocs", unit="row", disable=None, leave=False)
+        return list(rows)
+
+
+def num_docs_of(dataset: Any) -> int | None:
+    """The number of documents, from what ir_datasets knows of the collection where that spares fetching it.
+
+    None where the dataset has no documents.
+    """
+    if not dataset.has_docs():
+        return None
+    known = dataset.docs_metadata().get("count") if hasattr(dataset, "docs_metadata") else None
+    if known is None:
+        with fetching(dataset):
+            known = dataset.docs_count()
+    return None if known is None else int(known)
+
+
+def qrels_of(dataset: Any) -> list[Any]:
+    """The judgments of a dataset.
+
+    Raises:
+        ValueError: it has none, and says what it has; or there is no dataset.
+        ConnectionError: they cannot be fetched.
+    """
+    if dataset is None:
+        raise ValueError("qrels=None stands for those of the dataset of a RunContext.from_irds(…); give the qrels")
+    if not dataset.has_qrels():
+        raise ValueError(f"{describe(dataset)}; give the qrels yourself")
+    with fetching(dataset):
+        return list(dataset.qrels_iter())
+
+
+@contextmanager
+def fetching(dataset: Any) -> Iterator[None]:
+    """Turns the errors of a download that fails into one that says what to do.
+
+    Raises:
+        ConnectionError: in place of what ir_datasets raises.
+    """
+    try:
+        yield
+    except (RuntimeError, OSError) as error:
+        cause = str(error.args[0]) if error.args else type(error).__name__
+        raise ConnectionError(
+            f"the files of the dataset {name_of(dataset)!r} cannot be had ({cause}); is there a network? Without one, "
+            "ir_datasets finds them where IR_DATASETS_HOME (~/.ir_datasets) holds a copy"
+        ) from error
+
+
+def name_of(dataset: Any) -> str:
+    """The id of a dataset, or what stands for one."""
+    return str(dataset.dataset_id()) if hasattr(dataset, "dataset_id") else repr(dataset)
+
+
+def describe(dataset: Any) -> str:
+    """What a dataset has and what it lacks, in words."""
+    has = [part for part in _PARTS if dataset.has(part)]
+    lacks = [part for part in _PARTS if part not in has]
+    return f"the dataset {name_of(dataset)!r} has {', '.join(has) or 'nothing'}, but no {' and no '.join(lacks)}"

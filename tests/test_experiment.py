@@ -1,0 +1,486 @@
+"""pt.relative.Experiment: the numbers of pt.Experiment in a hand-made context, digit for digit, with every option."""
+
+from __future__ import annotations
+
+import gzip
+import pickle
+import time
+import warnings
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from ir_measures import AP, nDCG
+
+from ir_measures_relative import MED, NRG, BestOfOtherGroups, P_Rareness, RunContext, UniqueRel, nDCG_UE, rrLP
+
+pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+
+MEASURES = [nDCG @ 10, NRG @ 10, P_Rareness @ 10, UniqueRel @ 5]
+NAMES = ["one", "two", "three", "four"]
+GROUPS = {"one": "g", "two": "h", "three": "g", "four": "i"}
+POLICIES = [
+    "others",
+    "earlier",
+    ["two", "four"],
+    {"one": [], "two": ["one"], "three": ["one", "two", "four"], "four": ["three"]},
+    BestOfOtherGroups(by=AP @ 20),
+]
+
+
+class Given(pt.Transformer):
+    """A pipeline that counts its runs and answers with rows of a frame, here in the order of the frame."""
+
+    def __init__(self, frame: pd.DataFrame, seconds: float = 0.0) -> None:
+        self.frame = frame
+        self.seconds = seconds
+        self.queries: list[str] = []
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        time.sleep(self.seconds)
+        self.queries += inp["qid"].tolist()
+        return self.frame[self.frame["qid"].isin(inp["qid"])].reset_index(drop=True)
+
+    def transform_outputs(self, input_columns: list[str]) -> list[str]:
+        return list(self.frame.columns)
+
+
+@pytest.fixture(scope="module")
+def campaign():
+    """Topics with and without judgments, judgments without topics, and four runs that lack some queries."""
+    rng = np.random.default_rng(11)
+    docs = [f"d{i}" for i in range(60)]
+    topics = pd.DataFrame({"qid": [f"q{i}" for i in range(17)], "query": "x"})
+    qrels = pd.DataFrame(
+        [(f"q{i}", d, int(rng.integers(-1, 3))) for i in range(2, 20) for d in rng.choice(docs, 25, replace=False).tolist()],
+        columns=["qid", "docno", "label"],
+    )
+    frames = {}
+    for name, missing in zip(NAMES, (["q4"], [], ["q8", "q9"], []), strict=True):
+        rows = [
+            (q, "x", d, float(np.round(rng.normal(), 1)))
+            for q in topics.qid
+            if q not in missing
+            for d in rng.choice(docs, 30, replace=False).tolist()
+        ]
+        frames[name] = pt.model.add_ranks(pd.DataFrame(rows, columns=["qid", "query", "docno", "score"]))
+    return topics, qrels, frames
+
+
+@pytest.fixture(autouse=True)
+def pyterriers_own_warnings_left_out():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*topic.s. not found in qrels")
+        warnings.filterwarnings("ignore", message="There are shared pipeline components")
+        yield
+
+
+def pipelines(frames, seconds=0.0):
+    return {name: Given(frame, seconds) for name, frame in frames.items()}
+
+
+def by_hand(campaign, options, measures=MEASURES, systems=None, **context):
+    """Plain pt.Experiment with named pipelines, inside a context made of the same runs."""
+    topics, qrels, frames = campaign
+    given = systems or pipelines(frames)
+    named = [
+        s.assign(name=n) if isinstance(s, pd.DataFrame) else s >> pt.apply.generic(lambda r, n=n: r.assign(name=n))
+        for n, s in given.items()
+    ]
+    with RunContext(frames, **context):
+        return pt.Experiment(named, topics, qrels, measures, names=NAMES, validate="ignore", **options)
+
+
+def same(ours, theirs) -> None:
+    """The same tables, digit for digit; pt.Experiment gives the columns of measures in no particular order."""
+    if isinstance(ours, tuple):
+        for a, b in zip(ours, theirs, strict=True):
+            same(a, b)
+    elif isinstance(ours, dict):
+        np.testing.assert_equal(ours, theirs)  # a topic without judgments has NaN
+    elif "measure" in ours.columns:
+        order = ["name", "qid", "measure"]
+        a, b = (t.sort_values(order).reset_index(drop=True) for t in (ours, theirs))
+        pd.testing.assert_frame_equal(a, b, check_exact=True)
+    else:
+        pd.testing.assert_frame_equal(ours[sorted(ours.columns)], theirs[sorted(theirs.columns)], check_exact=True)
+
+
+# ---- the numbers -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("priors", POLICIES, ids=["others", "earlier", "list", "dict", "groups"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"baseline": 1, "batch_size": 5},
+        {"perquery": "both", "plan": "tree", "verbose": False, "batch_size": 5},
+    ],
+    ids=str,
+)
+def test_every_policy(campaign, priors, options) -> None:
+    topics, qrels, frames = campaign
+    ours = pt.relative.Experiment(
+        pipelines(frames), topics, qrels, MEASURES, priors=priors, groups=GROUPS, **options
+    )
+    same(ours, by_hand(campaign, options, priors=priors, groups=GROUPS))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"perquery": True, "plan": "tree", "verbose": False},
+        {"perquery": "both", "batch_size": 3},
+        {"baseline": 1, "correction": "holm", "test": "wilcoxon"},
+        {"perquery": True, "dataframe": False},
+        {"dataframe": False, "round": 2},
+        {"round": 2},
+        {"round": {"NRG@10": 1}, "baseline": 0},
+        {"filter_by_qrels": True},
+        {"filter_by_topics": False},
+        {"filter_by_topics": False, "batch_size": 4},
+        {"filter_by_topics": False, "filter_by_qrels": True, "batch_size": 4, "plan": "tree", "verbose": False},
+        {"test": lambda a, b: (0.0, float((a > b).mean())), "baseline": 2, "correction": "bonferroni"},
+        {"correction": "hs", "baseline": 0, "correction_alpha": 0.5},
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("ignore:the qrels hold no judgment")
+def test_every_option(campaign, options) -> None:
+    topics, qrels, frames = campaign
+    ours = pt.relative.Experiment(list(pipelines(frames).values()), topics, qrels, MEASURES, NAMES, **options)
+    same(ours, by_hand(campaign, options))
+
+
+def test_each_against_its_priors_alone(campaign) -> None:
+    """A context of nothing but the priors, and the system a newcomer to it: NRG knows nothing else."""
+    topics, qrels, frames = campaign
+    best = by_hand(campaign, {}, [AP @ 20]).set_index("name")["AP@20"]
+    best_of = {g: max((n for n in NAMES if GROUPS[n] == g), key=best.__getitem__) for g in "ghi"}
+    expected = {
+        "others": {n: [o for o in NAMES if o != n] for n in NAMES},
+        "earlier": {n: NAMES[: NAMES.index(n)] for n in NAMES},
+        "groups": {n: [b for g, b in best_of.items() if g != GROUPS[n]] for n in NAMES},
+    }
+    for policy, priors_of in expected.items():
+        table = pt.relative.Experiment(
+            pipelines(frames), topics, qrels, [NRG @ 10],
+            priors=BestOfOtherGroups(by=AP @ 20) if policy == "groups" else policy, groups=GROUPS,
+        )  # fmt: skip
+        for name, value in zip(table["name"], table["NRG@10"], strict=True):
+            with RunContext({n: frames[n] for n in priors_of[name]}):
+                alone = pt.Experiment([frames[name]], topics, qrels, [NRG @ 10], names=["it"])["NRG@10"][0]
+            assert value == pytest.approx(alone, abs=1e-12), (policy, name)
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 4}, {"plan": "tree", "verbose": False, "batch_size": 4}], ids=str)
+def test_frames_and_pipelines_together(campaign, options) -> None:
+    topics, qrels, frames = campaign
+    mixed = {n: f if n in ("one", "three") else Given(f) for n, f in frames.items()}
+    before = {n: list(f.columns) for n, f in frames.items()}
+    same(
+        pt.relative.Experiment(mixed, topics, qrels, MEASURES, **options),
+        by_hand(campaign, options, systems=mixed),
+    )
+    assert {n: list(f.columns) for n, f in frames.items()} == before
+
+
+def test_the_reference_is_the_baseline_unless_given(campaign) -> None:
+    topics, qrels, frames = campaign
+    measures = [rrLP, MED @ 5, NRG(prior="t*") @ 10, rrLP(ref="four")]
+    for options, reference in (({"baseline": 1}, "two"), ({"baseline": "two"}, "two"), ({}, "three")):
+        extra = {"reference": "three"} if not options else {}
+        ours = pt.relative.Experiment(pipelines(frames), topics, qrels, measures, **options, **extra)
+        same(ours, by_hand(campaign, {"baseline": 1} if options else {}, measures, reference=reference))
+    ours = pt.relative.Experiment(pipelines(frames), topics, qrels, measures, baseline=0, reference="four")
+    same(ours, by_hand(campaign, {"baseline": 0}, measures, reference="four"))
+    with pytest.raises(ValueError, match="which run is the reference"):
+        pt.relative.Experiment(pipelines(frames), topics, qrels, measures)
+
+
+def test_an_earlier_name_column_does_not_matter(campaign) -> None:
+    topics, qrels, frames = campaign
+    tagged = {n: f.assign(name="pyterrier") for n, f in frames.items()}
+    same(
+        pt.relative.Experiment({n: Given(f) for n, f in tagged.items()}, topics, qrels, MEASURES),
+        by_hand(campaign, {}),
+    )
+    same(pt.relative.Experiment(tagged, topics, qrels, MEASURES), by_hand(campaign, {}))
+
+
+def test_num_docs(campaign) -> None:
+    topics, qrels, frames = campaign
+    measures = [nDCG_UE(pool="corpus") @ 10]
+    same(
+        pt.relative.Experiment(pipelines(frames), topics, qrels, measures, num_docs=60),
+        by_hand(campaign, {}, measures, num_docs=60),
+    )
+
+
+def test_topics_and_qrels_as_paths(campaign, tmp_path) -> None:
+    topics, qrels, frames = campaign
+    (tmp_path / "topics").write_text(
+        "".join(f"<top>\n<num>{q}</num>\n<title>x</title>\n</top>\n" for q in topics["qid"]), encoding="utf-8"
+    )
+    qrels.assign(zero=0)[["qid", "zero", "docno", "label"]].to_csv(tmp_path / "qrels", sep=" ", header=False, index=False)
+    paths = str(tmp_path / "topics"), str(tmp_path / "qrels")
+    same(pt.relative.Experiment(pipelines(frames), *paths, MEASURES), by_hand(campaign, {}))
+
+
+def test_highlight(campaign) -> None:
+    pytest.importorskip("jinja2", reason="pandas' styles need jinja2")
+    topics, qrels, frames = campaign
+    styled = pt.relative.Experiment(pipelines(frames), topics, qrels, [NRG @ 10, "mrt"], highlight="bold")
+    same(styled.data[["name", "NRG@10"]], by_hand(campaign, {}, [NRG @ 10]))
+    assert f"{styled.data['mrt'][0]:.6f}" in styled.to_html()
+    assert "font-weight: bold" in styled.to_html()
+
+
+# ---- running the pipelines -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 4}, {"plan": "tree", "verbose": False}, {"perquery": True}], ids=str)
+def test_every_pipeline_runs_once(campaign, options) -> None:
+    topics, qrels, frames = campaign
+    given = pipelines(frames)
+    pt.relative.Experiment(given, topics, qrels, MEASURES, **options)
+    assert all(g.queries == topics["qid"].tolist() for g in given.values())
+
+
+def test_filter_by_qrels_spares_the_topics_without_judgments(campaign) -> None:
+    topics, qrels, frames = campaign
+    given = pipelines(frames)
+    pt.relative.Experiment(given, topics, qrels, MEASURES, filter_by_qrels=True)
+    assert all(g.queries == topics["qid"].tolist()[2:] for g in given.values())
+
+
+@pytest.mark.filterwarnings("ignore:precompute_prefix is deprecated")
+@pytest.mark.parametrize("options", [{"plan": "tree", "verbose": False}, {"precompute_prefix": True}], ids=str)
+def test_a_shared_prefix_runs_once_where_that_is_asked_for(campaign, options, capfd) -> None:
+    topics, qrels, frames = campaign
+    first = Given(frames["two"], seconds=0.02)
+    systems = {"whole": first, "cut": first % 5}
+    table = pt.relative.Experiment(systems, topics, qrels, [NRG @ 10, nDCG @ 10, "mrt"], **options)
+    assert first.queries == topics["qid"].tolist()
+    judged = topics["qid"].isin(qrels["qid"]).sum()
+    assert (table["mrt"] >= 20 / judged).all()  # the time of the prefix is part of both
+    cut = frames["two"].sort_values(["qid", "rank"]).groupby("qid").head(5)
+    with RunContext({"whole": frames["two"], "cut": cut}):
+        named = [frames["two"].assign(name="whole"), cut.assign(name="cut")]
+        theirs = pt.Experiment(named, topics, qrels, [NRG @ 10, nDCG @ 10], names=["whole", "cut"])
+    same(table.drop(columns="mrt"), theirs)
+
+
+def test_mrt_is_the_time_of_the_pipelines_themselves(campaign, tmp_path) -> None:
+    topics, qrels, frames = campaign
+    judged = topics["qid"].isin(qrels["qid"]).sum()
+    systems = {"one": frames["one"], "two": Given(frames["two"], 0.03), "three": Given(frames["three"], 0.06)}
+    for options in ({}, {"round": 1}, {"round": {"mrt": 0}}, {"plan": "tree", "verbose": False}, {"save_dir": str(tmp_path)}):
+        table = pt.relative.Experiment(systems, topics, qrels, ["mrt", NRG @ 10], **options).set_index("name")
+        assert table["mrt"]["one"] == 0 or "plan" in options
+        assert table["mrt"]["two"] >= 30 / judged - 0.5
+        assert table["mrt"]["three"] >= 60 / judged - 0.5
+        digits = options.get("round")
+        digits = digits.get("mrt") if isinstance(digits, dict) else digits
+        assert digits is None or (table["mrt"] == table["mrt"].round(digits)).all()
+    summary = pd.read_csv(tmp_path / "aggregated.csv").set_index("name")
+    pd.testing.assert_frame_equal(summary[table.columns], table, rtol=1e-15)
+    as_dict = pt.relative.Experiment(systems, topics, qrels, ["mrt", NRG @ 10], dataframe=False, batch_size=4)
+    assert as_dict["two"]["mrt"] >= 4 * 30 / judged  # of at least four batches
+    both = pt.relative.Experiment(systems, topics, qrels, ["mrt", NRG @ 10], perquery="both")
+    assert "mrt" not in both[0].columns  # as in PyTerrier
+
+
+def test_a_progress_bar(campaign, capfd) -> None:
+    topics, qrels, frames = campaign
+    pt.relative.Experiment(pipelines(frames), topics, qrels, MEASURES, verbose=True)
+    assert "4/4" in capfd.readouterr().err
+    for quiet in ({"verbose": False}, {}):  # this is no terminal
+        pt.relative.Experiment(pipelines(frames), topics, qrels, MEASURES, **quiet)
+        assert capfd.readouterr() == ("", "")
+
+
+# ---- save_dir --------------------------------------------------------------------------------------------
+
+
+def content(folder) -> dict[str, bytes]:
+    return {
+        p.name: gzip.decompress(p.read_bytes()) if p.suffix == ".gz" else b"\n".join(sorted(p.read_bytes().split()))
+        for p in folder.iterdir()
+    }
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 4, "perquery": True}], ids=str)
+def test_save_dir_gets_what_pyterrier_saves(campaign, tmp_path, options) -> None:
+    topics, qrels, frames = campaign
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    ours.mkdir()
+    theirs.mkdir()
+    measures = [NRG @ 10]  # of several, pt.Experiment gives the columns in no particular order
+    table = pt.relative.Experiment(pipelines(frames), topics, qrels, measures, save_dir=str(ours), **options)
+    same(table, by_hand(campaign, {"save_dir": str(theirs), **options}, measures))
+    assert content(ours) == content(theirs)
+    assert set(content(ours)) == {"aggregated.csv", "perquery.csv", *(f"{n}.res.gz" for n in NAMES)}
+
+
+def test_reuse_does_not_run_the_pipelines_again(campaign, tmp_path) -> None:
+    topics, qrels, frames = campaign
+    options = {"save_dir": str(tmp_path), "save_mode": "reuse", "priors": "earlier"}
+    few = {n: frames[n] for n in NAMES[1:3]}
+    pt.Experiment(list(pipelines(few).values()), topics, qrels, [nDCG @ 10], names=list(few), save_dir=str(tmp_path))
+    saved = {n: (tmp_path / f"{n}.res.gz").stat().st_mtime_ns for n in few}
+    given = pipelines(frames)
+    with pytest.warns(UserWarning, match="Evaluation measures differ"):  # PyTerrier's, of its summary
+        table = pt.relative.Experiment(given, topics, qrels, [nDCG @ 10, NRG @ 10, "mrt"], **options)
+    assert [len(g.queries) for g in given.values()] == [17, 0, 0, 17]
+    assert (table["mrt"] == 0).tolist() == [False, True, True, False]
+    same(table.drop(columns="mrt"), by_hand(campaign, {}, [nDCG @ 10, NRG @ 10], priors="earlier"))
+    again = pipelines(frames)
+    with pytest.warns(UserWarning, match="Evaluation measures differ"):
+        table = pt.relative.Experiment(again, topics, qrels, MEASURES, **options)
+    same(table, by_hand(campaign, {}, priors="earlier"))
+    assert not any(g.queries for g in again.values())
+    assert {n: (tmp_path / f"{n}.res.gz").stat().st_mtime_ns for n in few} == saved
+
+
+@pytest.mark.parametrize("save_format", [pickle, (pd.read_pickle, lambda frame, file: frame.to_pickle(file))], ids=["module", "pair"])
+def test_other_save_formats(campaign, tmp_path, save_format) -> None:
+    topics, qrels, frames = campaign
+    options = {"save_dir": str(tmp_path), "save_format": save_format}
+    pt.relative.Experiment(pipelines(frames), topics, qrels, MEASURES, **options)
+    suffix = "mod" if save_format is pickle else "custom"
+    saved = pd.read_pickle(tmp_path / f"two.{suffix}")
+    pd.testing.assert_frame_equal(saved, frames["two"].assign(name="two"))
+    given = pipelines(frames)
+    table = pt.relative.Experiment(given, topics, qrels, MEASURES, save_mode="reuse", **options)
+    assert not any(g.queries for g in given.values())
+    same(table, by_hand(campaign, {}))
+
+
+def test_files_that_are_there(campaign, tmp_path) -> None:
+    topics, qrels, frames = campaign
+    (tmp_path / "two.res.gz").write_bytes(gzip.compress(b"q1 Q0 d1 0 1.0 old\n"))
+    given = pipelines(frames)
+    with pytest.raises(ValueError, match=r"two\.res\.gz' already exists; set save_mode='reuse'"):
+        pt.relative.Experiment(given, topics, qrels, MEASURES, save_dir=str(tmp_path), save_mode="error")
+    assert not any(g.queries for g in given.values())
+    with pytest.warns(UserWarning, match=r"two\.res\.gz' already exists"):
+        pt.relative.Experiment(given, topics, qrels, MEASURES, save_dir=str(tmp_path))
+    assert len(pt.io.read_results(str(tmp_path / "two.res.gz"))) == len(frames["two"])
+    pt.relative.Experiment({"two": frames["one"], "x": Given(frames["two"])}, topics, qrels, MEASURES,
+                           save_dir=str(tmp_path), save_mode="overwrite")  # fmt: skip
+    assert set(pd.read_csv(tmp_path / "aggregated.csv")["name"]) == {*NAMES, "x"}  # PyTerrier keeps the others
+
+
+def test_a_failure_leaves_save_dir_as_it_was(campaign, tmp_path) -> None:
+    topics, qrels, frames = campaign
+    pt.relative.Experiment(pipelines(frames), topics, qrels, MEASURES, save_dir=str(tmp_path))
+    before = content(tmp_path)
+
+    def fails(results):
+        raise ZeroDivisionError("as expected")
+
+    systems = pipelines(frames) | {"five": Given(frames["one"]) >> pt.apply.generic(fails)}
+    with pytest.raises(ZeroDivisionError, match="as expected"):
+        pt.relative.Experiment(
+            systems, topics, qrels, MEASURES, save_dir=str(tmp_path), save_mode="overwrite", validate="ignore"
+        )
+    assert content(tmp_path) == before
+
+
+# ---- mistakes, all found before a pipeline runs ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"names": ["a", "b", "a", "c"]}, ValueError, "two systems are called 'a'.*names="),
+        ({"names": ["a"]}, ValueError, "1 names for 4 systems"),
+        ({"priors": "all"}, ValueError, "priors='all' is no policy"),
+        ({"priors": ["BM25"]}, ValueError, "priors names \\['BM25'\\]"),
+        ({"priors": BestOfOtherGroups()}, ValueError, "needs the group of every run"),
+        ({"groups": {"BM25": "x"}}, ValueError, "groups names \\['BM25'\\]"),
+        ({"reference": "BM25"}, ValueError, "reference='BM25' is no run"),
+        ({"eval_metrics": [NRG(prior="BM25") @ 10]}, ValueError, "'BM25' fits no run"),
+        ({"eval_metrics": [rrLP]}, ValueError, "which run is the reference"),
+        ({"eval_metrics": [nDCG_UE(pool="corpus") @ 10]}, ValueError, "num_docs"),
+        ({"eval_metrics": ["nrg"]}, ValueError, "nrg"),
+        ({"baseline": "one", "names": NAMES}, TypeError, "baseline='one' is a name"),
+        ({"baseline": 9}, AssertionError, None),
+        ({"baseline": 0, "perquery": True}, ValueError, "baseline compares means"),
+        ({"round": {"NRG@10": 1}, "perquery": True}, ValueError, "round by measure"),
+        ({"round": "2"}, ValueError, "round should be an integer"),
+        ({"test": "u"}, AssertionError, "Unknown test"),
+        ({"correction": "holm"}, ValueError, "no baseline"),
+        ({"foo": 1}, TypeError, "Unknown kwargs: \\['foo'\\]"),
+        ({"save_dir": "/nowhere"}, ValueError, "save_dir /nowhere is not there"),
+        ({"save_dir": ".", "plan": "tree"}, ValueError, "not yet supported for tree"),
+        ({"save_dir": ".", "save_mode": "keep"}, ValueError, "save_mode='keep' is not allowed"),
+        ({"save_dir": ".", "save_format": "csv"}, ValueError, "save_format='csv' is not allowed"),
+        ({"save_dir": ".", "names": ["a/b", "b", "c", "d"]}, ValueError, "'a/b' holds characters"),
+        ({"topics": pd.DataFrame({"qid": ["99"], "query": ["x"]})}, ValueError, "no overlap between the qids"),
+    ],
+)
+def test_mistakes(campaign, options, error, message) -> None:
+    topics, qrels, frames = campaign
+    given = list(pipelines(frames).values())
+    arguments = {"topics": topics, "qrels": qrels, "eval_metrics": MEASURES, "names": NAMES} | options
+    with pytest.raises(error, match=message):
+        pt.relative.Experiment(given, **arguments)
+    assert not any(g.queries for g in given)
+
+
+def test_wrong_systems(campaign) -> None:
+    topics, qrels, frames = campaign
+    with pytest.raises(TypeError, match="systems is a tuple; give a list or dict"):
+        pt.relative.Experiment((frames["one"],), topics, qrels, MEASURES)
+    with pytest.raises(TypeError, match="system 1 is a dict"):
+        pt.relative.Experiment([frames["one"], {}], topics, qrels, MEASURES, NAMES[:2])
+    with pytest.raises(ValueError, match="Unknown baseline 'x'. Valid options are: one, two"):
+        pt.relative.Experiment(pipelines(frames), topics, qrels, MEASURES, baseline="x")
+    with pytest.raises(ValueError, match="two systems are called"):
+        pt.relative.Experiment([frames["one"], frames["one"].copy()], topics, qrels, MEASURES)
+
+
+def test_systems_without_results(campaign) -> None:
+    topics, qrels, frames = campaign
+    nothing = frames["one"].head(0)
+    with pytest.raises(ValueError, match="17 topics, but no results received from"):
+        pt.relative.Experiment({"a": Given(frames["one"]), "b": Given(nothing)}, topics, qrels, MEASURES)
+    with pytest.raises(ValueError, match="17 topics, but no results in dataframe"):
+        pt.relative.Experiment({"a": Given(frames["one"]), "b": nothing}, topics, qrels, MEASURES)
+    one_query = frames["one"][frames["one"]["qid"] == "q2"]
+    with pytest.raises(ValueError, match="batch of 5 topics, but no results received in batch 1"):
+        pt.relative.Experiment({"a": Given(one_query), "b": frames["two"]}, topics, qrels, MEASURES, batch_size=5)
+
+
+def test_bad_results_name_the_system(campaign) -> None:
+    topics, qrels, frames = campaign
+    twice = pd.concat([frames["two"], frames["two"].head(3)])
+    with pytest.raises(ValueError, match="run 'bad': query 'q0' lists document 'd[0-9]+' more than once"):
+        pt.relative.Experiment({"good": Given(frames["one"]), "bad": Given(twice)}, topics, qrels, [NRG @ 10])
+
+
+def test_validate(campaign) -> None:
+    topics, qrels, frames = campaign
+    unscored = Given(frames["one"][["qid", "query", "docno"]])
+    with pytest.raises(ValueError, match="do not produce the required outputs(.|\n)*Pipeline #1: b"):
+        pt.relative.Experiment({"a": Given(frames["one"]), "b": unscored}, topics, qrels, MEASURES, validate="error")
+    assert unscored.queries == []
+
+
+def test_one_system_alone_draws_the_contexts_warning(campaign) -> None:
+    topics, qrels, frames = campaign
+    with pytest.warns(UserWarning, match="holds no run but 'one'"):
+        table = pt.relative.Experiment({"one": frames["one"]}, topics, qrels, [NRG @ 10, nDCG @ 10])
+    assert table["NRG@10"][0] == pytest.approx(table["nDCG@10"][0], abs=1e-12)
+
+
+def test_no_context_is_left_behind(campaign) -> None:
+    topics, qrels, frames = campaign
+    pt.relative.Experiment(frames, topics, qrels, [NRG @ 10])
+    with pytest.raises(ValueError, match="no RunContext is active"):
+        (NRG @ 10).calc_aggregate({"q": {"d": 1}}, {"q": {"d": 1.0}})
+    assert isinstance(ir_measures.parse_measure("NRG@10"), type(NRG))
