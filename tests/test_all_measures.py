@@ -7,12 +7,12 @@ import warnings
 import ir_measures
 import numpy as np
 import pytest
-from cases import contexts, qrels, runs
 from hypothesis import given, settings
-from scoring import assume_common, per_query
 
+from cases import contexts, qrels, runs
 from ir_measures_relative import RunContext
 from ir_measures_relative.measures.base import RelativeMeasure
+from scoring import assume_common, per_query
 
 REGISTERED = {n: m for n, m in ir_measures.measures.registry.items() if isinstance(m, RelativeMeasure)}
 

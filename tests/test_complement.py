@@ -7,15 +7,15 @@ import warnings
 
 import ir_measures
 import numpy as np
-import oracles
 import pandas as pd
 import pytest
-from cases import contexts, qrels
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scoring import assume_common, ranking
 
+import oracles
+from cases import contexts, qrels
 from ir_measures_relative import NRG, RunContext, UniqueRel, select_complementary
+from scoring import assume_common, ranking
 
 EXPLAINED = [
     "NRG@3",
