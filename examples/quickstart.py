@@ -48,7 +48,7 @@ def main() -> None:
     # The name column tells a run context which of its runs it is looking at: a run is not its own prior.
     named = {name: each >> pt.apply.name(lambda row, name=name: name) for name, each in pipelines.items()}
 
-    with RunContext({name: pipeline(topics) for name, pipeline in named.items()}):
+    with RunContext.from_pipelines(named, topics):
         table = pt.Experiment(list(named.values()), topics, qrels, MEASURES, names=list(named))
     table = table[["name", *map(str, MEASURES)]]  # pt.Experiment gives the columns in no particular order
     print(table.to_string(index=False, float_format="%.4f"))
