@@ -106,13 +106,14 @@ class JudgedContext:
         """:meth:`head` of a run of the context."""
         return self.cached(("head", name, depth), lambda: self.head(self.context.runs[name], depth))
 
+    def same_heads(self, rankings: Rankings, name: str, depth: int | None = _HEAD) -> bool:
+        """Whether every judged query that the run holds starts as it does in the member of that name."""
+        theirs = self.head_of(name, depth)
+        return all(theirs.get(q) == docs for q, docs in self.head(rankings, depth).items())
+
     def same_rankings(self, rankings: Rankings, name: str) -> bool:
         """Whether the run ranks every judged query that it holds as the member of that name does."""
-        for depth in (_HEAD, None):
-            theirs = self.head_of(name, depth)
-            if any(theirs.get(q) != docs for q, docs in self.head(rankings, depth).items()):
-                return False
-        return True
+        return self.same_heads(rankings, name) and self.same_heads(rankings, name, None)
 
 
 def _nested(judgments: Judgments) -> dict[str, dict[str, int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import threading
 import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -52,7 +54,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                     f"{', '.join(needing)} needs the runs to compare with, and no RunContext is active; write\n"
                     "    with RunContext({'BM25': bm25_run}):\n"
                     "        …  # evaluate here\n"
-                    "(RunContext({}) is a context without prior runs)"
+                    "(RunContext({}) is a context without prior runs)" + _elsewhere()
                 )
         columns = qrels_columns(qrels)
         if not len(columns[0]):
@@ -92,7 +94,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                         stacklevel=4,
                     )
                     break
-        elif not self.judged.same_rankings(rankings, member):
+        elif not self.judged.same_heads(rankings, member):
             warnings.warn(
                 f"the evaluated run is named {member!r}, but ranks otherwise than the context's run of that name; "
                 "it is scored without that one as its prior: give it another name if it is another run",
@@ -120,6 +122,16 @@ def check_queries(judged: JudgedContext, rankings: Rankings, *, may_be_batch: bo
         warnings.warn(message + "; its rankings count as empty", stacklevel=4)
     else:
         raise ValueError(message + "; is one of them numbered otherwise, or for other topics?")
+
+
+def _elsewhere() -> str:
+    """Why a context that is entered may not be seen here."""
+    if multiprocessing.parent_process() is None and threading.current_thread() is threading.main_thread():
+        return ""
+    return (
+        "\nA context does not reach the threads and processes that are started inside it: enter it there as well. "
+        "pt.GridSearch and pt.GridScan need jobs=1."
+    )
 
 
 def _dots(ids: Any) -> str:

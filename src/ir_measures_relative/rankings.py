@@ -291,12 +291,16 @@ def _from_frame(frame: Any, name: str) -> Rankings:
             )
         columns.append(frame[found[0]])
     queries, docs = (c.to_numpy(dtype=object) for c in columns[:2])
-    score = columns[2]
-    if score.dtype.kind in "fiu":
-        scores = score.to_numpy(dtype=np.float64, na_value=np.nan)
-    else:
-        scores = _as_floats(score.to_numpy(dtype=object), queries, docs, name)
+    scores = scores_of(columns[2], queries, docs, name)
     return Rankings(queries, docs, scores, name=name, tag=_single_value(frame, "name"))
+
+
+def scores_of(column: Any, queries: ObjectArray, docs: ObjectArray, name: str) -> NDArray[np.float64]:
+    """The scores in a column of a DataFrame; raises ValueError for one that is no number."""
+    if column.dtype.kind in "fiu":
+        scores: NDArray[np.float64] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return scores
+    return _as_floats(column.to_numpy(dtype=object), queries, docs, name)
 
 
 def _single_value(frame: Any, column: str) -> str | None:
@@ -360,21 +364,24 @@ def read_trec_run(path: str | os.PathLike[str], *, name: str | None = None) -> R
             quoting=3,
             na_filter=False,
             index_col=False,
+            low_memory=False,
             **({} if _pandas_parses_exactly() else {"float_precision": "round_trip"}),
         )
-        frame = frame.iloc[1:]
-        bad = bool((frame["tag"] == "").any() or (frame["more"] != "").any())
+        query_ids, doc_ids, tags, more = (
+            frame[c].to_numpy(dtype=object)[1:] for c in ("query_id", "doc_id", "tag", "more")
+        )
+        tags = tags[_blocks(tags)]
+        bad = "" in tags or any(more[_blocks(more)])
     except (ValueError, UnicodeDecodeError):
         bad = True
     if bad:
         raise ValueError(_first_bad_line(data, source))
-    tags = frame["tag"].unique()
     return Rankings(
-        frame["query_id"].to_numpy(dtype=object),
-        frame["doc_id"].to_numpy(dtype=object),
-        frame["score"].to_numpy(),
+        query_ids,
+        doc_ids,
+        frame["score"].to_numpy()[1:],
         name=label,
-        tag=str(tags[0]) if len(tags) == 1 else None,
+        tag=str(tags[0]) if len(set(tags)) == 1 else None,
     )
 
 

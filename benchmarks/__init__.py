@@ -1,0 +1,1 @@
+"""Side-by-side ratios against ir_measures: ``python -m benchmarks``."""
