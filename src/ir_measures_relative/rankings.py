@@ -174,14 +174,13 @@ class Rankings:
         return new
 
     def _check_ids(self, query: IntArray, doc_ids: ObjectArray) -> None:
-        try:
-            hashes = np.fromiter(map(_hash_str, doc_ids), dtype=np.int64, count=len(doc_ids))
-        except TypeError:
+        if not all(issubclass(kind, str) for kind in set(map(type, doc_ids))):
             row, bad = next((i, d) for i, d in enumerate(doc_ids) if not isinstance(d, str))
             raise ValueError(
                 f"{self.name}: query {self.query_ids[query[row]]!r} holds the document id {bad!r}, a "
                 f"{type(bad).__name__}; document ids must be strings, as in the qrels: convert them with str()"
-            ) from None
+            )
+        hashes = np.fromiter(map(hash, doc_ids), dtype=np.int64, count=len(doc_ids))
         # Equal (query, id) pairs have equal keys; the few other pairs that do are told apart by looking.
         keys = hashes ^ (query * np.int64(0x5851F42D4C957F2D))
         order = np.argsort(keys)
@@ -196,12 +195,6 @@ class Rankings:
                         "once; a ranking holds a document once: drop the duplicates"
                     )
                 seen.add(pair)
-
-
-def _hash_str(value: object) -> int:
-    if value.__class__ is str or isinstance(value, str):
-        return hash(value)
-    raise TypeError
 
 
 def _blocks(column: ObjectArray) -> IntArray:
