@@ -173,6 +173,12 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         super().__init__(**params)
         self.check_values()
 
+    def __eq__(self, other: object) -> bool:
+        """Also equal to its own string, under which ``pt.GridSearch`` keeps its values and looks for it itself."""
+        return str(self) == other if isinstance(other, str) else bool(super().__eq__(other))
+
+    __hash__ = Measure.__hash__  # that of the string
+
     def score(self, comparison: Comparison) -> FloatArray:
         """One value a query, in the order of ``comparison.judgments.query_ids``."""
         raise NotImplementedError

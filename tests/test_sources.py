@@ -1,0 +1,196 @@
+"""RunContext.from_pipelines and RunContext.from_irds."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import ir_datasets
+import ir_measures
+import pandas as pd
+import pytest
+from ir_measures import nDCG
+
+from ir_measures_relative import NRG, RunContext, UniqueRel, demo, nDCG_UE
+from ir_measures_relative.sources import describe
+
+
+@pytest.fixture(scope="module")
+def demo_id() -> str:
+    return demo.register()
+
+
+def part(*parts):
+    """A dataset with some of the parts of the demo collection."""
+    known = {
+        "docs": demo._Docs(), "queries": demo._Queries(), "qrels": demo._Qrels(), "scoreddocs": demo._ScoredDocs()
+    }  # fmt: skip
+    return ir_datasets.Dataset(*(known[p] for p in parts))
+
+
+# ---- ir_datasets -----------------------------------------------------------------------------------------
+
+
+def test_the_scoreddocs_are_a_prior(demo_id) -> None:
+    data = demo.generate()
+    context = RunContext.from_irds(demo_id)
+    assert context.names == ["scoreddocs"]
+    assert context.num_docs == 1200
+    newcomer = [ir_measures.ScoredDoc(r.query_id, r.doc_id, -r.score) for r in data.scoreddocs]
+    by_hand = RunContext({"scoreddocs": data.scoreddocs}, num_docs=1200)
+    measures = [NRG @ 10, UniqueRel @ 5, nDCG_UE(pool="corpus") @ 10, nDCG @ 10]
+    values = []
+    for each in (context, by_hand):
+        with each:
+            values.append(ir_measures.calc_aggregate(measures, data.qrels, newcomer))
+    assert values[0] == values[1]
+    assert 0 < values[0][NRG @ 10] != values[0][nDCG @ 10] > 0
+
+
+def test_every_way_to_name_a_dataset(demo_id) -> None:
+    pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+    expected = RunContext.from_irds(demo_id).runs["scoreddocs"].to_dict()
+    for dataset in (f"irds:{demo_id}", ir_datasets.load(demo_id), pt.get_dataset(f"irds:{demo_id}")):
+        assert RunContext.from_irds(dataset).runs["scoreddocs"].to_dict() == expected
+
+
+def test_name_and_options(demo_id) -> None:
+    context = RunContext.from_irds(demo_id, name="BM25", reference="BM25", groups={"BM25": "g"}, num_docs=77)
+    assert (context.names, context.reference, context.groups, context.num_docs) == (["BM25"], "BM25", {"BM25": "g"}, 77)
+
+
+def test_the_judgments_of_the_dataset(demo_id) -> None:
+    context = RunContext.from_irds(demo_id)
+    theirs = context.evaluate(list(demo.generate().qrels), ["nDCG@10", "P@5"])
+    pd.testing.assert_frame_equal(context.evaluate(None, ["nDCG@10", "P@5"]), theirs)
+    assert context.dataset.qrels_defs()[2] == "about both concepts of the topic"
+    with pytest.raises(ValueError, match="qrels=None stands for those of the dataset"):
+        RunContext({"a": {"q": {"d": 1.0}}}).evaluate(None, ["nDCG@10"])
+
+
+def test_a_dataset_without_scoreddocs() -> None:
+    dataset = part("docs", "queries", "qrels")
+    message = r"has docs, queries, qrels, but no scoreddocs, so there is no run.*name=None for a context without runs"
+    with pytest.raises(ValueError, match=message):
+        RunContext.from_irds(dataset)
+    context = RunContext.from_irds(dataset, name=None)
+    assert (context.names, context.num_docs) == ([], 1200)
+    with context:
+        value = ir_measures.calc_aggregate(
+            [nDCG_UE(pool="corpus") @ 10], context.dataset.qrels_iter(), demo.generate().scoreddocs
+        )
+    assert 0 < value[nDCG_UE(pool="corpus") @ 10] < 1
+
+
+def test_a_dataset_without_docs_or_qrels() -> None:
+    context = RunContext.from_irds(part("queries", "scoreddocs"))
+    assert context.num_docs is None
+    with pytest.raises(ValueError, match="has queries, scoreddocs, but no docs and no qrels; give the qrels yourself"):
+        context.evaluate(None, ["nDCG@10"])
+    assert context.evaluate(demo.generate().qrels, ["nDCG@10"])["nDCG@10"][0] > 0.3
+
+
+def test_a_dataset_with_nothing_of_use() -> None:
+    with pytest.raises(ValueError, match="has qrels, but no docs and no queries and no scoreddocs, so there is nothing"):
+        RunContext.from_irds(part("qrels"), name=None)
+    assert describe(ir_datasets.load("vaswani")).startswith("the dataset 'vaswani' has docs, queries, qrels, but no sc")
+
+
+def test_num_docs_is_known_without_the_files(demo_id) -> None:
+    class Docs(demo._Docs):
+        def docs_count(self):
+            raise RuntimeError("All download sources failed", [])
+
+    class Known(Docs):
+        def docs_metadata(self):
+            return {"count": 5}
+
+    assert RunContext.from_irds(ir_datasets.Dataset(Known()), name=None).num_docs == 5
+    with pytest.raises(ConnectionError, match="cannot be had .All download sources failed.; is there a network"):
+        RunContext.from_irds(ir_datasets.Dataset(Docs()), name=None)
+    assert RunContext.from_irds(ir_datasets.Dataset(Docs()), name=None, num_docs=8).num_docs == 8
+    assert RunContext.from_irds("vaswani", name=None).num_docs == 11429
+    context = RunContext.from_irds("msmarco-passage/trec-dl-2019/judged", name=None)
+    assert context.num_docs == 8841823
+    assert context.dataset.qrels_defs()[3].startswith("Perfectly relevant")
+
+
+def test_unknown_datasets(demo_id) -> None:
+    with pytest.raises(ValueError, match=r"knows no dataset 'relative-dmo'; did you mean 'relative-demo'\?.*ir-datasets\.com"):
+        RunContext.from_irds("relative-dmo")
+    with pytest.raises(ValueError, match=r"knows no dataset '%%%'; The ids are listed"):
+        RunContext.from_irds("%%%")
+    with pytest.raises(TypeError, match="a int is no dataset; give an ir_datasets id"):
+        RunContext.from_irds(3)
+
+
+def test_no_network(tmp_path) -> None:
+    """A real download, through a proxy that is not there."""
+    code = (
+        "from ir_measures_relative import RunContext\n"
+        "try: RunContext.from_irds('msmarco-passage/trec-dl-2019/judged')\n"
+        "except ConnectionError as error: print(error)\n"
+    )
+    proxy = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    env = {**os.environ, **proxy, "IR_DATASETS_HOME": str(tmp_path), "IR_DATASETS_DL_TRIES": "1", "no_proxy": ""}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True)
+    assert "'msmarco-passage/trec-dl-2019/judged' cannot be had" in done.stdout
+    assert "is there a network?" in done.stdout
+    assert "IR_DATASETS_HOME" in done.stdout
+
+
+# ---- pipelines -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def pt():
+    return pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+
+
+def test_pipelines_run_once_each(pt, tmp_path) -> None:
+    topics = pd.DataFrame({"qid": ["1", "2"], "query": ["x", "y"]})
+    results = pd.DataFrame({"qid": [1, 1, 2], "docno": ["a", "b", "a"], "score": [2, 1, 1], "rank": [0, 1, 0]})
+    calls = []
+
+    def retrieve(queries):
+        calls.append(queries["query"].tolist())
+        return results.copy()
+
+    pipeline = pt.apply.generic(retrieve)
+    context = RunContext.from_pipelines({"one": pipeline, "two": results.head(2)}, topics, reference="two")
+    assert calls == [["x", "y"]]
+    assert context.reference == "two"
+    expected = {"one": {"1": {"a": 2, "b": 1}, "2": {"a": 1}}, "two": {"1": {"a": 2, "b": 1}}}
+    for name, run in expected.items():
+        assert context.runs[name].to_dict().keys() == run.keys()
+        assert {q: list(d) for q, d in context.runs[name].to_dict().items()} == {q: list(d) for q, d in run.items()}
+    assert results["qid"].tolist() == [1, 1, 2]
+    (tmp_path / "topics").write_text("<top>\n<num>7</num>\n<title>z</title>\n</top>\n", encoding="utf-8")
+    RunContext.from_pipelines({"one": pipeline}, tmp_path / "topics")
+    assert calls[1:] == [["z"]]
+
+
+def test_pipelines_inside_an_experiment(pt, demo_id) -> None:
+    dataset = pt.get_dataset(f"irds:{demo_id}")
+    data = demo.generate()
+    run = pd.DataFrame([(r.query_id, r.doc_id, r.score) for r in data.scoreddocs], columns=["qid", "docno", "score"])
+    run = pt.model.add_ranks(run)
+    turned = pt.model.add_ranks(run.assign(score=-run["score"]))
+    pipelines = {n: pt.Transformer.from_df(f) for n, f in (("up", run), ("down", turned))}
+    named = [p >> pt.apply.generic(lambda r, n=n: r.assign(name=n)) for n, p in pipelines.items()]
+    measures = [NRG @ 10]
+    with RunContext.from_pipelines(pipelines, dataset.get_topics()):
+        table = pt.Experiment(named, dataset.get_topics(), dataset.get_qrels(), measures, ["up", "down"], validate="ignore")
+    theirs = pt.relative.Experiment(pipelines, dataset.get_topics(), dataset.get_qrels(), measures)
+    pd.testing.assert_frame_equal(table, theirs, check_exact=True)
+
+
+def test_wrong_pipelines(pt) -> None:
+    topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
+    with pytest.raises(TypeError, match="pipeline 'b' is a str; give a PyTerrier transformer"):
+        RunContext.from_pipelines({"b": "bm25"}, topics)
+    empty = pd.DataFrame({"qid": [], "docno": [], "score": []})
+    with pytest.warns(UserWarning, match="pipeline 'e' gave no result for any of the 1 topics"):
+        context = RunContext.from_pipelines({"e": pt.apply.generic(lambda t: empty)}, topics)
+    assert len(context.runs["e"]) == 0
