@@ -62,13 +62,15 @@ class Rankings:
     def __init__(
         self,
         query_ids: ObjectArray,
-        doc_ids: ObjectArray,
+        doc_ids: ObjectArray | NDArray[np.bytes_],
         scores: NDArray[np.float64],
         *,
         name: str = "the run",
         tag: str | None = None,
     ) -> None:
         """Takes one query id, document id and score a row, in any order.
+
+        Document ids may be UTF-8 bytes; then only those that a caller looks at become strings.
 
         Raises:
             ValueError: a score that is not a finite number, a query id that is not a string.
@@ -79,7 +81,8 @@ class Rankings:
         if not finite.all():
             row = int(np.argmin(finite))
             raise ValueError(
-                f"{name}: query {query_ids[row]!r}, document {doc_ids[row]!r} has the score {scores[row]}; "
+                f"{name}: query {query_ids[row]!r}, document {_strings(doc_ids[row : row + 1])[0]!r} has the score "
+                f"{scores[row]}; "
                 "every score must be a finite number: drop the row or give it a score"
             )
         with np.errstate(over="ignore"):  # trec_eval holds scores as C floats; a larger one is a tie at infinity
@@ -154,7 +157,7 @@ class Rankings:
             query = np.repeat(np.arange(len(sizes)), counts)
             within = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
             rows = self.starts[:-1][query] + within
-        doc_ids = self._doc_ids[rows]
+        doc_ids = _strings(self._doc_ids[rows])
         self._check_ids(query, doc_ids)
         if len(rows):
             new = self._new_score()[rows]
@@ -347,35 +350,56 @@ def read_trec_run(path: str | os.PathLike[str], *, name: str | None = None) -> R
         raise FileNotFoundError(f"{source}: no such file; give the path of a TREC run file")
     data = read_bytes(path, source)
     try:
-        frame = pd.read_csv(
-            io.BytesIO(_SEVEN_COLUMNS + data),
-            sep=r"\s+",
-            header=None,
-            names=["query_id", "q0", "doc_id", "rank", "score", "tag", "more"],
-            usecols=["query_id", "doc_id", "score", "tag", "more"],
-            dtype={"query_id": object, "doc_id": object, "score": np.float64, "tag": object, "more": object},
-            quoting=3,
-            na_filter=False,
-            index_col=False,
-            low_memory=False,
-            **({} if _pandas_parses_exactly() else {"float_precision": "round_trip"}),
-        )
-        query_ids, doc_ids, tags, more = (
-            frame[c].to_numpy(dtype=object)[1:] for c in ("query_id", "doc_id", "tag", "more")
-        )
-        tags = tags[_blocks(tags)]
-        bad = "" in tags or any(more[_blocks(more)])
-    except (ValueError, UnicodeDecodeError):
-        bad = True
-    if bad:
+        if not data.isascii():
+            data.decode()
+        columns = _parse(data, f"S{_WIDTH}")
+        if len(columns[0]) and any(c.view(np.uint8).reshape(len(c), -1)[:, -1].any() for c in columns[:3]):  # filled, so perhaps cut
+            columns = _parse(data, object)
+    except ValueError:
+        raise ValueError(_first_bad_line(data, source)) from None
+    query_ids, doc_ids, tags, more, scores = columns
+    tags = _strings(tags[_blocks(tags)])
+    if "" in tags or (more != b"").any():
         raise ValueError(_first_bad_line(data, source))
-    return Rankings(
-        query_ids,
-        doc_ids,
-        frame["score"].to_numpy()[1:],
-        name=label,
-        tag=str(tags[0]) if len(set(tags)) == 1 else None,
+    starts = _blocks(query_ids)
+    query_ids = np.repeat(_strings(query_ids[starts]), np.diff(np.append(starts, len(query_ids))))
+    return Rankings(query_ids, doc_ids, scores, name=label, tag=tags[0] if len(set(tags)) == 1 else None)
+
+
+# Ids are read as bytes of this width where they fit: making a Python string of each would be half of the work.
+_WIDTH = 64
+# pandas fills a short line and cuts one that is longer than the first, both without a word. Behind a first line of
+# seven columns, a seventh that is not empty shows a line that is too long.
+_SEVEN_COLUMNS = b"q Q0 d 0 0 tag more\n"
+
+
+def _parse(data: bytes, text: Any) -> list[Any]:
+    """The query ids, document ids, tags, seventh fields and scores of a run file, text as the given dtype."""
+    import pandas as pd
+
+    frame = pd.read_csv(
+        io.BytesIO(_SEVEN_COLUMNS + data),
+        sep=r"\s+",
+        header=None,
+        names=["query_id", "q0", "doc_id", "rank", "score", "tag", "more"],
+        usecols=["query_id", "doc_id", "score", "tag", "more"],
+        dtype={"query_id": text, "doc_id": text, "score": np.float64, "tag": text, "more": "S1"},
+        quoting=3,
+        na_filter=False,
+        index_col=False,
+        low_memory=False,
+        # The nearest double; pandas gives it by default, and no longer wants to be asked to, from version 3.
+        **({} if int(pd.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}),
     )
+    dtypes = {"query_id": text, "doc_id": text, "tag": text, "more": "S1", "score": np.float64}
+    return [np.asarray(frame[c].to_numpy(), dtype=dtype)[1:] for c, dtype in dtypes.items()]
+
+
+def _strings(ids: ObjectArray | NDArray[np.bytes_]) -> ObjectArray:
+    """Ids as Python strings; none of those that are bytes holds white space."""
+    if ids.dtype == object or not len(ids):
+        return ids.astype(object, copy=False)
+    return object_array(b"\n".join(ids.tolist()).decode().split("\n"))
 
 
 def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
@@ -389,18 +413,6 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
         raise ValueError(f"{source}: the .gz file is truncated or damaged ({error}); fetch it again") from None
     except Exception as error:  # zlib.error, which is no OSError
         raise ValueError(f"{source}: the .gz file is truncated or damaged ({error}); fetch it again") from None
-
-
-# pandas fills a short line and cuts one that is longer than the first, both without a word. Behind a first line of
-# seven columns, a seventh that is not empty shows a line that is too long.
-_SEVEN_COLUMNS = b"q Q0 d 0 0 tag more\n"
-
-
-def _pandas_parses_exactly() -> bool:
-    """Whether read_csv gives the nearest double by default, and no longer wants to be asked to (from pandas 3)."""
-    import pandas as pd
-
-    return int(pd.__version__.split(".")[0]) >= 3
 
 
 def _first_bad_line(data: bytes, source: str) -> str:
