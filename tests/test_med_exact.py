@@ -1,0 +1,327 @@
+"""Exact MED for AP, SSP and ERR against every labeling tried, and its bounds, labels and errors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ir_measures_relative.med_exact import Solution, greedy_sum_precision, med_err, med_sum_precision
+from oracles_med_exact import brute_force, err_difference, sum_precision_difference
+
+NORMS = ["k", "R", "min"]
+
+# Equation 6 of the paper: A is relevant, E is not, the others are open.
+X3, X4 = "ABCDEFGHJK", "ADBECGFJLH"
+DOCUMENTS = "ABCDEFGHJKL"
+
+
+def positions(ranking: str, documents: str = DOCUMENTS) -> np.ndarray:
+    return np.array([ranking.find(d) + 1 for d in documents])
+
+
+def equation_6() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    label = np.array([{"A": 1, "E": 0}.get(d, -1) for d in DOCUMENTS])
+    return positions(X3), positions(X4), label
+
+
+def random_pair(
+    rng: np.random.Generator, documents: int, share_open: float, top_label: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two rankings of unequal length over the same documents, some of them judged."""
+    y, z = np.zeros(documents, int), np.zeros(documents, int)
+    for ranking in (y, z):
+        length = rng.integers(0, documents + 1)
+        ranking[rng.permutation(documents)[:length]] = np.arange(1, length + 1)
+    judged = rng.integers(0, top_label + 1, documents)
+    return y, z, np.where(rng.random(documents) < share_open, -1, judged)
+
+
+def near_copy(rng: np.random.Generator, documents: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A ranking, the same with some neighbours swapped, and most documents open."""
+    y = np.arange(1, documents + 1)
+    z = (y + rng.normal(0, 1, documents)).argsort().argsort() + 1
+    return y, z, np.where(rng.random(documents) < 0.9, -1, 1)
+
+
+def check_labels(solution: Solution, label: np.ndarray, top_label: int, difference: float) -> None:
+    """The labeling leaves judgments alone, attains the value, and names the right winner."""
+    is_open = label == -1
+    np.testing.assert_array_equal(solution.labels[~is_open], label[~is_open])
+    assert set(solution.labels[is_open]) <= {0, top_label}
+    assert abs(difference) == pytest.approx(solution.value, abs=1e-12)
+    assert solution.winner == (0 if solution.value == 0 else np.sign(difference))
+
+
+# ---- the paper's numbers ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("norm", "value", "relevant"), [("k", 0.1611, "BCFGHJK"), ("R", 0.2833, "BCK"), ("min", 0.2833, "BCK")]
+)
+def test_table_3(norm: Any, value: float, relevant: str) -> None:
+    y, z, label = equation_6()
+    solution = med_sum_precision(y, z, label, cutoff=10, norm=norm)
+    assert solution.value == pytest.approx(value, abs=5e-5)
+    assert {d for d, r in zip(DOCUMENTS, solution.labels, strict=True) if r} == {"A", *relevant}
+    assert solution.exact
+    assert solution.lower == solution.value == solution.upper
+    assert solution.winner == 1
+
+
+# ---- every labeling tried --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("seed", range(5))
+def test_sum_precision_equals_brute_force(norm: Any, seed: int) -> None:
+    rng = np.random.default_rng([seed, NORMS.index(norm)])
+    for _ in range(150):
+        y, z, label = random_pair(rng, rng.integers(0, 9), rng.random() + 0.2)
+        check_sum_precision(y, z, label, rng.integers(1, 11), norm, rng.choice([0, 0, 1, 7]))
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_sum_precision_equals_brute_force_on_more_documents(norm: Any) -> None:
+    rng = np.random.default_rng(NORMS.index(norm))
+    for documents in (11, 12, 13, 14):
+        check_sum_precision(*random_pair(rng, documents, 0.95), documents, norm, 0)
+    for documents in (9, 10, 11):
+        check_sum_precision(*near_copy(rng, documents), documents, norm, 0)
+
+
+def check_sum_precision(
+    y: np.ndarray, z: np.ndarray, label: np.ndarray, cutoff: int, norm: Any, other_relevant: int
+) -> None:
+    def difference(labels: Any) -> Any:
+        return sum_precision_difference(
+            y.tolist(), z.tolist(), list(labels), int(cutoff), norm, int(other_relevant)
+        )
+
+    best = float(brute_force(label.tolist(), (0, 1), difference))
+    arguments = {"cutoff": cutoff, "norm": norm, "other_relevant": other_relevant}
+    solution = med_sum_precision(y, z, label, **arguments)
+    assert solution.exact
+    assert solution.value == pytest.approx(best, abs=1e-12)
+    check_labels(solution, label, 1, float(difference(solution.labels.tolist())))
+
+    swapped = med_sum_precision(z, y, label, **arguments)
+    assert swapped.value == pytest.approx(best, abs=1e-12)
+
+    for bounds in (
+        greedy_sum_precision(y, z, label, **arguments),
+        med_sum_precision(y, z, label, time_limit=0, **arguments),
+    ):
+        assert bounds.lower - 1e-12 <= best <= bounds.upper + 1e-12
+        check_labels(bounds, label, 1, float(difference(bounds.labels.tolist())))
+        assert not bounds.exact or bounds.value == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("max_grade", [1, 2, 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_err_equals_brute_force(max_grade: int, seed: int) -> None:
+    rng = np.random.default_rng([seed, max_grade])
+    for _ in range(150):
+        y, z, grade = random_pair(rng, rng.integers(0, 9), rng.random() + 0.2, max_grade)
+        check_err(y, z, grade, int(rng.integers(1, 11)), max_grade, (0, max_grade))
+
+
+def test_err_equals_brute_force_on_more_documents() -> None:
+    rng = np.random.default_rng(3)
+    for documents in (11, 12, 13, 14):
+        check_err(*random_pair(rng, documents, 0.95, 1), documents, 1, (0, 1))
+    for documents in (9, 10, 11):
+        check_err(*near_copy(rng, documents), documents, 1, (0, 1))
+
+
+def test_no_middle_grade_improves_err() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(60):
+        y, z, grade = random_pair(rng, rng.integers(2, 6), 0.8, 3)
+        check_err(y, z, grade, 6, 3, (0, 1, 2, 3))
+
+
+def check_err(
+    y: np.ndarray, z: np.ndarray, grade: np.ndarray, cutoff: int, max_grade: int, choices: tuple[int, ...]
+) -> None:
+    def difference(grades: Any) -> float:
+        return err_difference(y.tolist(), z.tolist(), list(grades), cutoff, max_grade)
+
+    best = brute_force(grade.tolist(), choices, difference)
+    solution = med_err(y, z, grade, cutoff=cutoff, max_grade=max_grade)
+    assert solution.exact
+    assert solution.value == pytest.approx(best, abs=1e-12)
+    check_labels(solution, grade, max_grade, difference(solution.labels.tolist()))
+    stopped = med_err(y, z, grade, cutoff=cutoff, max_grade=max_grade, time_limit=0)
+    assert stopped.lower - 1e-12 <= best <= stopped.upper + 1e-12
+    check_labels(stopped, grade, max_grade, difference(stopped.labels.tolist()))
+
+
+# ---- the search at depth ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("time_limit", [0, 1e-4, 1e-3, 1e-2])
+def test_interval_holds_the_maximum_when_time_runs_out(time_limit: float) -> None:
+    rng = np.random.default_rng(7)
+    for norm in NORMS:
+        for _ in range(3):
+            y, z, label = random_pair(rng, 60, 0.9)
+            exact = med_sum_precision(y, z, label, cutoff=60, norm=norm, time_limit=None)
+            stopped = med_sum_precision(y, z, label, cutoff=60, norm=norm, time_limit=time_limit)
+            assert exact.exact
+            assert stopped.lower <= exact.value + 1e-9
+            assert stopped.upper >= exact.value - 1e-9
+            assert stopped.exact or stopped.upper > stopped.lower
+
+
+def test_greedy_is_not_always_optimal() -> None:
+    # Judged relevant: A in Y, D and E in Z. Neither B nor C adds to Y's lead (1/30 less for each alone), but
+    # both together do: 17/300 instead of 16/300.
+    y, z = positions("ABC", "ABCDE"), np.array([0, 2, 4, 3, 5])
+    label = np.array([1, -1, -1, 1, 1])
+    greedy = greedy_sum_precision(y, z, label, cutoff=5, norm="k")
+    exact = med_sum_precision(y, z, label, cutoff=5, norm="k")
+    assert greedy.value == pytest.approx(16 / 300, abs=1e-12)
+    assert exact.value == pytest.approx(17 / 300, abs=1e-12)
+    assert exact.exact and not greedy.exact
+
+
+def test_optimum_is_proved_at_depth_100_on_real_runs(robust03: Any) -> None:
+    runs, qrels = robust03
+    judgments = dict(list(qrels.groupby("query_id")))
+    first, second = (runs[name] for name in sorted(runs)[:2])
+    rankings = [
+        {
+            query: rows.assign(score=rows.score.astype(np.float32))
+            .sort_values(["score", "doc_id"], ascending=False)
+            .doc_id[:100]
+            for query, rows in run.groupby("query_id")
+        }
+        for run in (first, second)
+    ]
+    for query in sorted(judgments)[:5]:
+        relevance = judgments[query].set_index("doc_id").relevance
+        y, z = (ranking[query] for ranking in rankings)
+        documents = sorted({*y, *z})
+        at_y, at_z = ({d: i for i, d in enumerate(ranking, 1)} for ranking in (y, z))
+        judged = np.array([int(relevance[d] > 0) if d in relevance.index else -1 for d in documents])
+        for label in (judged, np.full(len(documents), -1)):
+            for norm in NORMS:
+                solution = med_sum_precision(
+                    [at_y.get(d, 0) for d in documents],
+                    [at_z.get(d, 0) for d in documents],
+                    label,
+                    cutoff=100,
+                    norm=norm,
+                    time_limit=None,
+                )
+                assert solution.exact
+
+
+# ---- corner cases and errors -----------------------------------------------------------------------------
+
+
+@given(st.permutations(range(1, 8)), st.lists(st.integers(-1, 1), min_size=7, max_size=7))
+def test_identical_rankings_do_not_differ(order: list[int], label: list[int]) -> None:
+    for norm in NORMS:
+        solution = med_sum_precision(order, order, label, cutoff=5, norm=norm)
+        assert (solution.value, solution.upper, solution.exact, solution.winner) == (0, 0, True, 0)
+    solution = med_err(order, order, label, cutoff=5, max_grade=1)
+    assert (solution.value, solution.upper, solution.exact, solution.winner) == (0, 0, True, 0)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_no_documents(norm: Any) -> None:
+    solution = med_sum_precision([], [], [], cutoff=5, norm=norm)
+    assert (solution.value, solution.exact, solution.winner, len(solution.labels)) == (0, True, 0, 0)
+    solution = med_err([], [], [], cutoff=5, max_grade=4)
+    assert (solution.value, solution.exact, solution.winner, len(solution.labels)) == (0, True, 0, 0)
+
+
+def test_one_empty_ranking() -> None:
+    solution = med_sum_precision([1, 2], [0, 0], [-1, -1], cutoff=10, norm="R")
+    assert (solution.value, solution.winner) == (1.0, 1)
+    solution = med_sum_precision([0, 0], [1, 2], [-1, -1], cutoff=10, norm="k")
+    assert (solution.value, solution.winner) == (pytest.approx(0.2), -1)
+    solution = med_err([0], [1], [-1], cutoff=10, max_grade=4)
+    assert (solution.value, solution.winner) == (15 / 16, -1)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_everything_judged_leaves_the_metric_difference(norm: Any) -> None:
+    y, z, label = positions("ABCD", "ABCDEF"), positions("EBAF", "ABCDEF"), np.array([0, 1, 1, 0, 1, 0])
+    expected = sum_precision_difference(y.tolist(), z.tolist(), label.tolist(), 4, norm, 3)
+    solution = med_sum_precision(y, z, label, cutoff=4, norm=norm, other_relevant=3)
+    assert solution.value == pytest.approx(abs(float(expected)), abs=1e-15)
+    assert solution.exact
+    np.testing.assert_array_equal(solution.labels, label)
+
+
+def test_positions_beyond_the_cutoff_are_absent_but_their_relevance_counts() -> None:
+    beyond = med_sum_precision([1, 3], [0, 4], [-1, 1], cutoff=2, norm="R")
+    outside = med_sum_precision([1], [0], [-1], cutoff=2, norm="R", other_relevant=1)
+    assert beyond.value == outside.value == 0.5
+
+
+def test_input_is_left_alone() -> None:
+    y, z, label = equation_6()
+    copies = y.copy(), z.copy(), label.copy()
+    med_sum_precision(y, z, label, cutoff=10, norm="R")
+    greedy_sum_precision(y, z, label, cutoff=10, norm="R")
+    med_err(y, z, label, cutoff=10, max_grade=1)
+    for before, after in zip(copies, (y, z, label), strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+GOOD: dict[str, Any] = {"y": [1, 2], "z": [2, 1], "label": [-1, 0]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"z": [1]}, r"one entry a document, got y \(2,\), z \(1,\)"),
+        ({"y": [[1, 2]]}, "one-dimensional"),
+        ({"y": [1.0, 2.0]}, "y must hold integers, got dtype float64"),
+        ({"y": [-1, 2]}, "y holds the position -1; positions count from 1"),
+        ({"z": [2, 2]}, "z has 2 documents at position 2"),
+        ({"label": [-1, 2]}, r"must be -1 \(open\) or 0 to 1, got 2"),
+        ({"label": [-2, 0]}, r"must be -1 \(open\) or 0 to 1, got -2"),
+        ({"cutoff": 0}, "cutoff must be at least 1, got 0"),
+        ({"norm": "r"}, "norm must be one of 'k', 'R', 'min', got 'r'"),
+        ({"other_relevant": -1}, "other_relevant must not be negative, got -1"),
+        ({"time_limit": -1}, "time_limit must be None or a number of seconds from 0 up, got -1"),
+        ({"time_limit": float("nan")}, "time_limit"),
+    ],
+)
+def test_bad_input_is_named(changes: dict[str, Any], message: str) -> None:
+    arguments = {**GOOD, "cutoff": 2, "norm": "R", **changes}
+    with pytest.raises(ValueError, match=message):
+        med_sum_precision(**arguments)
+    if "time_limit" not in changes:
+        with pytest.raises(ValueError, match=message):
+            greedy_sum_precision(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"grade": [-1, 5]}, r"must be -1 \(open\) or 0 to 4, got 5"),
+        ({"max_grade": 0}, "max_grade must be at least 1, got 0"),
+        ({"cutoff": 0}, "cutoff must be at least 1, got 0"),
+        ({"time_limit": -0.5}, "got -0.5"),
+    ],
+)
+def test_bad_input_to_err_is_named(changes: dict[str, Any], message: str) -> None:
+    arguments = {"y": [1, 2], "z": [2, 1], "grade": [-1, 0], "cutoff": 2, "max_grade": 4, **changes}
+    with pytest.raises(ValueError, match=message):
+        med_err(**arguments)
+
+
+def test_import_does_not_load_scipy() -> None:
+    program = "import sys, ir_measures_relative.med_exact; assert 'scipy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
