@@ -37,9 +37,19 @@ class Judgments:
         query: the query of each row, as an index into ``query_ids``, ascending.
         doc_ids: the document of each row.
         grade: the judged relevance of each row.
+        grades: the lowest and the highest relevance in the qrels, where these rows are only a part of them; None
+            for those of the rows.
     """
 
-    def __init__(self, query_ids: ObjectArray, query: IntArray, doc_ids: ObjectArray, grade: IntArray) -> None:
+    def __init__(
+        self,
+        query_ids: ObjectArray,
+        query: IntArray,
+        doc_ids: ObjectArray,
+        grade: IntArray,
+        grades: tuple[int, int] | None = None,
+    ) -> None:
+        self.grades = grades
         self.query_ids = query_ids
         self.query = query
         self.doc_ids = doc_ids
@@ -58,6 +68,16 @@ class Judgments:
         counts = np.bincount(self.query, minlength=self.n_queries)
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
+    @property
+    def lowest(self) -> int:
+        """The lowest relevance in the qrels, 0 if none is below."""
+        return min(0, self.grades[0]) if self.grades else int(self.grade.min(initial=0))
+
+    @property
+    def highest(self) -> int:
+        """The highest relevance in the qrels, 0 if none is above."""
+        return max(0, self.grades[1]) if self.grades else int(self.grade.max(initial=0))
+
     @cached_property
     def relevant(self) -> Judgments:
         """The rows with a grade above 0; all a measure needs that gives no gain to the others."""
@@ -66,7 +86,7 @@ class Judgments:
 
     def select(self, keep: BoolArray) -> Judgments:
         """The rows where ``keep`` is true; the queries stay, also those left without a row."""
-        return Judgments(self.query_ids, self.query[keep], self.doc_ids[keep], self.grade[keep])
+        return Judgments(self.query_ids, self.query[keep], self.doc_ids[keep], self.grade[keep], self.grades)
 
     @cached_property
     def _code_of(self) -> dict[str, int]:
@@ -196,8 +216,14 @@ def _read_trec_qrels(path: str | os.PathLike[str]) -> tuple[ObjectArray, ObjectA
     return object_array(queries), object_array(docs), object_array(labels)
 
 
-def judge(query_ids: ObjectArray, doc_ids: ObjectArray, relevance: NDArray[Any]) -> Judgments:
-    """:class:`Judgments` from the columns of the qrels.
+def judge(
+    query_ids: ObjectArray,
+    doc_ids: ObjectArray,
+    relevance: NDArray[Any],
+    *,
+    grades: tuple[int, int] | None = None,
+) -> Judgments:
+    """:class:`Judgments` from the columns of the qrels; ``grades`` as in :class:`Judgments`.
 
     A pair judged twice keeps its last label, as in ir_measures; where the labels differ, a warning says so.
 
@@ -219,7 +245,7 @@ def judge(query_ids: ObjectArray, doc_ids: ObjectArray, relevance: NDArray[Any])
     if len(code_of) < len(heads):
         order = np.argsort(query, kind="stable")
         query, doc_ids, grade = query[order], doc_ids[order], grade[order]
-    judgments = Judgments(object_array(code_of), query, doc_ids, grade)
+    judgments = Judgments(object_array(code_of), query, doc_ids, grade, grades)
     for doc_id in judgments.relevant.doc_ids:
         if not isinstance(doc_id, str):
             raise ValueError(

@@ -29,16 +29,22 @@ class BestOfOtherGroups:
 
     def priors_of(self, judged: JudgedContext, member: str) -> list[str]:
         """The names of the priors of a member, in the order of the context."""
-        context = judged.context
+        by, groups = ir_measures.parse_measure(self.by), judged.context.groups
+        return judged.cached(("best of other groups", by), lambda: self.choose(judged.means(by), groups))[member]
+
+    @staticmethod
+    def choose(means: Mapping[str, float], groups: Mapping[str, str]) -> dict[str, list[str]]:
+        """The names of the priors of every run, from the mean effectiveness and the group of each.
+
+        A dict that a context takes as its ``priors``: for runs whose means were computed elsewhere.
+        """
         best: dict[str, str] = {}
-        means = judged.means(ir_measures.parse_measure(self.by))
-        for name in context.names:
-            group = context.groups[name]
-            if group not in best or means[name] > means[best[group]]:
+        for name, mean in means.items():
+            group = groups[name]
+            if group not in best or mean > means[best[group]]:
                 best[group] = name
-        own = context.groups[member]
-        chosen = {name for group, name in best.items() if group != own}
-        return [name for name in context.names if name in chosen]
+        chosen = [name for name in means if best[groups[name]] == name]
+        return {name: [prior for prior in chosen if groups[prior] != groups[name]] for name in means}
 
 
 #: ``"others"``, ``"earlier"``, a list of names, a dict from name to list, or :class:`BestOfOtherGroups`.

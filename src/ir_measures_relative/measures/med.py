@@ -390,14 +390,14 @@ class _MED(RelativeMeasure):
         """The gains above 0 that a document may have, ascending, and a label that gives each."""
         if not self._graded:
             return np.ones(1), np.array([self.get("rel") or 1])
-        lowest = int(comparison.judgments.grade.min(initial=0))  # custom gains may reward a label below 1
+        lowest = comparison.judgments.lowest  # custom gains may reward a label below 1
         grades = np.arange(lowest, self._highest(comparison) + 1)
         gains, first = np.unique(self._gain(grades), return_index=True)
         return gains[gains > 0], grades[first][gains > 0]
 
     def _highest(self, comparison: Comparison) -> int:
         """The highest grade that a document may have."""
-        highest = int(comparison.judgments.grade.max(initial=1))
+        highest = max(1, comparison.judgments.highest)
         limit = self.get("max_grade")
         if limit is None:
             return highest

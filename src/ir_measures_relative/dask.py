@@ -1,0 +1,401 @@
+"""Campaigns larger than one machine, on Dask: :func:`evaluate`.
+
+``pip install 'ir-measures-relative[dask]'``. The work is :mod:`ir_measures_relative.partition`'s; here it is only seen
+to that all rows of a query, of every run and of the judgments, meet in one partition.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import ir_measures
+import numpy as np
+
+from .context import RunContext, parse_measures
+from .judgments import FloatArray, Judgments, Qrels, judge, qrels_columns
+from .partition import Scores, campaign_columns, long_frame, score_partition
+from .priors import BestOfOtherGroups, Policy
+from .rankings import object_array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The column that says which partition a row goes to.
+_PART = "__partition"
+
+
+def evaluate(
+    runs: Any,
+    qrels: Qrels,
+    measures: Sequence[ir_measures.Measure | str],
+    *,
+    names: Sequence[str] | None = None,
+    priors: Policy = "others",
+    reference: str | None = None,
+    groups: Mapping[str, str] | None = None,
+    num_docs: int | None = None,
+    perquery: bool = False,
+    compute: bool = True,
+) -> Any:
+    """``RunContext(runs, …).evaluate(qrels, measures)`` for runs that no machine can hold.
+
+    A first pass over the columns ``name`` and ``query_id`` finds out which runs there are, and whether all rows of
+    a query stand in one partition, as they do where the campaign was written query by query. If they do not, the
+    rows are shuffled by query, which is the slow part then. A partition must fit into the memory of a worker, with
+    room for its document ids as Python strings, so some 100 bytes a row.
+
+    Nothing reaches the client but the result, and per query its id and where it is (per run and query one number
+    with :class:`BestOfOtherGroups`). Where no Dask client is active, Dask's threads do the work on this machine.
+
+    Args:
+        runs: a Dask DataFrame of all runs: columns ``name`` (the run's), ``query_id``, ``doc_id``, ``score``, or
+            PyTerrier's ``qid`` and ``docno``; the query may be the index.
+        qrels: the judgments: a Dask DataFrame, or whatever :meth:`RunContext.evaluate` takes, which is cut up here
+            and sent to the workers part by part.
+        measures: measures of this package and of ir_measures, or measure strings.
+        names: the runs in the order that they have for ``priors="earlier"``, for ties between groups, and in the
+            result. Sorted by name if not given.
+        priors: as for :class:`RunContext`.
+        reference: as for :class:`RunContext`.
+        groups: as for :class:`RunContext`.
+        num_docs: as for :class:`RunContext`.
+        perquery: one row a run, measure and query, instead of one row a run.
+        compute: with ``perquery``, False leaves the result where it is, as a Dask DataFrame (for ``to_parquet``),
+            in the order of the partitions.
+
+    Returns:
+        a DataFrame as of :meth:`RunContext.evaluate`. The values of the queries are the same to the last bit,
+        provided that the context has its runs in the order of ``names``; a mean is one of the same numbers, added
+        in the order of the partitions.
+
+    Raises:
+        ImportError: Dask is not installed.
+        TypeError: runs that are no Dask DataFrame.
+        ValueError: as for :class:`RunContext` and its ``evaluate``.
+    """
+    import pandas as pd
+
+    dask = _dask()
+    if not _is_dask(runs):
+        raise TypeError(
+            f"runs is a {type(runs).__name__}; give a Dask DataFrame, such as dask.dataframe.read_parquet(path), or "
+            "use RunContext(runs).evaluate for runs that fit into memory"
+        )
+    parsed = parse_measures(measures)
+    if not perquery:
+        if not compute:
+            raise ValueError("compute=False goes with perquery=True: a mean needs all partitions")
+        for measure in parsed:
+            _check_aggregator(measure)
+    if isinstance(priors, str) and priors == "earlier" and names is None:
+        raise ValueError("priors='earlier' needs the order of the runs: give names=[first, second, …]")
+
+    campaign = _Campaign(_with_query_column(runs), qrels, names)
+    options: dict[str, Any] = {
+        "priors": priors,
+        "reference": reference,
+        "groups": groups,
+        "num_docs": num_docs,
+    }
+    RunContext({name: {} for name in campaign.names}, **options)  # refuses what no worker could use
+    if isinstance(priors, BestOfOtherGroups):
+        options["priors"] = priors.choose(campaign.means(ir_measures.parse_measure(priors.by)), groups or {})
+
+    scored = campaign.scored(parsed, options)
+    if perquery:
+        import dask.dataframe as dd
+
+        frames = [dask.delayed(long_frame)(scores, campaign.names, parsed) for scores in scored]
+        empty = Scores(np.empty(0, dtype=object), np.empty((len(campaign.names), len(parsed), 0)))
+        lazy = dd.from_delayed(frames, meta=long_frame(empty, campaign.names, parsed))
+        return campaign.in_order(lazy.compute(), parsed) if compute else lazy
+    totals = dask.delayed(_add)([dask.delayed(_total)(scores) for scores in scored]).compute()
+    result: pd.DataFrame = pd.DataFrame({"name": campaign.names})
+    for j, measure in enumerate(parsed):
+        result[str(measure)] = _aggregate(measure, totals[:, j], len(campaign.query_ids))
+    return result
+
+
+class _Campaign:
+    """Where the rows of each judged query are, and which runs there are.
+
+    Attributes:
+        names: the runs.
+        query_ids: the judged queries, in the order of the qrels.
+        grades: the lowest and the highest relevance.
+        parts: for each partition its runs and its judgments, both still to be computed.
+    """
+
+    def __init__(self, runs: Any, qrels: Qrels, names: Sequence[str] | None) -> None:
+        dask = _dask()
+        judged = _DaskQrels(qrels) if _is_dask(qrels) else _LocalQrels(qrels)
+        self.query_ids, self.grades = judged.query_ids, judged.grades
+        if not self.query_ids:
+            raise ValueError("the qrels hold no judgment, so there is no query to score")
+        columns = campaign_columns(runs)
+        known = dask.delayed(frozenset(self.query_ids))
+        surveys = dask.compute(
+            *(dask.delayed(_survey)(part, known) for part in _partitions(runs, columns[:2])), traverse=False
+        )
+        self.names = _check_names(names, surveys)
+        _check_common(surveys, self.query_ids)
+        place = {query: i for i, survey in enumerate(surveys) for query in survey.rows}
+        if len(place) < sum(len(survey.rows) for survey in surveys):  # a query stands in several partitions
+            place = _balanced(surveys)
+            runs = _shuffled(runs[columns], columns[1], place, len(surveys))
+        for i, query in enumerate(q for q in self.query_ids if q not in place):  # held by no run
+            place[query] = i % len(surveys)
+        self.parts = list(zip(_partitions(runs, columns), judged.parts(place, len(surveys)), strict=True))
+
+    def scored(self, measures: Sequence[ir_measures.Measure], options: Mapping[str, Any]) -> list[Any]:
+        """The :class:`Scores` of each part, still to be computed."""
+        dask = _dask()
+        settings = dask.delayed(
+            {"names": self.names, "grades": self.grades, **options}
+        )  # sent to a worker once
+        return [dask.delayed(_score)(runs, qrels, measures, settings) for runs, qrels in self.parts]
+
+    def means(self, measure: ir_measures.Measure) -> dict[str, float]:
+        """The mean of an absolute measure over the queries, as a context computes it."""
+        index = {query: i for i, query in enumerate(self.query_ids)}
+        values = np.empty((len(self.names), len(index)))
+        for scores in _dask().compute(*self.scored([measure], {})):
+            values[:, [index[q] for q in scores.query_ids]] = scores.values[:, 0]
+        return dict(zip(self.names, values.mean(axis=1).tolist(), strict=True))
+
+    def in_order(self, frame: pd.DataFrame, measures: Sequence[ir_measures.Measure]) -> pd.DataFrame:
+        """Rows by run, measure and query, each in the order given."""
+        keys = []
+        for column, order in (("qid", self.query_ids), ("measure", map(str, measures)), ("name", self.names)):
+            index = {value: i for i, value in enumerate(order)}
+            keys.append(frame[column].map(index).to_numpy())
+        return frame.take(np.lexsort(keys)).reset_index(drop=True)
+
+
+def _score(
+    runs: pd.DataFrame, qrels: pd.DataFrame, measures: Sequence[ir_measures.Measure], settings: dict[str, Any]
+) -> Scores:
+    return score_partition(runs, qrels, measures, **settings)
+
+
+class _Survey(NamedTuple):
+    """What a partition of the runs holds."""
+
+    rows: dict[str, int]  #: how many rows each judged query has
+    names: list[str]
+    judged: set[str]  #: the runs with a judged query
+    example: dict[str, str]  #: a query of each other run
+
+
+def _survey(part: pd.DataFrame, judged: frozenset[str]) -> _Survey:
+    """Looks through the columns name and query_id."""
+    import pandas as pd
+
+    name_codes, names = pd.factorize(part.iloc[:, 0])
+    query_codes, queries = pd.factorize(part.iloc[:, 1])
+    for what, codes, values in (("name", name_codes, names), ("query id", query_codes, queries)):
+        wrong = [v for v in values if not isinstance(v, str)] + [None] * bool((codes < 0).any())
+        if wrong:
+            raise ValueError(
+                f"the runs: the {what} {wrong[0]!r} is a {type(wrong[0]).__name__}; it must be a string: convert "
+                "the column with .astype(str), and give every row one"
+            )
+    known = np.array([q in judged for q in queries], dtype=bool)
+    rows = np.bincount(query_codes, minlength=len(queries))
+    pairs = np.unique(name_codes.astype(np.int64) * max(len(queries), 1) + query_codes)
+    run, query = np.divmod(pairs, max(len(queries), 1))
+    holds_judged = np.bincount(run[known[query]], minlength=len(names)) > 0
+    return _Survey(
+        rows={q: int(n) for q, n, k in zip(queries, rows, known, strict=True) if k},
+        names=list(names),
+        judged={str(n) for n, holds in zip(names, holds_judged, strict=True) if holds},
+        example={names[r]: queries[q] for r, q in zip(run, query, strict=True) if not holds_judged[r]},
+    )
+
+
+def _check_names(names: Sequence[str] | None, surveys: Sequence[_Survey]) -> list[str]:
+    found = {name for survey in surveys for name in survey.names}
+    if names is None:
+        return sorted(found)
+    unknown = sorted(found.difference(names))
+    if unknown:
+        raise ValueError(f"the runs: the DataFrame holds {unknown}, which names={list(names)} lacks")
+    return list(dict.fromkeys(names))
+
+
+def _check_common(surveys: Sequence[_Survey], query_ids: Sequence[str]) -> None:
+    """Raises ValueError where a run that holds queries shares none with the judgments."""
+    judged = {name for survey in surveys for name in survey.judged}
+    for survey in surveys:
+        for name, query in survey.example.items():
+            if name not in judged:
+                raise ValueError(
+                    f"run {name!r} has no query in common with the qrels: the run has {query!r}, the qrels have "
+                    f"{list(query_ids[:3])}; is one of them numbered otherwise, or for other topics?"
+                )
+
+
+def _balanced(surveys: Sequence[_Survey]) -> dict[str, int]:
+    """A partition for every judged query, so that each gets about as many rows."""
+    rows: dict[str, int] = {}
+    for survey in surveys:
+        for query, count in survey.rows.items():
+            rows[query] = rows.get(query, 0) + count
+    ends = np.cumsum(list(rows.values()))
+    part = (ends - 1) * len(surveys) // ends[-1]
+    return dict(zip(rows, part.tolist(), strict=True))
+
+
+class _LocalQrels:
+    """Judgments in the memory of the client."""
+
+    def __init__(self, qrels: Qrels) -> None:
+        self._judgments: Judgments = judge(*qrels_columns(qrels))
+        self.query_ids: list[str] = list(self._judgments.query_ids)
+        self.grades = self._judgments.lowest, self._judgments.highest
+
+    def parts(self, place: Mapping[str, int], n: int) -> list[Any]:
+        """The judgments of each of ``n`` partitions."""
+        cut = _cut(_frame_of(self._judgments), place)
+        return [cut[i] if i in cut else _no_judgments() for i in range(n)]
+
+
+class _DaskQrels:
+    """Judgments in a Dask DataFrame."""
+
+    def __init__(self, qrels: Any) -> None:
+        dask = _dask()
+        self._partitions = [dask.delayed(_judgments_of)(p) for p in _with_query_column(qrels).to_delayed()]
+        found = dask.compute(*(dask.delayed(_survey_qrels)(part) for part in self._partitions))
+        self._queries = [queries for queries, _, _ in found]
+        self.query_ids: list[str] = list(dict.fromkeys(itertools.chain(*self._queries)))
+        self.grades = min(low for _, low, _ in found), max(high for _, _, high in found)
+
+    def parts(self, place: Mapping[str, int], n: int) -> list[Any]:
+        """The judgments of each of ``n`` partitions, still to be computed.
+
+        Cut up and put together again in the order that they have, and not by Dask's shuffle, which changes it: a sum
+        over the judged documents of a query adds them in this order.
+        """
+        dask = _dask()
+        pieces: list[list[Any]] = [[] for _ in range(n)]
+        for partition, queries in zip(self._partitions, self._queries, strict=True):
+            own = {query: place[query] for query in queries}
+            cut = dask.delayed(_cut)(partition, own)
+            for i in sorted(set(own.values())):
+                pieces[i].append(cut[i])
+        return [dask.delayed(_together)(own) if own else _no_judgments() for own in pieces]
+
+
+def _judgments_of(part: pd.DataFrame) -> pd.DataFrame:
+    return _frame_of(judge(*qrels_columns(part)))
+
+
+def _frame_of(judgments: Judgments) -> pd.DataFrame:
+    """Judgments as ir_measures' columns, with plain strings."""
+    import pandas as pd
+
+    queries, docs = judgments.query_ids[judgments.query], judgments.doc_ids
+    return pd.DataFrame(
+        {
+            "query_id": pd.Series(queries, dtype=object),
+            "doc_id": pd.Series(docs, dtype=object),
+            "relevance": judgments.grade,
+        }
+    )
+
+
+def _no_judgments() -> pd.DataFrame:
+    none = np.empty(0, dtype=np.int64)
+    return _frame_of(Judgments(object_array([]), none, object_array([]), none))
+
+
+def _survey_qrels(part: pd.DataFrame) -> tuple[list[str], int, int]:
+    """The queries; and the lowest and the highest relevance, 0 where none is beyond."""
+    grade = part["relevance"].to_numpy()
+    return list(dict.fromkeys(part["query_id"])), int(grade.min(initial=0)), int(grade.max(initial=0))
+
+
+def _cut(qrels: pd.DataFrame, place: Mapping[str, int]) -> dict[int, pd.DataFrame]:
+    """The rows by the place of their query, in the order that they have."""
+    part = np.array([place[q] for q in qrels["query_id"]], dtype=np.int64)
+    order = np.argsort(part, kind="stable")
+    numbers, starts = np.unique(part[order], return_index=True)
+    pieces = np.split(order, starts[1:])
+    return {int(i): qrels.take(rows) for i, rows in zip(numbers, pieces, strict=True)}
+
+
+def _together(pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.concat(pieces, ignore_index=True)
+
+
+def _shuffled(frame: Any, query: str, place: Mapping[str, int], n: int) -> Any:
+    """The rows of the queries that have a place, each in the partition of that number."""
+    placed = frame.map_partitions(_assign_part, query, place)
+    return placed.set_index(_PART, divisions=list(range(n + 1)))
+
+
+def _assign_part(part: pd.DataFrame, query: str, place: Mapping[str, int]) -> pd.DataFrame:
+    part = part[part[query].isin(place)]
+    numbers = np.array([place[q] for q in part[query]], dtype=np.int64)
+    return part.assign(**{_PART: numbers})
+
+
+def _partitions(frame: Any, columns: list[str]) -> list[Any]:
+    """The partitions of a Dask DataFrame, cut to some columns.
+
+    Dask's full optimization would merge the partitions of a Parquet dataset of which few columns are read, so it is
+    only simplified here, which is what lets Parquet read these columns alone.
+    """
+    parts: list[Any] = frame[columns].simplify().to_delayed(optimize_graph=False)
+    assert len(parts) == frame.npartitions
+    return parts
+
+
+def _total(scores: Scores) -> FloatArray:
+    """The sums over the queries of a part; shape (runs, measures)."""
+    total: FloatArray = scores.values.sum(axis=2)
+    return total
+
+
+def _add(totals: Sequence[FloatArray]) -> FloatArray:
+    total: FloatArray = np.sum(totals, axis=0)
+    return total
+
+
+def _check_aggregator(measure: ir_measures.Measure) -> None:
+    """Raises ValueError where the aggregate of all queries does not follow from their sum."""
+    aggregator = measure.aggregator()
+    if not isinstance(aggregator, ir_measures.MeanAgg | ir_measures.SumAgg):
+        raise ValueError(
+            f"{measure} is aggregated by a {type(aggregator).__name__}, which cannot be put together from sums; ask "
+            "for perquery=True"
+        )
+
+
+def _aggregate(measure: ir_measures.Measure, total: FloatArray, n_queries: int) -> FloatArray:
+    return total if isinstance(measure.aggregator(), ir_measures.SumAgg) else total / n_queries
+
+
+def _with_query_column(frame: Any) -> Any:
+    """The frame with its index as a column where that holds the query."""
+    return frame.reset_index() if frame.index.name in ("query_id", "qid") else frame
+
+
+def _is_dask(frame: Any) -> bool:
+    return hasattr(frame, "npartitions") and hasattr(frame, "to_delayed")
+
+
+def _dask() -> Any:
+    try:
+        import dask
+        import dask.dataframe
+    except ImportError as error:
+        raise ImportError(
+            f"{error}: campaigns on Dask need it; pip install 'ir-measures-relative[dask]'"
+        ) from error
+    return dask
