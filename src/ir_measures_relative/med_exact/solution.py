@@ -48,7 +48,8 @@ class Solution:
         value = float(abs(difference))
         exact = bool(upper <= value + TOLERANCE)
         winner = int(difference > 0) - int(difference < 0)
-        return cls(value, value, value if exact else float(upper), exact, winner, labels)
+        # A score is in [0, 1], so no difference exceeds 1, whatever the bound of an interrupted search.
+        return cls(value, value, value if exact else min(float(upper), 1.0), exact, winner, labels)
 
 
 def checked_rankings(
