@@ -40,7 +40,7 @@ _POLICIES = ("others", "earlier", "best-of-other-groups")
 _FLAGS = {"num_docs=": "--num_docs", "reference=": "--reference"}
 
 # What wrong input raises, here and in ir_measures and its providers; anything else is a mistake of this package.
-_BAD_INPUT = (ValueError, OSError, ImportError, RuntimeError, subprocess.SubprocessError)
+_BAD_INPUT = (ValueError, OSError, EOFError, ImportError, RuntimeError, subprocess.SubprocessError)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -208,7 +208,7 @@ def _run(args: argparse.Namespace) -> None:
     axes = _check_plot(args.plot, measures) if args.plot else None
     files = _run_files(args)
     judged = _read_qrels(args.qrels)
-    context, scored = _read_context(args, files, args.num_docs or judged.num_docs)
+    context, scored = _read_context(args, files, judged.num_docs if args.num_docs is None else args.num_docs)
     _check_context(context, measures, args)
     if not args.is_folder:
         _check_newcomer(context, judged.qrels, scored[0])
@@ -256,7 +256,10 @@ def _read_measure(text: str) -> ir_measures.Measure:
             f"to compare with goes behind --prior"
         )
     try:
-        return parse_measures([text])[0]
+        measure = parse_measures([text])[0]
+        if isinstance(cutoff := measure.params.get("cutoff", 1), int) and cutoff < 1:
+            raise ValueError(f"{text}: the cutoff must be at least 1")  # trec_eval aborts the whole process
+        return measure
     except ValueError as error:
         message = str(error)
     name = re.match(r"\w*", text)
@@ -320,7 +323,7 @@ def _read_context(
         runs = RunContext.from_trec(files).runs
     except ValueError as error:
         if args.is_folder:
-            raise ValueError(f"{error}; a file that is no run does not belong into the folder of runs") from None
+            raise ValueError(f"{error}; a file that is no run does not belong in the folder of runs") from None
         raise
     names = list(runs)
     reference = args.reference
@@ -380,32 +383,18 @@ def _read_qrels(qrels: str) -> _Judged:
 
 
 def _read_dataset(name: str) -> _Judged:
-    import ir_datasets
-
     from . import demo
+    from .sources import dataset_of, qrels_of
 
     demo.register()
     if not sys.stderr.isatty():
         os.environ.setdefault("IR_DATASETS_DL_DISABLE_PBAR", "true")
     try:
-        dataset = ir_datasets.load(name)
-    except KeyError:
-        near = difflib.get_close_matches(name, ir_datasets.registry, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "; give the path of a TREC qrels file"
-        raise ValueError(f"QRELS {name!r} is neither a file nor the id of an ir_datasets dataset{hint}") from None
-    if not dataset.has_qrels():
-        has = [e.value for e in ir_datasets.EntityType if dataset.has(e)]
-        inside = sorted(i for i in ir_datasets.registry if i.startswith(f"{name}/") and ir_datasets.load(i).has_qrels())
-        hint = f"; with qrels there is {', '.join(inside[:5])}" if inside else "; give the path of a TREC qrels file"
-        raise ValueError(f"the dataset {name!r} has no qrels, but {', '.join(has) or 'nothing'}{hint}")
-    try:
-        with _held_back(logging.getLogger("ir_datasets")):
-            qrels = list(dataset.qrels_iter())
-    except (OSError, RuntimeError, EOFError) as error:
-        raise ValueError(
-            f"ir_datasets could not get the qrels of {name!r}: check the network, or give the path of a qrels file "
-            f"({type(error).__name__}: {' '.join(str(error).split())[:200]})"
-        ) from None
+        dataset = dataset_of(name)
+    except ValueError as error:
+        raise ValueError(f"there is no qrels file {name!r}, and {error}") from None
+    with _held_back(logging.getLogger("ir_datasets")):
+        qrels = qrels_of(dataset)
     return _Judged(qrels, dataset.docs_metadata().get("count") if dataset.has_docs() else None)
 
 
@@ -475,7 +464,7 @@ def _score(
     if not query_ids:
         raise ValueError("the qrels hold no judgment, so there is no query to score; give other qrels")
     absolute = [m for m in measures if not is_relative(m)]
-    evaluator = provider.evaluator(absolute, qrels) if absolute else None
+    evaluator = _evaluator(provider, absolute, qrels) if absolute else None
     for name in tqdm(names, desc="scoring runs", unit="run", disable=None, leave=False):
         rankings = context.runs[name]
         check_queries(judged, rankings, may_be_batch=False)
@@ -488,6 +477,15 @@ def _score(
             if is_relative(measure):
                 values[measure] = dict(zip(query_ids, measure.score(comparison).tolist(), strict=True))
         yield name, values
+
+
+def _evaluator(provider: Any, measures: Sequence[ir_measures.Measure], qrels: list[Any]) -> Any:
+    try:
+        return provider.evaluator(measures, qrels)
+    except ValueError as error:
+        if not str(error).startswith("Unsupported measures"):
+            raise
+        raise ValueError(f"{error} Leave the measure out, or install a provider that computes it") from None
 
 
 def _aggregate(measure: ir_measures.Measure, values: dict[str, float]) -> float:
@@ -589,9 +587,11 @@ def _explain(error: BaseException) -> str:
     """What an error says, in the terms of the command line."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}; check the path and its permissions"
-    message = str(error) or type(error).__name__
+    message = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
     flags = [flag for argument, flag in _FLAGS.items() if argument in message and flag not in message]
-    return message + (f" (on the command line: {', '.join(flags)})" if flags else "")
+    if not flags:
+        return message
+    return f"{message.split('; write')[0]} (on the command line: {', '.join(flags)})"  # without the Python to write
 
 
 @contextmanager

@@ -47,7 +47,9 @@ def new_figure(width: float = 9.0, height: float = 6.5) -> Figure:
     _check_matplotlib()
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)  # type: ignore[union-attr]
+    return figure
 
 
 def relative_against_absolute(
@@ -95,7 +97,7 @@ def relative_against_absolute(
     ax.set_axisbelow(True)
     ax.set_xlabel(_wrapped(f"absolute effectiveness: {absolute}"))
     ax.set_ylabel(_wrapped(f"relative effectiveness: {relative}"))
-    ax.set_title("What each system adds, over how good it is on its own")
+    ax.set_title("Relative against absolute effectiveness")
     if groups:
         _add_legend(ax, "group", len(of_group))
     colours = {row: colour for rows, colour, _ in of_group.values() for row in rows}
@@ -143,30 +145,36 @@ def chronological(
     apart = min(largest) > 0 and max(largest) > 4 * min(largest)
     other = ax.twinx() if apart else ax
     at = np.arange(len(names))
-    style: dict[str, Any] = {"markersize": _MARKER_SIZE, "linewidth": 1.8}
-    lines = ax.plot(at, first, "o-", color=_COLOURS[0], label=f"{absolute} (absolute)", **style)
-    lines += other.plot(at, second, "s--", color=_COLOURS[1], label=f"{relative} (relative)", **style)
-    for axes, values, measure, colour in ((ax, first, absolute, 0), (other, second, relative, 1)):
-        if np.nanmin(values, initial=0.0) >= 0 and (apart or axes is ax):
-            axes.set_ylim(bottom=0.0)
-        if apart:
+    # Hollow and full, large and small: two points in one place both show.
+    lines = ax.plot(
+        at, first, "o-", color=_COLOURS[0], linewidth=1.8, markersize=9, markerfacecolor="white",
+        markeredgewidth=1.8, label=f"{absolute} (absolute)",
+    )  # fmt: skip
+    lines += other.plot(
+        at, second, "s--", color=_COLOURS[1], linewidth=1.8, markersize=5, label=f"{relative} (relative)"
+    )
+    if apart:
+        for axes, values, measure, colour in ((ax, first, absolute, 0), (other, second, relative, 1)):
+            _room_for_legend(axes, values)
             axes.set_ylabel(_wrapped(str(measure)), color=_COLOURS[colour])
             axes.tick_params(axis="y", colors=_COLOURS[colour])
-    if not apart:
+    else:
+        _room_for_legend(ax, np.append(first, second))
         ax.set_ylabel("effectiveness")
-        if np.nanmin(np.append(first, second), initial=0.0) < 0:
-            ax.set_ylim(auto=True)
-            ax.axhline(0.0, color="0.7", linewidth=0.8, zorder=1)
     labels = _short(names)
     slanted = sum(map(len, labels)) > 60
-    ax.set_xticks(at, labels, rotation=40 if slanted else 0, ha="right" if slanted else "center",
-                  rotation_mode="anchor" if slanted else "default")  # fmt: skip
+    ax.set_xticks(at, labels, fontsize=max(4.5, min(9.0, 300.0 / max(len(names), 1))))
+    if slanted:
+        steep = len(names) > 25
+        ax.tick_params(axis="x", labelrotation=90 if steep else 40)
+        for tick in ax.get_xticklabels():
+            tick.set(ha="right", va="center" if steep else "top", rotation_mode="anchor")
     ax.set_xlim(-0.5, max(len(names), 1) - 0.5)
     ax.grid(axis="y", color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.set_xlabel("system, in order of release")
-    ax.set_title("Each system when it came, and what it added to those before it")
-    ax.legend(handles=lines, loc="best", framealpha=0.9)
+    ax.set_title("The systems in order of release")
+    other.legend(handles=lines, loc="upper center", ncols=2, frameon=False)
     return ax
 
 
@@ -218,21 +226,26 @@ def similarity(
     n = len(names)
     side = min(3.5 + 0.42 * n, 16.0)
     ax = _axes(ax, width=side + 1.0, height=side)
+    # A system is at no distance from itself; leaving that out keeps the colours for the differences.
+    apart = ~np.eye(n, dtype=bool)
     if signed:
         limit = float(np.abs(shown).max()) or 1.0
-        image = ax.imshow(shown, cmap="PuOr", vmin=-limit, vmax=limit)
-        label = f"mean {parsed}; above 0: row beats column"
+        colours, bounds = "PuOr", (-limit, limit)
+        title, label = "Which system beats which", f"mean {parsed}; above 0: row beats column"
     else:
-        image = ax.imshow(shown, cmap="cividis", vmin=0.0, vmax=float(shown.max()) or 1.0)
-        label = f"mean {parsed}" if (mean >= 0).all() else f"mean |{parsed}|"
+        colours, bounds = "viridis", (shown[apart].min(initial=1.0), shown[apart].max(initial=0.0))
+        title, label = "How far apart the systems are", f"mean |{parsed}|" if (mean < 0).any() else f"mean {parsed}"
+        bounds = bounds if bounds[0] < bounds[1] else (0.0, bounds[1] or 1.0)
+    image = ax.imshow(np.ma.masked_where(~apart, shown), cmap=colours, vmin=bounds[0], vmax=bounds[1])
+    ax.set_facecolor("0.93")
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label=_wrapped(label))
     size = max(4.5, min(9.0, 200.0 / n))
     ax.set_xticks(range(n), names, rotation=90, fontsize=size)
     ax.set_yticks(range(n), names, fontsize=size)
     ax.tick_params(length=0)
     if n <= _MOST_CELLS:
-        _write_cells(ax, image, shown, size - 1.5)
-    ax.set_title(f"How far apart the systems are, by {parsed}; alike ones side by side", wrap=True)
+        _write_cells(ax, image, np.where(apart, shown, np.nan), size - 1.5)
+    ax.set_title(f"{title}, by {parsed}; alike ones side by side", wrap=True)
     return ax
 
 
@@ -320,7 +333,7 @@ def _by_group(
         marker = _MARKERS[(i + i // len(_COLOURS)) % len(_MARKERS)]
         result[group] = (rows, _COLOURS[i % len(_COLOURS)], marker)
     rest = [row for row, n in enumerate(names) if n not in groups]
-    return result | ({_NO_GROUP: (rest, "0.6", ".")} if rest else {})
+    return result | ({_NO_GROUP: (rest, "#808080", "o")} if rest else {})
 
 
 def _add_legend(ax: Axes, title: str, entries: int) -> None:
@@ -333,6 +346,15 @@ def _add_legend(ax: Axes, title: str, entries: int) -> None:
         ax.legend(title=title, loc="best", fontsize=7, framealpha=0.9)
 
 
+def _room_for_legend(ax: Axes, values: FloatArray) -> None:
+    """Scales the y-axis to the values and 0, with room above them."""
+    low, high = float(np.nanmin(values, initial=0.0)), float(np.nanmax(values, initial=0.0))
+    span = (high - low) or 1.0
+    ax.set_ylim(low - 0.05 * span if low < 0 else 0.0, high + 0.18 * span)
+    if low < 0:
+        ax.axhline(0.0, color="0.7", linewidth=0.8, zorder=1)
+
+
 def _add_labels(ax: Axes, labels: Sequence[str], x: FloatArray, y: FloatArray, colours: Sequence[str]) -> None:
     """Labels that find their places whenever the figure is drawn, so that these fit its size and resolution."""
     from matplotlib.artist import Artist
@@ -343,7 +365,7 @@ def _add_labels(ax: Axes, labels: Sequence[str], x: FloatArray, y: FloatArray, c
     size = 8.5 if len(labels) <= 25 else 7.5 if len(labels) <= 40 else 6.0
     style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "zorder": 4}
     texts = [
-        ax.annotate(label, (a, b), xytext=(0, 0), textcoords="offset points", color=colour, **style)
+        ax.annotate(label, (a, b), xytext=(0, 0), textcoords="offset points", color=_dark(colour), **style)
         for label, a, b, colour in zip(labels, x, y, colours, strict=True)
     ]
     lines = LineCollection([], colors=list(colours), linewidths=0.6, alpha=0.6, zorder=2, transform=IdentityTransform())
@@ -381,12 +403,12 @@ def _add_labels(ax: Axes, labels: Sequence[str], x: FloatArray, y: FloatArray, c
 
 def _write_cells(ax: Axes, image: Any, values: FloatArray, size: float) -> None:
     for (row, column), value in np.ndenumerate(values):
+        if np.isnan(value):
+            continue
         red, green, blue = image.cmap(image.norm(value))[:3]
         dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-        ax.text(
-            column, row, f"{value:.2f}".replace("0.", "."), ha="center", va="center", fontsize=size,
-            color="white" if dark else "black",
-        )  # fmt: skip
+        text = f"{round(value, 2) + 0.0:.2f}".replace("0.", ".") if abs(value) < 1 else f"{value:.2f}"
+        ax.text(column, row, text, ha="center", va="center", size=size, color="white" if dark else "black")
 
 
 def _short(names: Sequence[str]) -> list[str]:
@@ -395,6 +417,13 @@ def _short(names: Sequence[str]) -> list[str]:
     short = [n if len(n) <= _LONGEST_NAME else f"{n[:half]}…{n[-half:]}" for n in names]
     count = Counter(short)
     return [s if count[s] == 1 else n for s, n in zip(short, names, strict=True)]
+
+
+def _dark(colour: str) -> tuple[float, ...]:
+    """A shade of the colour that is legible as text."""
+    from matplotlib.colors import to_rgb
+
+    return tuple(0.6 * part for part in to_rgb(colour))
 
 
 def _wrapped(text: str) -> str:

@@ -1,0 +1,462 @@
+"""The command line, as a process of its own: its output, its exit codes, and one line for whatever is wrong."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import ir_measures
+import pandas as pd
+import pytest
+from ir_measures import AP, P, nDCG
+
+from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, __version__, demo, rrLP
+from ir_measures_relative.cli import split_measures
+
+COMMAND = [sys.executable, "-m", "ir_measures_relative"]
+QRELS = {"1": {"a": 1, "d": 2, "x": 0}, "2": {"c": 1}, "3": {"z": 1}}
+RUNS = {
+    "A": {"1": {"a": 3.0, "b": 2.0}, "2": {"c": 1.0}},
+    "B": {"1": {"b": 3.0, "d": 2.0, "a": 1.5}, "2": {"e": 1.0}},
+    "C": {"1": {"x": 3.0, "a": 2.0}, "2": {"e": 2.0, "c": 1.0}, "9": {"q": 1.0}},
+}
+
+
+def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+    """Runs the command; an error must be one line and nothing else."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options  # type: ignore[call-overload]
+    )
+    if done.returncode:
+        assert "Traceback" not in done.stderr, done.stderr
+    return done
+
+
+def output(*arguments: object) -> str:
+    """What a command prints that goes well."""
+    done = run(*arguments)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def error(*arguments: object, **options: object) -> str:
+    """What a command says that goes wrong."""
+    done = run(*arguments, **options)
+    assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
+    assert done.stdout == ""
+    start = "ir_measures_relative: error: "
+    assert done.stderr.startswith(start) and done.stderr.count("\n") == 1, done.stderr
+    return done.stderr.removeprefix(start).rstrip("\n")
+
+
+def write_run(path: Path, tag: str, rankings: dict[str, dict[str, float]]) -> Path:
+    rows = [(q, d, s) for q, docs in rankings.items() for d, s in docs.items()]
+    path.write_text("".join(f"{q} Q0 {d} 0 {s} {tag}\n" for q, d, s in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with qrels.txt, and the folder runs/ with A.run, B.run, C.run."""
+    lines = [f"{q} 0 {d} {label}\n" for q, docs in QRELS.items() for d, label in docs.items()]
+    (tmp_path / "qrels.txt").write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "runs").mkdir()
+    for name, rankings in RUNS.items():
+        write_run(tmp_path / "runs" / f"{name}.run", name, rankings)
+    return tmp_path
+
+
+# ---- one run ---------------------------------------------------------------------------------------------
+
+
+def test_absolute_measures_are_printed_as_ir_measures_prints_them(files: Path) -> None:
+    arguments = [files / "qrels.txt", files / "runs" / "A.run", "nDCG@10 AP", "P@2"]
+    for flags in (["-p", "7"], ["-q", "-n"], ["-q", "-p", "-1"], ["-q", "-o", "jsonl"]):
+        theirs = subprocess.run(
+            [sys.executable, "-m", "ir_measures", *map(str, arguments), *flags], capture_output=True, text=True
+        )
+        assert theirs.returncode == 0, theirs.stderr
+        assert sorted(output(*arguments, *flags).splitlines()) == sorted(theirs.stdout.splitlines()), flags
+
+
+def test_one_run_relative_to_others(files: Path) -> None:
+    runs = files / "runs"
+    arguments = [files / "qrels.txt", runs / "A.run", "nDCG@2", "NRG@2 UniqueRel@2", "rrLP"]
+    with_reference = ["--prior", runs / "B.run", "--reference", runs / "C.run"]
+    measures = [nDCG @ 2, NRG @ 2, UniqueRel @ 2, rrLP]
+    with RunContext({n: RUNS[n] for n in "BC"}, reference="C"):
+        expected = ir_measures.calc(measures, QRELS, RUNS["A"])
+    assert output(*arguments, *with_reference) == "".join(f"{m}\t{expected.aggregated[m]:.4f}\n" for m in measures)
+    lines = [json.loads(line) for line in output(*arguments, *with_reference, "-q", "-o", "jsonl").splitlines()]
+    values = {(m.query_id, str(m.measure)): m.value for m in expected.per_query}
+    values |= {("all", str(m)): v for m, v in expected.aggregated.items()}
+    assert {(r["query_id"], r["measure"]): r["value"] for r in lines} == pytest.approx(values)
+    assert len(lines) == len(values)
+
+
+def test_arguments_in_any_order(files: Path) -> None:
+    runs = files / "runs"
+    expected = output(files / "qrels.txt", runs / "A.run", "nDCG@2", "NRG@2", "--prior", runs / "B.run")
+    assert output("--prior", runs / "B.run", files / "qrels.txt", runs / "A.run", "nDCG@2", "-p", "4", "NRG@2") == expected
+
+
+def test_the_only_prior_is_the_reference(files: Path) -> None:
+    runs = files / "runs"
+    alone = output(files / "qrels.txt", runs / "A.run", "rrLP", "--prior", runs / "B.run")
+    assert alone == output(files / "qrels.txt", runs / "A.run", "rrLP", "--reference", runs / "B.run")
+
+
+def test_runs_with_one_tag_are_told_apart_by_their_files(files: Path) -> None:
+    """A prior that carries the tag of the evaluated run is a prior all the same."""
+    for name, rankings in RUNS.items():
+        write_run(files / f"{name}.run", "Anserini", rankings)
+    runs = files / "runs"
+    expected = output(files / "qrels.txt", runs / "A.run", "NRG@2", "--prior", runs / "B.run")
+    assert output(files / "qrels.txt", files / "A.run", "NRG@2", "--prior", files / "B.run") == expected
+
+
+def test_measures_in_one_argument() -> None:
+    assert split_measures("nDCG@10  NRG(prior='a b, c', p=0.5)@10\tnDCG(gains={1: 2, 2: 3})@5") == [
+        "nDCG@10",
+        "NRG(prior='a b, c', p=0.5)@10",
+        "nDCG(gains={1: 2, 2: 3})@5",
+    ]
+    assert split_measures(" ") == []
+
+
+# ---- a folder of runs ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", ["others", "earlier"])
+def test_a_folder_is_a_table(files: Path, policy: str) -> None:
+    text = output(files / "qrels.txt", files / "runs", "nDCG@2 NRG@2", "UniqueRel@2", "--priors", policy, "-p", -1)
+    (files / "table.tsv").write_text(text, encoding="utf-8")
+    table = pd.read_csv(files / "table.tsv", sep="\t")
+    expected = RunContext(RUNS, priors=policy).evaluate(QRELS, [nDCG @ 2, NRG @ 2, UniqueRel @ 2])
+    pd.testing.assert_frame_equal(table, expected, check_dtype=False, rtol=1e-14)
+
+
+def test_a_folder_by_query_and_as_jsonl(files: Path) -> None:
+    arguments = [files / "qrels.txt", files / "runs", "NRG@2", "rrLP", "--reference", "B"]
+    context = RunContext(RUNS, reference="B")
+    expected = context.evaluate(QRELS, [NRG @ 2, rrLP]).set_index("name")
+    rows = [json.loads(line) for line in output(*arguments, "-o", "jsonl").splitlines()]
+    assert [r.pop("name") for r in rows] == list(RUNS)
+    assert rows == expected.to_dict(orient="records")
+
+    (files / "long.tsv").write_text(output(*arguments, "-q", "-p", -1), encoding="utf-8")
+    long = pd.read_csv(files / "long.tsv", sep="\t", dtype={"query_id": str})
+    assert list(long.columns) == ["name", "query_id", "measure", "value"]
+    per_query = context.evaluate(QRELS, [NRG @ 2, rrLP], perquery=True)
+    want = {(r.name, r.qid, r.measure): r.value for r in per_query.itertuples(index=False)}
+    want |= {(name, "all", m): expected.loc[name, m] for name in RUNS for m in expected.columns}
+    got = {(r.name, r.query_id, r.measure): r.value for r in long.itertuples(index=False)}
+    assert got == pytest.approx(want) and len(long) == len(want)
+    without = output(*arguments, "-q", "-n", "-o", "jsonl").splitlines()
+    assert len(without) == len(per_query) and "all" not in {json.loads(line)["query_id"] for line in without}
+
+
+def test_the_reference_of_a_folder_is_a_name_or_a_file(files: Path) -> None:
+    arguments = [files / "qrels.txt", files / "runs", "rrLP", "--reference"]
+    assert output(*arguments, "B") == output(*arguments, files / "runs" / "B.run")
+
+
+def test_groups(files: Path) -> None:
+    groups = {"A": "x", "B": "x", "C": "y"}
+    arguments = [files / "qrels.txt", files / "runs", "NRG@2", "-p", "-1", "-o", "jsonl"]
+    expected = RunContext(RUNS, priors=BestOfOtherGroups(), groups=groups).evaluate(QRELS, [NRG @ 2])
+    for start in ("", "run,group\n", "\ufeffRun, Group\n\n", "stale,z\n"):
+        csv = files / "groups.csv"
+        csv.write_text(start + "".join(f"{n}, {g}\n" for n, g in groups.items()), encoding="utf-8")
+        rows = output(*arguments[:3], "-o", "jsonl", "--priors", "best-of-other-groups", "--groups", csv)
+        assert [json.loads(line) for line in rows.splitlines()] == expected.to_dict(orient="records"), start
+
+
+def test_the_picture(files: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
+    (files / "groups.csv").write_text("A,x\nB,x\nC,y\n", encoding="utf-8")
+    for ending, magic in (("png", b"\x89PNG"), ("svg", b"<?xml")):
+        path = files / f"out.{ending}"
+        text = output(
+            files / "qrels.txt", files / "runs", "NRG@2", "nDCG@2", "--plot", path, "--groups", files / "groups.csv"
+        )
+        assert text.splitlines()[0] == "name\tNRG@2\tnDCG@2"
+        assert path.read_bytes().startswith(magic)
+
+
+# ---- ir_datasets -----------------------------------------------------------------------------------------
+
+
+def test_qrels_of_a_dataset(files: Path) -> None:
+    scored = demo.generate().scoreddocs
+    rankings: dict[str, dict[str, float]] = {}
+    for row in scored:
+        rankings.setdefault(row.query_id, {})[row.doc_id] = row.score
+    path = write_run(files / "bm25.run", "BM25", rankings)
+    expected = ir_measures.calc_aggregate([nDCG @ 10, AP, P @ 5], demo.generate().qrels, rankings)
+    assert output(demo.DATASET_ID, path, "nDCG@10 AP P@5") == "".join(f"{m}\t{v:.4f}\n" for m, v in expected.items())
+
+
+def test_vaswani(files: Path) -> None:
+    home = Path(__file__).resolve().parents[2] / "shared" / "ir_datasets"
+    if not (home / "vaswani").is_dir():
+        pytest.skip("no copy of the Vaswani collection at ../shared/ir_datasets")
+    shutil.copytree(home, files / "home", copy_function=shutil.copyfile)
+    path = write_run(files / "v.run", "v", {"1": {"1239": 3.0, "1": 2.0, "1502": 1.0}})
+    done = run(
+        "vaswani", path, "P@3", "nDCG_UE(pool='corpus')@3", "-q", env=os.environ | {"IR_DATASETS_HOME": str(files / "home")}
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert "1\tP@3\t0.6667" in lines and len(lines) == 2 * (93 + 1)
+
+
+OFFLINE = {"IR_DATASETS_DL_TRIES": "1", "IR_DATASETS_DL_TIMEOUT": "2", "https_proxy": "http://127.0.0.1:9"}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "message"),
+    [
+        ("antique/test", "files of the dataset 'antique/test' cannot be had .*is there a network"),
+        ("antiqe/test", "no qrels file 'antiqe/test', and ir_datasets knows no dataset .*did you mean 'antique/test'"),
+        ("antique", "'antique' has docs, but no .*qrels.*give the qrels yourself"),
+    ],
+)
+def test_datasets_that_cannot_be_had(files: Path, dataset: str, message: str) -> None:
+    env = os.environ | OFFLINE | {"IR_DATASETS_HOME": str(files / "home")}
+    said = error(dataset, files / "runs", "NRG@2", env=env, cwd=files)
+    assert re.search(message, said), said
+
+
+# ---- bad input -------------------------------------------------------------------------------------------
+
+ONE = ["qrels.txt", "runs/A.run"]
+PRIOR = ["--prior", "runs/B.run"]
+FOLDER = ["qrels.txt", "runs"]
+BAD = {
+    "nothing": ([], "the following arguments are required: QRELS, RUN, MEASURE; see ir_measures_relative --help"),
+    "no such qrels": (["nix.txt", *ONE[1:], "NRG@2", *PRIOR], "no qrels file 'nix.txt'"),
+    "qrels that are a folder": (["runs", *ONE[1:], "NRG@2", *PRIOR], "runs is a folder; give a TREC qrels file"),
+    "qrels that are a run": (["runs/A.run", *ONE[1:], "NRG@2", *PRIOR], "runs/A.run, line 1: a TREC qrels line is"),
+    "binary qrels": (["binary", *ONE[1:], "NRG@2", *PRIOR], "the qrels binary: not a TREC qrels file in UTF-8"),
+    "truncated qrels": (["truncated.gz", *ONE[1:], "NRG@2", *PRIOR], "truncated.gz: the .gz file is truncated"),
+    "empty qrels": (["empty", *ONE[1:], "NRG@2", *PRIOR], "the qrels hold no judgment"),
+    "other topics": (["other.txt", *ONE[1:], "NRG@2", *PRIOR], "run 'A' has no query in common with the qrels"),
+    "no such run": (["qrels.txt", "nix", "NRG@2", *PRIOR], "nix: no such file or folder"),
+    "truncated run": (["qrels.txt", "truncated.gz", "NRG@2", *PRIOR], "truncated.gz: the .gz file is truncated"),
+    "run that is qrels": (["qrels.txt", "qrels.txt", "NRG@2", *PRIOR], "qrels.txt, line 1: 4 columns where"),
+    "no such prior": ([*ONE, "NRG@2", "--prior", "nix"], "nix: no such file or folder"),
+    "no prior": ([*ONE, "nDCG@2 NRG@2"], "NRG@2 needs runs to compare with: give them with --prior"),
+    "prior is the run": ([*ONE, "NRG@2", "--prior", "./runs/../runs/A.run"], "is the evaluated run itself"),
+    "reference is the run": ([*ONE, "rrLP", "--reference", "runs/A.run"], "is the evaluated run itself"),
+    "prior ranks as the run": ([*ONE, "NRG@2", "--prior", "copy.run"], "'copy' ranks exactly as the evaluated run"),
+    "which reference": ([*ONE, "rrLP", "--prior", "runs/B.run", "--prior", "runs/C.run"], "with --reference which of B, C"),
+    "which reference of the folder": ([*FOLDER, "MED@2"], "say with --reference which of A, B, C"),
+    "unknown reference": ([*FOLDER, "MED@2", "--reference", "D"], "--reference D is no run of runs; its runs are A, B, C"),
+    "a run as a measure": ([*ONE, "runs/B.run", "NRG@2"], "'runs/B.run' is a file, not a measure"),
+    "typo": ([*ONE, "NGR(base='RBP')@10", *PRIOR], "the nearest is 'NRG', that is NRG(base='RBP')@10"),
+    "wrong case": ([*ONE, "ndcg@10"], "no measure is called 'ndcg'; the nearest is 'nDCG', that is nDCG@10"),
+    "open bracket": ([*ONE, "NRG(base='RBP'@10", *PRIOR], "problem parsing measure"),
+    "bad parameter": ([*ONE, "NRG(base='X')@10", *PRIOR], "base='X' is not allowed; it must be one of"),
+    "lacking parameter": ([*ONE, "P"], "it needs the parameter cutoff: write P@10"),
+    "cutoff 0": ([*ONE, "nDCG@0"], "nDCG@0: the cutoff must be at least 1"),
+    "no provider": ([*ONE, "alpha_nDCG(alpha=0.3)@7"], "Unsupported measures"),
+    "other provider": ([*ONE, "nDCG@2", "--provider", "judged"], "--provider judged does not compute nDCG@2"),
+    "no size of the collection": ([*ONE, "nDCG_UE(pool='corpus')@2"], "the number of documents in the collection (on the command line: --num_docs)"),
+    "size 0": ([*ONE, "P@1", "--num_docs", "0"], "num_docs=0 is not allowed"),
+    "-n without -q": ([*ONE, "P@1", "-n"], "give -q as well"),
+    "bad places": ([*ONE, "P@1", "-p", "-2"], "--places -2: give 0 or more"),
+    "bad format": ([*ONE, "P@1", "-o", "xml"], "invalid choice: 'xml'"),
+    "--prior for a folder": ([*FOLDER, "NRG@2", *PRIOR], "choose with --priors"),
+    "--priors for a file": ([*ONE, "NRG@2", "--priors", "earlier"], "--priors goes with a folder of runs"),
+    "empty folder": (["qrels.txt", "nothing", "NRG@2"], "nothing: the folder holds no file"),
+    "non-run in the folder": (["qrels.txt", "mixed", "NRG@2"], "mixed/README.md, line 1: 3 columns"),
+    "no groups": ([*FOLDER, "NRG@2", "--priors", "best-of-other-groups"], "needs the groups: give --groups CSV"),
+    "no such groups": ([*FOLDER, "NRG@2", "--groups", "nix.csv"], "nix.csv: No such file or directory; check the path"),
+    "a run lacks in the groups": ([*FOLDER, "NRG@2", "--groups", "lacks.csv"], "lacks B, C; add a line such as 'B,its group'"),
+    "three columns": ([*FOLDER, "NRG@2", "--groups", "three.csv"], "three.csv, line 2: a line is 'run,group', not 'B,x,y'"),
+    "two groups": ([*FOLDER, "NRG@2", "--groups", "two.csv"], "two.csv, line 2: 'A' is in 'x' already"),
+    "plot without absolute": ([*FOLDER, "NRG@2", "--plot", "o.png"], "add an absolute one, such as nDCG@10"),
+    "plot without relative": ([*FOLDER, "P@2", "--plot", "o.png"], "add a relative one, such as NRG@10"),
+    "plot of one run": ([*ONE, "NRG@2", *PRIOR, "--plot", "o.png"], "--plot goes with a folder"),
+    "plot nowhere": ([*FOLDER, "NRG@2", "P@2", "--plot", "nix/o.png"], "there is no folder"),
+    "plot to a folder": ([*FOLDER, "NRG@2", "P@2", "--plot", "dir.png"], "--plot dir.png: cannot be written"),
+    "plot as a text": ([*FOLDER, "NRG@2", "P@2", "--plot", "o.doc"], "the ending of the name says the format"),
+}  # fmt: skip
+
+
+def test_bad_input_is_one_line_and_exit_code_2(files: Path, capfd: pytest.CaptureFixture[str], monkeypatch) -> None:
+    """All cases in this process, where it is quick; a few of every kind run as processes below."""
+    from ir_measures_relative.cli import main
+
+    pytest.importorskip("matplotlib", reason="the cases of --plot need matplotlib")
+    prepare_bad_input(files)
+    monkeypatch.chdir(files)
+    for case, (arguments, message) in BAD.items():
+        try:
+            code = main(arguments)
+        except SystemExit as leave:  # argparse
+            code = int(str(leave.code))
+        out, err = capfd.readouterr()
+        assert code == 2 and out == "", (case, out, err)
+        assert err.startswith("ir_measures_relative: error: ") and err.count("\n") == 1, (case, err)
+        assert message in err, (case, err)
+
+
+@pytest.mark.parametrize(
+    "case",
+    ["nothing", "no such qrels", "prior is the run", "typo", "non-run in the folder", "truncated run",
+     "a run lacks in the groups", "bad format"],
+)  # fmt: skip
+def test_bad_input_of_a_process(files: Path, case: str) -> None:
+    prepare_bad_input(files)
+    arguments, message = BAD[case]
+    assert message in error(*arguments, cwd=files)
+
+
+def prepare_bad_input(files: Path) -> None:
+    (files / "binary").write_bytes(b"\xff\xfe 0 x 1\n")
+    (files / "truncated.gz").write_bytes(gzip.compress(b"1 Q0 a 1 1.0 A\n" * 1000)[:30])
+    (files / "empty").write_text("")
+    (files / "other.txt").write_text("77 0 a 1\n")
+    write_run(files / "copy.run", "copy", RUNS["A"])
+    for folder in ("nothing", "mixed", "dir.png"):
+        (files / folder).mkdir()
+    write_run(files / "mixed" / "A.run", "A", RUNS["A"])
+    (files / "mixed" / "README.md").write_text("Runs of mine\n")
+    (files / "lacks.csv").write_text("run,group\nA,x\n")
+    (files / "three.csv").write_text("A,x\nB,x,y\n")
+    (files / "two.csv").write_text("A,x\nA,y\n")
+
+
+def test_without_matplotlib(files: Path) -> None:
+    (files / "matplotlib").mkdir()
+    (files / "matplotlib" / "__init__.py").write_text("raise ImportError('No module named matplotlib')\n")
+    env = os.environ | {"PYTHONPATH": str(files)}
+    said = error(files / "qrels.txt", files / "runs", "NRG@2 P@2", "--plot", files / "o.png", env=env)
+    assert "pip install 'ir-measures-relative[plot]'" in said
+    assert run(files / "qrels.txt", files / "runs", "NRG@2", env=env).returncode == 0
+
+
+# Root may read everything: it becomes another user, once the modules are there that this user may not read.
+_AS_NOBODY = """
+import os, sys, tqdm, ir_measures_relative.cli
+if os.geteuid() == 0:
+    os.seteuid(65534)
+sys.exit(ir_measures_relative.cli.main(sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder whose parents anybody may enter."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="there are no such permissions on this system")
+def test_what_may_not_be_read(files: Path, open_folder: Path) -> None:
+    shutil.copytree(files / "runs", open_folder / "x" / "runs")
+    shutil.copy(files / "qrels.txt", open_folder / "x")
+    shutil.copy(files / "qrels.txt", open_folder / "x" / "closed.txt")
+    os.chmod(open_folder / "x", 0o755)
+    os.chmod(open_folder / "x" / "closed.txt", 0)
+    os.chmod(open_folder / "x" / "runs", 0)
+    try:
+        for arguments, message in [
+            (["qrels.txt", "runs", "NRG@2"], "runs: Permission denied; check the path and its permissions"),
+            (["closed.txt", "*.txt", "P@2"], "closed.txt: Permission denied; check the path and its permissions"),
+        ]:
+            done = subprocess.run(
+                [sys.executable, "-c", _AS_NOBODY, *arguments], capture_output=True, text=True, cwd=open_folder / "x"
+            )
+            assert done.returncode == 2 and done.stdout == ""
+            assert done.stderr == f"ir_measures_relative: error: {message}\n"
+    finally:
+        os.chmod(open_folder / "x" / "runs", 0o755)
+
+
+# ---- warnings, interruptions, help -----------------------------------------------------------------------
+
+
+def test_warnings_are_single_lines(files: Path) -> None:
+    (files / "one").mkdir()
+    shutil.copy(files / "runs" / "A.run", files / "one")
+    done = run(files / "qrels.txt", files / "one", "NRG@2 UniqueRel@2", "-o", "jsonl", "-p", "2")
+    assert done.returncode == 0
+    first, second = done.stderr.splitlines()
+    assert first.startswith("ir_measures_relative: warning: --places is ignored")
+    assert second.startswith("ir_measures_relative: warning: the context holds no run but 'A'")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes and signals")
+def test_a_reader_who_leaves(files: Path) -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "qrels.txt", "runs", "NRG@2", "-q"], cwd=files, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout and process.stderr
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 141
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes and signals")
+def test_control_c(files: Path) -> None:
+    os.mkfifo(files / "slow")
+    process = subprocess.Popen(
+        [*COMMAND, "slow", "runs", "NRG@2"], cwd=files, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with open(files / "slow", "wb"):  # opens when the command reads it
+        process.send_signal(signal.SIGINT)
+        assert process.communicate() == (b"", b"")
+    assert process.returncode == 130
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+def test_a_full_disk(files: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, "qrels.txt", "runs", "NRG@2"], cwd=files, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert (done.returncode, done.stderr) == (2, "ir_measures_relative: error: No space left on device\n")
+
+
+def test_help_and_version() -> None:
+    assert output("--version") == f"ir_measures_relative {__version__}\n"
+    text = output("--help")
+    for word in ("QRELS", "--prior RUN", "--reference", "--priors", "best-of-other-groups", "--plot", "NRG", "rrLP"):
+        assert word in text
+
+
+def test_the_entry_point(files: Path) -> None:
+    command = shutil.which("ir_measures_relative", path=str(Path(sys.executable).parent))
+    if command is None:
+        pytest.skip("the package is not installed in this environment, so there is no command")
+    done = subprocess.run([command, "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"ir_measures_relative {__version__}\n")
+
+
+# ---- real runs -------------------------------------------------------------------------------------------
+
+
+def test_robust_runs_from_the_gz_and_unpacked(robust03_path: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
+    measures = ["nDCG@10", "NRG@10", "P_Rareness@10", "UniqueRel@10"]
+    packed, unpacked, picture = robust03_path / "qrels.txt.gz", tmp_path / "qrels.txt", tmp_path / "out.png"
+    unpacked.write_bytes(gzip.decompress(packed.read_bytes()))
+    text = output(packed, robust03_path / "runs", *measures, "--plot", picture)
+    assert text == output(unpacked, robust03_path / "runs", *measures)
+    assert picture.stat().st_size > 10_000
+    rows = [line.split("\t") for line in text.splitlines()]
+    assert rows[0] == ["name", *measures] and len(rows) == 1 + 17
+    assert rows[1 + [r[0] for r in rows[1:]].index("pircRBa1")][1:] == ["0.4572", "0.0772", "0.6847", "0.4600"]

@@ -1,0 +1,330 @@
+"""The pictures: what is on them, that labels are legible, and that pyplot is left alone."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import nDCG
+
+from ir_measures_relative import MED, NRG, RunContext, plots, rrLP
+from ir_measures_relative._labels import place_labels
+
+matplotlib = pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
+from matplotlib.axes import Axes  # noqa: E402
+from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+
+QRELS = {"q1": {"A": 1, "B": 1, "C": 0}, "q2": {"D": 1, "E": 2}}
+RUNS = {
+    "BM25": {"q1": {"A": 3.0, "X": 2.0}, "q2": {"D": 1.0}},
+    "RM3": {"q1": {"A": 3.0, "X": 2.0, "C": 1.0}, "q2": {"D": 1.0}},
+    "ANCE": {"q1": {"Y": 3.0, "B": 2.0}, "q2": {"E": 2.0, "D": 1.0}},
+    "TCT": {"q1": {"Y": 3.0, "B": 2.0, "Z": 1.0}, "q2": {"E": 2.0}},
+}
+
+
+def axes() -> Axes:
+    return canvas(plots.new_figure()).subplots()
+
+
+def canvas(figure: Figure) -> Figure:
+    FigureCanvasAgg(figure)  # so that the figure can be drawn, not only saved
+    return figure
+
+
+def table(n: int, seed: int = 0, spread: float = 1.0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    values = 0.4 + spread * (rng.random((2, n)) - 0.5)
+    return pd.DataFrame({"name": [f"team{i % 7}-run{i}" for i in range(n)], "nDCG@10": values[0], "NRG@10": values[1]})
+
+
+def drawn_boxes(ax: Axes) -> list[tuple[float, float, float, float]]:
+    """(left, bottom, right, top) of every label, as it is drawn."""
+    ax.figure.canvas.draw()
+    renderer = ax.figure.canvas.get_renderer()
+    return [t.get_window_extent(renderer).extents for t in ax.texts]
+
+
+def overlap(a, b) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+# ---- relative against absolute ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("seed", "spread"), [(0, 1.0), (1, 0.05), (2, 1e-9)])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_forty_labels_cover_neither_each_other_nor_the_points(seed, spread, grouped) -> None:
+    frame = table(40, seed, spread)
+    groups = {n: n.split("-")[0] for n in frame["name"]} if grouped else None
+    ax = plots.relative_against_absolute(frame, groups=groups, ax=axes())
+    boxes = drawn_boxes(ax)
+    assert sorted(t.get_text() for t in ax.texts) == sorted(frame["name"])
+    assert [p for p in itertools.combinations(boxes, 2) if overlap(*p)] == []
+    inside = ax.bbox.extents
+    assert all(b[0] >= inside[0] and b[1] >= inside[1] and b[2] <= inside[2] and b[3] <= inside[3] for b in boxes)
+    points = ax.transData.transform(frame[["nDCG@10", "NRG@10"]])
+    radius = 2.0
+    markers = [(x - radius, y - radius, x + radius, y + radius) for x, y in points]
+    assert [1 for b, m in itertools.product(boxes, markers) if overlap(b, m)] == []
+
+
+def test_labels_find_their_places_again_when_the_figure_changes() -> None:
+    ax = plots.relative_against_absolute(table(30), ax=axes())
+    for width, height, dpi in ((9, 6.5, 100), (6, 5, 100), (9, 6.5, 220)):
+        ax.figure.set_size_inches(width, height)
+        ax.figure.set_dpi(dpi)
+        boxes = drawn_boxes(ax)
+        assert [p for p in itertools.combinations(boxes, 2) if overlap(*p)] == [], (width, dpi)
+
+
+def test_a_legend_inside_is_not_covered() -> None:
+    frame = table(25, seed=3)
+    figure = canvas(Figure(figsize=(8, 6)))  # makes no room beside the axes
+    ax = plots.relative_against_absolute(frame, groups={n: n[:5] for n in frame["name"]}, ax=figure.subplots())
+    boxes = drawn_boxes(ax)
+    legend = ax.get_legend().get_window_extent().extents
+    assert overlap(legend, ax.bbox.extents) and [b for b in boxes if overlap(b, legend)] == []
+
+
+def test_points_axes_and_groups() -> None:
+    frame = table(4).assign(name=["a", "b", "c", "d"])
+    mine = axes()
+    ax = plots.relative_against_absolute(frame, NRG @ 10, nDCG @ 10, groups={"a": "X", "b": "Y", "c": "X"}, ax=mine)
+    assert ax is mine and isinstance(ax, Axes)
+    assert "nDCG@10" in ax.get_xlabel() and "NRG@10" in ax.get_ylabel() and ax.get_title()
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["X", "Y", "no group"]
+    found = {tuple(p) for line in ax.lines for p in line.get_xydata()}
+    assert found == set(zip(frame["nDCG@10"], frame["NRG@10"], strict=True))
+    looks = [(line.get_color(), line.get_marker()) for line in ax.lines]
+    assert len(set(looks)) == 3
+    assert plots.relative_against_absolute(frame, ax=axes()).get_legend() is None
+
+
+def test_49_groups_look_different() -> None:
+    frame = table(49)
+    ax = plots.relative_against_absolute(frame, groups=dict(zip(frame["name"], frame["name"], strict=True)), ax=axes())
+    assert len({(line.get_color(), line.get_marker()) for line in ax.lines}) == 49
+
+
+def test_long_names_are_shortened_unless_that_makes_them_equal() -> None:
+    long = "x" * 60
+    frame = table(4).assign(name=["a" + long + "b", "c" + long + "d", "y" * 25 + "1" + "y" * 25, "y" * 25 + "2" + "y" * 25])
+    texts = [t.get_text() for t in plots.relative_against_absolute(frame, ax=axes()).texts]
+    assert len(texts[0]) < 40 and texts[0][0] == "a" and texts[0][-1] == "b" and "…" in texts[0]
+    assert texts[2:] == list(frame["name"][2:])
+
+
+def test_corner_cases_are_drawn() -> None:
+    for frame in (table(0), table(1), pd.concat([table(1)] * 6), table(3).assign(**{"NRG@10": [-0.5, 0.0, 0.5]})):
+        ax = plots.relative_against_absolute(frame, ax=axes())
+        boxes = drawn_boxes(ax)
+        assert len(boxes) == len(frame) and not any(overlap(*p) for p in itertools.combinations(boxes, 2))
+
+
+def test_systems_without_a_value_are_named() -> None:
+    frame = table(3).assign(name=list("abc"), **{"NRG@10": [0.1, np.nan, np.inf]})
+    with pytest.warns(UserWarning, match=r"lack a value of nDCG@10 or NRG@10: \['b', 'c'\]"):
+        ax = plots.relative_against_absolute(frame, ax=axes())
+    assert [t.get_text() for t in ax.texts] == ["a"]
+
+
+@pytest.mark.parametrize("draw", [plots.relative_against_absolute, plots.chronological])
+def test_a_column_that_is_not_there(draw) -> None:
+    with pytest.raises(ValueError, match=r"no column 'AP'; its columns are \['name', 'nDCG@10', 'NRG@10'\]"):
+        draw(table(3), absolute="AP", ax=axes())
+    with pytest.raises(ValueError, match=r"no column 'name'; its columns are \['nDCG@10', 'NRG@10'\]"):
+        draw(table(3).drop(columns="name"), ax=axes())
+
+
+# ---- in the order of release -----------------------------------------------------------------------------
+
+
+def test_chronological_scores_each_system_against_those_before_it() -> None:
+    context = RunContext(RUNS, priors="others")
+    mine = axes()
+    ax = plots.chronological(context, QRELS, relative=NRG @ 2, absolute="nDCG@2", ax=mine)
+    assert ax is mine
+    expected = RunContext(RUNS, priors="earlier").evaluate(QRELS, [nDCG @ 2, NRG @ 2])
+    first, second = (line.get_ydata() for line in ax.lines[:2])
+    assert list(first) == list(expected["nDCG@2"]) and list(second) == list(expected["NRG@2"])
+    assert [t.get_text() for t in ax.get_xticklabels()] == list(RUNS)
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["nDCG@2 (absolute)", "NRG@2 (relative)"]
+    from_table = plots.chronological(expected, relative="NRG@2", absolute="nDCG@2", ax=axes())
+    assert list(from_table.lines[1].get_ydata()) == list(second)
+    with pytest.raises(ValueError, match="needs the qrels"):
+        plots.chronological(context, ax=axes())
+
+
+def test_measures_of_different_size_have_two_axes() -> None:
+    frame = table(3, spread=0.2).assign(**{"NRG@10": [4.0, 2.0, 1.0]})
+    ax = plots.chronological(frame, ax=axes())
+    other = next(a for a in ax.figure.axes if a is not ax)
+    assert len(ax.lines) == len(other.lines) == 1
+    assert (ax.get_ylabel(), other.get_ylabel()) == ("nDCG@10", "NRG@10")
+    assert len(plots.chronological(table(3, spread=0.2), ax=axes()).figure.axes) == 1
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 17, 60])
+@pytest.mark.parametrize("offset", [0.0, -0.6])
+def test_every_point_is_within_the_axes(n, offset) -> None:
+    frame = table(n)
+    frame["NRG@10"] += offset
+    frame.loc[1:1, "nDCG@10"] = np.nan
+    ax = plots.chronological(frame, ax=axes())
+    ax.figure.canvas.draw()
+    for each in ax.figure.axes:
+        low, high = each.get_ylim()
+        for line in each.lines:
+            values = np.asarray(line.get_ydata(), dtype=float)
+            values = values[np.isfinite(values)]
+            assert ((values >= low) & (values <= high)).all()
+    boxes = [t.get_window_extent() for t in ax.get_xticklabels()]
+    assert all(b.y0 >= 0 and b.x0 >= 0 for b in boxes)  # no label is cut off
+
+
+# ---- which systems are alike -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", [MED @ 2, "rrLP"])
+def test_the_heat_map_holds_the_distances(measure) -> None:
+    context = RunContext(RUNS)
+    mine = axes()
+    ax = plots.similarity(context, QRELS, measure, ax=mine)
+    assert ax is mine and len(ax.figure.axes) == 2  # the other holds the colour bar
+    order = [t.get_text() for t in ax.get_yticklabels()]
+    assert order == [t.get_text() for t in ax.get_xticklabels()] and sorted(order) == sorted(RUNS)
+    shown = np.ma.asarray(ax.images[0].get_array())
+    assert shown.mask.tolist() == np.eye(4, dtype=bool).tolist()
+    base = rrLP if measure == "rrLP" else measure
+    for (i, a), (j, b) in itertools.permutations(enumerate(order), 2):
+        per_query = RunContext({n: RUNS[n] for n in (a, b)}).evaluate(QRELS, [base(ref=b)], perquery=True)
+        values = per_query.loc[per_query["name"] == a, "value"]
+        assert shown[i, j] == pytest.approx(values.abs().mean())
+        assert shown[i, j] == shown[j, i]
+
+
+def test_systems_that_are_alike_stand_side_by_side() -> None:
+    order = [t.get_text() for t in plots.similarity(RunContext(RUNS), QRELS, ax=axes()).get_yticklabels()]
+    assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset({"BM25", "RM3"}), frozenset({"ANCE", "TCT"})}
+
+
+def test_signed_values() -> None:
+    context = RunContext(RUNS)
+    ax = plots.similarity(context, QRELS, rrLP, signed=True, ax=axes())
+    order = [t.get_text() for t in ax.get_yticklabels()]
+    expected = context.evaluate(QRELS, [rrLP(ref=n) for n in order]).set_index("name").loc[order].to_numpy()
+    shown = np.ma.asarray(ax.images[0].get_array())
+    assert shown.data == pytest.approx(expected) and shown.data == pytest.approx(-shown.data.T)
+    low, high = ax.images[0].get_clim()
+    assert low == -high
+
+
+@pytest.mark.parametrize("names", [["BM25"], ["BM25", "ANCE"], list(RUNS)])
+def test_few_systems_and_their_cells(names) -> None:
+    ax = plots.similarity(RunContext({n: RUNS[n] for n in names}), QRELS, ax=axes())
+    ax.figure.canvas.draw()
+    assert len(ax.texts) == len(names) * (len(names) - 1)
+    assert not any(t.get_text().startswith("-") for t in ax.texts)
+
+
+def test_identical_systems() -> None:
+    ax = plots.similarity(RunContext({n: RUNS["BM25"] for n in "abc"}), QRELS, "rrLP", signed=True, ax=axes())
+    assert {t.get_text() for t in ax.texts} == {".00"}
+
+
+def test_a_measure_that_compares_nothing() -> None:
+    context = RunContext(RUNS)
+    with pytest.raises(ValueError, match="NRG@10 does not compare two systems; give one of MED, .*rrLP"):
+        plots.similarity(context, QRELS, NRG @ 10)
+    with pytest.raises(ValueError, match="nDCG@10 does not compare two systems"):
+        plots.similarity(context, QRELS, "nDCG@10")
+    with pytest.raises(ValueError, match="compares with 'BM25' alone; leave ref= out"):
+        plots.similarity(context, QRELS, "MED(ref='BM25')@10")
+    with pytest.raises(ValueError, match="holds no run"):
+        plots.similarity(RunContext({}), QRELS)
+
+
+# ---- where labels go -------------------------------------------------------------------------------------
+
+coordinate = st.floats(20, 480, allow_nan=False)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(coordinate, coordinate, st.floats(10, 70)), max_size=12))
+def test_labels_have_room(rows) -> None:
+    points = np.array([r[:2] for r in rows]).reshape(-1, 2)
+    sizes = np.array([(r[2], 10.0) for r in rows]).reshape(-1, 2)
+    taken = np.array([[200.0, 200.0, 300.0, 260.0]])
+    centres, lines = place_labels(points, sizes, np.array([0.0, 0.0, 500.0, 500.0]), taken, 4.0)
+    boxes = [(*(c - s / 2), *(c + s / 2)) for c, s in zip(centres, sizes, strict=True)]
+    assert not any(overlap(*p) for p in itertools.combinations([*boxes, taken[0]], 2))
+    assert all(b[0] >= 0 and b[1] >= 0 and b[2] <= 500 and b[3] <= 500 for b in boxes)
+    assert not any(overlap(b, (*(p - 4), *(p + 4))) for b in boxes for p in points)
+    assert (lines[:, 0] == points).all()
+    ends = np.array([np.clip(e, b[:2], b[2:]) for e, b in zip(lines[:, 1], boxes, strict=True)]).reshape(-1, 2)
+    led = (lines[:, 0] != lines[:, 1]).any(axis=1)
+    assert np.allclose(ends[led], lines[led, 1])  # a line ends at its label
+
+
+# ---- pyplot and matplotlib -------------------------------------------------------------------------------
+
+_ALONE = """
+import sys
+import ir_measures_relative.plots as plots
+assert "matplotlib" not in sys.modules and "scipy" not in sys.modules, "a heavy import"
+import pandas as pd
+table = pd.DataFrame({"name": ["a", "b"], "nDCG@10": [0.1, 0.2], "NRG@10": [0.3, 0.1]})
+ax = plots.new_figure().subplots()
+plots.relative_against_absolute(table, ax=ax)
+plots.chronological(table, ax=ax)
+context = plots.RunContext({"a": {"q": {"x": 1.0}}, "b": {"q": {"y": 1.0}}})
+plots.similarity(context, {"q": {"x": 1}}, ax=ax)
+ax.figure.canvas.draw()
+assert "matplotlib.pyplot" not in sys.modules, "pyplot"
+import matplotlib
+matplotlib.use("agg")
+made = plots.relative_against_absolute(table)
+import matplotlib.pyplot
+assert matplotlib.pyplot.gcf() is made.figure
+"""
+
+
+def test_pyplot_is_left_alone_unless_it_is_to_make_the_figure() -> None:
+    done = subprocess.run([sys.executable, "-W", "error", "-c", _ALONE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    for draw in (
+        lambda: plots.relative_against_absolute(table(2)),
+        lambda: plots.chronological(table(2)),
+        lambda: plots.similarity(RunContext(RUNS), QRELS),
+        plots.new_figure,
+    ):
+        with pytest.raises(ImportError, match=r"pip install 'ir-measures-relative\[plot\]'"):
+            draw()
+
+
+# ---- real runs -------------------------------------------------------------------------------------------
+
+
+def test_robust_runs(robust03) -> None:
+    runs, qrels = robust03
+    context = RunContext(runs)
+    frame = context.evaluate(qrels, [nDCG @ 10, NRG @ 10])
+    boxes = drawn_boxes(plots.relative_against_absolute(frame, ax=axes()))
+    assert len(boxes) == 17 and not any(overlap(*p) for p in itertools.combinations(boxes, 2))
+    ax = plots.similarity(context, qrels, MED @ 10, ax=axes())
+    order = [t.get_text() for t in ax.get_yticklabels()]
+    assert abs(order.index("Sel50") - order.index("InexpC2")) == 1  # the closest two
+    distances = np.ma.asarray(ax.images[0].get_array())
+    assert distances.min() == distances[order.index("Sel50"), order.index("InexpC2")]
