@@ -80,7 +80,7 @@ def files(tmp_path: Path) -> Path:
 
 def test_absolute_measures_are_printed_as_ir_measures_prints_them(files: Path) -> None:
     arguments = [files / "qrels.txt", files / "runs" / "A.run", "nDCG@10 AP", "P@2"]
-    for flags in (["-p", "7"], ["-q", "-n"], ["-q", "-p", "-1"], ["-q", "-o", "jsonl"]):
+    for flags in (["-p", "7"], ["-q", "-n", "-p", "-1"], ["-q", "-o", "jsonl"]):
         theirs = subprocess.run(
             [sys.executable, "-m", "ir_measures", *map(str, arguments), *flags], capture_output=True, text=True
         )
@@ -174,7 +174,7 @@ def test_groups(files: Path) -> None:
     groups = {"A": "x", "B": "x", "C": "y"}
     arguments = [files / "qrels.txt", files / "runs", "NRG@2", "-p", "-1", "-o", "jsonl"]
     expected = RunContext(RUNS, priors=BestOfOtherGroups(), groups=groups).evaluate(QRELS, [NRG @ 2])
-    for start in ("", "run,group\n", "\ufeffRun, Group\n\n", "stale,z\n"):
+    for start in ("", "\ufeffRun, Group\n\nstale,z\n"):
         csv = files / "groups.csv"
         csv.write_text(start + "".join(f"{n}, {g}\n" for n, g in groups.items()), encoding="utf-8")
         rows = output(*arguments[:3], "-o", "jsonl", "--priors", "best-of-other-groups", "--groups", csv)
@@ -184,13 +184,12 @@ def test_groups(files: Path) -> None:
 def test_the_picture(files: Path) -> None:
     pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
     (files / "groups.csv").write_text("A,x\nB,x\nC,y\n", encoding="utf-8")
-    for ending, magic in (("png", b"\x89PNG"), ("svg", b"<?xml")):
-        path = files / f"out.{ending}"
-        text = output(
-            files / "qrels.txt", files / "runs", "NRG@2", "nDCG@2", "--plot", path, "--groups", files / "groups.csv"
-        )
-        assert text.splitlines()[0] == "name\tNRG@2\tnDCG@2"
-        assert path.read_bytes().startswith(magic)
+    path = files / "out.svg"
+    text = output(
+        files / "qrels.txt", files / "runs", "NRG@2", "nDCG@2", "--plot", path, "--groups", files / "groups.csv"
+    )
+    assert text.splitlines()[0] == "name\tNRG@2\tnDCG@2"
+    assert path.read_bytes().startswith(b"<?xml")
 
 
 # ---- ir_datasets -----------------------------------------------------------------------------------------
@@ -202,8 +201,9 @@ def test_qrels_of_a_dataset(files: Path) -> None:
     for row in scored:
         rankings.setdefault(row.query_id, {})[row.doc_id] = row.score
     path = write_run(files / "bm25.run", "BM25", rankings)
-    expected = ir_measures.calc_aggregate([nDCG @ 10, AP, P @ 5], demo.generate().qrels, rankings)
-    assert output(demo.DATASET_ID, path, "nDCG@10 AP P@5") == "".join(f"{m}\t{v:.4f}\n" for m, v in expected.items())
+    measures = [nDCG @ 10, AP, P @ 5]
+    expected = ir_measures.calc_aggregate(measures, demo.generate().qrels, rankings)
+    assert output(demo.DATASET_ID, path, "nDCG@10 AP P@5") == "".join(f"{m}\t{expected[m]:.4f}\n" for m in measures)
 
 
 def test_vaswani(files: Path) -> None:
@@ -314,9 +314,8 @@ def test_bad_input_is_one_line_and_exit_code_2(files: Path, capfd: pytest.Captur
 
 @pytest.mark.parametrize(
     "case",
-    ["nothing", "no such qrels", "prior is the run", "typo", "non-run in the folder", "truncated run",
-     "a run lacks in the groups", "bad format"],
-)  # fmt: skip
+    ["nothing", "prior is the run", "non-run in the folder", "truncated run", "a run lacks in the groups"],
+)
 def test_bad_input_of_a_process(files: Path, case: str) -> None:
     prepare_bad_input(files)
     arguments, message = BAD[case]
@@ -456,7 +455,7 @@ def test_robust_runs_from_the_gz_and_unpacked(robust03_path: Path, tmp_path: Pat
     unpacked.write_bytes(gzip.decompress(packed.read_bytes()))
     text = output(packed, robust03_path / "runs", *measures, "--plot", picture)
     assert text == output(unpacked, robust03_path / "runs", *measures)
-    assert picture.stat().st_size > 10_000
+    assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 10_000
     rows = [line.split("\t") for line in text.splitlines()]
     assert rows[0] == ["name", *measures] and len(rows) == 1 + 17
     assert rows[1 + [r[0] for r in rows[1:]].index("pircRBa1")][1:] == ["0.4572", "0.0772", "0.6847", "0.4600"]
