@@ -1,0 +1,156 @@
+"""The examples, run as their readers run them."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+for needed in ("pyterrier", "pyterrier_alpha", "bm25s", "sklearn"):
+    pytest.importorskip(needed, reason=f"the examples need {needed}, of the extra [examples]")
+
+EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+SCRIPTS = sorted(p.name for p in EXAMPLES.glob("[a-z]*.py"))
+
+
+def run(script: str, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error::UserWarning:ir_measures_relative", str(EXAMPLES / script), *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **env},
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def output(script: str, *arguments: str, **env: str) -> str:
+    done = run(script, *arguments, **env)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def tables(text: str) -> list[pd.DataFrame]:
+    """The tables that an example prints: blocks that start with a line of column names."""
+    blocks = [b for b in text.split("\n\n") if re.match(r" *(name|by) ", b.lstrip("\n"))]
+    return [pd.read_csv(io.StringIO(re.sub(r"tuned by ", "tuned-by-", b)), sep=r"\s+").set_index(b.split()[0]) for b in blocks]
+
+
+def test_help() -> None:
+    code = (
+        "import runpy, sys\n"
+        "for script in sys.argv[1:]:\n"
+        "    sys.argv = [script, '--help']\n"
+        "    try: runpy.run_path(script, run_name='__main__')\n"
+        "    except SystemExit as stop: assert stop.code == 0, script\n"
+    )
+    scripts = [s for s in SCRIPTS if s != "vaswani.py" or _has_pisa()]
+    assert {"campaign.py", "complement_production.py", "tune_to_complement.py"} <= set(scripts)
+    done = subprocess.run(
+        [sys.executable, "-c", code, *scripts], capture_output=True, text=True, cwd=EXAMPLES, check=False,
+        env={**os.environ, "PYTHONPATH": str(EXAMPLES)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for script in scripts:
+        assert f"usage: {script}" in done.stdout
+    assert done.stdout.count("show this help message") == len(scripts)
+
+
+def _has_pisa() -> bool:
+    import importlib.util
+
+    return importlib.util.find_spec("pyterrier_pisa") is not None
+
+
+def test_campaign(tmp_path) -> None:
+    pytest.importorskip("matplotlib", reason="the picture needs the extra [plot]")
+    text = output("campaign.py", "--plot", str(tmp_path / "picture.png"))
+    runs, chosen = tables(text)
+    assert len(runs) == 6
+    assert runs["nDCG@10"].is_monotonic_decreasing
+    assert f"The one that adds most to all others is {runs['NRG@10'].idxmax()}, " in text
+    assert chosen["cumulative"].tolist() == pytest.approx(chosen["marginal"].cumsum().tolist(), abs=0.02)
+    assert f"take {', '.join(chosen.index)} rather than {', '.join(runs.index[:3])}" in text
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_campaign_of_a_folder(tmp_path) -> None:
+    (tmp_path / "runs").mkdir()
+    for name, docs in (("one", "AB"), ("two", "AC"), ("three", "XY")):
+        lines = [f"q Q0 {d} {i} {-i} {name}\n" for i, d in enumerate(docs)]
+        (tmp_path / "runs" / name).write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "qrels").write_text("q 0 A 1\nq 0 B 1\nq 0 C 0\n", encoding="utf-8")
+    text = output("campaign.py", str(tmp_path / "runs"), "--qrels", str(tmp_path / "qrels"), "--select", "9")
+    runs, chosen = tables(text)
+    assert runs.loc["one", "UniqueRel@10"] == 1
+    assert len(chosen) == 3
+    (tmp_path / "runs" / "four").write_text("not a run\n", encoding="utf-8")
+    for arguments, message in (
+        ((str(tmp_path / "runs"), "--qrels", str(tmp_path / "qrels")), "four, line 1: 3 columns where a TREC run has six"),
+        ((str(tmp_path / "runs"),), "needs --qrels"),
+        ((str(tmp_path / "none"), "--qrels", "x"), "no such file or folder"),
+    ):
+        wrong = run("campaign.py", *arguments)
+        assert wrong.returncode == 2
+        assert message in wrong.stderr
+
+
+def test_complement_production() -> None:
+    text = output("complement_production.py")
+    blind, judged = tables(text)
+    assert list(blind.index) == ["BM25+", "n-grams", "LSI"]
+    assert list(judged.index) == ["production", *blind.index]
+    med, rbo = blind["MED(base='RBP',p=0.9,judged=False)@100"], blind["RBO(p=0.9)"]
+    assert (med >= judged.loc[blind.index, "MED(base='RBP',p=0.9)@100"] - 1e-4).all()  # judgments only narrow it
+    assert med.rank().tolist() == rbo.rank(ascending=False).tolist()
+    assert f"1. {med.idxmin()} is nearest to production" in text
+    nrg = judged["NRG@10"].drop("production")
+    assert f"2. {nrg.idxmax()} adds most to production" in text
+    assert f"{nrg.idxmin()} adds least" in text
+
+
+def test_tune_to_complement() -> None:
+    text = output("tune_to_complement.py")
+    best, tuned = tables(text)
+    settings = ["k1", "b", "weight"]
+    assert best.loc["NRG@10", settings].tolist() != best.loc["nDCG@10", settings].tolist()
+    assert best.loc["NRG@10", "NRG@10"] > best.loc["nDCG@10", "NRG@10"]
+    assert best.loc["NRG@10", "nDCG@10"] < best.loc["nDCG@10", "nDCG@10"]
+    assert text.count("Best setting is") == 4
+    assert list(tuned.index) == ["deployed", "tuned-by-nDCG@10", "tuned-by-NRG@10"]
+    assert "1. nDCG@10 prefers" in text
+
+
+def test_unknown_dataset() -> None:
+    wrong = run("tune_to_complement.py", "--dataset", "vaswanni")
+    assert wrong.returncode == 2
+    assert "knows no dataset 'vaswanni'; did you mean 'vaswani'" in wrong.stderr
+    assert "Traceback" not in wrong.stderr
+
+
+def test_vaswani(tmp_path) -> None:
+    pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
+    named = os.environ.get("VASWANI")
+    folder = Path(named) if named else EXAMPLES.parents[1] / "shared" / "ir_datasets" / "vaswani"
+    if not (folder / "docs.txt").exists():
+        pytest.skip("the Vaswani collection is not here: set VASWANI to its folder in a home of ir_datasets")
+    shutil.copytree(folder, tmp_path / "vaswani")
+    text = output("vaswani.py", "--dimensions", "100", IR_DATASETS_HOME=str(tmp_path))
+    assert "vaswani: 11429 documents, 93 queries, 2083 judgments" in text
+    two, four = tables(text)
+    assert list(two.index) == ["BM25", "LSI"]
+    assert two.loc["BM25", "nDCG@10"] > 0.4
+    assert two.loc["BM25", "rrLP"] == -two.loc["LSI", "rrLP"] > 0
+    assert (two["NRG@10"] < two["nDCG@10"]).all()
+    assert f"BM25 finds more of what LSI misses than the other way round: NRG@10 {two.loc['BM25', 'NRG@10']:.4f}" in text
+    lines = re.search(r"on (\d+) of 93 queries.*wins (\d+) queries and BM25 (\d+)", text, re.S)
+    assert lines is not None
+    assert int(lines[2]) + int(lines[3]) <= 93
+    assert list(four.index) == ["BM25", "DPH", "QLD", "LSI"]
+    assert (four.loc[["BM25", "LSI"], "UniqueRel@10"] <= two["UniqueRel@10"]).all()
