@@ -252,6 +252,8 @@ def test_evaluate_wants_a_list_of_known_measures() -> None:
         context.evaluate(QRELS, "NRG@10")
     with pytest.raises(ValueError, match="NGR@10: measure not found"):
         context.evaluate(QRELS, ["NGR@10"])
+    with pytest.raises(ValueError, match=r"alpha_nDCG@10 needs the subtopics of the qrels.*ir_measures.calc_aggregate"):
+        context.evaluate(QRELS, ["alpha_nDCG@10"])
     with pytest.raises(ValueError, match="problem parsing measure"):
         context.evaluate(QRELS, ["NRG@"])
 

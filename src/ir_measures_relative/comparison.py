@@ -64,7 +64,16 @@ class JudgedContext:
         return self.cached(("positions", docs is self.judgments, cutoff, judged_only), compute)
 
     def per_query(self, measure: ir_measures.Measure, rankings: Rankings) -> FloatArray:
-        """An absolute measure of a run, one value a query, by ir_measures."""
+        """An absolute measure of a run, one value a query, by ir_measures.
+
+        Raises:
+            ValueError: a measure that no provider computes, or that needs more than relevance.
+        """
+        if needs_subtopics(measure):
+            raise ValueError(
+                f"{measure} needs the subtopics of the qrels, which a context does not keep; compute it with "
+                "ir_measures.calc_aggregate or pt.Experiment"
+            )
         evaluator = self.cached(
             ("evaluator", measure), lambda: ir_measures.evaluator([measure], self.qrels_dict())
         )
@@ -114,6 +123,11 @@ class JudgedContext:
     def same_rankings(self, rankings: Rankings, name: str) -> bool:
         """Whether the run ranks every judged query that it holds as the member of that name does."""
         return self.same_heads(rankings, name) and self.same_heads(rankings, name, None)
+
+
+def needs_subtopics(measure: ir_measures.Measure) -> bool:
+    """Whether a measure of ir_measures rates diversity, by subtopics that stand in the qrels' iteration column."""
+    return bool(ir_measures.providers.registry["pyndeval"].supports(measure))
 
 
 def _nested(judgments: Judgments) -> dict[str, dict[str, int]]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 
+from ..comparison import needs_subtopics
 from ..context import parse_measures
 from ..judgments import FloatArray
 from . import base
@@ -100,7 +101,7 @@ class _TaSC(RelativeMeasure):
                 f"{self.NAME}: base={name!r} is itself relative to other runs; give a measure of one "
                 "run, such as 'nDCG@10'"
             )
-        if ir_measures.providers.registry["pyndeval"].supports(measure):
+        if needs_subtopics(measure):
             raise ValueError(
                 f"{self.NAME}: base={name!r} needs the subtopics of the qrels, which a context does not "
                 "keep; give a measure that looks at relevance alone, such as 'nDCG@10'"
