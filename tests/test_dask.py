@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from campaigns import campaign, frame_of, qrels_frame
 from cases import contexts, qrels
 from ir_measures_relative import MED, BestOfOtherGroups, RunContext
 from ir_measures_relative.partition import evaluate_partition
@@ -24,8 +26,6 @@ dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
 from ir_measures_relative.dask import evaluate  # noqa: E402
-
-Campaign = Mapping[str, Mapping[str, Mapping[str, float]]]
 
 # With the absolute measures, a sum, and the two that depend on the grades of all the qrels.
 MEASURES = [
@@ -46,17 +46,6 @@ def _in_this_thread() -> Iterator[None]:
         yield
 
 
-def frame_of(runs: Campaign) -> pd.DataFrame:
-    rows = [(n, q, d, s) for n, run in runs.items() for q, docs in run.items() for d, s in docs.items()]
-    frame = pd.DataFrame(rows, columns=["name", "query_id", "doc_id", "score"])
-    return frame.astype({"name": str, "query_id": str, "doc_id": str, "score": float})
-
-
-def qrels_frame(labels: Mapping[str, Mapping[str, int]]) -> pd.DataFrame:
-    rows = [(q, d, label) for q, docs in labels.items() for d, label in docs.items()]
-    return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
-
-
 def spread(frame: pd.DataFrame, how: str, n: int = 3) -> Any:
     """A Dask DataFrame with the query as its index, or with the rows of a query all over the place."""
     if how == "by query":
@@ -64,35 +53,12 @@ def spread(frame: pd.DataFrame, how: str, n: int = 3) -> Any:
     return dd.from_pandas(frame.sample(frac=1, random_state=7).reset_index(drop=True), npartitions=n)
 
 
-def campaign(
-    seed: int = 0, n_runs: int = 4, n_queries: int = 9, depth: int = 30
-) -> tuple[Campaign, pd.DataFrame]:
-    """Runs that overlap, with ties, and graded judgments; q0 is not judged, and no run holds the last query."""
-    rng = np.random.default_rng(seed)
-    runs = {
-        f"run{r}": {
-            f"q{q}": {f"d{d}": float(rng.integers(9)) for d in rng.choice(60, depth, replace=False)}
-            for q in range(n_queries)
-            if rng.random() < 0.9
-        }
-        for r in range(n_runs)
-    }
-    labels = {
-        f"q{q}": {f"d{d}": int(rng.integers(-1, 3)) for d in rng.choice(60, 25, replace=False)}
-        for q in range(1, n_queries + 1)
-    }
-    labels["q2"] = {
-        doc: min(label, 1) for doc, label in labels["q2"].items()
-    }  # a query without the top grade
-    return runs, qrels_frame(labels)
-
-
 def assert_same(found: pd.DataFrame, expected: pd.DataFrame, *, exact: bool = True) -> None:
     tolerance = {"check_exact": True} if exact else {"check_exact": False, "rtol": 1e-13, "atol": 1e-15}
     pd.testing.assert_frame_equal(found, expected, check_dtype=False, **tolerance)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     runs=contexts,
     labels=qrels,
@@ -381,3 +347,22 @@ def test_every_kind_of_string_column(dtype) -> None:
     together = pd.concat([f.assign(name=n) for n, f in frames.items()]).astype({"name": kind})
     found = evaluate_partition(together, labels, ["NRG@10", "nDCG@10"], names=list(runs), grades=(-1, 2))
     assert_same(found, expected)
+
+
+def test_the_page(parquet, tmp_path) -> None:
+    """The first example of docs/past-one-machine.md, as it stands there, without its client."""
+    folder, judgments, _ = parquet
+    (tmp_path / "runs").symlink_to(folder)
+    judgments.to_parquet(tmp_path / "qrels.parquet")
+    page = (Path(__file__).resolve().parents[1] / "docs" / "past-one-machine.md").read_text(encoding="utf-8")
+    block = re.search(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert block
+    code = (
+        block[1].replace("s3://campaign", str(tmp_path)).replace("BM25", "run0").replace("Client()", "None")
+    )
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert list(names["table"]) == ["name", "nDCG@10", "NRG@10", "P_Rareness@100", "rrLP"]
+    scores = pd.read_parquet(tmp_path / "scores")
+    means = scores.groupby("name")["value"].mean()
+    np.testing.assert_allclose(means[names["table"]["name"]], names["table"]["NRG@10"])
