@@ -60,6 +60,8 @@ def experiment(
     saved = _SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
 
+    if isinstance(qrels, str) and os.path.isfile(qrels):
+        qrels = pt.io.read_qrels(qrels)
     runs, times = _run(systems, topics, qrels, names, options)
     context = RunContext({n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options)
     replayed = [
@@ -151,7 +153,7 @@ def _run(
         # Which topics have judgments is said in the second call.
         warnings.filterwarnings("ignore", message=r".*topic\(s\) not found in qrels")
         averages = pt.Experiment(
-            caught, topics, qrels, [ir_measures.P @ 1, "mrt"], names=names, dataframe=False, **first
+            caught, topics, _first_rows(qrels), [ir_measures.P @ 1, "mrt"], names=names, dataframe=False, **first
         )
     runs = {
         name: (system if isinstance(system, pd.DataFrame) else catch.result()).assign(name=name)
@@ -160,9 +162,9 @@ def _run(
     return runs, {name: averages[name]["mrt"] for name in names}
 
 
-def _first_rows(results: pd.DataFrame) -> pd.DataFrame:
-    """The first row of every query: a stub to evaluate while the true results are kept."""
-    return results.drop_duplicates("qid") if "qid" in results.columns else results
+def _first_rows(frame: Any) -> Any:
+    """The first row of every query, of results or qrels: a stub that costs PyTerrier no time to evaluate."""
+    return frame.drop_duplicates("qid") if "qid" in getattr(frame, "columns", ()) else frame
 
 
 class _Catch(pt.Transformer):  # type: ignore[misc]
