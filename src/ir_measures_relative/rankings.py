@@ -340,8 +340,6 @@ def read_trec_run(path: str | os.PathLike[str], *, name: str | None = None) -> R
         FileNotFoundError: no such file.
         ValueError: a line without six columns, a score that is no number, a truncated .gz; names file and line.
     """
-    import pandas as pd
-
     label = name or str(path)
     source = label if label == str(path) else f"{label} ({path})"
     if Path(path).is_dir():
@@ -353,7 +351,8 @@ def read_trec_run(path: str | os.PathLike[str], *, name: str | None = None) -> R
         if not data.isascii():
             data.decode()
         columns = _parse(data, f"S{_WIDTH}")
-        if len(columns[0]) and any(c.view(np.uint8).reshape(len(c), -1)[:, -1].any() for c in columns[:3]):  # filled, so perhaps cut
+        if any(len(c) and c.view(np.uint8).reshape(len(c), -1)[:, -1].any() for c in columns[:3]):
+            # An id fills the width, so it may have been cut.
             columns = _parse(data, object)
     except ValueError:
         raise ValueError(_first_bad_line(data, source)) from None
