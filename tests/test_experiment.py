@@ -144,7 +144,7 @@ def test_every_policy(campaign, priors, options) -> None:
         {"test": lambda a, b: (0.0, float((a > b).mean())), "baseline": 2, "correction": "bonferroni"},
         {"correction": "hs", "baseline": 3, "correction_alpha": 0.5},
     ],
-    ids=str,
+    ids=lambda options: str(sorted(options)),
 )
 @pytest.mark.filterwarnings("ignore:the qrels hold no judgment")
 def test_every_option(campaign, options) -> None:
