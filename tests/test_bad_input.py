@@ -315,3 +315,92 @@ def test_files_that_cannot_be_told_apart(tmp_path) -> None:
         (tmp_path / folder / "x.run").write_text(LINE)
     with pytest.raises(ValueError, match=r"two run files are called 'x.run'"):
         RunContext.from_trec([tmp_path / "a", tmp_path / "b"])
+
+
+def test_judgments_given_more_than_once_count_once() -> None:
+    rows = [("q", "A", 1), ("q", "B", 0), ("q", "C", 0), ("q", "D", 1)]
+    again = [rows[0], rows[1], rows[1], rows[1], *rows[2:]]
+    columns = ("query_id", "doc_id", "relevance")
+    run = {"q": {"B": 2.0, "A": 1.0, "C": 0.5}}
+    measures = ["nDCG_UE@2", "AP_UE@2", "AP_UE(expected='exact')@2", "NRG(judged_only=True)@2"]
+    context = RunContext({"r": run}, priors=[])
+    once, twice = (context.evaluate(frame(*r, columns=columns), measures) for r in (rows, again))
+    pd.testing.assert_frame_equal(once, twice, check_exact=True)
+    clash = frame(("q", "A", 1), ("q", "B", -1), ("q", "B", 0), columns=columns)
+    with RunContext({}), pytest.warns(UserWarning, match="query 'q', document 'B'; the last label counts"):
+        assert (NRG(judged_only=True) @ 2).calc_aggregate(clash, run) == pytest.approx(0.6309, abs=5e-5)
+
+
+def test_a_prior_for_other_topics_draws_a_warning() -> None:
+    other = {"1": {"d1": 1.0}, "2": {"d1": 1.0}}
+    with RunContext({"BM25": other}), pytest.warns(
+        UserWarning, match=r"run 'BM25' of the context has no query in common with the qrels: it has \['1', '2'\]"
+    ):
+        (NRG @ 10).calc_aggregate(QRELS, RUN)
+    # the judged query of this batch is not the prior's, but it is one of the campaign's
+    with RunContext({"a": {"300": {"d1": 1.0}}, "b": {"300": {"d1": 1.0}, "301": {"d1": 1.0}}}), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (NRG @ 10).calc_aggregate(QRELS, RUN)
+
+
+@pytest.mark.parametrize("label", [2**63, 2**31, 1e19, -(2**40), b"1"])
+def test_labels_out_of_range(label) -> None:
+    with RunContext({}), pytest.raises(ValueError, match="query '301', document 'd2' has the relevance"):
+        (NRG @ 10).calc_aggregate({"301": {"d1": 1, "d2": label}}, RUN)
+
+
+def test_unsigned_labels_out_of_range() -> None:
+    labels = frame(("301", "d1", 1), columns=("query_id", "doc_id", "relevance"))
+    labels["relevance"] = np.array([2**64 - 1], dtype=np.uint64)
+    with RunContext({}), pytest.raises(ValueError, match="must be a whole number"):
+        (NRG @ 10).calc_aggregate(labels, RUN)
+
+
+@pytest.mark.parametrize("measure", ["nDCG_UE@10", "NRG(dcg='exp-log2')@10", "MED(dcg='exp-log2',ref='r')@5", "MED(base='ERR',ref='r')@5"])
+def test_labels_too_large_for_an_exponential_gain(measure) -> None:
+    with pytest.raises(ValueError, match=r"1100"):
+        RunContext({"r": RUN, "s": {"301": {"x": 1.0}}}).evaluate({"301": {"d1": 1100, "d2": 1}}, [measure])
+
+
+def test_names_with_commas_and_separators_alone() -> None:
+    context = RunContext({"a,b": RUN, "c": {"301": {"x": 1.0}}})
+    assert context.evaluate(QRELS, ["UniqueRel(prior='a,b')@2"])["UniqueRel(prior='a,b')@2"].tolist() == [1, 0]
+    with pytest.raises(ValueError, match="prior=',' is not allowed"):
+        NRG(prior=",")
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (pd.DataFrame({"query_id": pd.array(["301", pd.NA], dtype=object), "doc_id": ["a", "b"], "score": [1.0, 2.0]}), "query id (<NA> is a NAType|nan is a float)"),
+        (pd.DataFrame([["301", "a", 1.0, 2.0]], columns=["qid", "docno", "score", "score"]), "the column 'score' stands twice"),
+        (pd.DataFrame([["301", "a", 1.0, "b"]], columns=["qid", "docno", "score", "doc_id"]), "the columns 'doc_id' and 'docno' differ"),
+        ({"301": {"a": np.array([1.0, 2.0])}}, "query '301', document 'a' has a score that is no float"),
+        ({"301": {"a": 10**400}}, "query '301', document 'a' has a score that is no float"),
+    ],
+)
+def test_odd_runs(run, message) -> None:
+    with RunContext({}), pytest.raises(ValueError, match=message):
+        (NRG @ 10).calc_aggregate(QRELS, run)
+
+
+def test_odd_arguments() -> None:
+    with pytest.raises(ValueError, match="5 is no measure"):
+        RunContext({"r": RUN}).evaluate(QRELS, [5])
+    with pytest.raises(ValueError, match="must be a dict from run name to group name"):
+        RunContext({"r": RUN}, groups=["a"])
+    with pytest.raises(ValueError, match=r"the keys of priors names \['x'\]"):
+        RunContext({"r": RUN}, priors={"x": []})
+    assert NRG @ np.int64(10) == NRG @ 10
+    assert RunContext({}, num_docs=np.int64(5)).num_docs == 5
+    policy = {"r": []}
+    context = RunContext({"r": RUN}, priors=policy)
+    policy["r"].append("zz")
+    assert context.priors == {"r": []}
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_id(tmp_path) -> None:
+    (tmp_path / "x.run").write_text("\ufeff" + LINE, encoding="utf-8")
+    (tmp_path / "qrels.txt").write_text("\ufeff301 0 d1 1\n", encoding="utf-8")
+    table = RunContext({"x": tmp_path / "x.run"}, priors=[]).evaluate(tmp_path / "qrels.txt", ["NRG@10"])
+    assert table["NRG@10"].tolist() == [1.0]

@@ -216,3 +216,59 @@ def test_empty_runs_are_legal() -> None:
             with context:
                 values = ir_measures.calc_aggregate([NRG @ 3, U, P_Rareness @ 3, NRG(base="RBP")], qrels, run)
         assert set(values.values()) == {0.0}
+
+
+def test_contexts_that_end_out_of_order_take_back_their_own() -> None:
+    newcomer = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
+    outer, inner = RunContext({"A": A}), RunContext({"C": C})
+
+    def inside():
+        with outer.evaluating("A"):
+            yield
+
+    generator = inside()
+    next(generator)
+    with inner:
+        generator.close()
+        assert (UniqueRel(prior="C") @ 3).calc_aggregate(QRELS, newcomer) == 2
+    with pytest.raises(ValueError, match="no RunContext is active"):
+        U.calc_aggregate(QRELS, newcomer)
+
+
+def test_entering_again_does_not_forget_who_is_evaluated() -> None:
+    context = RunContext(RUNS)
+    with context.evaluating("A"), context:
+        assert U.calc_aggregate(QRELS, A) == 1
+
+
+def test_evaluating_another_context_does_not_count() -> None:
+    context, other = RunContext(RUNS), RunContext({"C": C})
+    with context.evaluating("A"):
+        evaluator = ir_measures.evaluator([U], QRELS)
+    with other.evaluating("C"):
+        assert evaluator.calc_aggregate(A)[U] == 1
+
+
+def test_a_member_scored_with_another_ranking_counts_as_itself() -> None:
+    context = RunContext({"A": A, "B": B})
+    with context.evaluating("A"), pytest.warns(UserWarning, match="ranks otherwise"):
+        value = (P_Rareness @ 1).calc_aggregate(QRELS, {"q": {"F": 1.0}})
+    assert value == 1 + (1 - 1 / 2)  # F is held by one of two systems: the A that is scored, not the one of the context
+    with context.evaluating("A"), pytest.warns(UserWarning, match="ranks otherwise"):
+        assert (P_Rareness @ 2).calc_aggregate(QRELS, {"q": {"B": 2.0, "Z": 1.0}}) == (1 + (1 - 1 / 2)) / 2
+
+
+def test_ties_of_the_best_run_of_a_group_go_to_the_first() -> None:
+    runs = {"A": A, "A2": {"q": {"A": 3.0, "F": 2.0, "X": 1.0}}, "C": {"q": {"A": 2.0, "B": 1.0}}}
+    labels = {"q": {"A": 1, "B": 1, "F": 1}}
+    context = RunContext(runs, priors=BestOfOtherGroups(by="P@3"), groups={"A": "g", "A2": "g", "C": "h"})
+    assert context.evaluate(labels, ["P@3"])["P@3"].nunique() == 1
+    assert context.evaluate(labels, [U]).set_index("name").loc["C", "UniqueRel@3"] == 0  # A holds both
+    turned = RunContext({n: runs[n] for n in ("A2", "A", "C")}, priors=BestOfOtherGroups(by="P@3"), groups=context.groups)
+    assert turned.evaluate(labels, [U]).set_index("name").loc["C", "UniqueRel@3"] == 1  # A2 has no B
+
+
+def test_no_warning_for_a_copy_where_only_a_reference_counts() -> None:
+    with RunContext({"A": A, "B": B}, reference="A"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ir_measures.calc_aggregate([ir_measures.parse_measure("rrLP")], QRELS, B)

@@ -12,7 +12,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from campaigns import campaign, frame_of, qrels_frame
@@ -65,6 +65,13 @@ def assert_same(found: pd.DataFrame, expected: pd.DataFrame, *, exact: bool = Tr
     how=st.sampled_from(["by query", "mixed"]),
     dask_qrels=st.booleans(),
     reverse=st.booleans(),
+)
+@example(  # in which MED once added the documents of q1 in an order that q2 decided
+    runs={"r1": {}, "r2": {"q2": {"c": 3.0, "f": 2.0, "d": 1.0}, "q1": {"f": 3.0, "d": 2.0, "c": 1.0}}},
+    labels={"q2": {"x": 3}, "q1": {"d": 1, "c": 1, "f": 1}},
+    how="by query",
+    dask_qrels=False,
+    reverse=False,
 )
 def test_every_measure_equals_one_machine(runs, labels, how, dask_qrels, reverse) -> None:
     frame, judgments = frame_of(runs), qrels_frame(labels)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import warnings
 from typing import Any
 
 import ir_measures
@@ -572,3 +573,14 @@ def test_robust_pair_against_every_labeling(robust03: tuple[dict[str, pd.DataFra
                 expected = med_oracle(y, z, labels[row.query_id], base, 10, rel=1)
                 assert row.value == pytest.approx(expected, abs=1e-12)
         assert tried > 20
+
+
+def test_grades_that_differ_between_parts_of_the_qrels_draw_a_warning() -> None:
+    run, reference = {"1": {"a": 1.0}, "2": {"a": 1.0}}, {"1": {"b": 1.0}, "2": {"b": 1.0}}
+    with RunContext({"ref": reference}):
+        for measure, warns in [(MED @ 3, True), (MED(max_grade=3) @ 3, False), (MED(base="P") @ 3, False)]:
+            measure.calc_aggregate({"1": {"c": 3}}, run)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                measure.calc_aggregate({"2": {"c": 1}}, run)
+            assert any("say MED(max_grade=3)" in str(w.message) for w in caught) == warns

@@ -311,7 +311,7 @@ def test_bad_input_is_named(changes: dict[str, Any], message: str) -> None:
     ("changes", "message"),
     [
         ({"grade": [-1, 5]}, r"must be -1 \(open\) or 0 to 4, got 5"),
-        ({"max_grade": 0}, "max_grade must be at least 1, got 0"),
+        ({"max_grade": 0}, "max_grade must be from 1 to 1000, got 0"),
         ({"cutoff": 0}, "cutoff must be at least 1, got 0"),
         ({"time_limit": -0.5}, "got -0.5"),
     ],

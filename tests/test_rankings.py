@@ -94,8 +94,7 @@ def test_to_dict_keeps_the_order() -> None:
 def test_rank_column_and_row_order_are_ignored(tmp_path) -> None:
     rows = frame(RUN).assign(rank=[9, 1, 3, 0])
     for order in itertools.permutations(range(4)):
-        assert as_lists(read_run(rows.iloc[list(order)])) == {"q2": ["c", "b", "a"], "q1": ["x"]} or order
-        assert as_lists(read_run(rows.iloc[list(order)]))["q2"] == ["c", "b", "a"]
+        assert as_lists(read_run(rows.iloc[list(order)])) == {"q2": ["c", "b", "a"], "q1": ["x"]}
 
 
 def test_the_context_does_not_follow_later_changes_of_a_frame() -> None:

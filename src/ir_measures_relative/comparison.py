@@ -132,8 +132,10 @@ def needs_subtopics(measure: ir_measures.Measure) -> bool:
 
 def _nested(judgments: Judgments) -> dict[str, dict[str, int]]:
     result: dict[str, dict[str, int]] = {q: {} for q in judgments.query_ids}
+    hopeless = set(range(judgments.n_queries)) - set(judgments.query[judgments.grade >= 0].tolist())
     for query, doc_id, grade in zip(judgments.query.tolist(), judgments.doc_ids, judgments.grade.tolist(), strict=True):
-        result[judgments.query_ids[query]][doc_id] = grade
+        # pytrec_eval writes outside its arrays for a query with negative labels only; 0 means the same to it.
+        result[judgments.query_ids[query]][doc_id] = max(grade, 0) if query in hopeless else grade
     return result
 
 

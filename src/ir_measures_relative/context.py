@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import glob
 import os
 from collections import Counter
@@ -34,6 +35,7 @@ class Active(NamedTuple):
 
     context: RunContext
     member: str | None
+    block: object = None  #: which ``evaluating()`` block it is; None for a plain ``with context``
 
 
 _active: ContextVar[tuple[Active, ...]] = ContextVar("ir_measures_relative_active", default=())
@@ -43,6 +45,15 @@ def active() -> Active | None:
     """The innermost context that is entered here, in this thread or task."""
     stack = _active.get()
     return stack[-1] if stack else None
+
+
+def _leave(context: RunContext, block: object) -> None:
+    """Takes back the last entry of its own: a generator may be closed inside a block that it did not open."""
+    stack = _active.get()
+    for i in reversed(range(len(stack))):
+        if stack[i].context is context and stack[i].block is block:
+            _active.set(stack[:i] + stack[i + 1 :])
+            return
 
 
 class RunContext:
@@ -94,19 +105,25 @@ class RunContext:
                 raise ValueError(f"the run name {name!r} is not a string; name every run with one")
         self.runs: dict[str, Rankings] = {name: read_run(run, f"run {name!r}") for name, run in runs.items()}
         self.names: list[str] = list(self.runs)
+        if groups is not None and not isinstance(groups, Mapping):
+            raise ValueError(f"groups={groups!r} must be a dict from run name to group name")
         self.groups: dict[str, str] = dict(groups or {})
         unknown = [n for n in self.groups if n not in self.runs]
         if unknown:
             raise ValueError(f"groups names {unknown}, which the context does not hold; its runs are {self.names}")
         check_policy(priors, self.names, self.groups)
-        self.priors: Policy = priors
+        self.priors: Policy = copy.deepcopy(priors)  # what the caller does to it later was not checked
         if reference is not None and reference not in self.runs:
             raise ValueError(f"reference={reference!r} is no run of the context; its runs are {self.names}")
         self.reference = reference
+        if isinstance(num_docs, np.integer):
+            num_docs = int(num_docs)
         if num_docs is not None and (isinstance(num_docs, bool) or not isinstance(num_docs, int) or num_docs < 1):
             raise ValueError(f"num_docs={num_docs!r} is not allowed; it must be a whole number of at least 1")
         self.num_docs = num_docs
         self.dataset: Any = None  #: the ir_datasets.Dataset of a context that was made :meth:`from_irds`
+        #: the highest grades of the judgments that the context was used with; see MED
+        self.highest_grades: set[int] = set()
         self._judged: list[tuple[tuple[Any, ...], JudgedContext]] = []
 
     def __repr__(self) -> str:
@@ -182,13 +199,14 @@ class RunContext:
         return context
 
     def __enter__(self) -> RunContext:
-        _active.set((*_active.get(), Active(self, None)))
+        outer = active()  # entering once more does not forget who is being evaluated
+        _active.set((*_active.get(), Active(self, outer.member if outer and outer.context is self else None)))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _active.set(_active.get()[:-1])
+        _leave(self, None)
 
     @contextmanager
     def evaluating(self, name: str) -> Iterator[RunContext]:
@@ -199,11 +217,12 @@ class RunContext:
         """
         if name not in self.runs:
             raise ValueError(f"evaluating({name!r}): the context holds no such run; its runs are {self.names}")
-        _active.set((*_active.get(), Active(self, name)))
+        block = object()
+        _active.set((*_active.get(), Active(self, name, block)))
         try:
             yield self
         finally:
-            _active.set(_active.get()[:-1])
+            _leave(self, block)
 
     def judged(self, qrels: Qrels | None) -> JudgedContext:
         """The context seen through these judgments (None: its dataset's); kept for when the same ones come again."""
@@ -312,6 +331,8 @@ def parse_measures(measures: Sequence[ir_measures.Measure | str]) -> list[ir_mea
         raise ValueError(f"measures={measures!r} must be a list of measures, such as [{measures!s}]")
     parsed: list[ir_measures.Measure] = []
     for measure in measures:
+        if not isinstance(measure, (str, ir_measures.Measure)):
+            raise ValueError(f"{measure!r} is no measure; give one such as NRG@10, or a measure string")
         try:
             one = ir_measures.parse_measure(measure)
             one.validate_params()

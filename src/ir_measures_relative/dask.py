@@ -142,12 +142,14 @@ class _Campaign:
         self.names = _check_names(names, surveys)
         _check_common(surveys, self.query_ids)
         place = {query: i for i, survey in enumerate(surveys) for query in survey.rows}
-        if len(place) < sum(len(survey.rows) for survey in surveys):  # a query stands in several partitions
+        if len(place) == sum(len(survey.rows) for survey in surveys):
+            partitions = _partitions(runs, columns)
+        else:  # a query stands in several
             place = _balanced(surveys)
-            runs = _shuffled(runs[columns], columns[1], place, len(surveys))
+            partitions = _shuffled(runs, columns, place, len(surveys))
         for i, query in enumerate(q for q in self.query_ids if q not in place):  # held by no run
             place[query] = i % len(surveys)
-        self.parts = list(zip(_partitions(runs, columns), judged.parts(place, len(surveys)), strict=True))
+        self.parts = list(zip(partitions, judged.parts(place, len(surveys)), strict=True))
 
     def scored(self, measures: Sequence[ir_measures.Measure], options: Mapping[str, Any]) -> list[Any]:
         """The :class:`Scores` of each part, still to be computed."""
@@ -333,16 +335,21 @@ def _together(pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat(pieces, ignore_index=True)
 
 
-def _shuffled(frame: Any, query: str, place: Mapping[str, int], n: int) -> Any:
+def _shuffled(frame: Any, columns: list[str], place: Mapping[str, int], n: int) -> list[Any]:
     """The rows of the queries that have a place, each in the partition of that number."""
-    placed = frame.map_partitions(_assign_part, query, place)
-    return placed.set_index(_PART, divisions=list(range(n + 1)))
+    placed = frame[columns].map_partitions(_assign_part, columns[1], place)
+    parts: list[Any] = placed.set_index(_PART, divisions=list(range(n + 1)))[columns].to_delayed()
+    assert len(parts) == n
+    return parts
 
 
 def _assign_part(part: pd.DataFrame, query: str, place: Mapping[str, int]) -> pd.DataFrame:
+    import pandas as pd
+
     part = part[part[query].isin(place)]
-    numbers = np.array([place[q] for q in part[query]], dtype=np.int64)
-    return part.assign(**{_PART: numbers})
+    codes, queries = pd.factorize(part[query])
+    numbers = np.array([place[q] for q in queries], dtype=np.int64)
+    return part.assign(**{_PART: numbers[codes]})
 
 
 def _partitions(frame: Any, columns: list[str]) -> list[Any]:

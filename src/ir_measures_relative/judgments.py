@@ -18,7 +18,7 @@ import numpy as np
 from ir_measures.util import QrelsConverter
 from numpy.typing import NDArray
 
-from .rankings import IntArray, ObjectArray, Rankings, _blocks, object_array, read_bytes
+from .rankings import IntArray, ObjectArray, Rankings, _blocks, object_array, one_column, read_bytes, suspects
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, or the path of a TREC qrels file.
 Qrels: TypeAlias = Any
@@ -181,7 +181,7 @@ def qrels_columns(qrels: Qrels) -> tuple[ObjectArray, ObjectArray, NDArray[Any]]
                     f"the qrels: the DataFrame has no column {ours!r} (or {theirs!r}); its columns are "
                     f"{[str(c) for c in qrels.columns]}, and qrels need query_id, doc_id and relevance"
                 )
-            columns.append(qrels[found[0]])
+            columns.append(one_column(qrels, found, "the qrels"))
         label = columns[2]
         grades = label.to_numpy() if label.dtype.kind in "iufb" else label.to_numpy(dtype=object)
         return columns[0].to_numpy(dtype=object), columns[1].to_numpy(dtype=object), grades
@@ -246,52 +246,53 @@ def judge(
         order = np.argsort(query, kind="stable")
         query, doc_ids, grade = query[order], doc_ids[order], grade[order]
     judgments = Judgments(object_array(code_of), query, doc_ids, grade, grades)
-    for doc_id in judgments.relevant.doc_ids:
-        if not isinstance(doc_id, str):
-            raise ValueError(
-                f"the qrels: document id {doc_id!r} is a {type(doc_id).__name__}; document ids must be strings, "
-                "as in the run: convert them with str()"
-            )
+    if not all(issubclass(kind, str) for kind in set(map(type, doc_ids))):
+        doc_id = next(d for d in doc_ids if not isinstance(d, str))
+        raise ValueError(
+            f"the qrels: document id {doc_id!r} is a {type(doc_id).__name__}; document ids must be strings, "
+            "as in the run: convert them with str()"
+        )
     return _without_repeats(judgments)
 
 
 def _whole_numbers(query_ids: ObjectArray, doc_ids: ObjectArray, relevance: NDArray[Any]) -> IntArray:
-    if relevance.dtype.kind in "iub":
+    if relevance.dtype.kind in "ib" and relevance.dtype.itemsize <= 4:
         return relevance.astype(np.int64)
     try:
-        if any(isinstance(label, str) for label in relevance):
+        if relevance.dtype == object and any(isinstance(label, (str, bytes)) for label in relevance):
             raise ValueError
         floats = relevance.astype(np.float64)
-        whole = np.isfinite(floats) & (floats == np.round(floats))
+        whole = (np.abs(floats) < _LARGEST) & (floats == np.round(floats))
     except (TypeError, ValueError):
         whole = np.array([_is_whole(label) for label in relevance], dtype=bool)
     if not whole.all():
         row = int(np.argmin(whole))
         raise ValueError(
             f"the qrels: query {query_ids[row]!r}, document {doc_ids[row]!r} has the relevance "
-            f"{relevance[row]!r}; relevance must be a whole number"
+            f"{relevance[row]!r}; relevance must be a whole number (below 2^31 in size)"
         )
     return floats.astype(np.int64)
 
 
-def _is_whole(label: object) -> bool:
-    return not isinstance(label, str) and isinstance(label, (int, float, np.number)) and float(label).is_integer()
+_LARGEST = 2**31
+
+
+def _is_whole(label: Any) -> bool:
+    return isinstance(label, (int, float, np.number)) and abs(label) < _LARGEST and float(label).is_integer()
 
 
 def _without_repeats(judgments: Judgments) -> Judgments:
-    """Keeps the last label of a pair judged more than once; only pairs with a relevant label can matter."""
-    relevant = judgments.relevant
-    if relevant is judgments and len(set(zip(relevant.query.tolist(), relevant.doc_ids, strict=True))) == len(relevant):
+    """Keeps the last label of a pair judged more than once."""
+    if not len(suspects(judgments.query, judgments.doc_ids)):
         return judgments
-    row = relevant.rows_of(judgments.query, judgments.doc_ids)
-    mention = np.bincount(row[row >= 0], minlength=len(relevant))
-    repeated = np.flatnonzero(np.isin(row, np.flatnonzero(mention > 1)))
-    if not len(repeated):
+    keys, order = judgments._row_keys  # stable: the rows of a pair stand in the order given
+    more = np.diff(keys) == 0
+    if not more.any():
         return judgments
-    last: dict[int, int] = {int(row[r]): int(r) for r in repeated}
-    drop = np.array([r for r in repeated if last[int(row[r])] != r], dtype=np.int64)
-    clash = [r for r in drop if judgments.grade[r] != judgments.grade[last[int(row[r])]]]
-    if clash:
+    drop, last = order[:-1][more], order[np.flatnonzero(np.append(~more, True))]
+    final = last[np.searchsorted(keys[np.append(~more, True)], keys[:-1][more])]
+    clash = drop[judgments.grade[drop] != judgments.grade[final]]
+    if len(clash):
         r = clash[0]
         warnings.warn(
             f"the qrels judge {len(clash)} (query, document) pair(s) twice with different labels, e.g. query "

@@ -67,6 +67,7 @@ def check_policy(policy: Policy, names: Sequence[str], groups: Mapping[str, str]
                 "name to list, or BestOfOtherGroups()"
             )
     elif isinstance(policy, Mapping):
+        _check_names("the keys of priors", list(policy), names)
         for name, chosen in policy.items():
             _check_names(f"priors[{name!r}]", chosen, names)
     elif isinstance(policy, Sequence):
@@ -120,6 +121,8 @@ def resolve(judged: JudgedContext, member: str | None, prior: str | None) -> lis
 
 
 def _matches(prior: str, names: Sequence[str]) -> list[str]:
+    if prior in names:  # a name may hold a comma, or blanks at its ends
+        return [prior]
     found: list[str] = []
     for pattern in filter(None, map(str.strip, prior.split(","))):
         # A name may hold glob characters ("bm25[k1=1.2]"), so the name itself goes first.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import threading
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -63,6 +64,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                 raise ValueError("the qrels hold no judgment, so there is no query to score")
             warnings.warn("the qrels hold no judgment, so there is no query to score", stacklevel=2)
         self.judged = self.active.context.judged_columns(columns)
+        _check_topics_of_runs(self.judged)
         super().__init__(measures, set(self.judged.judgments.query_ids))
 
     def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
@@ -84,7 +86,9 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         if not (self.judged.judgments.queries_of(rankings) >= 0).any():
             return member  # no judged query: nothing to tell runs apart by, and nothing that could mislead
         if member is None:
-            for name in context.names:
+            # Relative to a reference alone, it is all the same who else is in the context.
+            by_systems = any(m.NEEDS_CONTEXT and "ref" not in m.SUPPORTED_PARAMS for m in self.measures)
+            for name in context.names if by_systems else ():
                 if self.judged.same_rankings(rankings, name):
                     warnings.warn(
                         f"the evaluated run ranks exactly as the context's run {name!r}, but is taken for a "
@@ -132,6 +136,22 @@ def _elsewhere() -> str:
         "\nA context does not reach the threads and processes that are started inside it: enter it there as well. "
         "pt.GridSearch and pt.GridScan need jobs=1."
     )
+
+
+def _check_topics_of_runs(judged: JudgedContext) -> None:
+    """Warns of a run of the context that is for other topics altogether: none of its queries is known elsewhere."""
+    runs = judged.context.runs
+    counts = Counter(q for run in runs.values() for q in run.query_ids)
+    for run in runs.values():
+        unknown = not (judged.judgments.queries_of(run) >= 0).any() and all(counts[q] == 1 for q in run.query_ids)
+        if len(run) and unknown:
+            warnings.warn(
+                f"{run.name} of the context has no query in common with the qrels: it has "
+                f"{list(run.query_ids[:3])}{_dots(run.query_ids)}, the qrels have "
+                f"{list(judged.judgments.query_ids[:3])}{_dots(judged.judgments.query_ids)}; it counts as empty "
+                "rankings: is one of them numbered otherwise?",
+                stacklevel=5,
+            )
 
 
 def _dots(ids: Any) -> str:

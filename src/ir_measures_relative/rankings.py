@@ -183,28 +183,34 @@ class Rankings:
                 f"{self.name}: query {self.query_ids[query[row]]!r} holds the document id {bad!r}, a "
                 f"{type(bad).__name__}; document ids must be strings, as in the qrels: convert them with str()"
             )
-        hashes = np.fromiter(map(hash, doc_ids), dtype=np.int64, count=len(doc_ids))
-        # Equal (query, id) pairs have equal keys; the few other pairs that do are told apart by looking.
-        keys = hashes ^ (query * np.int64(0x5851F42D4C957F2D))
-        order = np.argsort(keys)
-        suspects = np.flatnonzero(np.diff(keys[order]) == 0)
-        if len(suspects):
-            seen: set[tuple[int, str]] = set()
-            for row in np.unique(np.concatenate([order[suspects], order[suspects + 1]])):
-                pair = (int(query[row]), doc_ids[row])
-                if pair in seen:
-                    raise ValueError(
-                        f"{self.name}: query {self.query_ids[pair[0]]!r} lists document {pair[1]!r} more than "
-                        "once; a ranking holds a document once: drop the duplicates"
-                    )
-                seen.add(pair)
+        seen: set[tuple[int, str]] = set()
+        for row in suspects(query, doc_ids):
+            pair = (int(query[row]), doc_ids[row])
+            if pair in seen:
+                raise ValueError(
+                    f"{self.name}: query {self.query_ids[pair[0]]!r} lists document {pair[1]!r} more than "
+                    "once; a ranking holds a document once: drop the duplicates"
+                )
+            seen.add(pair)
+
+
+def suspects(query: IntArray, doc_ids: ObjectArray) -> IntArray:
+    """The rows that may hold a (query, document) pair of another row: all that do, and hardly any others."""
+    keys = np.fromiter(map(hash, doc_ids), dtype=np.int64, count=len(doc_ids))
+    keys ^= query * np.int64(0x5851F42D4C957F2D)
+    order = np.argsort(keys)
+    same = np.flatnonzero(np.diff(keys[order]) == 0)
+    return np.unique(np.concatenate([order[same], order[same + 1]]))
 
 
 def _blocks(column: ObjectArray) -> IntArray:
     """The row at which each run of equal values starts."""
     if not len(column):
         return np.empty(0, dtype=np.int64)
-    changes = np.asarray(column[1:] != column[:-1], dtype=bool)
+    try:
+        changes = np.asarray(column[1:] != column[:-1], dtype=bool)
+    except TypeError:  # pandas' NA is neither equal nor unequal to anything
+        changes = np.array([(a == b) is not True for a, b in itertools.pairwise(column)], dtype=bool)
     return np.concatenate([[0], np.flatnonzero(changes) + 1]).astype(np.int64)
 
 
@@ -285,7 +291,7 @@ def _from_frame(frame: Any, name: str) -> Rankings:
                 f"{name}: the DataFrame has no column {ours!r}{other}; its columns are "
                 f"{[str(c) for c in frame.columns]}, and a run needs query_id, doc_id and score"
             )
-        columns.append(frame[found[0]])
+        columns.append(one_column(frame, found, name))
     queries, docs = (c.to_numpy(dtype=object) for c in columns[:2])
     scores = scores_of(columns[2], queries, docs, name)
     return Rankings(queries, docs, scores, name=name, tag=_single_value(frame, "name"))
@@ -297,6 +303,21 @@ def scores_of(column: Any, queries: ObjectArray, docs: ObjectArray, name: str) -
         scores: NDArray[np.float64] = column.to_numpy(dtype=np.float64, na_value=np.nan)
         return scores
     return _as_floats(column.to_numpy(dtype=object), queries, docs, name)
+
+
+def one_column(frame: Any, names: list[str], source: str) -> Any:
+    """The column of that name, of which there must be one; where it has two names, both must hold the same.
+
+    Raises:
+        ValueError: it stands twice, or the two differ.
+    """
+    column = frame[names[0]]
+    if column.ndim != 1:
+        raise ValueError(f"{source}: the column {names[0]!r} stands twice in the DataFrame; drop one")
+    for other in names[1:]:
+        if frame[other].ndim != 1 or not column.equals(frame[other]):
+            raise ValueError(f"{source}: the columns {names[0]!r} and {other!r} differ; drop the one that is not meant")
+    return column
 
 
 def _single_value(frame: Any, column: str) -> str | None:
@@ -320,7 +341,15 @@ def _as_floats(
             f"{name}: query {queries[row]!r}, document {docs[row]!r} has the score {score!r}, a "
             f"{type(score).__name__}; scores must be numbers: convert them with float()"
         )
-    return np.array([float(s) for s in scores], dtype=np.float64)
+    values = np.empty(len(scores))
+    for row, score in enumerate(scores):
+        try:
+            values[row] = float(score)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(
+                f"{name}: query {queries[row]!r}, document {docs[row]!r} has a score that is no float ({error})"
+            ) from None
+    return values
 
 
 def object_array(values: Iterable[Any]) -> ObjectArray:
@@ -350,6 +379,8 @@ def read_trec_run(path: str | os.PathLike[str], *, name: str | None = None) -> R
     try:
         if not data.isascii():
             data.decode()
+        if b"\0" in data:
+            raise ValueError
         columns = _parse(data, f"S{_WIDTH}")
         if any(len(c) and c.view(np.uint8).reshape(len(c), -1)[:, -1].any() for c in columns[:3]):
             # An id fills the width, so it may have been cut.
@@ -404,10 +435,10 @@ def _strings(ids: ObjectArray | NDArray[np.bytes_]) -> ObjectArray:
 def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
     """The content of a file, unpacked where it is gzip."""
     raw = Path(path).read_bytes()
-    if raw[:2] != b"\x1f\x8b":
-        return raw
     try:
-        return gzip.decompress(raw)
+        if raw[:2] == b"\x1f\x8b":
+            raw = gzip.decompress(raw)
+        return raw.removeprefix(b"\xef\xbb\xbf")  # the mark that some editors put in front of UTF-8
     except (EOFError, OSError, ValueError) as error:
         raise ValueError(f"{source}: the .gz file is truncated or damaged ({error}); fetch it again") from None
     except Exception as error:  # zlib.error, which is no OSError

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures.measures
+import numpy as np
 from ir_measures.measures import Measure, ParamInfo
 
 from ..judgments import FloatArray, Judgments
@@ -131,7 +132,7 @@ def prior() -> Param:
         str,
         "the prior runs, by name or glob, separated by commas, such as 'ANCE,SPLADE*'; the context's policy if "
         "not given",
-        test=lambda s: bool(s.strip()),
+        test=lambda s: any(part.strip() for part in s.split(",")),
         allowed="names or globs separated by commas, such as 'ANCE,SPLADE*'",
     )
 
@@ -147,7 +148,7 @@ def ref() -> Param:
 
 
 def _is_int(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
 
 
 class Contributions(NamedTuple):
@@ -170,7 +171,8 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     NEEDS_CONTEXT = True  #: whether an evaluator without an active RunContext is an error
 
     def __init__(self, **params: Any) -> None:
-        super().__init__(**params)
+        # numpy's numbers as Python's, which ir_measures can write and read
+        super().__init__(**{k: v.item() if isinstance(v, np.generic) else v for k, v in params.items()})
         self.check_values()
 
     def __eq__(self, other: object) -> bool:

@@ -71,6 +71,10 @@ def pool_tops(
     code_of = {d: i for i, d in enumerate(dict.fromkeys(doc_ids))}
     code = np.fromiter(map(code_of.__getitem__, doc_ids), dtype=np.int64, count=len(doc_ids))
     _, first, row = np.unique(query * len(code_of) + code, return_index=True, return_inverse=True)
+    # In a row the documents stand as the two rankings have them: in the order of their codes, the last bit of a sum
+    # would depend on the rankings of other queries.
+    order = np.lexsort((first, query[first]))
+    first, row = first[order], np.argsort(order)[row]
     y, z = np.zeros((2, len(first)), dtype=np.int64)
     y[row[in_run]] = position[in_run]
     z[row[~in_run]] = position[~in_run]
@@ -253,7 +257,7 @@ class _MED(RelativeMeasure):
 
     Range [0, 1]: 0 where no labeling tells the two rankings apart, as for a ranking and itself. Symmetric in
     run and reference. Where every document in the two rankings is judged it is the plain difference of the
-    two scores.
+    two scores (and RBP's residual).
 
     SDCG, nDCG and ERR are graded: an open document may take any grade up to ``max_grade``, by default the
     highest in the qrels (all queries), or 1. (Give it where the qrels come in parts, such as PyTerrier's
@@ -400,6 +404,15 @@ class _MED(RelativeMeasure):
         highest = max(1, comparison.judgments.highest)
         limit = self.get("max_grade")
         if limit is None:
+            known = comparison.context.highest_grades
+            known.add(highest)
+            if len(known) > 1:  # PyTerrier's batches of topics, most likely
+                warnings.warn(
+                    f"{self!r}: the highest grade is {highest} in these qrels, and {sorted(known - {highest})} in "
+                    "others that the context was used with, so that open documents may take other grades there; "
+                    f"where the qrels come in parts, say {self.NAME}(max_grade={max(known)})",
+                    stacklevel=2,
+                )
             return highest
         if highest > limit and self.get("judged"):
             raise ValueError(f"{self!r}: the qrels hold the grade {highest}; max_grade must be at least that")

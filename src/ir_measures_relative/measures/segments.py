@@ -70,4 +70,11 @@ def gain_of(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> FloatArr
     for old, new in (gains or {}).items():
         label[grade == old] = new
     label = np.maximum(label, 0.0)
-    return np.exp2(label) - 1.0 if dcg == "exp-log2" else label
+    if dcg != "exp-log2":
+        return label
+    if label.max(initial=0.0) > 1000:
+        raise ValueError(
+            f"the label {int(label.max())} is too large for dcg='exp-log2', whose gain is 2^label - 1; map the "
+            "labels with gains=, or use dcg='log2'"
+        )
+    return np.exp2(label) - 1.0

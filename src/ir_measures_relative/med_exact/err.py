@@ -49,8 +49,8 @@ def med_err(
     Raises:
         ValueError: for input that is not as described.
     """
-    if max_grade < 1:
-        raise ValueError(f"max_grade must be at least 1, got {max_grade}")
+    if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
+        raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")
     deadline = deadline_after(time_limit)
     y, z, grade = checked_rankings(y, z, grade, top_label=max_grade, cutoff=cutoff)
 
