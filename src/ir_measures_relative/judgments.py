@@ -277,8 +277,8 @@ def _whole_numbers(query_ids: ObjectArray, doc_ids: ObjectArray, relevance: NDAr
 _LARGEST = 2**31
 
 
-def _is_whole(label: Any) -> bool:
-    return isinstance(label, (int, float, np.number)) and abs(label) < _LARGEST and float(label).is_integer()
+def _is_whole(label: object) -> bool:
+    return isinstance(label, (int, float, np.number)) and abs(float(label)) < _LARGEST and float(label).is_integer()
 
 
 def _without_repeats(judgments: Judgments) -> Judgments:
