@@ -3,7 +3,7 @@
 Writes the campaign into FOLDER, a few queries a Parquet file, unless it is there; scores it on a Dask cluster of this
 machine, whose workers may hold so much memory and no more; and says how long that took, how much memory the workers and
 the client had at their peak (as the system counts it: ru_maxrss), and whether the values of some queries are those
-of one process that holds them, bit for bit.
+of one process that holds them, bit for bit. Needs the extra ``dask``.
 """
 
 from __future__ import annotations
