@@ -263,7 +263,7 @@ def _whole_numbers(query_ids: ObjectArray, doc_ids: ObjectArray, relevance: NDAr
             raise ValueError
         floats = relevance.astype(np.float64)
         whole = (np.abs(floats) < _LARGEST) & (floats == np.round(floats))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         whole = np.array([_is_whole(label) for label in relevance], dtype=bool)
     if not whole.all():
         row = int(np.argmin(whole))
@@ -278,7 +278,9 @@ _LARGEST = 2**31
 
 
 def _is_whole(label: object) -> bool:
-    return isinstance(label, (int, float, np.number)) and abs(float(label)) < _LARGEST and float(label).is_integer()
+    if isinstance(label, int):
+        return abs(label) < _LARGEST
+    return isinstance(label, (float, np.number)) and abs(float(label)) < _LARGEST and float(label).is_integer()
 
 
 def _without_repeats(judgments: Judgments) -> Judgments:
