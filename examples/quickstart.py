@@ -11,8 +11,9 @@ import pandas as pd
 import pyterrier as pt
 from ir_measures import AP, nDCG
 
+from _collection import add_dataset_option, load
 from _retrievers import BM25, VectorSpace, character_ngrams, latent_semantics
-from ir_measures_relative import NRG, AP_Rareness, P_Rareness, RunContext, UniqueRel, demo
+from ir_measures_relative import NRG, AP_Rareness, P_Rareness, RunContext, UniqueRel
 
 # Absolute measures, then relative ones.
 MEASURES = [nDCG @ 10, AP @ 100, NRG @ 10, UniqueRel @ 10, P_Rareness @ 10, AP_Rareness @ 100]
@@ -20,22 +21,8 @@ MEASURES = [nDCG @ 10, AP @ 100, NRG @ 10, UniqueRel @ 10, P_Rareness @ 10, AP_R
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--dataset",
-        default=demo.DATASET_ID,
-        metavar="ID",
-        help="an ir_datasets id with documents, queries and judgments (default: %(default)s, generated here)",
-    )
-    arguments = parser.parse_args()
-    demo.register()
-    try:
-        dataset = pt.get_dataset(f"irds:{arguments.dataset}")
-    except KeyError:
-        parser.error(f"ir_datasets knows no dataset {arguments.dataset!r}")
-
-    corpus = pd.DataFrame(dataset.get_corpus_iter(verbose=False))
-    topics, qrels = dataset.get_topics(), dataset.get_qrels()
-    print(f"{arguments.dataset}: {len(corpus)} documents, {len(topics)} queries, {len(qrels)} judgments\n")
+    add_dataset_option(parser)
+    corpus, topics, qrels = load(parser, parser.parse_args().dataset)
 
     documents = corpus["docno"], corpus["text"]
     pipelines = {

@@ -268,7 +268,7 @@ BAD = {
     "open bracket": ([*ONE, "NRG(base='RBP'@10", *PRIOR], "problem parsing measure"),
     "bad parameter": ([*ONE, "NRG(base='X')@10", *PRIOR], "base='X' is not allowed; it must be one of"),
     "lacking parameter": ([*ONE, "P"], "it needs the parameter cutoff: write P@10"),
-    "cutoff 0": ([*ONE, "nDCG@0"], "nDCG@0: the cutoff must be at least 1"),
+    "cutoff 0": ([*ONE, "nDCG@0"], "nDCG@0: the cutoff must be from 1 to 2^31 - 1"),
     "no provider": ([*ONE, "alpha_nDCG(alpha=0.3)@7"], "Unsupported measures"),
     "other provider": ([*ONE, "nDCG@2", "--provider", "judged"], "--provider judged does not compute nDCG@2"),
     "no size of the collection": ([*ONE, "nDCG_UE(pool='corpus')@2"], "the number of documents in the collection (on the command line: --num_docs)"),
@@ -459,3 +459,24 @@ def test_robust_runs_from_the_gz_and_unpacked(robust03_path: Path, tmp_path: Pat
     rows = [line.split("\t") for line in text.splitlines()]
     assert rows[0] == ["name", *measures] and len(rows) == 1 + 17
     assert rows[1 + [r[0] for r in rows[1:]].index("pircRBa1")][1:] == ["0.4572", "0.0772", "0.6847", "0.4600"]
+
+
+def test_a_prior_for_other_topics_and_an_empty_file(tmp_path) -> None:
+    (tmp_path / "q.txt").write_text("1 0 A 1\n")
+    (tmp_path / "a.run").write_text("1 Q0 A 1 1 a\n")
+    (tmp_path / "other.run").write_text("9 Q0 A 1 1 other\n")
+    (tmp_path / "empty.run").write_text("")
+
+    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "ir_measures_relative", "q.txt", "a.run", *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    done = call("NRG@10", "--prior", "other.run")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "run 'other' has no query in common with the qrels: the run has ['9'], the qrels have ['1']" in done.stderr
+    done = call("NRG@10", "--prior", "empty.run")
+    assert done.returncode == 0
+    assert "holds no ranking; all of its rankings count as empty" in done.stderr
+    for measure in ("NRG@99999999999999999999", "nDCG@99999999999999999999", "AP(rel=0)", "NRG(**{})@3"):
+        done = call(measure, "--prior", "empty.run")
+        assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr

@@ -97,6 +97,8 @@ def test_explain_bad_input() -> None:
 def test_every_greedy_step_is_the_best_one(context, labels, k) -> None:
     """Against the oracle, over all runs that are left; the cumulative gain counts distinct relevant documents."""
     assume(context)
+    for run in context.values():
+        assume_common(run, labels)
     members = RunContext(context)
     table = select_complementary(members, labels, len(context), UniqueRel @ k)
 
@@ -123,6 +125,8 @@ def test_every_greedy_step_is_the_best_one(context, labels, k) -> None:
 @given(context=contexts, labels=qrels)
 def test_nrg_steps_against_the_oracle(context, labels) -> None:
     assume(context)
+    for run in context.values():
+        assume_common(run, labels)
     table = select_complementary(RunContext(context), labels, len(context), NRG @ 3)
     chosen: list[str] = []
     for row in table.itertuples():
@@ -152,6 +156,10 @@ def test_select_complementary_bad_input() -> None:
             select_complementary(context, labels, 1, measure)
     with pytest.raises(ValueError, match="hold no judgment"):
         select_complementary(context, {}, 1)
+    other = RunContext({"a": {"q": {"A": 1.0}}, "b": {"z": {"A": 1.0}}})
+    for call in (lambda: select_complementary(other, labels, 1), lambda: other.explain("a", labels)):
+        with pytest.raises(ValueError, match="run 'b' has no query in common with the qrels"):
+            call()
 
 
 def test_complementary_runs_find_more_than_the_best_ones_on_robust03(robust03) -> None:

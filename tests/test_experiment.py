@@ -411,7 +411,7 @@ def test_a_failure_leaves_save_dir_as_it_was(campaign, tmp_path) -> None:
         ({"eval_metrics": [nDCG_UE(pool="corpus") @ 10]}, ValueError, "num_docs"),
         ({"eval_metrics": ["nrg"]}, ValueError, "nrg"),
         ({"baseline": "one", "names": NAMES}, TypeError, "baseline='one' is a name"),
-        ({"baseline": 9}, AssertionError, None),
+        ({"baseline": 9}, ValueError, "baseline=9 is no system; there are 4, from 0 to 3"),
         ({"baseline": 0, "perquery": True}, ValueError, "baseline compares means"),
         ({"round": {"NRG@10": 1}, "perquery": True}, ValueError, "round by measure"),
         ({"round": "2"}, ValueError, "round should be an integer"),

@@ -328,3 +328,18 @@ def test_robust_runs(robust03) -> None:
     assert abs(order.index("Sel50") - order.index("InexpC2")) == 1  # the closest two
     distances = np.ma.asarray(ax.images[0].get_array())
     assert distances.min() == distances[order.index("Sel50"), order.index("InexpC2")]
+
+
+def test_dollars_and_leading_underscores_are_text() -> None:
+    table = pd.DataFrame({"name": ["$\\frac{$", "$x_1$"], "nDCG@10": [0.1, 0.2], "NRG@10": [0.3, 0.1]})
+    groups = {"$\\frac{$": "_hidden", "$x_1$": "$y$"}
+    ax = plots.relative_against_absolute(table, groups=groups)
+    ax.figure.canvas.draw()
+    assert len(ax.get_legend().get_texts()) == 2
+    plots.chronological(table).figure.canvas.draw()
+
+
+def test_a_measure_without_a_sign_has_no_signed_picture() -> None:
+    context = RunContext({"a": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}})
+    with pytest.raises(ValueError, match="does not say which of two systems is better"):
+        plots.similarity(context, {"q": {"A": 1}}, "MED@10", signed=True)

@@ -52,7 +52,7 @@ def experiment(
     """What ``pt.relative.Experiment`` does; ``options`` are the other keyword arguments of ``pt.Experiment``."""
     systems, names, options = _as_list(systems, names, options)
     baseline = options.get("baseline")
-    if reference is None and isinstance(baseline, int) and 0 <= baseline < len(names):
+    if reference is None and baseline is not None:
         reference = names[baseline]
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups, "num_docs": num_docs}
     _check_measures(eval_metrics, names, context_options)
@@ -101,6 +101,9 @@ def _as_list(
             raise TypeError(f"system {i} is a {type(system).__name__}; give a transformer or a DataFrame of results")
     if names is None:
         names = [str(system) for system in systems]
+    baseline = options.get("baseline")
+    if baseline is not None and not 0 <= baseline < len(systems):
+        raise ValueError(f"baseline={baseline} is no system; there are {len(systems)}, from 0 to {len(systems) - 1}")
     if len(names) != len(systems):
         raise ValueError(f"{len(names)} names for {len(systems)} systems; give names one of each")
     twice = next((n for i, n in enumerate(names) if n in names[:i]), None)

@@ -257,8 +257,8 @@ def _read_measure(text: str) -> ir_measures.Measure:
         )
     try:
         measure = parse_measures([text])[0]
-        if isinstance(cutoff := measure.params.get("cutoff", 1), int) and cutoff < 1:
-            raise ValueError(f"{text}: the cutoff must be at least 1")  # trec_eval aborts the whole process
+        if isinstance(cutoff := measure.params.get("cutoff", 1), int) and not 1 <= cutoff < 2**31:
+            raise ValueError(f"{text}: the cutoff must be from 1 to 2^31 - 1")  # trec_eval aborts the whole process
         return measure
     except ValueError as error:
         message = str(error)
@@ -345,7 +345,11 @@ def _read_groups(path: str, names: Sequence[str]) -> dict[str, str]:
     except UnicodeDecodeError:
         raise ValueError(f"--groups {path} is no text in UTF-8; give a CSV file of two columns, run,group") from None
     groups: dict[str, str] = {}
-    for number, row in enumerate(csv.reader(io.StringIO(text, newline="")), start=1):
+    try:
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+    except csv.Error as error:
+        raise ValueError(f"--groups {path}: {error}; give a CSV file of two columns, run,group") from None
+    for number, row in enumerate(rows, start=1):
         cells = [cell.strip() for cell in row]
         if not any(cells):
             continue
@@ -463,20 +467,35 @@ def _score(
     query_ids = judged.judgments.query_ids.tolist()
     if not query_ids:
         raise ValueError("the qrels hold no judgment, so there is no query to score; give other qrels")
+    for run in context.runs.values():
+        check_queries(judged, run, may_be_batch=False)
+        if not len(run):
+            warnings.warn(f"{run.name} holds no ranking; all of its rankings count as empty", stacklevel=2)
     absolute = [m for m in measures if not is_relative(m)]
     evaluator = _evaluator(provider, absolute, qrels) if absolute else None
     for name in tqdm(names, desc="scoring runs", unit="run", disable=None, leave=False):
         rankings = context.runs[name]
-        check_queries(judged, rankings, may_be_batch=False)
         comparison = Comparison(judged, rankings, name)
         values: dict[ir_measures.Measure, dict[str, float]] = {m: {} for m in measures}
         if evaluator is not None:
-            for metric in evaluator.iter_calc(rankings.to_dict()):
+            for metric in _absolute_scores(evaluator, rankings):
                 values[metric.measure][metric.query_id] = metric.value
         for measure in measures:
             if is_relative(measure):
                 values[measure] = dict(zip(query_ids, measure.score(comparison).tolist(), strict=True))
         yield name, values
+
+
+# What the providers of ir_measures raise for a measure that they cannot compute after all.
+_FAILURES = (TypeError, LookupError, ArithmeticError, AssertionError)
+
+
+def _absolute_scores(evaluator: Any, rankings: Any) -> list[ir_measures.Metric]:
+    try:
+        return list(evaluator.iter_calc(rankings.to_dict()))
+    except _FAILURES as error:
+        names = ", ".join(map(str, evaluator.measures))
+        raise ValueError(f"ir_measures cannot compute {names} here ({error!r}); leave the measure out") from error
 
 
 def _evaluator(provider: Any, measures: Sequence[ir_measures.Measure], qrels: list[Any]) -> Any:
@@ -486,6 +505,9 @@ def _evaluator(provider: Any, measures: Sequence[ir_measures.Measure], qrels: li
         if not str(error).startswith("Unsupported measures"):
             raise
         raise ValueError(f"{error} Leave the measure out, or install a provider that computes it") from None
+    except _FAILURES as error:
+        names = ", ".join(map(str, measures))
+        raise ValueError(f"ir_measures cannot compute {names} ({error!r}); leave the measure out") from error
 
 
 def _aggregate(measure: ir_measures.Measure, values: dict[str, float]) -> float:

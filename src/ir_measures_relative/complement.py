@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .comparison import Comparison
+from .comparison import Comparison, JudgedContext
 from .judgments import Judgments, Qrels
 from .measures.base import RelativeMeasure
 from .measures.nrg import NRG
@@ -31,6 +31,7 @@ def explain(
     judgments = judged.judgments
     if query_id is not None and query_id not in judgments.query_ids:
         raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {list(judgments.query_ids[:3])} …")
+    _check_runs(judged)
     comparison = Comparison(judged, context.runs[name], name)
     docs, gain, contribution = parsed.contributions(comparison)
     cutoff, judged_only = parsed.get("cutoff"), parsed.get("judged_only")
@@ -85,6 +86,14 @@ def _priors(comparison: Comparison, measure: RelativeMeasure) -> list[str]:
     return [names[i] for i in comparison.priors(measure.get("prior"))]
 
 
+def _check_runs(judged: JudgedContext) -> None:
+    """Raises ValueError for a run of the context that is for other queries than the judgments."""
+    from .provider import check_queries
+
+    for run in judged.context.runs.values():
+        check_queries(judged, run, may_be_batch=False)
+
+
 def _relative(measure: ir_measures.Measure | str) -> RelativeMeasure:
     from .context import parse_measures
 
@@ -135,6 +144,7 @@ def select_complementary(
     judged = context.judged(qrels)
     if not judged.judgments.n_queries:
         raise ValueError("the qrels hold no judgment, so there is no query to score")
+    _check_runs(judged)
     chosen: list[str] = []
     marginal: list[float] = []
     for _ in range(n):

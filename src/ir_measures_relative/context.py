@@ -118,7 +118,8 @@ class RunContext:
         self.reference = reference
         if isinstance(num_docs, np.integer):
             num_docs = int(num_docs)
-        if num_docs is not None and (isinstance(num_docs, bool) or not isinstance(num_docs, int) or num_docs < 1):
+        whole = isinstance(num_docs, int) and not isinstance(num_docs, bool)
+        if num_docs is not None and not (whole and 1 <= num_docs < 2**53):
             raise ValueError(f"num_docs={num_docs!r} is not allowed; it must be a whole number of at least 1")
         self.num_docs = num_docs
         self.dataset: Any = None  #: the ir_datasets.Dataset of a context that was made :meth:`from_irds`
@@ -336,7 +337,7 @@ def parse_measures(measures: Sequence[ir_measures.Measure | str]) -> list[ir_mea
         try:
             one = ir_measures.parse_measure(measure)
             one.validate_params()
-        except (NameError, AssertionError) as error:
+        except (NameError, AssertionError, TypeError) as error:
             raise ValueError(f"{measure!s}: {error}") from None
         if one not in parsed:
             parsed.append(one)

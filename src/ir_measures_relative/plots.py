@@ -90,7 +90,7 @@ def relative_against_absolute(
     for group, (rows, colour, marker) in of_group.items():
         ax.plot(
             x[rows], y[rows], linestyle="", marker=marker, markersize=_MARKER_SIZE, color=colour, alpha=0.9,
-            markeredgecolor="white", markeredgewidth=0.6, label=group, zorder=3,
+            markeredgecolor="white", markeredgewidth=0.6, label=_legend_label(group), zorder=3,
         )  # fmt: skip
     ax.margins(0.1)
     ax.grid(color="0.9", linewidth=0.6)
@@ -172,8 +172,8 @@ def chronological(
     ax.set_xlim(-0.5, max(len(names), 1) - 0.5)
     ax.grid(axis="y", color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
-    ax.set_xlabel("system, in order of release")
-    ax.set_title("The systems in order of release")
+    ax.set_xlabel("system, in the order given")
+    ax.set_title("What each system added to those before it")
     other.legend(handles=lines, loc="upper center", ncols=2, frameon=False)
     return ax
 
@@ -216,6 +216,8 @@ def similarity(
         raise ValueError(f"{parsed} does not compare two systems; give one of {', '.join(known)}")
     if parsed.get("ref") is not None:
         raise ValueError(f"{parsed} compares with {parsed.get('ref')!r} alone; leave ref= out")
+    if signed and not parsed.SIGNED:
+        raise ValueError(f"{parsed} does not say which of two systems is better; leave signed=True out")
     if not context.names:
         raise ValueError("the context holds no run to compare")
     _check_matplotlib()
@@ -336,6 +338,11 @@ def _by_group(
     return result | ({_NO_GROUP: (rest, "#808080", "o")} if rest else {})
 
 
+def _legend_label(group: str) -> str:
+    # matplotlib leaves a label that starts with "_" out of the legend; behind a space of no width it does not.
+    return _plain(f"\u200b{group}" if group.startswith("_") else group)
+
+
 def _add_legend(ax: Axes, title: str, entries: int) -> None:
     """Beside the axes where the figure makes room for it, else inside."""
     if ax.figure.get_layout_engine() is not None:
@@ -416,7 +423,12 @@ def _short(names: Sequence[str]) -> list[str]:
     half = (_LONGEST_NAME - 1) // 2
     short = [n if len(n) <= _LONGEST_NAME else f"{n[:half]}…{n[-half:]}" for n in names]
     count = Counter(short)
-    return [s if count[s] == 1 else n for s, n in zip(short, names, strict=True)]
+    return [_plain(s if count[s] == 1 else n) for s, n in zip(short, names, strict=True)]
+
+
+def _plain(name: str) -> str:
+    """The name as text: matplotlib reads what stands between dollars as mathematics."""
+    return name.replace("$", r"\$")
 
 
 def _dark(colour: str) -> tuple[float, ...]:

@@ -26,6 +26,8 @@ def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
     import pandas as pd
     import pyterrier as pt
 
+    if not isinstance(pipelines, Mapping):
+        raise TypeError(f"pipelines is a {type(pipelines).__name__}; give a dict from name to transformer")
     for name, pipeline in pipelines.items():
         if not isinstance(pipeline, (pd.DataFrame, pt.Transformer)):
             raise TypeError(

@@ -82,7 +82,7 @@ def cutoff(*, required: bool = False) -> Param:
         int,
         "ranking cutoff threshold, for the evaluated run and the context's runs alike",
         required=required,
-        test=lambda k: k >= 1,
+        test=lambda k: 1 <= k < 2**31,
         allowed="a whole number of at least 1",
     )
 
@@ -168,6 +168,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     PRETTY_NAME: str
     SHORT_DESC: str
     validated: bool
+    SIGNED = False  #: whether it says by its sign which of two runs is better
     NEEDS_CONTEXT = True  #: whether an evaluator without an active RunContext is an error
 
     def __init__(self, **params: Any) -> None:

@@ -68,6 +68,8 @@ def weighted_preference(
 class _Preference(RelativeMeasure):
     """What the four share: the recall levels of the run and of the reference, and the parameters."""
 
+    SIGNED = True
+
     SUPPORTED_PARAMS = {
         "cutoff": base.cutoff(),
         "ref": base.ref(),
