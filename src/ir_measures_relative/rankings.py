@@ -15,6 +15,7 @@ import itertools
 import math
 import numbers
 import os
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -333,16 +334,14 @@ def _single_value(frame: Any, column: str) -> str | None:
 def _as_floats(
     scores: ObjectArray, queries: ObjectArray, docs: ObjectArray, name: str
 ) -> NDArray[np.float64]:
-    for row, score in enumerate(scores):
-        # numpy's and torch's scalars are no numbers.Real, but turn into one; a string would too, and must not.
-        if isinstance(score, numbers.Real) or (hasattr(score, "__float__") and not isinstance(score, str)):
-            continue
-        raise ValueError(
-            f"{name}: query {queries[row]!r}, document {docs[row]!r} has the score {score!r}, a "
-            f"{type(score).__name__}; scores must be numbers: convert them with float()"
-        )
     values = np.empty(len(scores))
     for row, score in enumerate(scores):
+        # numpy's and torch's scalars are no numbers.Real, but turn into one; a string would too, and must not.
+        if isinstance(score, str) or not (isinstance(score, numbers.Real) or hasattr(score, "__float__")):
+            raise ValueError(
+                f"{name}: query {queries[row]!r}, document {docs[row]!r} has the score {score!r}, a "
+                f"{type(score).__name__}; scores must be numbers: convert them with float()"
+            )
         try:
             values[row] = float(score)
         except (TypeError, ValueError, OverflowError) as error:
@@ -439,9 +438,7 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
         if raw[:2] == b"\x1f\x8b":
             raw = gzip.decompress(raw)
         return raw.removeprefix(b"\xef\xbb\xbf")  # the mark that some editors put in front of UTF-8
-    except (EOFError, OSError, ValueError) as error:
-        raise ValueError(f"{source}: the .gz file is truncated or damaged ({error}); fetch it again") from None
-    except Exception as error:  # zlib.error, which is no OSError
+    except (EOFError, OSError, ValueError, zlib.error) as error:
         raise ValueError(f"{source}: the .gz file is truncated or damaged ({error}); fetch it again") from None
 
 
