@@ -4,24 +4,24 @@ Importing the package registers its measures with ir_measures, and its provider 
 ``ir_measures.providers.registry["relative"]``, also in ``ir_measures.DefaultPipeline``.
 """
 
-import ir_measures as _ir_measures
-
-from . import stats as stats
-from .complement import select_complementary
+from .analysis.contributions import explain
+from .analysis.differences import med
+from .analysis.selection import select_complementary
+from .analysis.significance import SignTest, sign_test
 from .context import RunContext
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
-from .measures.med import MED, med
+from .measures.med import MED
 from .measures.nrg import NRG, UniqueRel
 from .measures.rareness import AP_Rareness, P_Rareness
 from .measures.tasc import TaSC
 from .measures.ue import AP_UE, nDCG_UE
-from .priors import BestOfOtherGroups
-from .provider import RelativeProvider
+from .priors import BestOfOtherGroups, PriorPolicy
+from .provider import RelativeProvider, registered_provider
+from .warning import RelativeWarning
 
 __version__ = "0.1.0"
 
-relative = _ir_measures.providers.register(RelativeProvider())
-_ir_measures.DefaultPipeline.providers.append(relative)
+relative: RelativeProvider = registered_provider()
 
 __all__ = [
     "AP_UE",
@@ -31,13 +31,18 @@ __all__ = [
     "AP_Rareness",
     "BestOfOtherGroups",
     "P_Rareness",
+    "PriorPolicy",
+    "RelativeWarning",
     "RunContext",
+    "SignTest",
     "TaSC",
     "UniqueRel",
+    "explain",
     "med",
     "nDCG_UE",
     "rrLP",
     "select_complementary",
     "sgnLP",
     "sgnLR",
+    "sign_test",
 ]

@@ -6,16 +6,18 @@ What depends on the context and the judgments alone is computed once and kept in
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Hashable, Sequence
+import subprocess
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import ir_measures
 import numpy as np
 
-from .judgments import BoolArray, FloatArray, Judgments
-from .priors import resolve
-from .rankings import IntArray, Rankings
+from .arrays import BoolArray, FloatArray, IntArray
+from .judgments import Judgments
+from .priors import matching
+from .rankings import Rankings
+from .warning import warn
 
 if TYPE_CHECKING:
     from .context import RunContext
@@ -32,71 +34,99 @@ class JudgedContext:
     Attributes:
         context: the runs and the policy.
         judgments: every judged document.
+        grades: the lowest (at most 0) and the highest grade (at least 1) that a document may have: the context's, or
+            those of the judgments.
+        whole: whether these are all the queries there are, so that means over them are the campaign's.
+        index: from the name of a run to its place among the context's.
     """
 
-    def __init__(self, context: RunContext, judgments: Judgments) -> None:
+    def __init__(self, context: RunContext, judgments: Judgments, *, whole: bool = True) -> None:
         self.context = context
         self.judgments = judgments
+        self.whole = whole
+        self.index = {name: i for i, name in enumerate(context.names)}
         self._cache: dict[Hashable, Any] = {}
+        own = int(judgments.grade.min(initial=0)), int(judgments.grade.max(initial=1))
+        known = context.grades
+        if known is not None and not (min(known[0], 0) <= own[0] and own[1] <= max(known[1], 1)):
+            beyond = own[1] if own[1] > known[1] else own[0]
+            raise ValueError(
+                f"the qrels hold the grade {beyond}, and the context says that grades are from {known[0]} to "
+                f"{known[1]}: correct RunContext(…, grades=…)"
+            )
+        self.grades: tuple[int, int] = own if known is None else (min(known[0], 0), max(known[1], 1))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was computed: other libraries' evaluators do not pickle."""
+        return self.__dict__ | {"_cache": {}}
+
+    @property
+    def names(self) -> list[str]:
+        """The runs, in their order."""
+        return self.context.names
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """From run name to group name."""
+        return self.context.groups
 
     def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """What ``compute`` gives, computed once a key."""
+        """What ``compute`` gives, computed once a key. The key holds all that it depends on, as values."""
         if key not in self._cache:
             self._cache[key] = compute()
         value: T = self._cache[key]
         return value
 
-    def positions_in(self, rankings: Rankings, docs: Judgments, cutoff: int | None, judged_only: bool) -> IntArray:
-        """Where a run ranks each of ``docs`` (the judgments, or their relevant part), 0 where not in its top."""
-        if not judged_only:
-            return docs.positions(rankings, cutoff)
-        among = self.judgments.positions_among_judged(rankings, cutoff)
-        return among if docs is self.judgments else among[self.judgments.grade > 0]
-
-    def positions(self, docs: Judgments, cutoff: int | None, judged_only: bool) -> IntArray:
-        """:meth:`positions_in` for every run of the context, shape (runs, documents)."""
+    def positions_of_runs(self, docs: Judgments, cutoff: int | None, judged_only: bool) -> IntArray:
+        """Where every run of the context ranks each of ``docs``, shape (runs, documents); 0 where not in its top."""
         runs = self.context.runs.values()
 
         def compute() -> IntArray:
-            rows = [self.positions_in(r, docs, cutoff, judged_only) for r in runs]
+            rows = [docs.positions_in(run, cutoff, judged_only) for run in runs]
             return np.array(rows, dtype=np.int64).reshape(len(rows), len(docs))
 
-        return self.cached(("positions", docs is self.judgments, cutoff, judged_only), compute)
+        return self.cached(("positions", docs, cutoff, judged_only), compute)
 
-    def per_query(self, measure: ir_measures.Measure, rankings: Rankings) -> FloatArray:
-        """An absolute measure of a run, one value a query, by ir_measures.
+    def absolute(self, measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
+        """Absolute measures of a run by ir_measures, shape (measures, queries).
 
         Raises:
             ValueError: a measure that no provider computes, or that needs more than relevance.
         """
-        if needs_subtopics(measure):
-            raise ValueError(
-                f"{measure} needs the subtopics of the qrels, which a context does not keep; compute it with "
-                "ir_measures.calc_aggregate or pt.Experiment"
-            )
-        evaluator = self.cached(
-            ("evaluator", measure), lambda: ir_measures.evaluator([measure], self.qrels_dict())
-        )
-        index = {q: i for i, q in enumerate(self.judgments.query_ids)}
-        values = np.zeros(len(index))
-        for metric in evaluator.iter_calc(rankings.to_dict()):
-            values[index[metric.query_id]] = metric.value
-        return values
+        for measure in measures:
+            if needs_subtopics(measure):
+                raise ValueError(
+                    f"{measure} needs the subtopics of the qrels, which a context does not keep; compute it with "
+                    "ir_measures.calc_aggregate or pt.Experiment"
+                )
+        key = "evaluator", tuple((type(m), m) for m in measures)
+        evaluator = self.cached(key, lambda: host_evaluator(ir_measures, measures, self._qrels()))
+        return host_values(evaluator, measures, rankings, self.judgments)
 
-    def per_query_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
-        """:meth:`per_query` for every run of the context, shape (runs, queries)."""
+    def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
+        """:meth:`absolute` of one measure for every run of the context, shape (runs, queries)."""
+        runs = self.context.runs.values()
         return self.cached(
-            ("per query", measure),
-            lambda: np.array([self.per_query(measure, r) for r in self.context.runs.values()]).reshape(
-                len(self.context.runs), self.judgments.n_queries
+            ("absolute", type(measure), measure),
+            lambda: np.array([self.absolute([measure], run)[0] for run in runs]).reshape(
+                len(runs), self.judgments.n_queries
             ),
         )
 
     def means(self, measure: ir_measures.Measure) -> dict[str, float]:
-        """The mean over queries of an absolute measure, for every run of the context."""
-        return dict(zip(self.context.names, self.per_query_of_runs(measure).mean(axis=1).tolist(), strict=True))
+        """The mean over all queries of an absolute measure, for every run of the context.
 
-    def qrels_dict(self) -> dict[str, dict[str, int]]:
+        Raises:
+            ValueError: these are not all the queries.
+        """
+        if not self.whole:
+            raise ValueError(
+                f"the means of {measure} over all queries decide which runs are whose priors, and a part of the queries "
+                "does not know them; give the dict that BestOfOtherGroups.choose(means, groups) makes"
+            )
+        return dict(zip(self.names, self.absolute_of_runs(measure).mean(axis=1).tolist(), strict=True))
+
+    def _qrels(self) -> dict[str, dict[str, int]]:
         """The judgments as ir_measures takes them."""
         return self.cached(("qrels",), lambda: _nested(self.judgments))
 
@@ -125,20 +155,6 @@ class JudgedContext:
         return self.same_heads(rankings, name) and self.same_heads(rankings, name, None)
 
 
-def needs_subtopics(measure: ir_measures.Measure) -> bool:
-    """Whether a measure of ir_measures rates diversity, by subtopics that stand in the qrels' iteration column."""
-    return bool(ir_measures.providers.registry["pyndeval"].supports(measure))
-
-
-def _nested(judgments: Judgments) -> dict[str, dict[str, int]]:
-    result: dict[str, dict[str, int]] = {q: {} for q in judgments.query_ids}
-    hopeless = set(range(judgments.n_queries)) - set(judgments.query[judgments.grade >= 0].tolist())
-    for query, doc_id, grade in zip(judgments.query.tolist(), judgments.doc_ids, judgments.grade.tolist(), strict=True):
-        # pytrec_eval writes outside its arrays for a query with negative labels only; 0 means the same to it.
-        result[judgments.query_ids[query]][doc_id] = max(grade, 0) if query in hopeless else grade
-    return result
-
-
 class Comparison:
     """One run, evaluated relative to a context, on one set of judgments.
 
@@ -161,6 +177,7 @@ class Comparison:
         self.rankings = rankings
         self.member = member
         self._positions: dict[Hashable, IntArray] = {}
+        self._priors: dict[str | None, IntArray] = {}
 
     @property
     def context(self) -> RunContext:
@@ -177,37 +194,49 @@ class Comparison:
         return self.judged.judgments.relevant
 
     @property
-    def n_queries(self) -> int:
-        return self.judged.judgments.n_queries
+    def grades(self) -> tuple[int, int]:
+        """The lowest and the highest grade that a document may have."""
+        return self.judged.grades
 
     def positions(self, docs: Judgments, cutoff: int | None = None, judged_only: bool = False) -> IntArray:
         """Where the evaluated run ranks each of ``docs``: 1-based, 0 where it is not in the top ``cutoff``.
 
         ``docs`` is :attr:`judgments` or :attr:`relevant`.
         """
-        key = (docs is self.judgments, cutoff, judged_only)
+        key = docs, cutoff, judged_only
         if key not in self._positions:
-            self._positions[key] = self.judged.positions_in(self.rankings, docs, cutoff, judged_only)
+            if self.member is not None and self.rankings is self.context.runs[self.member]:
+                row = self.judged.index[self.member]
+                self._positions[key] = self.judged.positions_of_runs(docs, cutoff, judged_only)[row]
+            else:
+                self._positions[key] = docs.positions_in(self.rankings, cutoff, judged_only)
         return self._positions[key]
 
-    def priors(self, prior: str | None = None) -> list[int]:
-        """The priors, as indices into the context's runs; ``prior`` is the measure's parameter."""
-        index = {name: i for i, name in enumerate(self.context.names)}
-        if self.chosen is not None and prior is None:
-            return sorted(index[name] for name in self.chosen)
-        names = resolve(self.judged, self.member, prior)
-        if not names and self.member is not None and prior is None and self.context.priors == "others":
-            warnings.warn(
-                f"the context holds no run but {self.member!r}, so it has no prior, and its relative measures are "
-                "the absolute ones; add the runs to compare with to the RunContext",
-                stacklevel=2,
-            )
-        return [index[name] for name in names]
+    def priors(self, prior: str | None = None) -> IntArray:
+        """The priors, as ascending indices into the context's runs; ``prior`` is the measure's parameter."""
+        if prior not in self._priors:
+            self._priors[prior] = self._find_priors(prior)
+        return self._priors[prior]
+
+    def _find_priors(self, prior: str | None) -> IntArray:
+        index, names = self.judged.index, self.judged.names
+        if prior is not None:
+            chosen: Sequence[str] = matching(prior, names)
+        elif self.chosen is not None:
+            chosen = self.chosen
+        else:
+            chosen = list(self.context.policy.priors_of(self.judged, self.member))
+            if self.member is not None and names == [self.member]:
+                warn(
+                    f"the context holds no run but {self.member!r}, so it has no prior, and its relative measures are "
+                    "the absolute ones; add the runs to compare with to the RunContext"
+                )
+        found = {index[name] for name in chosen if name != self.member}
+        return np.array(sorted(found), dtype=np.int64)
 
     def prior_product(
         self,
         factor: Callable[[IntArray], FloatArray],
-        key: Hashable,
         docs: Judgments,
         *,
         prior: str | None,
@@ -220,43 +249,51 @@ class Comparison:
         run out costs one multiplication, however many runs there are.
 
         Args:
-            factor: from positions (0 for not retrieved) to factors, elementwise.
-            key: tells this ``factor`` from others.
+            factor: from positions (0 for not retrieved) to factors, elementwise. It is its own key in the cache: a
+                function of a module, or a frozen dataclass with ``__call__``.
         """
         judged = self.judged
-        full_key = (key, docs is self.judgments, cutoff, judged_only)
+        key = factor, docs, cutoff, judged_only
         chosen = self.priors(prior)
-        n = len(self.context.names)
+        n, m = len(judged.names), len(chosen)
 
         def factors() -> FloatArray:
-            return factor(judged.positions(docs, cutoff, judged_only))
+            return factor(judged.positions_of_runs(docs, cutoff, judged_only))
 
-        if not chosen:
+        if not m:
             return np.ones(len(docs))
-        if chosen == list(range(len(chosen))):
-            first = judged.cached(("first", full_key), lambda: _running_products(factors()))
-            return np.asarray(first[len(chosen)])
-        out = [i for i in range(n) if i not in set(chosen)]
-        if len(out) == 1:
-            first = judged.cached(("first", full_key), lambda: _running_products(factors()))
-            last = judged.cached(("last", full_key), lambda: _running_products(factors()[::-1]))
-            return np.asarray(first[out[0]] * last[n - 1 - out[0]])
-        return np.asarray(judged.cached(("factors", full_key), factors)[chosen].prod(axis=0))
+        if chosen[-1] == m - 1:  # the first m
+            first = judged.cached(("first", key), lambda: _running_products(factors()))
+            return np.asarray(first[m])
+        if m == n - 1:  # all but one
+            out = int(np.searchsorted(chosen != np.arange(m), True))
+            first = judged.cached(("first", key), lambda: _running_products(factors()))
+            last = judged.cached(("last", key), lambda: _running_products(factors()[::-1]))
+            return np.asarray(first[out] * last[n - 1 - out])
+        return self._product_of(chosen, judged.cached(("factors", key), factors), key)
 
-    def retrieving_systems(self, docs: Judgments, cutoff: int | None, judged_only: bool) -> tuple[IntArray, int]:
+    def _product_of(self, chosen: IntArray, factors: FloatArray, key: Hashable) -> FloatArray:
+        """The product over some of the runs; kept while the next run has the same ones, as in a greedy selection."""
+        last: list[Any] = self.judged.cached(("product", key), lambda: [None, None])
+        if last[0] is None or not np.array_equal(last[0], chosen):
+            last[:] = chosen, factors[chosen].prod(axis=0)
+        product: FloatArray = last[1]
+        return product
+
+    def retrieving_systems(
+        self, docs: Judgments, cutoff: int | None, judged_only: bool
+    ) -> tuple[IntArray, int]:
         """For each of ``docs`` the number of systems that hold it in their top ``cutoff``; and how many systems.
 
         The systems are all runs of the context, and the evaluated one.
         """
         judged = self.judged
-        found: BoolArray = judged.positions(docs, cutoff, judged_only) > 0
-        count: IntArray = judged.cached(
-            ("retrieving", docs is self.judgments, cutoff, judged_only), lambda: found.sum(axis=0)
-        )
+        found: BoolArray = judged.positions_of_runs(docs, cutoff, judged_only) > 0
+        count: IntArray = judged.cached(("retrieving", docs, cutoff, judged_only), lambda: found.sum(axis=0))
         own = self.positions(docs, cutoff, judged_only) > 0
         if self.member is None:
-            return count + own, len(self.context.names) + 1
-        return count - found[self.context.names.index(self.member)] + own, len(self.context.names)
+            return count + own, len(judged.names) + 1
+        return count - found[judged.index[self.member]] + own, len(judged.names)
 
     def reference(self, ref: str | None = None) -> Rankings:
         """The reference run: ``ref``, else the context's, else the only other run.
@@ -275,14 +312,125 @@ class Comparison:
                     + "; say RunContext(…, reference=name), or ref='name' in the measure"
                 )
             name = others[0]
-        if name not in names:
-            raise ValueError(f"ref={name!r} is no run of the context; its runs are {list(names)}")
+        if name not in self.judged.index:
+            raise ValueError(f"ref={name!r} is not a run of the context; its runs are {list(names)}")
         return self.context.runs[name]
+
+
+def check_queries(judged: JudgedContext, rankings: Rankings, *, may_be_batch: bool = False) -> None:
+    """Raises ValueError where a run that holds queries shares none with the judgments.
+
+    An empty run is legal. Where the run may be one batch of PyTerrier's, so is one whose ids and the qrels' are
+    both known to the context: the judged topics of the batch got no results. That draws a warning.
+    """
+    judgments = judged.judgments
+    if not len(rankings) or not judgments.n_queries or (judgments.queries_of(rankings) >= 0).any():
+        return
+    known = {q for run in judged.context.runs.values() for q in run.query_ids} if may_be_batch else set()
+    message = (
+        f"{rankings.name} has no query in common with the qrels: the run has {some(rankings.query_ids)}, "
+        f"the qrels have {some(judgments.query_ids)}"
+    )
+    if known.intersection(rankings.query_ids) and known.intersection(judgments.query_ids):
+        warn(message + "; its rankings count as empty")
+    else:
+        raise ValueError(message + "; is one of them numbered otherwise, or for other topics?")
+
+
+def some(ids: Any) -> str:
+    """The first few of the ids, for a message."""
+    return f"{list(ids[:3])}{' …' if len(ids) > 3 else ''}"
+
+
+def needs_subtopics(measure: ir_measures.Measure) -> bool:
+    """Whether a measure of ir_measures rates diversity, by subtopics that stand in the qrels' iteration column."""
+    return bool(ir_measures.providers.registry["pyndeval"].supports(measure))
+
+
+# What the providers of ir_measures raise for a measure that they cannot compute after all.
+_FAILURES = (
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    subprocess.SubprocessError,
+)
+
+
+def host_evaluator(provider: Any, measures: Sequence[ir_measures.Measure], qrels: Any) -> Any:
+    """An evaluator of ir_measures, or of one of its providers.
+
+    Raises:
+        ValueError: measures that it does not compute.
+    """
+    try:
+        return provider.evaluator(measures, qrels)
+    except ValueError as error:
+        if not str(error).startswith("Unsupported measures"):
+            raise
+        raise ValueError(f"{error} Leave the measure out, or install a provider that computes it") from None
+    except _FAILURES as error:
+        raise _cannot(measures, error) from error
+
+
+def host_values(
+    evaluator: Any, measures: Sequence[ir_measures.Measure], rankings: Rankings, judgments: Judgments
+) -> FloatArray:
+    """What an evaluator of ir_measures says of a run, shape (measures, queries); NaN where it says nothing.
+
+    Raises:
+        ValueError: measures that it cannot compute.
+    """
+    row = {measure: i for i, measure in enumerate(measures)}
+    values = np.full((len(row), judgments.n_queries), np.nan)
+    depths = [depth_of(measure) for measure in measures]
+    depth = None if None in depths else max((d for d in depths if d is not None), default=None)
+    try:
+        for metric in evaluator.iter_calc(rankings.to_dict(depth)):
+            column = judgments.query_code.get(metric.query_id)
+            if column is not None:
+                values[row[metric.measure], column] = metric.value
+    except _FAILURES as error:
+        raise _cannot(measures, error) from error
+    return values
+
+
+# Measures of ir_measures that look at the first ``cutoff`` documents, and at nothing below.
+_TOP_ONLY = frozenset({"nDCG", "P", "R", "RR", "AP", "Success", "Judged"})
+
+
+def depth_of(measure: ir_measures.Measure) -> int | None:
+    """How deep an absolute measure looks into a ranking; None where it may look at all of it."""
+    params = measure.params
+    if measure.NAME not in _TOP_ONLY or params.get("judged_only"):
+        return None
+    depth: int | None = params.get("cutoff")
+    return depth
+
+
+def _cannot(measures: Sequence[ir_measures.Measure], error: Exception) -> ValueError:
+    names = ", ".join(map(str, measures))
+    reason = (
+        "its script failed: are there grades beyond 4?"
+        if isinstance(error, subprocess.SubprocessError)
+        else error
+    )
+    return ValueError(f"ir_measures cannot compute {names} here ({reason!s}); leave the measure out")
+
+
+def _nested(judgments: Judgments) -> dict[str, dict[str, int]]:
+    result: dict[str, dict[str, int]] = {q: {} for q in judgments.query_ids}
+    hopeless = set(range(judgments.n_queries)) - set(judgments.query[judgments.grade >= 0].tolist())
+    for query, doc_id, grade in zip(
+        judgments.query.tolist(), judgments.doc_ids, judgments.grade.tolist(), strict=True
+    ):
+        # pytrec_eval writes outside its arrays for a query with negative labels only; 0 means the same to it.
+        result[judgments.query_ids[query]][doc_id] = max(grade, 0) if query in hopeless else grade
+    return result
 
 
 def _running_products(factors: FloatArray) -> FloatArray:
     """Row i is the product of the first i rows; shape (rows + 1, columns)."""
     ones = np.ones((1, factors.shape[1]))
     return np.concatenate([ones, np.cumprod(factors, axis=0)])
-
-

@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import copy
-import glob
 import os
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures
 import numpy as np
-from numpy.typing import NDArray
 
-from . import sources
-from .comparison import Comparison, JudgedContext
-from .judgments import Qrels, judge, qrels_columns
-from .priors import Policy, check_policy
-from .rankings import ObjectArray, Rankings, Run, read_run
+from . import scoring
+from .analysis.contributions import explain
+from .comparison import JudgedContext
+from .io import datasets
+from .io.pipelines import run_pipelines
+from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
+from .io.runs import Run, name_runs, read_run, run_files
+from .measures.declaration import parse_measures
+from .priors import Policy, PriorPolicy, policy_of
+from .rankings import Rankings
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # How many sets of judgments a context keeps its arrays for: pt.Experiment with a batch_size makes one a batch.
 _KEPT = 8
+# How many it remembers the range of grades of.
+_KEPT_BATCHES = 10_000
 
 
 class Active(NamedTuple):
@@ -61,23 +63,26 @@ class RunContext:
 
     A re-entrant context manager; inside ``with RunContext(…):`` ir_measures and PyTerrier compute the measures of
     this package. The innermost context counts, and every thread has its own. An evaluator takes the context that
-    is active when it is created, and keeps it.
+    is active when it is created, and keeps it. A context does not change once it is made.
 
     A run that is itself a member is not its own prior. It is recognised by a ``name`` column that holds one value
     and names a member, or by :meth:`evaluating`; any other run is a newcomer.
 
     Args:
         runs: the members, from name to run: whatever ir_measures takes, a PyTerrier result frame, or the path of
-            a TREC run file.
+            a run file.
         priors: whose documents a searcher has seen before a member's: ``"others"`` (all other runs),
-            ``"earlier"`` (those given before it), a list of names, a dict from name to list, or
-            :class:`BestOfOtherGroups`. For a newcomer, every run (or the list, where it is one).
+            ``"earlier"`` (those given before it), a list of names, a dict from name to list,
+            :class:`BestOfOtherGroups`, or another :class:`~ir_measures_relative.priors.PriorPolicy`. For a newcomer,
+            every run (or the list, where it is one).
         reference: the name of the run that MED and lexiprecision compare with.
         groups: from run name to group name, for :class:`BestOfOtherGroups` and the plots.
         num_docs: the number of documents in the collection.
+        grades: the lowest and the highest relevance label that there are, which graded MED asks for. Those of
+            the qrels if not given; give them where the qrels come in parts, such as PyTerrier's batches of topics.
 
     Raises:
-        ValueError: a run that cannot be read, a name that is no member; the message says which.
+        ValueError: a run that cannot be read, a name that is not a member; the message says which.
 
     Example:
         >>> import ir_measures
@@ -89,6 +94,23 @@ class RunContext:
         {UniqueRel@2: 1.0}
     """
 
+    #: the runs, by name
+    runs: Mapping[str, Rankings]
+    #: from run name to group name
+    groups: Mapping[str, str]
+    #: as given: a word, a list, a dict, or a policy
+    priors: Policy
+    #: what ``priors`` stands for
+    policy: PriorPolicy
+    #: the name of the reference run
+    reference: str | None
+    #: the number of documents in the collection
+    num_docs: int | None
+    #: the lowest and the highest relevance label
+    grades: tuple[int, int] | None
+    #: the ``ir_datasets.Dataset`` of a context that was made :meth:`from_irds`
+    dataset: Any
+
     def __init__(
         self,
         runs: Mapping[str, Run],
@@ -97,35 +119,61 @@ class RunContext:
         reference: str | None = None,
         groups: Mapping[str, str] | None = None,
         num_docs: int | None = None,
+        grades: tuple[int, int] | None = None,
     ) -> None:
         if not isinstance(runs, Mapping):
             raise TypeError(f"runs is a {type(runs).__name__}; give a dict from run name to run")
         for name in runs:
             if not isinstance(name, str) or not name:
                 raise ValueError(f"the run name {name!r} is not a string; name every run with one")
-        self.runs: dict[str, Rankings] = {name: read_run(run, f"run {name!r}") for name, run in runs.items()}
-        self.names: list[str] = list(self.runs)
+        read = {name: read_run(run, f"run {name!r}") for name, run in runs.items()}
+        names = list(read)
         if groups is not None and not isinstance(groups, Mapping):
             raise ValueError(f"groups={groups!r} must be a dict from run name to group name")
-        self.groups: dict[str, str] = dict(groups or {})
-        unknown = [n for n in self.groups if n not in self.runs]
+        groups = dict(groups or {})
+        unknown = [n for n in groups if n not in read]
         if unknown:
-            raise ValueError(f"groups names {unknown}, which the context does not hold; its runs are {self.names}")
-        check_policy(priors, self.names, self.groups)
-        self.priors: Policy = copy.deepcopy(priors)  # what the caller does to it later was not checked
-        if reference is not None and reference not in self.runs:
-            raise ValueError(f"reference={reference!r} is no run of the context; its runs are {self.names}")
-        self.reference = reference
-        if isinstance(num_docs, np.integer):
-            num_docs = int(num_docs)
-        whole = isinstance(num_docs, int) and not isinstance(num_docs, bool)
-        if num_docs is not None and not (whole and 1 <= num_docs < 2**53):
-            raise ValueError(f"num_docs={num_docs!r} is not allowed; it must be a whole number of at least 1")
-        self.num_docs = num_docs
-        self.dataset: Any = None  #: the ir_datasets.Dataset of a context that was made :meth:`from_irds`
-        #: the highest grades of the judgments that the context was used with; see MED
-        self.highest_grades: set[int] = set()
-        self._judged: list[tuple[tuple[Any, ...], JudgedContext]] = []
+            raise ValueError(f"groups names {unknown}, which the context does not hold; its runs are {names}")
+        if reference is not None:
+            _check_reference(reference, names)
+        self._set(
+            runs=MappingProxyType(read),
+            groups=MappingProxyType(groups),
+            priors=priors,
+            policy=policy_of(priors, names, groups),
+            reference=reference,
+            num_docs=_checked_num_docs(num_docs),
+            grades=None if grades is None else _checked_grades(grades),
+            dataset=None,
+            _judged=[],
+            _batches=[],
+        )
+
+    def _set(self, **attributes: Any) -> None:
+        self.__dict__.update(attributes)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(
+            f"a RunContext does not change once it is made, since what was computed with it would be wrong then; make "
+            f"a new one with another {name}"
+        )
+
+    def __delattr__(self, name: str) -> None:
+        self.__setattr__(name, None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was computed for judgments that were seen."""
+        plain = {"runs": dict(self.runs), "groups": dict(self.groups), "_judged": [], "_batches": []}
+        return self.__dict__ | plain
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        frozen = {name: MappingProxyType(state[name]) for name in ("runs", "groups")}
+        self._set(**state | frozen)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the runs, in their order."""
+        return list(self.runs)
 
     def __repr__(self) -> str:
         return f"RunContext({self.names}, priors={self.priors!r}, reference={self.reference!r})"
@@ -134,7 +182,7 @@ class RunContext:
     def from_trec(
         cls, paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], **options: Any
     ) -> RunContext:
-        """A context of TREC run files, plain or .gz.
+        """A context of run files: TREC's format, plain or packed (.gz, .bz2, .xz), or Parquet.
 
         Args:
             paths: a folder (every file in it is a run), a glob, a path, or several paths. A run is named by its
@@ -143,12 +191,15 @@ class RunContext:
 
         Raises:
             FileNotFoundError: nothing there.
-            ValueError: a file that is no TREC run; names file and line.
+            ValueError: a file that is not a TREC run; names file and line.
         """
         from tqdm import tqdm
 
         files = run_files(paths)
-        runs = [read_run(f, str(f)) for f in tqdm(files, desc="reading runs", unit="run", disable=None, leave=False)]
+        runs = [
+            read_run(f, str(f))
+            for f in tqdm(files, desc="reading runs", unit="run", disable=None, leave=False)
+        ]
         names = name_runs(files, runs)
         for name, run in zip(names, runs, strict=True):
             run.name = f"run {name!r}"
@@ -167,17 +218,17 @@ class RunContext:
             options: as for :class:`RunContext`.
 
         Raises:
-            TypeError: what is no transformer.
+            TypeError: what is not a transformer.
         """
-        return cls(sources.run_pipelines(pipelines, topics), **options)
+        return cls(run_pipelines(pipelines, topics), **options)
 
     @classmethod
     def from_irds(cls, dataset: Any, *, name: str | None = "scoreddocs", **options: Any) -> RunContext:
         """A context of the run that comes with a dataset of ir_datasets: its ``scoreddocs``, a first-stage ranking.
 
-        The number of the dataset's documents becomes ``num_docs``, unless that is given, and the dataset becomes
-        :attr:`dataset`, whose judgments :meth:`evaluate` uses where no others are given, and whose
-        ``qrels_defs()`` say what the grades mean.
+        The number of the dataset's documents becomes ``num_docs`` and the range of the grades that its qrels are
+        documented to have ``grades``, unless these are given. The dataset becomes :attr:`dataset`, whose judgments
+        :meth:`evaluate` uses where no others are given.
 
         Args:
             dataset: an id such as ``"msmarco-passage/trec-dl-2019/judged"``, an ``ir_datasets.Dataset``, or a
@@ -189,14 +240,16 @@ class RunContext:
             ValueError: an unknown id; a dataset without what the context is to hold. Says which parts it has.
             ConnectionError: files that cannot be fetched.
         """
-        dataset = sources.dataset_of(dataset)
-        runs = {} if name is None else {name: sources.scoreddocs_of(dataset)}
+        dataset = datasets.dataset_of(dataset)
+        runs = {} if name is None else {name: datasets.scoreddocs_of(dataset)}
         if "num_docs" not in options:
-            options["num_docs"] = sources.num_docs_of(dataset)
+            options["num_docs"] = datasets.num_docs_of(dataset)
+        if "grades" not in options:
+            options["grades"] = datasets.grades_of(dataset)
         if not runs and options["num_docs"] is None:
-            raise ValueError(f"{sources.describe(dataset)}, so there is nothing to make a context of")
+            raise ValueError(f"{datasets.describe(dataset)}, so there is nothing to make a context of")
         context = cls(runs, **options)
-        context.dataset = dataset
+        context._set(dataset=dataset)
         return context
 
     def __enter__(self) -> RunContext:
@@ -217,7 +270,9 @@ class RunContext:
             ValueError: no such member.
         """
         if name not in self.runs:
-            raise ValueError(f"evaluating({name!r}): the context holds no such run; its runs are {self.names}")
+            raise ValueError(
+                f"evaluating({name!r}): the context holds no such run; its runs are {self.names}"
+            )
         block = object()
         _active.set((*_active.get(), Active(self, name, block)))
         try:
@@ -228,19 +283,44 @@ class RunContext:
     def judged(self, qrels: Qrels | None) -> JudgedContext:
         """The context seen through these judgments (None: its dataset's); kept for when the same ones come again."""
         if qrels is None:
-            qrels = sources.qrels_of(self.dataset)
+            qrels = datasets.qrels_of(self.dataset)
         return self.judged_columns(qrels_columns(qrels))
 
-    def judged_columns(self, columns: tuple[ObjectArray, ObjectArray, NDArray[Any]]) -> JudgedContext:
+    def judged_columns(self, columns: QrelsColumns) -> JudgedContext:
         """:meth:`judged`, from the query ids, document ids and labels of the qrels."""
         for i, (known, judged) in enumerate(self._judged):
-            if all(len(a) == len(b) and np.array_equal(a, b) for a, b in zip(columns, known, strict=True)):
+            if known.same_as(columns):
                 self._judged.insert(0, self._judged.pop(i))
                 return judged
-        judged = JudgedContext(self, judge(*columns))
-        self._judged.insert(0, (tuple(c.copy() for c in columns), judged))
+        columns = columns.kept()  # what the caller does to the qrels later was not judged
+        judged = JudgedContext(self, judge(columns))
+        self._judged.insert(0, (columns, judged))
         del self._judged[_KEPT:]
         return judged
+
+    def check_batch(self, frame: Any, judged: JudgedContext) -> None:
+        """For qrels that an evaluator got as a frame: raises ValueError where they are a batch on another scale.
+
+        PyTerrier cuts one frame of qrels by topics, and hands on the parts. A part does not know the grades of the
+        others, and a table must not stand on two scales. Parts of one frame hold other topics, and rows with other
+        labels in its index; two whole frames both count their rows from 0.
+        """
+        if self.grades is not None:
+            return
+        index = frame.index
+        whole = bool(len(index) and index[0] == 0 and (index == range(len(index))).all())
+        queries = frozenset(judged.judgments.query_ids)
+        for other_whole, others, grades in self._batches:
+            if grades != judged.grades and not (whole and other_whole) and not queries & others:
+                raise ValueError(
+                    f"the grades are {judged.grades[0]} to {judged.grades[1]} in these qrels, and {grades[0]} to "
+                    f"{grades[1]} in those of other topics that the context was used with: open documents would be "
+                    "rated on two scales. Where the qrels come in parts, such as PyTerrier's batches, say "
+                    "RunContext(…, grades=(lowest, highest)), or max_grade= in the measure"
+                )
+        if not any(w == whole and q == queries for w, q, _ in self._batches):
+            self._batches.append((whole, queries, judged.grades))
+            del self._batches[:-_KEPT_BATCHES]
 
     def evaluate(
         self, qrels: Qrels | None, measures: Sequence[ir_measures.Measure | str], perquery: bool = False
@@ -255,120 +335,54 @@ class RunContext:
 
         Returns:
             a DataFrame like ``pt.Experiment``'s: ``name`` and a column a measure; with ``perquery`` the columns
-            ``name``, ``qid``, ``measure``, ``value``.
+            ``name``, ``query_id``, ``measure``, ``value``.
 
         Raises:
-            ValueError: an unknown measure, qrels without a judgment, a run that shares no query with them.
+            ValueError: no or an unknown measure, qrels without a judgment, a run that shares no query with them.
         """
-        import pandas as pd
-        from tqdm import tqdm
-
-        from .provider import check_queries, is_relative
-
         parsed = parse_measures(measures)
-        judged = self.judged(qrels)
-        query_ids = judged.judgments.query_ids
-        if not len(query_ids):
-            raise ValueError("the qrels hold no judgment, so there is no query to score")
-        rows: list[dict[str, Any]] = []
-        for name in tqdm(self.names, desc="scoring runs", unit="run", disable=None, leave=False):
-            rankings = self.runs[name]
-            check_queries(judged, rankings, may_be_batch=False)
-            comparison = Comparison(judged, rankings, name)
-            row: dict[str, Any] = {"name": name}
-            for measure in parsed:
-                values = measure.score(comparison) if is_relative(measure) else judged.per_query(measure, rankings)
-                if perquery:
-                    rows += [
-                        {"name": name, "qid": q, "measure": str(measure), "value": v}
-                        for q, v in zip(query_ids, values.tolist(), strict=True)
-                    ]
-                else:
-                    aggregator = measure.aggregator()
-                    for value in values.tolist():
-                        aggregator.add(value)
-                    row[str(measure)] = aggregator.result()
-            if not perquery:
-                rows.append(row)
-        columns = ["name", "qid", "measure", "value"] if perquery else ["name", *map(str, parsed)]
-        return pd.DataFrame(rows, columns=columns)
+        scores = scoring.score_runs(self.judged(qrels), self.names, parsed)
+        return scores.long_table() if perquery else scores.table()
 
     def explain(
         self,
-        name: str,
-        qrels: Qrels,
+        run: str | Run,
+        qrels: Qrels | None,
         measure: ir_measures.Measure | str = "NRG@10",
         query_id: str | None = None,
     ) -> pd.DataFrame:
-        """The documents behind a member's score.
-
-        Args:
-            name: the member.
-            qrels: the judgments, as for :meth:`evaluate`.
-            measure: NRG, UniqueRel, P_Rareness or AP_Rareness.
-            query_id: one query; all if not given.
-
-        Returns:
-            a DataFrame with one row a document of the member's top k, in the order of its rankings:
-            ``query_id``, ``doc_id``, ``grade`` (NA where not judged), ``position``, ``position in P`` for each
-            prior P (NA outside its top k), ``gain`` (the residual gain G(d|R) of NRG, the weight of rareness),
-            and ``contribution``. The contributions of a query sum to its score.
-
-        Raises:
-            ValueError: no such member or query, or a measure that is no sum over documents.
-        """
-        from .complement import explain
-
-        return explain(self, name, qrels, measure, query_id)
+        """:func:`~ir_measures_relative.explain`, for this context."""
+        return explain(self, run, qrels, measure, query_id)
 
 
-def parse_measures(measures: Sequence[ir_measures.Measure | str]) -> list[ir_measures.Measure]:
-    """The measures, each once, with their parameters checked.
-
-    Raises:
-        ValueError: a string that is no measure, or a parameter that is not allowed.
-    """
-    if isinstance(measures, (str, ir_measures.Measure)):
-        raise ValueError(f"measures={measures!r} must be a list of measures, such as [{measures!s}]")
-    parsed: list[ir_measures.Measure] = []
-    for measure in measures:
-        if not isinstance(measure, (str, ir_measures.Measure)):
-            raise ValueError(f"{measure!r} is no measure; give one such as NRG@10, or a measure string")
-        try:
-            one = ir_measures.parse_measure(measure)
-            one.validate_params()
-        except (NameError, AssertionError, TypeError) as error:
-            raise ValueError(f"{measure!s}: {error}") from None
-        if one not in parsed:
-            parsed.append(one)
-    return parsed
+def _check_reference(reference: Any, names: Sequence[str]) -> None:
+    if not isinstance(reference, str):
+        raise ValueError(
+            f"reference is a {type(reference).__name__}; give the name of a run of the context: put the run into runs, "
+            "RunContext({'BM25': run}, reference='BM25')"
+        )
+    if reference not in names:
+        raise ValueError(f"reference={reference!r} is not a run of the context; its runs are {list(names)}")
 
 
-def run_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
-    """The run files that a path, folder, glob or list of these stands for, hidden files left out."""
-    if not isinstance(paths, (str, os.PathLike)):
-        return [f for p in paths for f in run_files(p)]
-    path = Path(paths)
-    if path.is_dir():
-        found = sorted(f for f in path.iterdir() if f.is_file() and not f.name.startswith("."))
-        if not found:
-            raise FileNotFoundError(f"{path}: the folder holds no file; put the TREC run files into it")
-        return found
-    if path.exists():
-        return [path]
-    found = sorted(Path(f) for f in glob.glob(os.fspath(paths)) if os.path.isfile(f))
-    if not found:
-        raise FileNotFoundError(f"{path}: no such file or folder, and no file that fits it as a glob")
-    return found
+def _checked_num_docs(num_docs: Any) -> int | None:
+    if isinstance(num_docs, np.integer):
+        num_docs = int(num_docs)
+    whole = isinstance(num_docs, int) and not isinstance(num_docs, bool)
+    if num_docs is not None and not (whole and 1 <= num_docs < 2**53):
+        raise ValueError(f"num_docs={num_docs!r} is not allowed; it must be a whole number of at least 1")
+    return num_docs
 
 
-def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:
-    """The tags of the runs where every one has its own, else the names of the files without .gz."""
-    tags = [run.tag for run in runs]
-    if None not in tags and max(Counter(tags).values(), default=1) == 1:
-        return [str(t) for t in tags]
-    names = [f.name.removesuffix(".gz") for f in files]
-    if len(set(names)) < len(names):
-        twice = next(n for n, count in Counter(names).items() if count > 1)
-        raise ValueError(f"two run files are called {twice!r}, and their tags do not tell them apart; rename one")
-    return names
+def _checked_grades(grades: Any) -> tuple[int, int]:
+    try:
+        low, high = (
+            int(g) if isinstance(g, (int, np.integer)) and not isinstance(g, bool) else None for g in grades
+        )
+    except (TypeError, ValueError):
+        low = high = None
+    if low is None or high is None or not -(2**31) < low <= high < 2**31:
+        raise ValueError(
+            f"grades={grades!r} is not allowed; give the lowest and the highest relevance label, such as grades=(0, 3)"
+        )
+    return low, high

@@ -1,25 +1,103 @@
-"""Which runs are the priors of which: the policies of a context, and the ``prior=`` of a measure."""
+"""Which runs are the priors of which: the policies of a context, and the ``prior=`` of a measure.
+
+A policy is an object with one method, :meth:`PriorPolicy.priors_of`. A new one is a class here (or anywhere), and a
+name for it in :data:`NAMED`, if a word is to stand for it in ``RunContext(priors=…)`` and on the command line.
+"""
 
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import ir_measures
 
-if TYPE_CHECKING:
-    from .comparison import JudgedContext
+
+class Campaign(Protocol):
+    """What a policy may ask of the runs that it chooses from."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The runs, in their order."""
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """From run name to group name."""
+
+    def means(self, measure: ir_measures.Measure) -> Mapping[str, float]:
+        """The mean over all queries of an absolute measure, for every run."""
+
+
+class PriorPolicy:
+    """Which runs a searcher has seen before another; what :class:`RunContext` takes as ``priors``."""
+
+    def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
+        """The names of the priors of a run; None is a newcomer. The run itself is left out for it, wherever it is."""
+        raise NotImplementedError
+
+    def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
+        """Raises ValueError where a context of these runs and groups cannot have this policy."""
 
 
 @dataclass(frozen=True)
-class BestOfOtherGroups:
+class Others(PriorPolicy):
+    """All other runs."""
+
+    def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
+        return campaign.names
+
+
+@dataclass(frozen=True)
+class Earlier(PriorPolicy):
+    """The runs given before it, so that the order of the runs is a history; for a newcomer, all."""
+
+    def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
+        names = campaign.names
+        return names if name is None else names[: names.index(name)]
+
+
+@dataclass(frozen=True)
+class Listed(PriorPolicy):
+    """The same runs for every run, newcomers too."""
+
+    priors: tuple[str, ...]
+
+    def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
+        return self.priors
+
+    def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
+        _check_names("priors", self.priors, names)
+
+
+@dataclass(frozen=True)
+class OfEach(PriorPolicy):
+    """Those listed for each run; for a newcomer, all."""
+
+    priors: Mapping[str, Sequence[str]]
+
+    def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
+        if name is None:
+            return campaign.names
+        if name not in self.priors:
+            raise ValueError(
+                f"the context's priors say nothing of {name!r}; add it to the dict, with an empty list if it has none"
+            )
+        return self.priors[name]
+
+    def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
+        _check_names("the keys of priors", list(self.priors), names)
+        for name, chosen in self.priors.items():
+            _check_names(f"priors[{name!r}]", chosen, names)
+
+
+@dataclass(frozen=True)
+class BestOfOtherGroups(PriorPolicy):
     """The best run of every group but its own, by mean effectiveness: the TREC protocol of the NRG paper (§4).
 
-    Groups differ in how many runs they submit, and the runs of one group in little; this policy lets every group
-    count once, and keeps a run's own group out. Ties go to the run given first. A newcomer has no group, so every
-    run of the context is its prior. The context needs ``groups={run name: group name}``.
+    Groups differ in how many runs they submit, and the runs of one group differ little from each other; this policy
+    lets every group count once, and keeps a run's own group out. Ties go to the run given first. A newcomer has no
+    group, so every run of the context is its prior. The context needs ``groups={run name: group name}``.
 
     Args:
         by: the ir_measures measure, or measure string, that says which run of a group is best.
@@ -27,100 +105,97 @@ class BestOfOtherGroups:
 
     by: Any = ir_measures.nDCG @ 10
 
-    def priors_of(self, judged: JudgedContext, member: str) -> list[str]:
-        """The names of the priors of a member, in the order of the context."""
-        by, groups = ir_measures.parse_measure(self.by), judged.context.groups
-        return judged.cached(("best of other groups", by), lambda: self.choose(judged.means(by), groups))[member]
+    def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
+        if name is None:
+            return campaign.names
+        groups = campaign.groups
+        best = self._best(campaign.means(ir_measures.parse_measure(self.by)), groups)
+        return [prior for prior in best if groups[prior] != groups[name]]
 
-    @staticmethod
-    def choose(means: Mapping[str, float], groups: Mapping[str, str]) -> dict[str, list[str]]:
-        """The names of the priors of every run, from the mean effectiveness and the group of each.
-
-        A dict that a context takes as its ``priors``: for runs whose means were computed elsewhere.
-        """
-        best: dict[str, str] = {}
-        for name, mean in means.items():
-            group = groups[name]
-            if group not in best or mean > means[best[group]]:
-                best[group] = name
-        chosen = [name for name in means if best[groups[name]] == name]
-        return {name: [prior for prior in chosen if groups[prior] != groups[name]] for name in means}
-
-
-#: ``"others"``, ``"earlier"``, a list of names, a dict from name to list, or :class:`BestOfOtherGroups`.
-Policy: TypeAlias = "str | Sequence[str] | Mapping[str, Sequence[str]] | BestOfOtherGroups"
-
-
-def check_policy(policy: Policy, names: Sequence[str], groups: Mapping[str, str]) -> None:
-    """Raises ValueError for a policy that is none, or that names a run which the context does not hold."""
-    if isinstance(policy, BestOfOtherGroups):
+    def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
         lacking = [n for n in names if n not in groups]
         if lacking:
             raise ValueError(
                 f"priors=BestOfOtherGroups() needs the group of every run, and groups= lacks {lacking}; give "
                 "groups={run name: group name}"
             )
-    elif isinstance(policy, str):
-        if policy not in ("others", "earlier"):
-            raise ValueError(
-                f"priors={policy!r} is no policy; give 'others', 'earlier', a list of run names, a dict from run "
-                "name to list, or BestOfOtherGroups()"
-            )
-    elif isinstance(policy, Mapping):
-        _check_names("the keys of priors", list(policy), names)
-        for name, chosen in policy.items():
-            _check_names(f"priors[{name!r}]", chosen, names)
-    elif isinstance(policy, Sequence):
-        _check_names("priors", policy, names)
+
+    @classmethod
+    def choose(cls, means: Mapping[str, float], groups: Mapping[str, str]) -> dict[str, list[str]]:
+        """The names of the priors of every run, from the mean effectiveness and the group of each.
+
+        A dict that a context takes as its ``priors``: for runs whose means were computed elsewhere.
+        """
+        best = cls._best(means, groups)
+        return {name: [prior for prior in best if groups[prior] != groups[name]] for name in means}
+
+    @staticmethod
+    def _best(means: Mapping[str, float], groups: Mapping[str, str]) -> list[str]:
+        """The best run of every group, in the order of the runs."""
+        best: dict[str, str] = {}
+        for name, mean in means.items():
+            group = groups[name]
+            if group not in best or mean > means[best[group]]:
+                best[group] = name
+        return [name for name in means if best[groups[name]] == name]
+
+
+#: What ``RunContext(priors=…)`` takes: a word of :data:`NAMED`, a list of names, a dict from name to list, a policy.
+Policy: TypeAlias = "str | Sequence[str] | Mapping[str, Sequence[str]] | PriorPolicy"
+
+#: The policies that a word stands for.
+NAMED: dict[str, PriorPolicy] = {
+    "others": Others(),
+    "earlier": Earlier(),
+    "best-of-other-groups": BestOfOtherGroups(),
+}
+
+
+def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -> PriorPolicy:
+    """The policy that the ``priors`` of a context stand for; what the caller does to them later does not count.
+
+    Raises:
+        ValueError: something else, a run that the context does not hold, or groups that are lacking.
+    """
+    policy: PriorPolicy
+    if isinstance(priors, str) and priors in NAMED:
+        policy = NAMED[priors]
+    elif isinstance(priors, Mapping):
+        lists = {name: _names(f"priors[{name!r}]", chosen) for name, chosen in priors.items()}
+        policy = OfEach(lists)
+    elif isinstance(priors, Sequence) and not isinstance(priors, (str, bytes)):
+        policy = Listed(_names("priors", priors))
+    elif callable(getattr(priors, "priors_of", None)):
+        policy = priors
     else:
         raise ValueError(
-            f"priors={policy!r} is no policy; give 'others', 'earlier', a list of run names, a dict from run name "
-            "to list, or BestOfOtherGroups()"
+            f"priors={priors!r} is not a policy; give {', '.join(map(repr, NAMED))}, a list of run names, a dict from "
+            "run name to list, or a PriorPolicy such as BestOfOtherGroups()"
+        )
+    getattr(policy, "check", PriorPolicy().check)(names, groups)
+    return policy
+
+
+def _names(what: str, chosen: Any) -> tuple[str, ...]:
+    if isinstance(chosen, str):
+        raise ValueError(f"{what}={chosen!r} must be a list of run names, such as [{chosen!r}]")
+    return tuple(chosen)
+
+
+def _check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:
+    unknown = [n for n in chosen if n not in set(names)]
+    if unknown:
+        raise ValueError(
+            f"{what} names {unknown}, which the context does not hold; its runs are {list(names)}"
         )
 
 
-def _check_names(what: str, chosen: Sequence[str], names: Sequence[str]) -> None:
-    if isinstance(chosen, str):
-        raise ValueError(f"{what}={chosen!r} must be a list of run names, such as [{chosen!r}]")
-    unknown = [n for n in chosen if n not in names]
-    if unknown:
-        raise ValueError(f"{what} names {unknown}, which the context does not hold; its runs are {list(names)}")
-
-
-def resolve(judged: JudgedContext, member: str | None, prior: str | None) -> list[str]:
-    """The names of the priors, in the order of the context; never the run itself.
-
-    Args:
-        member: the name of the evaluated run, None for a newcomer.
-        prior: the ``prior=`` of the measure, which goes before the context's policy.
+def matching(prior: str, names: Sequence[str]) -> list[str]:
+    """The runs that the ``prior=`` of a measure stands for: names or globs, separated by commas.
 
     Raises:
-        ValueError: a name or glob that fits no run of the context, or a dict of priors without the member.
+        ValueError: one that fits no run.
     """
-    context = judged.context
-    names: Sequence[str] = context.names
-    policy: Policy = context.priors
-    if prior is not None:
-        chosen = set(_matches(prior, names))
-    elif isinstance(policy, BestOfOtherGroups):
-        chosen = set(names) if member is None else set(policy.priors_of(judged, member))
-    elif isinstance(policy, Mapping):
-        if member is not None and member not in policy:
-            raise ValueError(
-                f"the context's priors say nothing of {member!r}; add it to the dict, with an empty list if it "
-                "has none"
-            )
-        chosen = set(names) if member is None else set(policy[member])
-    elif not isinstance(policy, str):
-        chosen = set(policy)
-    elif policy == "earlier" and member is not None:
-        chosen = set(names[: names.index(member)])
-    else:
-        chosen = set(names)
-    return [n for n in names if n in chosen and n != member]
-
-
-def _matches(prior: str, names: Sequence[str]) -> list[str]:
     if prior in names:  # a name may hold a comma, or blanks at its ends
         return [prior]
     found: list[str] = []

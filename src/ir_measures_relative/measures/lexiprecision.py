@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..judgments import FloatArray
-from ..rankings import IntArray, Rankings
-from . import base
-from .base import Param, RelativeMeasure, register
-from .segments import discount, ratio, row_sums, table
+from ..arrays import FloatArray, IntArray, ratio, row_sums, table
+from ..rankings import Rankings
+from . import parameters
+from .declaration import RelativeMeasure, register
+from .gains import discount
+from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -68,16 +69,18 @@ def weighted_preference(
 class _Preference(RelativeMeasure):
     """What the four share: the recall levels of the run and of the reference, and the parameters."""
 
+    RELATIVE_TO = "reference"
     SIGNED = True
 
     SUPPORTED_PARAMS = {
-        "cutoff": base.cutoff(),
-        "ref": base.ref(),
-        "rel": base.rel(),
-        "judged_only": base.judged_only(),
+        "cutoff": parameters.cutoff(),
+        "ref": parameters.ref(),
+        "rel": parameters.rel(),
+        "judged_only": parameters.judged_only(),
     }
 
     def score(self, comparison: Comparison) -> FloatArray:
+        """The preference between the run's recall levels and the reference's."""
         reference = self.levels(comparison, comparison.reference(self.get("ref")))
         return self.preference(self.levels(comparison, comparison.rankings), reference, comparison)
 
@@ -94,7 +97,7 @@ class _Preference(RelativeMeasure):
             if rankings is comparison.rankings:
                 position = comparison.positions(docs, cutoff, judged_only)
             else:
-                position = judged.positions_in(rankings, docs, cutoff, judged_only)
+                position = docs.positions_in(rankings, cutoff, judged_only)
             keep = docs.grade >= rel
             return reciprocal_ranks(position[keep], docs.query[keep], docs.n_queries)
 
@@ -147,7 +150,7 @@ class _sgnLP(_Preference):
     """The sign of lexiprecision: 1 where the run wins in the best case, -1 where the reference does, or 0.
 
     ``sgnLP = sign(rrLP)``, range {-1, 0, 1}; its mean is the share of queries won less the share lost. Use
-    :func:`~ir_measures_relative.stats.sign_test` to test it.
+    :func:`~ir_measures_relative.sign_test` to test it.
 
     Source: Diaz, "Best-Case Retrieval Evaluation: Improving the Sensitivity of Reciprocal Rank with
     Lexicographic Precision", 2023, Eq. 3.

@@ -5,104 +5,123 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..judgments import FloatArray, Judgments, rank_within
-from ..rankings import IntArray
-from . import base
-from .base import Contributions, Param, RelativeMeasure, register
-from .segments import discount, gain_of, ideal_dcg, max_by_query, ratio, sum_by_query
+from ..arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
+from ..judgments import Judgments
+from . import parameters
+from .declaration import Contributions, RelativeMeasure, register
+from .gains import discount, gain_of, ideal_dcg, persistence, reciprocal
+from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
 
 
-def seen(position: IntArray, base: str, p: float = 0.8) -> FloatArray:
-    """The probability that a searcher sees a position (Eq. 1); 0 for position 0, not retrieved.
+class Residual(NamedTuple):
+    """The residual gains of the judged documents, one row a document, sorted by query."""
 
-    nDCG 1/log2(i + 1), P 1, RR 1/i, RBP p^(i - 1).
+    gain: FloatArray  #: G(d|R), at least 0
+    query: IntArray  #: ascending, of ``n_queries``
+    n_queries: int
+
+
+@dataclass(frozen=True)
+class Base:
+    """A measure that NRG extends.
+
+    Attributes:
+        seen: the chance that a searcher looks at a position (Eq. 1), from positions and the persistence p; 0 for
+            position 0, not retrieved.
+        normalizer: N of Eq. 4 for each query, from the residual gains, the cutoff and p; None where the value is
+            the largest term, and not the sum of all.
+        graded: whether a document gains by its label, or by being relevant.
+        needs_cutoff: whether it is nothing without ``@k``.
+        has_p: whether it has a persistence.
     """
-    found = position > 0
-    if base == "nDCG":
-        return discount(position)
-    if base == "P":
-        return found.astype(np.float64)
-    result = np.zeros(position.shape)
-    if base == "RR":
-        np.divide(1.0, position, out=result, where=found)
-    else:
-        np.power(p, position - 1.0, out=result, where=found)
-    return result
+
+    seen: Callable[[IntArray, float], FloatArray]
+    normalizer: Callable[[Residual, int | None, float], FloatArray] | None
+    graded: bool = False
+    needs_cutoff: bool = False
+    has_p: bool = False
+
+
+#: What NRG extends. A new base is an entry here.
+BASES = {
+    "nDCG": Base(
+        seen=lambda position, p: discount(position),
+        normalizer=lambda residual, cutoff, p: ideal_dcg(*residual, cutoff),
+        graded=True,
+    ),
+    "P": Base(
+        seen=lambda position, p: (position > 0).astype(np.float64),
+        normalizer=lambda residual, cutoff, p: np.full(residual.n_queries, float(cutoff or 0)),
+        needs_cutoff=True,
+    ),
+    "RR": Base(seen=lambda position, p: reciprocal(position), normalizer=None),
+    "RBP": Base(
+        seen=lambda position, p: persistence(p)(position),
+        normalizer=lambda residual, cutoff, p: np.full(residual.n_queries, 1.0 / (1.0 - p)),
+        has_p=True,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """From positions in a prior to ``1 - seen(position)``, the chance that it left the document to find."""
+
+    base: str
+    p: float = 0.8
+
+    def __call__(self, position: IntArray) -> FloatArray:
+        return 1.0 - BASES[self.base].seen(position, self.p)
 
 
 def normalized_residual_gain(
-    gain: FloatArray,
-    survival: FloatArray,
-    position: IntArray,
-    query: IntArray,
-    n_queries: int,
-    *,
-    base: str,
-    cutoff: int | None,
-    p: float = 0.8,
+    residual: Residual, position: IntArray, base: str, cutoff: int | None, p: float = 0.8
 ) -> FloatArray:
     """NRG of each query (Eqs. 3-4), range [0, 1].
 
     Args:
-        gain: G(d) of every judged document, at least 0.
-        survival: the product over the priors j of 1 - seen(pos_j(d)), for every judged document.
+        residual: the gain of every judged document, times the product over the priors j of 1 - seen(pos_j(d)).
         position: its 1-based position in the evaluated ranking, 0 if it is not in the top ``cutoff``.
-        query: its query, ascending, of ``n_queries``.
-        base: 'nDCG', 'P', 'RR' or 'RBP'.
-        cutoff: the depth k; None for the whole ranking. 'P' needs one.
+        base: a key of :data:`BASES`.
+        cutoff: the depth k; None for the whole ranking.
         p: the persistence of RBP.
     """
-    residual = gain * survival
-    weighted = residual * seen(position, base, p)
-    if base == "RR":
-        return max_by_query(weighted, query, n_queries)
-    total = sum_by_query(weighted, query, n_queries)
-    return ratio(total, _normalizer(residual, query, n_queries, base, cutoff, p))
-
-
-def _normalizer(
-    residual: FloatArray, query: IntArray, n_queries: int, base: str, cutoff: int | None, p: float
-) -> FloatArray:
-    """N of Eq. 4, for the bases that are a sum."""
-    if base == "nDCG":
-        return ideal_dcg(residual, query, n_queries, cutoff)
-    if base == "P":
-        assert cutoff is not None  # the declaration asks for it
-        return np.full(n_queries, float(cutoff))
-    return np.full(n_queries, 1.0 / (1.0 - p))
+    model = BASES[base]
+    weighted = residual.gain * model.seen(position, p)
+    if model.normalizer is None:
+        return max_by_query(weighted, residual.query, residual.n_queries)
+    total = sum_by_query(weighted, residual.query, residual.n_queries)
+    return ratio(total, model.normalizer(residual, cutoff, p))
 
 
 def residual_shares(
-    gain: FloatArray,
-    survival: FloatArray,
-    position: IntArray,
-    query: IntArray,
-    n_queries: int,
-    *,
-    base: str,
-    cutoff: int | None,
-    p: float = 0.8,
+    residual: Residual, position: IntArray, base: str, cutoff: int | None, p: float = 0.8
 ) -> FloatArray:
     """What each document adds to :func:`normalized_residual_gain`, whose arguments these are.
 
-    With base RR the first of the documents that reach the maximum has it all.
+    Where the value is the largest term, the first of the documents that reach it has it all.
     """
-    residual = gain * survival
-    weighted = residual * seen(position, base, p)
-    if base != "RR":
-        return ratio(weighted, _normalizer(residual, query, n_queries, base, cutoff, p)[query])
+    model, query = BASES[base], residual.query
+    weighted = residual.gain * model.seen(position, p)
+    if model.normalizer is not None:
+        return ratio(weighted, model.normalizer(residual, cutoff, p)[query])
     order = np.lexsort((position, -weighted, query))
     first = np.zeros(len(query), dtype=bool)
     first[order[rank_within(query[order]) == 1]] = True
     return np.where(first, weighted, 0.0)
+
+
+_GRADED = tuple(name for name, base in BASES.items() if base.graded)
+_BINARY = tuple(name for name, base in BASES.items() if not base.graded)
 
 
 class _NRG(RelativeMeasure):
@@ -135,70 +154,56 @@ class _NRG(RelativeMeasure):
     """
 
     __name__ = "NRG"
+    RELATIVE_TO = "priors"
     NAME = __name__
     PRETTY_NAME = "Normalized Residual Gain"
     SHORT_DESC = "What a ranking adds for a searcher who has already seen the prior runs' rankings."
     SUPPORTED_PARAMS = {
-        "cutoff": base.cutoff(),
+        "cutoff": parameters.cutoff(),
         "base": Param(
             str,
             "the measure whose browsing model is extended",
             default="nDCG",
-            choices=("nDCG", "P", "RR", "RBP"),
+            choices=tuple(BASES),
         ),
-        "prior": base.prior(),
-        "dcg": base.dcg(bases=("nDCG",)),
-        "gains": base.gains(bases=("nDCG",)),
-        "rel": base.rel(bases=("P", "RR", "RBP")),
-        "p": Param(
-            float,
-            "persistence of RBP",
-            default=0.8,
-            test=lambda p: 0 < p < 1,
-            allowed="a number between 0 and 1, both excluded",
-            bases=("RBP",),
-        ),
-        "judged_only": base.judged_only(),
+        "prior": parameters.prior(),
+        "dcg": parameters.dcg(bases=_GRADED),
+        "gains": parameters.gains(bases=_GRADED),
+        "rel": parameters.rel(bases=_BINARY),
+        "p": parameters.persistence(bases=tuple(name for name, base in BASES.items() if base.has_p)),
+        "judged_only": parameters.judged_only(),
     }
 
     def check_together(self) -> None:
-        if self.get("base") == "P" and self.get("cutoff") is None:
-            raise ValueError("NRG(base='P') needs a cutoff: write NRG(base='P')@10")
+        name = self.get("base")
+        if BASES[name].needs_cutoff and self.get("cutoff") is None:
+            raise ValueError(f"NRG(base={name!r}) needs a cutoff: write NRG(base={name!r})@10")
 
     def score(self, comparison: Comparison) -> FloatArray:
-        docs, gain, survival, position = self._arrays(comparison)
-        return normalized_residual_gain(gain, survival, position, docs.query, docs.n_queries, **self._model())
+        """NRG of each query."""
+        _, residual, position = self._arrays(comparison)
+        return normalized_residual_gain(residual, position, *map(self.get, ("base", "cutoff", "p")))
 
     def contributions(self, comparison: Comparison) -> Contributions:
-        docs, gain, survival, position = self._arrays(comparison)
-        share = residual_shares(gain, survival, position, docs.query, docs.n_queries, **self._model())
-        return Contributions(docs, gain * survival, share)
+        """The residual gain of each document, and what it adds to the value of its query."""
+        docs, residual, position = self._arrays(comparison)
+        share = residual_shares(residual, position, *map(self.get, ("base", "cutoff", "p")))
+        return Contributions(docs, residual.gain, share)
 
-    def _model(self) -> dict[str, Any]:
-        return {name: self.get(name) for name in ("base", "cutoff", "p")}
-
-    def _arrays(self, comparison: Comparison) -> tuple[Judgments, FloatArray, FloatArray, IntArray]:
-        """The judged documents that may gain; and of each its gain, its survival, its position."""
+    def _arrays(self, comparison: Comparison) -> tuple[Judgments, Residual, IntArray]:
+        """The judged documents that may gain, their residual gains, and their positions."""
         name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
         gains = self.get("gains")
         docs = comparison.judgments if gains and min(gains) <= 0 else comparison.relevant
-        if name == "nDCG":
+        if BASES[name].graded:
             gain = gain_of(docs.grade, self.get("dcg"), gains)
         else:
             gain = (docs.grade >= self.get("rel")).astype(np.float64)
         survival = comparison.prior_product(
-            partial(_unseen, base=name, p=p),
-            ("unseen", name, p),
-            docs,
-            prior=self.get("prior"),
-            cutoff=cutoff,
-            judged_only=judged_only,
+            Unseen(name, p), docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
         )
-        return docs, gain, survival, comparison.positions(docs, cutoff, judged_only)
-
-
-def _unseen(position: IntArray, base: str, p: float) -> FloatArray:
-    return 1.0 - seen(position, base, p)
+        residual = Residual(gain * survival, docs.query, docs.n_queries)
+        return docs, residual, comparison.positions(docs, cutoff, judged_only)
 
 
 class _UniqueRel(RelativeMeasure):
@@ -219,14 +224,15 @@ class _UniqueRel(RelativeMeasure):
     """
 
     __name__ = "UniqueRel"
+    RELATIVE_TO = "priors"
     NAME = __name__
     PRETTY_NAME = "Unique Relevant Documents"
     SHORT_DESC = "The number of relevant documents in the top k that no prior run has in its top k."
     SUPPORTED_PARAMS = {
-        "cutoff": base.cutoff(required=True),
-        "prior": base.prior(),
-        "rel": base.rel(),
-        "judged_only": base.judged_only(),
+        "cutoff": parameters.cutoff(required=True),
+        "prior": parameters.prior(),
+        "rel": parameters.rel(),
+        "judged_only": parameters.judged_only(),
     }
 
     def score(self, comparison: Comparison) -> FloatArray:
@@ -237,8 +243,7 @@ class _UniqueRel(RelativeMeasure):
         cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
         docs = comparison.relevant
         unseen = comparison.prior_product(
-            partial(_unseen, base="P", p=0.0),
-            ("unseen", "P", 0.8),
+            Unseen("P"),
             docs,
             prior=self.get("prior"),
             cutoff=cutoff,

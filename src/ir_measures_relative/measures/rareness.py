@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..judgments import FloatArray, rank_within
-from ..rankings import IntArray
-from . import base
-from .base import Contributions, Param, RelativeMeasure, register
-from .segments import sum_by_query, table
+from ..arrays import FloatArray, IntArray, rank_within, sum_by_query, table
+from . import parameters
+from .declaration import Contributions, RelativeMeasure, register
+from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -72,6 +71,8 @@ def _bounded() -> Param:
 class _Rareness(RelativeMeasure):
     """What the two measures share: their parameters together, and the weights of the relevant documents."""
 
+    RELATIVE_TO = "systems"
+
     def score(self, comparison: Comparison) -> FloatArray:
         docs, _, shares = self.contributions(comparison)
         return sum_by_query(shares, docs.query, docs.n_queries)
@@ -120,11 +121,11 @@ class _P_Rareness(_Rareness):
     PRETTY_NAME = "Rareness-based Precision at k"
     SHORT_DESC = "Precision in which a relevant document counts more, the fewer systems retrieve it."
     SUPPORTED_PARAMS = {
-        "cutoff": base.cutoff(required=True),
+        "cutoff": parameters.cutoff(required=True),
         "alpha": _alpha(),
-        "rel": base.rel(),
+        "rel": parameters.rel(),
         "bounded": _bounded(),
-        "judged_only": base.judged_only(),
+        "judged_only": parameters.judged_only(),
     }
 
     def contributions(self, comparison: Comparison) -> Contributions:
@@ -158,11 +159,11 @@ class _AP_Rareness(_Rareness):
     PRETTY_NAME = "Rareness-based Average Precision"
     SHORT_DESC = "Average precision in which a relevant document counts more, the fewer systems retrieve it."
     SUPPORTED_PARAMS = {
-        "cutoff": base.cutoff(),
+        "cutoff": parameters.cutoff(),
         "alpha": _alpha(),
-        "rel": base.rel(),
+        "rel": parameters.rel(),
         "bounded": _bounded(),
-        "judged_only": base.judged_only(),
+        "judged_only": parameters.judged_only(),
     }
 
     def contributions(self, comparison: Comparison) -> Contributions:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 
+from ..arrays import FloatArray
 from ..comparison import needs_subtopics
-from ..context import parse_measures
-from ..judgments import FloatArray
-from . import base
-from .base import Param, RelativeMeasure, register
+from . import parameters
+from .declaration import RelativeMeasure, parse_measure, register
+from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -58,6 +58,7 @@ class _TaSC(RelativeMeasure):
     """
 
     __name__ = "TaSC"
+    RELATIVE_TO = "priors"
     NAME = __name__
     PRETTY_NAME = "Target Subspace Coverage"
     SHORT_DESC = "The effectiveness of a run, weighted by how badly the best prior run does on the query."
@@ -69,7 +70,7 @@ class _TaSC(RelativeMeasure):
             test=lambda s: bool(s.strip()),
             allowed="a measure string, such as 'nDCG@10'",
         ),
-        "prior": base.prior(),
+        "prior": parameters.prior(),
     }
 
     def __init__(self, **params: Any) -> None:
@@ -90,10 +91,10 @@ class _TaSC(RelativeMeasure):
         """
         name = self.get("base")
         try:
-            (measure,) = parse_measures([name])
+            measure = parse_measure(name)
         except ValueError as error:
             raise ValueError(
-                f"{self.NAME}: base={name!r} is no measure: {error}; give one that ir_measures "
+                f"{self.NAME}: base={name!r} is not a measure: {error}; give one that ir_measures "
                 "knows, such as 'nDCG@10'"
             ) from None
         if isinstance(measure, RelativeMeasure):
@@ -115,8 +116,12 @@ class _TaSC(RelativeMeasure):
     def score(self, comparison: Comparison) -> FloatArray:
         measure, judged = self.base_measure(), comparison.judged
         priors = comparison.priors(self.get("prior"))
-        of_priors = judged.per_query_of_runs(measure)[priors]
-        of_run = judged.per_query(measure, comparison.rankings)
+        of_runs = judged.absolute_of_runs(measure)
+        of_priors = of_runs[priors]
+        if comparison.member is None or comparison.rankings is not comparison.context.runs[comparison.member]:
+            of_run = judged.absolute([measure], comparison.rankings)[0]
+        else:
+            of_run = of_runs[judged.index[comparison.member]]
         for values in (of_run, of_priors):
             outside = values[(values < -_ROUNDING) | (values > 1 + _ROUNDING)]
             if len(outside):

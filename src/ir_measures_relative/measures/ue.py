@@ -10,30 +10,31 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..judgments import FloatArray, Judgments
-from ..rankings import IntArray
-from . import base
-from .base import Param, RelativeMeasure, register
-from .segments import discount, gain_of, ideal_dcg, ratio, row_sums, sum_by_query, table
+from ..arrays import FloatArray, IntArray, ratio, row_sums, sum_by_query, table
+from ..judgments import Judgments
+from . import parameters
+from .declaration import RelativeMeasure, register
+from .gains import discount, gain_of, ideal_dcg
+from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
 
 
-class Bounds(NamedTuple):
+class Normalizers(NamedTuple):
     """What a ranking is measured against, one value a query."""
 
     upper: FloatArray  #: IUB: the value of a perfect ranking of the pool
     expected: FloatArray  #: REB: the mean over all rankings of the pool
 
 
-def normalize(actual: FloatArray, bounds: Bounds, version: int) -> FloatArray:
+def normalize(actual: FloatArray, normalizers: Normalizers, version: int) -> FloatArray:
     """A@k normalized by IUB and REB: version 1 (Eq. 5) or 2 (Eq. 6); 0/0 is 0.
 
     Args:
         actual: A@k of each query, at least 0; above IUB by rounding alone, which is taken off.
     """
-    upper, expected = bounds
+    upper, expected = normalizers
     actual = np.minimum(actual, upper)
     if version == 1:
         return ratio(actual, upper) * ratio(actual, actual + expected)
@@ -121,7 +122,7 @@ def _pool() -> Param:
 class _UE(RelativeMeasure):
     """What the two measures share: the pool, and the normalization."""
 
-    NEEDS_CONTEXT = False
+    RELATIVE_TO = "chance"
 
     def check_together(self) -> None:
         if self.get("pool") != "corpus":
@@ -139,14 +140,14 @@ class _UE(RelativeMeasure):
 
     def score(self, comparison: Comparison) -> FloatArray:
         judged = comparison.judged
-        bounds = judged.cached(("UE bounds", str(self(version=2))), lambda: self.bounds(comparison))
-        return normalize(self.actual(comparison), bounds, self.get("version"))
+        normalizers = judged.cached(("UE", self(version=2)), lambda: self.normalizers(comparison))
+        return normalize(self.actual(comparison), normalizers, self.get("version"))
 
     def actual(self, comparison: Comparison) -> FloatArray:
         """A@k of the evaluated run."""
         raise NotImplementedError
 
-    def bounds(self, comparison: Comparison) -> Bounds:
+    def normalizers(self, comparison: Comparison) -> Normalizers:
         """IUB and REB, which depend on the judgments and the pool alone."""
         raise NotImplementedError
 
@@ -227,12 +228,12 @@ class _nDCG_UE(_UE):
         "How far the DCG of a ranking is from that of a random ranking towards that of a perfect one."
     )
     SUPPORTED_PARAMS = {
-        "cutoff": base.cutoff(),
+        "cutoff": parameters.cutoff(),
         "version": _version(),
-        "dcg": base.dcg("exp-log2"),
-        "gains": base.gains(),
+        "dcg": parameters.dcg("exp-log2"),
+        "gains": parameters.gains(),
         "pool": _pool(),
-        "judged_only": base.judged_only(),
+        "judged_only": parameters.judged_only(),
     }
 
     def actual(self, comparison: Comparison) -> FloatArray:
@@ -242,7 +243,7 @@ class _nDCG_UE(_UE):
         gain = gain_of(docs.grade, self.get("dcg"), gains)
         return sum_by_query(gain * discount(position), docs.query, docs.n_queries)
 
-    def bounds(self, comparison: Comparison) -> Bounds:
+    def normalizers(self, comparison: Comparison) -> Normalizers:
         docs, size, depth = self.pool(comparison)
         gain = gain_of(docs.grade, self.get("dcg"), self.get("gains"))
         n_queries = docs.n_queries
@@ -251,7 +252,7 @@ class _nDCG_UE(_UE):
         expected = expected_dcg(ratio(total, size.astype(np.float64)), depth)
         # Where all of the pool has one gain, any ranking is perfect: IUB and REB differ by rounding alone.
         highest = table(gain, docs.query, n_queries, 0.0).max(axis=1, initial=0.0)
-        return Bounds(upper, np.where(highest * size == total, upper, expected))
+        return Normalizers(upper, np.where(highest * size == total, upper, expected))
 
 
 class _AP_UE(_UE):
@@ -292,7 +293,7 @@ class _AP_UE(_UE):
         "How far the precision sum of a ranking is from that of a random one towards that of a perfect one."
     )
     SUPPORTED_PARAMS = {
-        "cutoff": base.cutoff(),
+        "cutoff": parameters.cutoff(),
         "version": _version(),
         "expected": Param(
             str,
@@ -302,8 +303,8 @@ class _AP_UE(_UE):
             choices=("independent", "exact"),
         ),
         "pool": _pool(),
-        "rel": base.rel(),
-        "judged_only": base.judged_only(),
+        "rel": parameters.rel(),
+        "judged_only": parameters.judged_only(),
     }
 
     def actual(self, comparison: Comparison) -> FloatArray:
@@ -311,13 +312,13 @@ class _AP_UE(_UE):
         position = comparison.positions(docs, self.get("cutoff"), self.get("judged_only"))
         return sum_of_precisions(position * (docs.grade >= self.get("rel")), docs.query, docs.n_queries)
 
-    def bounds(self, comparison: Comparison) -> Bounds:
+    def normalizers(self, comparison: Comparison) -> Normalizers:
         docs, size, depth = self.pool(comparison)
         relevant = np.bincount(docs.query[docs.grade >= self.get("rel")], minlength=docs.n_queries)
         upper = np.minimum(depth, relevant).astype(np.float64)
         expected = expected_sum_of_precisions(relevant, size, depth, self.get("expected") == "exact")
         # Where all of the pool is relevant, any ranking is perfect: IUB and REB differ by rounding alone.
-        return Bounds(upper, np.where(relevant == size, upper, expected))
+        return Normalizers(upper, np.where(relevant == size, upper, expected))
 
 
 nDCG_UE = _nDCG_UE()

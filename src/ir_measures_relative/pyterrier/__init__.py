@@ -10,12 +10,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import ir_measures
-
-from . import *  # noqa: F403
-from . import __all__ as _public
-from .measures.base import RelativeMeasure
-from .priors import Policy
+from .. import *  # noqa: F403
+from .. import __all__ as _public
+from ..measures.declaration import registered
+from ..priors import Policy
 
 
 def Experiment(
@@ -29,6 +27,7 @@ def Experiment(
     reference: str | None = None,
     groups: Mapping[str, str] | None = None,
     num_docs: int | None = None,
+    grades: tuple[int, int] | None = None,
     **kwargs: Any,
 ) -> Any:
     """``pt.Experiment`` with every system scored relative to the other ones.
@@ -54,6 +53,7 @@ def Experiment(
         reference: the name of the system that MED and lexiprecision compare with; ``baseline`` if not given.
         groups: from system name to group name, for :class:`BestOfOtherGroups`.
         num_docs: the number of documents in the collection.
+        grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
         kwargs: the other arguments of ``pt.Experiment``.
 
     Returns:
@@ -77,7 +77,7 @@ def Experiment(
         0  one          0.0
         1  two          1.0
     """
-    from ._experiment import experiment
+    from .experiment import experiment
 
     return experiment(
         systems,
@@ -89,6 +89,7 @@ def Experiment(
         reference=reference,
         groups=groups,
         num_docs=num_docs,
+        grades=grades,
         options=kwargs,
     )
 
@@ -97,11 +98,11 @@ def _add_to_pyterrier_measures() -> None:
     """Adds the measures to ``pyterrier.measures``, which was filled before this package was loaded."""
     module = sys.modules.get("pyterrier.measures")
     if module is not None:
-        for name, measure in ir_measures.measures.registry.items():
-            if isinstance(measure, RelativeMeasure):
-                setattr(module, name, measure)
+        for name, measure in registered().items():
+            setattr(module, name, measure)
 
 
 _add_to_pyterrier_measures()
+
 
 __all__ = [*_public, "Experiment"]

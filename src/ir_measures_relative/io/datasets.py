@@ -1,49 +1,14 @@
-"""Where the runs of a context come from: PyTerrier pipelines, and the datasets of ir_datasets."""
+"""What a dataset of ir_datasets has: runs, judgments, the size of its collection."""
 
 from __future__ import annotations
 
 import difflib
-import os
-import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 #: What a dataset may have, in the order in which messages list it.
 _PARTS = ("docs", "queries", "qrels", "scoreddocs")
-
-
-def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
-    """The results of each pipeline for the topics, by name; each runs once.
-
-    Args:
-        pipelines: PyTerrier transformers, or DataFrames of results that exist already.
-        topics: a DataFrame with ``qid`` and ``query``, or the path of a TREC topics file.
-
-    Raises:
-        TypeError: what is no transformer.
-    """
-    import pandas as pd
-    import pyterrier as pt
-
-    if not isinstance(pipelines, Mapping):
-        raise TypeError(f"pipelines is a {type(pipelines).__name__}; give a dict from name to transformer")
-    for name, pipeline in pipelines.items():
-        if not isinstance(pipeline, (pd.DataFrame, pt.Transformer)):
-            raise TypeError(
-                f"pipeline {name!r} is a {type(pipeline).__name__}; give a PyTerrier transformer, or a DataFrame of "
-                "results"
-            )
-    if isinstance(topics, (str, os.PathLike)):
-        topics = pt.io.read_topics(os.fspath(topics))
-    results: dict[str, Any] = {}
-    for name in pt.tqdm(pipelines, desc="running pipelines", unit="pipeline", disable=None, leave=False):
-        pipeline = pipelines[name]
-        frame = pipeline if isinstance(pipeline, pd.DataFrame) else pipeline.transform(topics)
-        if not len(frame):
-            warnings.warn(f"pipeline {name!r} gave no result for any of the {len(topics)} topics", stacklevel=3)
-        results[name] = pt.model.coerce_dataframe_types(frame.copy())
-    return results
 
 
 def dataset_of(dataset: Any) -> Any:
@@ -70,7 +35,7 @@ def dataset_of(dataset: Any) -> Any:
     if isinstance(dataset, ir_datasets.Dataset):
         return dataset
     raise TypeError(
-        f"a {type(dataset).__name__} is no dataset; give an ir_datasets id, an ir_datasets.Dataset, or a PyTerrier "
+        f"a {type(dataset).__name__} is not a dataset; give an ir_datasets id, an ir_datasets.Dataset, or a PyTerrier "
         "dataset such as pt.get_dataset('irds:vaswani')"
     )
 
@@ -90,7 +55,9 @@ def scoreddocs_of(dataset: Any) -> list[Any]:
             "yourself, or say name=None for a context without runs that knows the number of documents"
         )
     with fetching(dataset):
-        rows = tqdm(dataset.scoreddocs_iter(), desc="reading scoreddocs", unit="row", disable=None, leave=False)
+        rows = tqdm(
+            dataset.scoreddocs_iter(), desc="reading scoreddocs", unit="row", disable=None, leave=False
+        )
         return list(rows)
 
 
@@ -108,6 +75,12 @@ def num_docs_of(dataset: Any) -> int | None:
     return None if known is None else int(known)
 
 
+def grades_of(dataset: Any) -> tuple[int, int] | None:
+    """The lowest and the highest label that the dataset's judgments are documented to have; None if it has none."""
+    known = list(dataset.qrels_defs()) if dataset.has_qrels() else []
+    return (min(known), max(known)) if known and all(isinstance(grade, int) for grade in known) else None
+
+
 def qrels_of(dataset: Any) -> list[Any]:
     """The judgments of a dataset.
 
@@ -116,7 +89,9 @@ def qrels_of(dataset: Any) -> list[Any]:
         ConnectionError: they cannot be fetched.
     """
     if dataset is None:
-        raise ValueError("qrels=None stands for those of the dataset of a RunContext.from_irds(…); give the qrels")
+        raise ValueError(
+            "qrels=None stands for those of the dataset of a RunContext.from_irds(…); give the qrels"
+        )
     if not dataset.has_qrels():
         raise ValueError(f"{describe(dataset)}; give the qrels yourself")
     with fetching(dataset):
@@ -135,7 +110,7 @@ def fetching(dataset: Any) -> Iterator[None]:
     except (RuntimeError, OSError) as error:
         cause = str(error.args[0]) if error.args else type(error).__name__
         raise ConnectionError(
-            f"the files of the dataset {name_of(dataset)!r} cannot be had ({cause}); is there a network? Without one, "
+            f"the files of the dataset {name_of(dataset)!r} could not be fetched ({cause}); is there a network? Without one, "
             "ir_datasets finds them where IR_DATASETS_HOME (~/.ir_datasets) holds a copy"
         ) from error
 
@@ -149,4 +124,6 @@ def describe(dataset: Any) -> str:
     """What a dataset has and what it lacks, in words."""
     has = [part for part in _PARTS if dataset.has(part)]
     lacks = [part for part in _PARTS if part not in has]
-    return f"the dataset {name_of(dataset)!r} has {', '.join(has) or 'nothing'}, but no {' and no '.join(lacks)}"
+    return (
+        f"the dataset {name_of(dataset)!r} has {', '.join(has) or 'nothing'}, but no {' and no '.join(lacks)}"
+    )

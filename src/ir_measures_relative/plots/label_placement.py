@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from .judgments import BoolArray, FloatArray
+from ..arrays import BoolArray, FloatArray
 
 # The gaps between a point and its label that are tried, in sizes of a marker, and the directions: the corners and
 # sides of a square around the point, right and left first.
 _GAPS = (0.3, 0.8, 1.5, 2.5, 3.5, 5.0, 6.5, 8.5, 10.5, 13.0, 16.0, 20.0, 25.0)
+
+
 _DIRECTIONS = np.array(
     [
         *((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)),
         *((1, 0.5), (1, -0.5), (-1, 0.5), (-1, -0.5), (0.5, 1), (-0.5, 1), (0.5, -1), (-0.5, -1)),
     ]
 )
+
+
 _SAMPLES = np.linspace(0.0, 1.0, 12)[:, None]  # of a line, to see what it runs over
+
+
 _SWEEPS = 8
+
+
 _FEW = 16
+
 
 # What a candidate costs, beside its distance in sizes of a marker: mostly, covering something.
 _OUTSIDE, _COVERED, _CROSSED = 1e6, 1e4, 30.0
@@ -100,7 +109,12 @@ def _overlaps(box: FloatArray, others: FloatArray) -> BoolArray:
 
 
 def _crossed(
-    start: FloatArray, ends: FloatArray, led: BoolArray, box: FloatArray, obstacles: FloatArray, lines: FloatArray
+    start: FloatArray,
+    ends: FloatArray,
+    led: BoolArray,
+    box: FloatArray,
+    obstacles: FloatArray,
+    lines: FloatArray,
 ) -> FloatArray:
     """For each candidate, what its line runs over, and how many of the other lines run over its box."""
     samples = start + (ends - start)[:, None] * _SAMPLES
@@ -121,7 +135,8 @@ def _crossings(start: FloatArray, ends: FloatArray, lines: FloatArray) -> FloatA
     def side(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
         """On which side of the line from a to b the point c is."""
         return np.sign(
-            (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0])
+            (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1])
+            - (b[..., 1] - a[..., 1]) * (c[..., 0] - a[..., 0])
         )
 
     p, q = lines[None, :, 0], lines[None, :, 1]

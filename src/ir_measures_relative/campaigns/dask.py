@@ -1,7 +1,7 @@
-"""Campaigns larger than one machine, on Dask: :func:`evaluate`.
+"""Campaigns larger than one machine, on Dask.
 
-``pip install 'ir-measures-relative[dask]'``. The work is :mod:`ir_measures_relative.partition`'s; here it is only seen
-to that all rows of a query, of every run and of the judgments, meet in one partition.
+``pip install 'ir-measures-relative[dask]'``. The work is :mod:`ir_measures_relative.campaigns.part`'s; here it is only
+seen to that all rows of a query, of every run and of the judgments, meet in one partition.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import ir_measures
 import numpy as np
 
-from .context import RunContext, parse_measures
-from .judgments import FloatArray, Judgments, Qrels, judge, qrels_columns
-from .partition import Scores, campaign_columns, long_frame, score_partition
-from .priors import BestOfOtherGroups, Policy
-from .rankings import object_array
+from ..arrays import FloatArray, object_array
+from ..context import RunContext
+from ..io.frames import column_names
+from ..io.qrels import Qrels, judge, qrels_columns
+from ..judgments import Judgments
+from ..measures.declaration import parse_measures
+from ..priors import Policy
+from ..scoring import Scores
+from .part import score_part
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -99,17 +103,20 @@ def evaluate(
         "groups": groups,
         "num_docs": num_docs,
     }
-    RunContext({name: {} for name in campaign.names}, **options)  # refuses what no worker could use
-    if isinstance(priors, BestOfOtherGroups):
-        options["priors"] = priors.choose(campaign.means(ir_measures.parse_measure(priors.by)), groups or {})
+    context = RunContext({name: {} for name in campaign.names}, **options)  # refuses what no worker could use
+    campaign.groups = context.groups
+    # A part cannot ask for means over all queries; here it is known what the policy makes of them.
+    options["priors"] = {name: list(context.policy.priors_of(campaign, name)) for name in campaign.names}
 
     scored = campaign.scored(parsed, options)
     if perquery:
         import dask.dataframe as dd
 
-        frames = [dask.delayed(long_frame)(scores, campaign.names, parsed) for scores in scored]
-        empty = Scores(np.empty(0, dtype=object), np.empty((len(campaign.names), len(parsed), 0)))
-        lazy = dd.from_delayed(frames, meta=long_frame(empty, campaign.names, parsed))
+        frames = [dask.delayed(Scores.long_table)(scores) for scores in scored]
+        empty = Scores(
+            campaign.names, parsed, object_array([]), np.empty((len(campaign.names), len(parsed), 0))
+        )
+        lazy = dd.from_delayed(frames, meta=empty.long_table())
         return campaign.in_order(lazy.compute(), parsed) if compute else lazy
     totals = dask.delayed(_add)([dask.delayed(_total)(scores) for scores in scored]).compute()
     result: pd.DataFrame = pd.DataFrame({"name": campaign.names})
@@ -128,13 +135,18 @@ class _Campaign:
         parts: for each partition its runs and its judgments, both still to be computed.
     """
 
+    groups: Mapping[str, str] = {}
+
     def __init__(self, runs: Any, qrels: Qrels, names: Sequence[str] | None) -> None:
         dask = _dask()
+        self._means: dict[ir_measures.Measure, dict[str, float]] = {}
         judged = _DaskQrels(qrels) if _is_dask(qrels) else _LocalQrels(qrels)
         self.query_ids, self.grades = judged.query_ids, judged.grades
         if not self.query_ids:
             raise ValueError("the qrels hold no judgment, so there is no query to score")
-        columns = campaign_columns(runs)
+        columns = [
+            found[0] for found in column_names(runs, ("name", "query_id", "doc_id", "score"), "the runs")
+        ]
         known = dask.delayed(frozenset(self.query_ids))
         surveys = dask.compute(
             *(dask.delayed(_survey)(part, known) for part in _partitions(runs, columns[:2])), traverse=False
@@ -161,16 +173,22 @@ class _Campaign:
 
     def means(self, measure: ir_measures.Measure) -> dict[str, float]:
         """The mean of an absolute measure over the queries, as a context computes it."""
-        index = {query: i for i, query in enumerate(self.query_ids)}
-        values = np.empty((len(self.names), len(index)))
-        for scores in _dask().compute(*self.scored([measure], {})):
-            values[:, [index[q] for q in scores.query_ids]] = scores.values[:, 0]
-        return dict(zip(self.names, values.mean(axis=1).tolist(), strict=True))
+        if measure not in self._means:
+            index = {query: i for i, query in enumerate(self.query_ids)}
+            values = np.empty((len(self.names), len(index)))
+            for scores in _dask().compute(*self.scored([measure], {})):
+                values[:, [index[q] for q in scores.query_ids]] = scores.values[:, 0]
+            self._means[measure] = dict(zip(self.names, values.mean(axis=1).tolist(), strict=True))
+        return self._means[measure]
 
     def in_order(self, frame: pd.DataFrame, measures: Sequence[ir_measures.Measure]) -> pd.DataFrame:
         """Rows by run, measure and query, each in the order given."""
         keys = []
-        for column, order in (("qid", self.query_ids), ("measure", map(str, measures)), ("name", self.names)):
+        for column, order in (
+            ("query_id", self.query_ids),
+            ("measure", map(str, measures)),
+            ("name", self.names),
+        ):
             index = {value: i for i, value in enumerate(order)}
             keys.append(frame[column].map(index).to_numpy())
         return frame.take(np.lexsort(keys)).reset_index(drop=True)
@@ -179,7 +197,7 @@ class _Campaign:
 def _score(
     runs: pd.DataFrame, qrels: pd.DataFrame, measures: Sequence[ir_measures.Measure], settings: dict[str, Any]
 ) -> Scores:
-    return score_partition(runs, qrels, measures, **settings)
+    return score_part(runs, qrels, measures, **settings)
 
 
 class _Survey(NamedTuple):
@@ -254,9 +272,9 @@ class _LocalQrels:
     """Judgments in the memory of the client."""
 
     def __init__(self, qrels: Qrels) -> None:
-        self._judgments: Judgments = judge(*qrels_columns(qrels))
+        self._judgments: Judgments = judge(qrels_columns(qrels))
         self.query_ids: list[str] = list(self._judgments.query_ids)
-        self.grades = self._judgments.lowest, self._judgments.highest
+        self.grades = int(self._judgments.grade.min(initial=0)), int(self._judgments.grade.max(initial=1))
 
     def parts(self, place: Mapping[str, int], n: int) -> list[Any]:
         """The judgments of each of ``n`` partitions."""
@@ -292,7 +310,7 @@ class _DaskQrels:
 
 
 def _judgments_of(part: pd.DataFrame) -> pd.DataFrame:
-    return _frame_of(judge(*qrels_columns(part)))
+    return _frame_of(judge(qrels_columns(part)))
 
 
 def _frame_of(judgments: Judgments) -> pd.DataFrame:
@@ -310,8 +328,7 @@ def _frame_of(judgments: Judgments) -> pd.DataFrame:
 
 
 def _no_judgments() -> pd.DataFrame:
-    none = np.empty(0, dtype=np.int64)
-    return _frame_of(Judgments(object_array([]), none, object_array([]), none))
+    return _frame_of(Judgments.none_of(object_array([])))
 
 
 def _survey_qrels(part: pd.DataFrame) -> tuple[list[str], int, int]:

@@ -10,28 +10,25 @@ This module imports PyTerrier, and is itself imported when an experiment is.
 
 from __future__ import annotations
 
-import csv
 import os
-import shutil
 import sys
-import tempfile
-import types
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ir_measures
 import pandas as pd
 import pyterrier as pt
 
-from .context import RunContext
-from .measures.base import RelativeMeasure
-from .priors import Policy
+from ..context import RunContext
+from ..measures.declaration import RelativeMeasure
+from ..priors import Policy
+from .saved_runs import SavedRuns
 
 # What the first call of pt.Experiment does not get: it makes no table and saves nothing.
 _SECOND_CALL_ONLY = ("perquery", "dataframe", "highlight", "save_dir", "save_mode", "save_format")
+
+
 # What the second call does not get: it has no pipelines to share a prefix, and they were validated in the first.
 _FIRST_CALL_ONLY = ("precompute_prefix", "validate", "verbose")
 
@@ -47,6 +44,7 @@ def experiment(
     reference: str | None,
     groups: Mapping[str, str] | None,
     num_docs: int | None,
+    grades: tuple[int, int] | None,
     options: dict[str, Any],
 ) -> Any:
     """What ``pt.relative.Experiment`` does; ``options`` are the other keyword arguments of ``pt.Experiment``."""
@@ -54,16 +52,27 @@ def experiment(
     baseline = options.get("baseline")
     if reference is None and baseline is not None:
         reference = names[baseline]
-    context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups, "num_docs": num_docs}
+    context_options: dict[str, Any] = {
+        "priors": priors,
+        "reference": reference,
+        "groups": groups,
+        "num_docs": num_docs,
+    }
     _check_measures(eval_metrics, names, context_options)
     _check_perquery(options)
-    saved = _SavedRuns(names, options)
+    saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
 
     if isinstance(qrels, str) and os.path.isfile(qrels):
         qrels = pt.io.read_qrels(qrels)
     runs, times = _run(systems, topics, qrels, names, options)
-    context = RunContext({n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options)
+    if grades is None:
+        grades = _grades_of(qrels)
+    context = RunContext(
+        {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()},
+        grades=grades,
+        **context_options,
+    )
     replayed = [
         run if isinstance(system, pd.DataFrame) else _Replay(run, repr(system))
         for system, run in zip(systems, runs.values(), strict=True)
@@ -93,17 +102,23 @@ def _as_list(
                 raise ValueError(f"Unknown baseline '{baseline}'. Valid options are: {', '.join(names)}")
             options = options | {"baseline": names.index(baseline)}
     elif not isinstance(systems, list):
-        raise TypeError(f"systems is a {type(systems).__name__}; give a list or dict of transformers or DataFrames")
+        raise TypeError(
+            f"systems is a {type(systems).__name__}; give a list or dict of transformers or DataFrames"
+        )
     elif isinstance(baseline, str):
         raise TypeError(f"baseline={baseline!r} is a name; it must be a number where systems is a list")
     for i, system in enumerate(systems):
         if not isinstance(system, (pd.DataFrame, pt.Transformer)):
-            raise TypeError(f"system {i} is a {type(system).__name__}; give a transformer or a DataFrame of results")
+            raise TypeError(
+                f"system {i} is a {type(system).__name__}; give a transformer or a DataFrame of results"
+            )
     if names is None:
         names = [str(system) for system in systems]
     baseline = options.get("baseline")
     if baseline is not None and not 0 <= baseline < len(systems):
-        raise ValueError(f"baseline={baseline} is no system; there are {len(systems)}, from 0 to {len(systems) - 1}")
+        raise ValueError(
+            f"baseline={baseline} is no system; there are {len(systems)}, from 0 to {len(systems) - 1}"
+        )
     if len(names) != len(systems):
         raise ValueError(f"{len(names)} names for {len(systems)} systems; give names one of each")
     twice = next((n for i, n in enumerate(names) if n in names[:i]), None)
@@ -127,13 +142,23 @@ def _check_measures(measures: Sequence[Any], names: Sequence[str], context_optio
             tiny.evaluate({"q": {"d": 1}}, relative)
 
 
+def _grades_of(qrels: Any) -> tuple[int, int] | None:
+    """The lowest and the highest label of all topics, which no batch of them knows."""
+    label = qrels["label"] if "label" in getattr(qrels, "columns", ()) else ()
+    return (int(label.min()), int(label.max())) if len(label) else None
+
+
 def _check_perquery(options: Mapping[str, Any]) -> None:
     """Two conditions that PyTerrier would find violated only in the second call."""
     if options.get("perquery"):
         if options.get("baseline") is not None:
-            raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
+            raise ValueError(
+                "baseline compares means, so it does not go with perquery; leave one of them out"
+            )
         if isinstance(options.get("round"), dict):
-            raise ValueError("round by measure goes with means only, not with perquery; give round as a number")
+            raise ValueError(
+                "round by measure goes with means only, not with perquery; give round as a number"
+            )
 
 
 def _run(
@@ -156,7 +181,13 @@ def _run(
         # Which topics have judgments is said in the second call.
         warnings.filterwarnings("ignore", message=r".*topic\(s\) not found in qrels")
         averages = pt.Experiment(
-            caught, topics, _first_rows(qrels), [ir_measures.P @ 1, "mrt"], names=names, dataframe=False, **first
+            caught,
+            topics,
+            _first_rows(qrels),
+            [ir_measures.P @ 1, "mrt"],
+            names=names,
+            dataframe=False,
+            **first,
         )
     runs = {
         name: (system if isinstance(system, pd.DataFrame) else catch.result()).assign(name=name)
@@ -220,94 +251,3 @@ def _set_times(result: Any, times: Mapping[str, float]) -> None:
     else:
         table = result if isinstance(result, pd.DataFrame) else result.data  # the data of a styled table
         table["mrt"] = table["name"].map(times)
-
-
-def _set_times_in_summary(path: str, times: Mapping[str, float]) -> None:
-    """:func:`_set_times` for the file that PyTerrier writes; its other rows and columns stay as they are."""
-    with open(path, newline="", encoding="utf-8") as file:
-        header, *rows = csv.reader(file)
-    name, mrt = header.index("name"), header.index("mrt")
-    for row in rows:
-        if row[name] in times:
-            row[mrt] = str(times[row[name]])
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator=os.linesep).writerows([header, *rows])
-
-
-class _SavedRuns:
-    """``save_dir``: which runs are there already, and where the new ones go.
-
-    PyTerrier writes into a folder of its own inside ``save_dir``, from where the files are moved when all is done: it
-    must not read again what is reused, for a run that it reads has lost its name.
-    """
-
-    def __init__(self, names: Sequence[str], options: Mapping[str, Any]) -> None:
-        self._folder: str | None = options.get("save_dir")
-        self._format: Any = options.get("save_format", "trec")
-        self._mode: str = options.get("save_mode", "warn")
-        if self._folder is None:
-            return
-        if options.get("plan", "linear") == "tree":
-            raise ValueError("save_dir is not yet supported for tree execution plan")
-        if not os.path.isdir(self._folder):
-            raise ValueError(f"save_dir {self._folder} is not there or not a folder; make it first")
-        if self._mode not in ("reuse", "overwrite", "warn", "error"):
-            raise ValueError(f"save_mode={self._mode!r} is not allowed; it must be reuse, overwrite, warn or error")
-        self._suffix = self._suffix_of_format()
-        for name in names:
-            if not pt.io.ok_filename(name):
-                raise ValueError(f"the name {name!r} holds characters that a file name cannot; save_dir needs others")
-            if self._mode in ("warn", "error") and self._path(name).exists():
-                message = (
-                    f"save_dir is set, but the file '{self._path(name)}' already exists; set save_mode='reuse' to use "
-                    "it in place of the pipeline, or save_mode='overwrite' to replace it"
-                )
-                if self._mode == "error":
-                    raise ValueError(message)
-                warnings.warn(message, stacklevel=5)
-
-    def _suffix_of_format(self) -> str:
-        if self._format == "trec":
-            return "res.gz"
-        if isinstance(self._format, types.ModuleType):
-            return "mod"
-        if isinstance(self._format, tuple) and len(self._format) == 2:
-            return "custom"
-        raise ValueError(
-            f"save_format={self._format!r} is not allowed; it must be 'trec', a module with load and dump such as "
-            "pickle, or a pair (read, write) of functions"
-        )
-
-    def _path(self, name: str) -> Path:
-        assert self._folder is not None
-        return Path(self._folder) / f"{name}.{self._suffix}"
-
-    def read(self, name: str, system: Any) -> Any:
-        """The saved results of a system where they are to be reused, else the system."""
-        if self._folder is None or self._mode != "reuse" or not self._path(name).exists():
-            return system
-        path = str(self._path(name))
-        if self._format == "trec":
-            return pt.io.read_results(path)
-        with pt.io.autoopen(path, "rb") as file:
-            return self._format[0](file) if isinstance(self._format, tuple) else self._format.load(file)
-
-    @contextmanager
-    def staging(self, options: dict[str, Any], times: Mapping[str, float]) -> Iterator[dict[str, Any]]:
-        """The options, with a ``save_dir`` whose files are moved to where they belong when the block ends.
-
-        Args:
-            times: go into the summary in place of those that PyTerrier writes.
-        """
-        if self._folder is None:
-            yield options
-            return
-        with tempfile.TemporaryDirectory(dir=self._folder, prefix=".experiment-") as staging:
-            for summary in ("aggregated.csv", "perquery.csv"):
-                if os.path.exists(os.path.join(self._folder, summary)):  # PyTerrier keeps its other rows
-                    shutil.copy(os.path.join(self._folder, summary), staging)
-            yield options | {"save_dir": staging}
-            if times:
-                _set_times_in_summary(os.path.join(staging, "aggregated.csv"), times)
-            for file in os.listdir(staging):
-                os.replace(os.path.join(staging, file), os.path.join(self._folder, file))

@@ -1,0 +1,152 @@
+"""What a run adds, document by document."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import BoolArray, IntArray
+from ..comparison import Comparison, some
+from ..ids import Ids
+from ..io.qrels import Qrels
+from ..io.runs import Run, read_run
+from ..judgments import Judgments
+from ..measures.declaration import RelativeMeasure, parse_measure
+from ..scoring import check_campaign
+
+if TYPE_CHECKING:
+    import ir_measures
+    import pandas as pd
+
+    from ..context import RunContext
+
+
+def explain(
+    context: RunContext,
+    run: str | Run,
+    qrels: Qrels | None,
+    measure: ir_measures.Measure | str = "NRG@10",
+    query_id: str | None = None,
+) -> pd.DataFrame:
+    """The documents behind a run's score.
+
+    Args:
+        context: the runs that it is relative to.
+        run: the name of a member; or a newcomer, as anything that a context takes but a path.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measure: NRG, UniqueRel, P_Rareness or AP_Rareness.
+        query_id: one query; all if not given.
+
+    Returns:
+        a DataFrame with one row a document of the run's top k, in the order of its rankings:
+        ``query_id``, ``doc_id``, ``relevance`` (NA where not judged), ``position``, ``position in P`` for each
+        prior P (NA outside its top k), ``gain`` (the residual gain G(d|R) of NRG, the weight of rareness),
+        and ``contribution``. The contributions of a query sum to its score.
+
+    Raises:
+        ValueError: no such member or query, or a measure that is not a sum over documents.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, explain
+        >>> context = RunContext({"old": {"q": {"A": 2, "X": 1}}, "new": {"q": {"B": 2, "A": 1}}})
+        >>> explain(context, "new", {"q": {"A": 1, "B": 1}}, "UniqueRel@2")
+          query_id doc_id  relevance  position  position in old  gain  contribution
+        0        q      B          1         1             <NA>   1.0           1.0
+        1        q      A          1         2                1   0.0           0.0
+    """
+    import pandas as pd
+
+    parsed = relative_measure(measure)
+    if isinstance(run, str):
+        if run not in context.runs:
+            raise ValueError(f"explain({run!r}): the context holds no such run; its runs are {context.names}")
+        rankings, member = context.runs[run], run
+    else:
+        rankings, member = read_run(run), None
+    judged = context.judged(qrels)
+    judgments = judged.judgments
+    if query_id is not None and query_id not in judgments.query_code:
+        raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(judgments.query_ids)}")
+    check_campaign(judged)
+    comparison = Comparison(judged, rankings, member)
+    docs, gain, contribution = parsed.contributions(comparison)
+    cutoff, judged_only = parsed.get("cutoff"), parsed.get("judged_only")
+
+    query, ids, position = _listed(comparison, cutoff, judged_only)
+    if query_id is not None:
+        keep = np.flatnonzero(query == judgments.query_code[query_id])
+        query, ids, position = query[keep], ids.take(keep), position[keep]
+    row, judged_row = docs.rows_of(query, ids), judgments.rows_of(query, ids)
+    columns: dict[str, Any] = {
+        "query_id": pd.Series(judgments.query_ids[query], dtype=str),
+        "doc_id": pd.Series(ids.strings(), dtype=str),
+        "relevance": _or_na(judgments.grade[judged_row], judged_row >= 0),
+        "position": position,
+    }
+    names = judged.names
+    for i in _seen_by(comparison, parsed):
+        if judged_only:  # all of them are judged
+            places = judged.positions_of_runs(judgments, cutoff, judged_only)[i][judged_row]
+        else:
+            places = _positions(comparison, names[i], query, ids, cutoff)
+        columns[f"position in {names[i]}"] = _or_na(places, places > 0)
+    columns["gain"] = np.where(row >= 0, gain[row] if len(gain) else 0.0, 0.0)
+    columns["contribution"] = np.where(row >= 0, contribution[row] if len(gain) else 0.0, 0.0)
+    return pd.DataFrame(columns)
+
+
+def _or_na(values: IntArray, known: BoolArray) -> Any:
+    """The values where they are known, else NA."""
+    import pandas as pd
+
+    column = pd.array(values, dtype="Int64")
+    column[~known] = pd.NA
+    return column
+
+
+def _listed(comparison: Comparison, cutoff: int | None, judged_only: bool) -> tuple[IntArray, Ids, IntArray]:
+    """The top documents of the evaluated run, in its order: the query and the id of each, and its position."""
+    judgments = comparison.judgments
+    if judged_only:
+        place = comparison.positions(judgments, cutoff, judged_only)
+        found = np.flatnonzero(place > 0)
+        order = found[np.lexsort((place[found], judgments.query[found]))]
+        return judgments.query[order], judgments.ids.take(order), place[order]
+    top = comparison.rankings.top(cutoff)
+    index = judgments.queries_of(comparison.rankings)[top.query]
+    rows = np.flatnonzero(index >= 0)
+    rows = rows[np.argsort(index[rows], kind="stable")]
+    return index[rows], top.ids.take(rows), top.position[rows]
+
+
+def _positions(comparison: Comparison, name: str, query: IntArray, ids: Ids, cutoff: int | None) -> IntArray:
+    """Where a run of the context ranks some documents, judged or not."""
+    order = np.argsort(query, kind="stable")
+    listed = Judgments(
+        comparison.judgments.query_ids, query[order], ids.take(order), np.zeros(len(query), dtype=np.int64)
+    )
+    positions = np.empty(len(query), dtype=np.int64)
+    positions[order] = listed.positions_in(comparison.context.runs[name], cutoff)
+    return positions
+
+
+def _seen_by(comparison: Comparison, measure: RelativeMeasure) -> list[int]:
+    """The runs that the measure compares with: its priors, or all other systems."""
+    if measure.RELATIVE_TO == "systems":
+        return [i for i, name in enumerate(comparison.judged.names) if name != comparison.member]
+    return [int(i) for i in comparison.priors(measure.get("prior"))]
+
+
+def relative_measure(measure: ir_measures.Measure | str) -> RelativeMeasure:
+    """The measure, which must be one of this package's.
+
+    Raises:
+        ValueError: it is not; or what :func:`parse_measure` objects to.
+    """
+    parsed = parse_measure(measure)
+    if not isinstance(parsed, RelativeMeasure):
+        raise ValueError(
+            f"{parsed!r} is not relative to other runs; give a measure of this package, such as NRG@10"
+        )
+    return parsed

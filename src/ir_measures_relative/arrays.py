@@ -1,0 +1,121 @@
+"""Types of arrays, and what is done to the rows of each query: sums, maxima, ranks.
+
+A query's value must not depend, not even in its last bit, on which other queries it is computed with: PyTerrier
+scores in batches, and a campaign may be split over machines. So sums go through :func:`sum_by_query`, which adds row
+by row, or :func:`row_sums`, and not ``sum(axis=1)``, whose order of addition follows the width of the table; and
+what numpy computes by an approximation comes from a :class:`PositionTable`. ``query`` is sorted ascending throughout.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray: TypeAlias = NDArray[np.int64]
+FloatArray: TypeAlias = NDArray[np.float64]
+BoolArray: TypeAlias = NDArray[np.bool_]
+ObjectArray: TypeAlias = NDArray[np.object_]
+
+
+def object_array(values: Iterable[Any]) -> ObjectArray:
+    """The values as a one-dimensional array of Python objects."""
+    items = list(values)
+    result = np.empty(len(items), dtype=object)
+    result[:] = items
+    return result
+
+
+def block_starts(column: ObjectArray | NDArray[np.bytes_]) -> IntArray:
+    """The row at which each run of equal values starts."""
+    if not len(column):
+        return np.empty(0, dtype=np.int64)
+    try:
+        changes = np.asarray(column[1:] != column[:-1], dtype=bool)
+    except TypeError:  # pandas' NA is neither equal nor unequal to anything
+        changes = np.array([(a == b) is not True for a, b in itertools.pairwise(column)], dtype=bool)
+    return np.concatenate([[0], np.flatnonzero(changes) + 1]).astype(np.int64)
+
+
+def rank_within(group: IntArray) -> IntArray:
+    """1, 2, 3 … within each run of equal values; ``group`` is sorted."""
+    starts = (
+        np.flatnonzero(np.diff(group, prepend=group[:1] - 1)) if len(group) else np.empty(0, dtype=np.int64)
+    )
+    counts = np.diff(np.append(starts, len(group)))
+    return np.arange(1, len(group) + 1) - np.repeat(starts, counts)
+
+
+def possible_repeats(query: IntArray, doc_ids: ObjectArray) -> IntArray:
+    """The rows that may hold a (query, document) pair of another row: all that do, and hardly any others."""
+    keys = np.fromiter(map(hash, doc_ids), dtype=np.int64, count=len(doc_ids))
+    keys ^= query * np.int64(0x5851F42D4C957F2D)
+    order = np.argsort(keys)
+    same = np.flatnonzero(np.diff(keys[order]) == 0)
+    return np.unique(np.concatenate([order[same], order[same + 1]]))
+
+
+def sum_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
+    """The sum of the values of each query; 0 for a query without rows."""
+    return np.bincount(query, weights=values, minlength=n_queries).astype(np.float64, copy=False)
+
+
+def max_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
+    """The largest value of each query; 0 for a query without rows."""
+    result = np.zeros(n_queries)
+    np.maximum.at(result, query, values)
+    return result
+
+
+def table(values: FloatArray, query: IntArray, n_queries: int, fill: float) -> FloatArray:
+    """The values of each query in a row of their own, padded with ``fill``; shape (queries, longest)."""
+    column = rank_within(query) - 1
+    result = np.full((n_queries, int(column.max(initial=-1)) + 1), fill)
+    result[query, column] = values
+    return result
+
+
+def row_sums(values: FloatArray) -> FloatArray:
+    """The sums along the last axis, added from left to right; 0 where that axis is empty."""
+    if not values.shape[-1]:
+        return np.zeros(values.shape[:-1])
+    result: FloatArray = np.add.accumulate(values, axis=-1)[..., -1]
+    return result
+
+
+def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """``numerator / denominator``, and 0 where the denominator is 0."""
+    result = np.zeros(np.broadcast(numerator, denominator).shape)
+    np.divide(numerator, denominator, out=result, where=denominator != 0)
+    return result
+
+
+class PositionTable:
+    """A function of positions, 0 at position 0, which stands for not retrieved.
+
+    numpy rounds its logarithms and powers differently in arrays of different lengths. Here they are computed in
+    blocks of one length, so that f(i) is the same number whatever else is asked for.
+    """
+
+    _BLOCK = 1024
+
+    def __init__(self, function: Callable[[FloatArray], FloatArray]) -> None:
+        self._function = function
+        self._values = np.zeros(1)
+
+    def up_to(self, deepest: int) -> FloatArray:
+        """The values at the positions 0, 1, …, ``deepest``."""
+        values = self._values
+        if deepest >= len(values):
+            start = np.arange(len(values), deepest + 1, self._BLOCK)
+            blocks = [self._function(np.arange(a, a + self._BLOCK, dtype=np.float64)) for a in start]
+            self._values = values = np.concatenate([values, *blocks])
+        return values[: deepest + 1]
+
+    def __call__(self, position: IntArray) -> FloatArray:
+        """The value at each position; any shape."""
+        result: FloatArray = self.up_to(int(position.max(initial=0)))[position]
+        return result

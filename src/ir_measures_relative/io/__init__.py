@@ -1,0 +1,1 @@
+"""How runs and judgments come in: files, frames, dicts, datasets, pipelines."""

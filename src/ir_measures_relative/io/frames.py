@@ -1,0 +1,100 @@
+"""The columns of a DataFrame: ir_measures' names, or PyTerrier's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays import ObjectArray
+from ..ids import Ids
+
+#: ir_measures' name of a column, then PyTerrier's.
+NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "score": "score", "name": "name"}
+
+
+def is_frame(value: object) -> bool:
+    """Whether a value is a DataFrame, of pandas or made like one."""
+    return hasattr(value, "columns") and hasattr(value, "itertuples")
+
+
+def column_names(frame: Any, wanted: Sequence[str], source: str) -> list[list[str]]:
+    """What a frame, of pandas or Dask, calls each column: one name, or both.
+
+    Raises:
+        ValueError: a column that is not there; says which are.
+    """
+    found = []
+    for ours in wanted:
+        theirs = NAMES[ours]
+        named = [c for c in dict.fromkeys((ours, theirs)) if c in frame.columns]
+        if not named:
+            other = f" (or {theirs!r})" if theirs != ours else ""
+            raise ValueError(
+                f"{source}: the DataFrame has no column {ours!r}{other}; its columns are "
+                f"{[str(c) for c in frame.columns]}, and {', '.join(wanted[:-1])} and {wanted[-1]} are needed"
+            )
+        found.append(named)
+    return found
+
+
+def columns_of(frame: Any, wanted: Sequence[str], source: str) -> list[Any]:
+    """The columns of a pandas frame, each under ir_measures' name or PyTerrier's.
+
+    Raises:
+        ValueError: one that is not there or stands twice, or two names of one that differ.
+    """
+    return [_one_column(frame, names, source) for names in column_names(frame, wanted, source)]
+
+
+def _one_column(frame: Any, names: list[str], source: str) -> Any:
+    column = frame[names[0]]
+    if column.ndim != 1:
+        raise ValueError(f"{source}: the column {names[0]!r} stands twice in the DataFrame; drop one")
+    for other in names[1:]:
+        if frame[other].ndim != 1 or not column.equals(frame[other]):
+            raise ValueError(
+                f"{source}: the columns {names[0]!r} and {other!r} differ; drop the one that is not meant"
+            )
+    return column
+
+
+def text_of(column: Any) -> Ids | ObjectArray:
+    """A column of ids: the bytes of an Arrow column as they are, else a copy of its objects."""
+    ids = _arrow_ids(column)
+    return column.to_numpy(dtype=object).copy() if ids is None else ids
+
+
+def _arrow_ids(column: Any) -> Ids | None:
+    """The ids in a column that pandas keeps as Arrow strings; None where it does not, or a value is missing."""
+    array = getattr(column, "array", None)
+    if not hasattr(array, "__arrow_array__") or getattr(column.dtype, "storage", "pyarrow") != "pyarrow":
+        return None
+    import pyarrow
+
+    strings = array.__arrow_array__()
+    if isinstance(strings, pyarrow.ChunkedArray):
+        strings = strings.combine_chunks() if strings.num_chunks != 1 else strings.chunk(0)
+    if strings.null_count or strings.type not in (pyarrow.string(), pyarrow.large_string()):
+        return None
+    _, offsets, data = strings.buffers()
+    width = np.int64 if strings.type == pyarrow.large_string() else np.int32
+    n, first = len(strings), strings.offset
+    bounds = np.frombuffer(offsets, dtype=width)[first : first + n + 1].astype(np.int64, copy=False)
+    bytes_ = np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
+    return Ids(bytes_, bounds[:-1], np.diff(bounds)) if n else Ids.of([])
+
+
+def single_value(frame: Any, column: str) -> str | None:
+    """The one string that a column holds in every row; None where it holds none, several, or something else."""
+    if column not in frame.columns or not len(frame) or frame[column].ndim != 1:
+        return None
+    values = frame[column]
+    first = values.iloc[0]
+    if not isinstance(first, str):
+        return None
+    text = text_of(values)
+    if isinstance(text, Ids):
+        return first if len(text.changes()) == 1 else None
+    return first if all(isinstance(v, str) and v == first for v in text) else None

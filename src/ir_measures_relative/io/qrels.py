@@ -1,0 +1,182 @@
+"""Any qrels -> :class:`Judgments`. The only place that knows their formats."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from ir_measures.util import QrelsConverter
+from numpy.typing import NDArray
+
+from ..arrays import IntArray, ObjectArray, block_starts, object_array
+from ..ids import Ids
+from ..judgments import Judgments
+from ..rankings import is_text
+from ..warning import warn
+from .frames import columns_of, is_frame, text_of
+from .trec import read_trec_qrels
+
+#: What qrels may be: what ir_measures takes, PyTerrier's columns too, or the path of a TREC qrels file.
+Qrels: TypeAlias = Any
+
+
+class QrelsColumns(NamedTuple):
+    """The query id, document id and relevance of every judgment, in the order given."""
+
+    query_ids: Ids | ObjectArray
+    doc_ids: Ids | ObjectArray
+    relevance: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.relevance)
+
+    def same_as(self, other: QrelsColumns) -> bool:
+        """Whether the two hold the same judgments in the same order and form."""
+        return len(self.relevance) == len(other.relevance) and all(map(_same, self, other))
+
+    def kept(self) -> QrelsColumns:
+        """The same, where nobody else can change it."""
+        return self._replace(relevance=self.relevance.copy())
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, Ids) and isinstance(b, Ids):
+        rows = np.arange(len(a))
+        return bool(a.equal(rows, b, rows).all())
+    return not isinstance(a, Ids) and not isinstance(b, Ids) and bool(np.array_equal(a, b))
+
+
+def qrels_columns(qrels: Qrels) -> QrelsColumns:
+    """The columns of the qrels; ids that are not bytes are a copy.
+
+    Raises:
+        ValueError: qrels in no known form, or a DataFrame that lacks a column; the message says which.
+        OSError: a file that cannot be read.
+    """
+    if isinstance(qrels, (str, os.PathLike)):
+        file = read_trec_qrels(qrels)
+        return QrelsColumns(file.query_ids, file.doc_ids, file.relevance)
+    if isinstance(qrels, Mapping):
+        for query_id, docs in qrels.items():
+            if not isinstance(docs, Mapping):
+                raise ValueError(
+                    f"the qrels: query {query_id!r} holds a {type(docs).__name__}; qrels given as a dict are "
+                    "{query_id: {doc_id: relevance}}"
+                )
+        rows = [(q, d, label) for q, docs in qrels.items() for d, label in docs.items()]
+    elif is_frame(qrels):
+        queries, docs, label = columns_of(qrels, ("query_id", "doc_id", "relevance"), "the qrels")
+        plain = label.dtype.kind in "iufb" and isinstance(label.dtype, np.dtype)
+        return QrelsColumns(
+            text_of(queries), text_of(docs), label.to_numpy() if plain else label.to_numpy(dtype=object)
+        )
+    else:
+        try:
+            rows = [(r.query_id, r.doc_id, r.relevance) for r in QrelsConverter(qrels).as_namedtuple_iter()]
+        except (ValueError, AttributeError, TypeError) as error:
+            raise ValueError(
+                f"the qrels: {error}; give a dict {{query_id: {{doc_id: relevance}}}}, an iterable of "
+                "ir_measures.Qrel, or a DataFrame with columns query_id, doc_id, relevance"
+            ) from None
+    query_ids, doc_ids, labels = zip(*rows, strict=True) if rows else ((), (), ())
+    return QrelsColumns(object_array(query_ids), object_array(doc_ids), object_array(labels))
+
+
+def judge(columns: QrelsColumns) -> Judgments:
+    """:class:`Judgments` from the columns of the qrels.
+
+    A pair judged twice keeps its last label, as in ir_measures; where the labels differ, a warning says so.
+
+    Raises:
+        ValueError: an id that is not a string, a relevance that is not a whole number.
+    """
+    grade = _whole_numbers(columns)
+    query_ids = columns.query_ids
+    if isinstance(query_ids, Ids):
+        starts = query_ids.changes()
+        heads = query_ids.take(starts).strings()
+    else:
+        starts = block_starts(query_ids)
+        heads = query_ids[starts]
+        _check_texts(heads, "query id", "the run")
+    code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
+    block = np.fromiter(map(code_of.__getitem__, heads), dtype=np.int64, count=len(heads))
+    query = np.repeat(block, np.diff(np.append(starts, len(columns))))
+    ids = _ids_of(columns.doc_ids)
+    if len(code_of) < len(heads):
+        order = np.argsort(query, kind="stable")
+        query, ids, grade = query[order], ids.take(order), grade[order]
+    return _without_repeats(Judgments(object_array(code_of), query, ids, grade))
+
+
+def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
+    if isinstance(doc_ids, Ids):
+        return doc_ids
+    try:
+        return Ids.of(doc_ids)
+    except (TypeError, UnicodeEncodeError):
+        _check_texts(doc_ids, "document id", "the run")
+        raise
+
+
+def _check_texts(values: ObjectArray, what: str, elsewhere: str) -> None:
+    for value in values:
+        if not is_text(value):
+            kind = "half of a surrogate pair" if isinstance(value, str) else f"a {type(value).__name__}"
+            raise ValueError(
+                f"the qrels: {what} {value!r} is {kind}; {what}s must be strings, as in {elsewhere}: convert them with "
+                "str()"
+            )
+
+
+_LARGEST = 2**31
+
+
+def _whole_numbers(columns: QrelsColumns) -> IntArray:
+    relevance = columns.relevance
+    if relevance.dtype.kind in "ib" and relevance.dtype.itemsize <= 4:
+        return relevance.astype(np.int64)
+    if relevance.dtype == object:
+        whole = np.fromiter(map(_is_whole, relevance), dtype=bool, count=len(relevance))
+        grades = relevance[whole].astype(np.float64)
+    else:
+        with np.errstate(invalid="ignore"):
+            grades = relevance.astype(np.float64)
+            whole = (np.abs(grades) < _LARGEST) & (grades == np.round(grades))
+    if not whole.all():
+        row = int(np.argmin(whole))
+        query, doc = (c.string(row) if isinstance(c, Ids) else c[row] for c in columns[:2])
+        raise ValueError(
+            f"the qrels: query {query!r}, document {doc!r} has the relevance {relevance[row]!r}; relevance must be a "
+            "whole number (below 2^31 in size)"
+        )
+    return grades.astype(np.int64)
+
+
+def _is_whole(label: object) -> bool:
+    if isinstance(label, (int, np.integer, np.bool_)):
+        return abs(int(label)) < _LARGEST
+    return (
+        isinstance(label, (float, np.floating)) and abs(float(label)) < _LARGEST and float(label).is_integer()
+    )
+
+
+def _without_repeats(judgments: Judgments) -> Judgments:
+    """Keeps the last label of a pair judged more than once."""
+    drop, final = judgments.repeats()
+    if not len(drop):
+        return judgments
+    clash = drop[judgments.grade[drop] != judgments.grade[final]]
+    if len(clash):
+        r = clash[0]
+        warn(
+            f"the qrels judge {len(clash)} (query, document) pair(s) twice with different labels, e.g. query "
+            f"{judgments.query_ids[judgments.query[r]]!r}, document {judgments.ids.string(r)!r}; the last label counts"
+        )
+    keep = np.ones(len(judgments), dtype=bool)
+    keep[drop] = False
+    return Judgments(
+        judgments.query_ids, judgments.query[keep], judgments.ids.take(keep), judgments.grade[keep]
+    )

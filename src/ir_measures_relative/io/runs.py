@@ -1,0 +1,183 @@
+"""Any run -> :class:`Rankings`. The only place that knows run formats; a new one is a branch of :func:`read_run`."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import numbers
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from ..arrays import FloatArray, ObjectArray, object_array
+from ..ids import Ids
+from ..rankings import Rankings
+from .files import PARQUET, read_bytes
+from .frames import columns_of, is_frame, single_value, text_of
+from .trec import read_trec_run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What a run may be; see :func:`read_run`.
+Run: TypeAlias = (
+    "Rankings | Mapping[str, Mapping[str, float]] | Iterable[Any] | pd.DataFrame | str | os.PathLike[str]"
+)
+
+_FORMATS = (
+    "a dict {query_id: {doc_id: score}}, an iterable of ir_measures.ScoredDoc, a DataFrame with columns "
+    "query_id, doc_id, score (or qid, docno, score), or the path of a TREC run file"
+)
+
+
+def read_run(run: Run, name: str = "the run") -> Rankings:
+    """Any run as :class:`Rankings`.
+
+    Args:
+        run: a dict of dict, an iterable of ``ScoredDoc``, a DataFrame (ir_measures' or PyTerrier's columns; a
+            ``name`` column that holds one value becomes the tag), or the path of a file: TREC's format, plain, .gz,
+            .bz2 or .xz, or Parquet with the columns of a DataFrame.
+        name: what messages call it.
+
+    Raises:
+        ValueError: content that is not a run; the message names run, query and document, or file and line.
+        TypeError: an object of another kind.
+        OSError: a file that cannot be read.
+    """
+    if isinstance(run, Rankings):
+        return run
+    if isinstance(run, (str, os.PathLike)):
+        return _from_file(run, name)
+    if isinstance(run, Mapping):
+        return _from_dict(run, name)
+    if is_frame(run):
+        return _from_frame(run, name)
+    if isinstance(run, Iterable):
+        return _from_scored_docs(run, name)
+    raise TypeError(f"{name}: a {type(run).__name__} is not a run; give {_FORMATS}")
+
+
+def _from_file(path: str | os.PathLike[str], name: str) -> Rankings:
+    source = name if name == os.fspath(path) else f"{name} ({path})"
+    data = read_bytes(path, source)
+    if data.startswith(PARQUET):
+        import pandas as pd
+
+        rankings = _from_frame(pd.read_parquet(path), source)
+        rankings.name = name
+        rankings.check_documents()
+        return rankings
+    return read_trec_run(data, source, name)
+
+
+def _from_dict(run: Mapping[str, Any], name: str) -> Rankings:
+    for query_id, docs in run.items():
+        if not isinstance(docs, Mapping):
+            raise ValueError(
+                f"{name}: query {query_id!r} holds a {type(docs).__name__}; a run given as a dict is "
+                "{query_id: {doc_id: score}}"
+            )
+    query_ids = list(itertools.chain.from_iterable(itertools.repeat(q, len(docs)) for q, docs in run.items()))
+    doc_ids = list(itertools.chain.from_iterable(run.values()))
+    scores = list(itertools.chain.from_iterable(docs.values() for docs in run.values()))
+    return _from_lists(query_ids, doc_ids, scores, name)
+
+
+def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
+    rows = list(run)
+    try:
+        columns = [[getattr(r, column) for r in rows] for column in ("query_id", "doc_id", "score")]
+    except AttributeError:
+        place, bad = next(
+            (i, r)
+            for i, r in enumerate(rows)
+            if not all(hasattr(r, c) for c in ("query_id", "doc_id", "score"))
+        )
+        raise ValueError(
+            f"{name}: an iterable whose item {place} is a {type(bad).__name__} is not a run; give {_FORMATS}"
+        ) from None
+    return _from_lists(*columns, name)
+
+
+def _from_lists(query_ids: list[Any], doc_ids: list[Any], scores: list[Any], name: str) -> Rankings:
+    queries, docs = object_array(query_ids), object_array(doc_ids)
+    return Rankings(queries, docs, _as_floats(object_array(scores), queries, docs, name), name=name)
+
+
+def _from_frame(frame: Any, name: str) -> Rankings:
+    query_column, doc_column, score_column = columns_of(frame, ("query_id", "doc_id", "score"), name)
+    queries, docs = text_of(query_column), text_of(doc_column)
+    return Rankings(
+        queries,
+        docs,
+        scores_of(score_column, queries, docs, name),
+        name=name,
+        tag=single_value(frame, "name"),
+    )
+
+
+def scores_of(column: Any, queries: Ids | ObjectArray, docs: Ids | ObjectArray, name: str) -> FloatArray:
+    """The scores in a column of a DataFrame; raises ValueError for one that is not a number."""
+    if column.dtype.kind in "fiu":
+        scores: FloatArray = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return scores
+    return _as_floats(column.to_numpy(dtype=object), queries, docs, name)
+
+
+def _as_floats(
+    scores: ObjectArray, queries: Ids | ObjectArray, docs: Ids | ObjectArray, name: str
+) -> FloatArray:
+    values = np.empty(len(scores))
+    for row, score in enumerate(scores):
+        # numpy's and torch's scalars are no numbers.Real, but turn into one; a string would too, and must not.
+        wrong = None
+        if isinstance(score, str) or not (isinstance(score, numbers.Real) or hasattr(score, "__float__")):
+            wrong = f"has the score {score!r}, a {type(score).__name__}; scores must be numbers: convert them with float()"
+        else:
+            try:
+                values[row] = float(score)
+            except (TypeError, ValueError, OverflowError) as error:
+                wrong = f"has a score that is not a float ({error})"
+        if wrong:
+            query, doc = (c.string(row) if isinstance(c, Ids) else c[row] for c in (queries, docs))
+            raise ValueError(f"{name}: query {query!r}, document {doc!r} {wrong}")
+    return values
+
+
+def run_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
+    """The run files that a path, folder, glob or list of these stands for, hidden files left out."""
+    if not isinstance(paths, (str, os.PathLike)):
+        return [f for p in paths for f in run_files(p)]
+    path = Path(paths)
+    if path.is_dir():
+        found = sorted(f for f in path.iterdir() if f.is_file() and not f.name.startswith("."))
+        if not found:
+            raise FileNotFoundError(f"{path}: the folder holds no file; put the TREC run files into it")
+        return found
+    if path.exists():
+        return [path]
+    found = sorted(Path(f) for f in glob.glob(os.fspath(paths)) if os.path.isfile(f))
+    if not found:
+        raise FileNotFoundError(f"{path}: no such file or folder, and no file that fits it as a glob")
+    return found
+
+
+_PACKED = (".gz", ".bz2", ".xz")
+
+
+def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:
+    """The tags of the runs where every one has its own, else the names of the files without .gz."""
+    tags = [run.tag for run in runs]
+    if None not in tags and max(Counter(tags).values(), default=1) == 1:
+        return [str(t) for t in tags]
+    names = [f.name.removesuffix(f.suffix) if f.suffix in _PACKED else f.name for f in files]
+    if len(set(names)) < len(names):
+        twice = next(n for n, count in Counter(names).items() if count > 1)
+        raise ValueError(
+            f"two run files are called {twice!r}, and their tags do not tell them apart; rename one"
+        )
+    return names

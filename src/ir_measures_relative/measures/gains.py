@@ -1,0 +1,46 @@
+"""What a position and a label count for: discounts, gains, and the ideal DCG."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from ..arrays import FloatArray, IntArray, PositionTable, rank_within, sum_by_query
+
+#: 1 / log2(position + 1), and 0 at position 0, which stands for not retrieved.
+discount = PositionTable(lambda position: 1.0 / np.log2(position + 1.0))
+
+#: 1 / position, and 0 at position 0.
+reciprocal = PositionTable(lambda position: 1.0 / position)
+
+
+@lru_cache(maxsize=64)
+def persistence(p: float) -> PositionTable:
+    """p^(position - 1), and 0 at position 0: the chance that a searcher who goes on with chance p gets there."""
+    return PositionTable(lambda position: np.power(p, position - 1.0))
+
+
+def ideal_dcg(gain: FloatArray, query: IntArray, n_queries: int, cutoff: int | None) -> FloatArray:
+    """The DCG@cutoff of each query's rows ranked by gain, highest first."""
+    order = np.lexsort((-gain, query))
+    rank = rank_within(query[order])
+    if cutoff is not None:
+        rank = np.where(rank <= cutoff, rank, 0)
+    return sum_by_query(gain[order] * discount(rank), query[order], n_queries)
+
+
+def gain_of(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> FloatArray:
+    """The gain of each label: mapped by ``gains``, then as is ('log2') or 2^label - 1 ('exp-log2'); never below 0."""
+    label = grade.astype(np.float64)
+    for old, new in (gains or {}).items():
+        label[grade == old] = new
+    label = np.maximum(label, 0.0)
+    if dcg != "exp-log2":
+        return label
+    if label.max(initial=0.0) > 1000:
+        raise ValueError(
+            f"the label {int(label.max())} is too large for dcg='exp-log2', whose gain is 2^label - 1; map the "
+            "labels with gains=, or use dcg='log2'"
+        )
+    return np.ldexp(1.0, label.astype(np.int64)) - 1.0

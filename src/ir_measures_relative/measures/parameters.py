@@ -1,0 +1,153 @@
+"""The parameters of measures: what each is called, what it allows, what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ir_measures.measures import ParamInfo
+
+MISSING: Any = ParamInfo().default  # ir_measures' mark of a parameter that was not given
+
+
+class Param(ParamInfo):  # type: ignore[misc]
+    """A parameter of a measure, which knows how to say what it allows.
+
+    Args:
+        dtype: its type; an int is taken wherever a float is.
+        desc: one line for the reference.
+        default: its value where none is given.
+        choices: the values it may take.
+        test: whether a value is allowed; ``allowed`` says in words which are.
+        bases: the values of ``base`` that have this parameter; None is all of them.
+    """
+
+    def __init__(
+        self,
+        dtype: type,
+        desc: str,
+        *,
+        default: Any = MISSING,
+        choices: Sequence[Any] = MISSING,
+        test: Callable[[Any], bool] | None = None,
+        allowed: str | None = None,
+        required: bool = False,
+        bases: Sequence[str] | None = None,
+    ) -> None:
+        super().__init__(dtype=dtype, required=required, choices=choices, default=default, desc=desc)
+        self.test = test
+        self.allowed = allowed
+        self.bases = bases
+
+    def allows(self, value: Any) -> bool:
+        """Whether the parameter may have this value."""
+        if self.choices is not MISSING:
+            return any(type(value) is type(choice) and value == choice for choice in self.choices)
+        if isinstance(value, bool) and self.dtype is not bool:
+            return False
+        kinds = (int, float) if self.dtype is float else self.dtype
+        if not isinstance(value, kinds):
+            return False
+        return self.test is None or self.test(value)
+
+    def validate(self, value: Any) -> bool:
+        return not self.required if value is MISSING else self.allows(value)
+
+    def describe(self) -> str:
+        """What is allowed, in words."""
+        if self.choices is not MISSING:
+            return "one of " + ", ".join(map(repr, self.choices))
+        return self.allowed or {
+            int: "a whole number",
+            float: "a number",
+            bool: "True or False",
+            str: "a string",
+        }.get(self.dtype, f"a {self.dtype.__name__}")
+
+
+# Parameters that several measures share, with the names and meanings that ir_measures gives them.
+def cutoff(*, required: bool = False) -> Param:
+    """``@k``."""
+    return Param(
+        int,
+        "ranking cutoff threshold, for the evaluated run and the context's runs alike",
+        required=required,
+        test=lambda k: 1 <= k < 2**31,
+        allowed="a whole number of at least 1",
+    )
+
+
+def rel(bases: Sequence[str] | None = None) -> Param:
+    """``rel``."""
+    return Param(
+        int,
+        "minimum relevance score to be considered relevant (inclusive)",
+        default=1,
+        test=lambda r: r >= 1,
+        allowed="a whole number of at least 1",
+        bases=bases,
+    )
+
+
+def judged_only() -> Param:
+    """``judged_only``."""
+    return Param(bool, "ignore returned documents that do not have relevance judgments", default=False)
+
+
+def dcg(default: str = "log2", bases: Sequence[str] | None = None) -> Param:
+    """``dcg``."""
+    return Param(
+        str,
+        "DCG formulation: the gain is the label ('log2') or 2^label - 1 ('exp-log2')",
+        default=default,
+        choices=("log2", "exp-log2"),
+        bases=bases,
+    )
+
+
+def gains(bases: Sequence[str] | None = None) -> Param:
+    """``gains``."""
+    return Param(
+        dict,
+        "custom gain mapping (int-to-int), applied to the label before dcg",
+        test=lambda g: all(_is_int(a) and _is_int(b) for a, b in g.items()),
+        allowed="a dict from int to int, such as {1: 1, 2: 3}",
+        bases=bases,
+    )
+
+
+def prior() -> Param:
+    """``prior``."""
+    return Param(
+        str,
+        "the prior runs, by name or glob, separated by commas, such as 'ANCE,SPLADE*'; the context's policy if "
+        "not given",
+        test=lambda s: any(part.strip() for part in s.split(",")),
+        allowed="names or globs separated by commas, such as 'ANCE,SPLADE*'",
+    )
+
+
+def ref() -> Param:
+    """``ref``."""
+    return Param(
+        str,
+        "the name of the reference run; the context's reference if not given, else the only other run",
+        test=lambda s: bool(s.strip()),
+        allowed="the name of a run of the context",
+    )
+
+
+def _is_int(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
+
+
+def persistence(bases: Sequence[str] | None = None) -> Param:
+    """``p``."""
+    return Param(
+        float,
+        "persistence of RBP",
+        default=0.8,
+        test=lambda p: 0 < p < 1,
+        allowed="a number between 0 and 1, both excluded",
+        bases=bases,
+    )

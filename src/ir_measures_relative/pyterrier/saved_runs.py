@@ -1,0 +1,112 @@
+"""``save_dir``: which runs are there already, and where the new ones go."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import tempfile
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyterrier as pt
+
+from ..warning import warn
+
+
+def _set_times_in_summary(path: str, times: Mapping[str, float]) -> None:
+    """:func:`_set_times` for the file that PyTerrier writes; its other rows and columns stay as they are."""
+    with open(path, newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    name, mrt = header.index("name"), header.index("mrt")
+    for row in rows:
+        if row[name] in times:
+            row[mrt] = str(times[row[name]])
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator=os.linesep).writerows([header, *rows])
+
+
+class SavedRuns:
+    """``save_dir``: which runs are there already, and where the new ones go.
+
+    PyTerrier writes into a folder of its own inside ``save_dir``, from where the files are moved when all is done: it
+    must not read again what is reused, for a run that it reads has lost its name.
+    """
+
+    def __init__(self, names: Sequence[str], options: Mapping[str, Any]) -> None:
+        self._folder: str | None = options.get("save_dir")
+        self._format: Any = options.get("save_format", "trec")
+        self._mode: str = options.get("save_mode", "warn")
+        if self._folder is None:
+            return
+        if options.get("plan", "linear") == "tree":
+            raise ValueError("save_dir is not yet supported for tree execution plan")
+        if not os.path.isdir(self._folder):
+            raise ValueError(f"save_dir {self._folder} is not there or not a folder; make it first")
+        if self._mode not in ("reuse", "overwrite", "warn", "error"):
+            raise ValueError(
+                f"save_mode={self._mode!r} is not allowed; it must be reuse, overwrite, warn or error"
+            )
+        self._suffix = self._suffix_of_format()
+        for name in names:
+            if not pt.io.ok_filename(name):
+                raise ValueError(
+                    f"the name {name!r} holds characters that a file name cannot; save_dir needs others"
+                )
+            if self._mode in ("warn", "error") and self._path(name).exists():
+                message = (
+                    f"save_dir is set, but the file '{self._path(name)}' already exists; set save_mode='reuse' to use "
+                    "it in place of the pipeline, or save_mode='overwrite' to replace it"
+                )
+                if self._mode == "error":
+                    raise ValueError(message)
+                warn(message)
+
+    def _suffix_of_format(self) -> str:
+        if self._format == "trec":
+            return "res.gz"
+        if isinstance(self._format, types.ModuleType):
+            return "mod"
+        if isinstance(self._format, tuple) and len(self._format) == 2:
+            return "custom"
+        raise ValueError(
+            f"save_format={self._format!r} is not allowed; it must be 'trec', a module with load and dump such as "
+            "pickle, or a pair (read, write) of functions"
+        )
+
+    def _path(self, name: str) -> Path:
+        assert self._folder is not None
+        return Path(self._folder) / f"{name}.{self._suffix}"
+
+    def read(self, name: str, system: Any) -> Any:
+        """The saved results of a system where they are to be reused, else the system."""
+        if self._folder is None or self._mode != "reuse" or not self._path(name).exists():
+            return system
+        path = str(self._path(name))
+        if self._format == "trec":
+            return pt.io.read_results(path)
+        with pt.io.autoopen(path, "rb") as file:
+            return self._format[0](file) if isinstance(self._format, tuple) else self._format.load(file)
+
+    @contextmanager
+    def staging(self, options: dict[str, Any], times: Mapping[str, float]) -> Iterator[dict[str, Any]]:
+        """The options, with a ``save_dir`` whose files are moved to where they belong when the block ends.
+
+        Args:
+            times: go into the summary in place of those that PyTerrier writes.
+        """
+        if self._folder is None:
+            yield options
+            return
+        with tempfile.TemporaryDirectory(dir=self._folder, prefix=".experiment-") as staging:
+            for summary in ("aggregated.csv", "perquery.csv"):
+                if os.path.exists(os.path.join(self._folder, summary)):  # PyTerrier keeps its other rows
+                    shutil.copy(os.path.join(self._folder, summary), staging)
+            yield options | {"save_dir": staging}
+            if times:
+                _set_times_in_summary(os.path.join(staging, "aggregated.csv"), times)
+            for file in os.listdir(staging):
+                os.replace(os.path.join(staging, file), os.path.join(self._folder, file))
