@@ -81,7 +81,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                 )
         context, columns = self.active.context, qrels_columns(qrels)
         self.judged = context.judged_columns(columns)
-        if not len(columns):  # as ir_measures' own measures do: no value, so that the mean is NaN
+        if not columns.n_rows:  # as ir_measures' own measures do: no value, so that the mean is NaN
             warn("the qrels hold no judgment, so there is no query to score")
         else:
             _check_runs_of_context(self.judged)

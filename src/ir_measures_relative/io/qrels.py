@@ -29,7 +29,9 @@ class QrelsColumns(NamedTuple):
     doc_ids: Ids | ObjectArray
     relevance: NDArray[Any]
 
-    def __len__(self) -> int:
+    @property
+    def n_rows(self) -> int:
+        """How many judgments there are."""
         return len(self.relevance)
 
     def same_as(self, other: QrelsColumns) -> bool:
@@ -103,7 +105,7 @@ def judge(columns: QrelsColumns) -> Judgments:
         _check_texts(heads, "query id", "the run")
     code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
     block = np.fromiter(map(code_of.__getitem__, heads), dtype=np.int64, count=len(heads))
-    query = np.repeat(block, np.diff(np.append(starts, len(columns))))
+    query = np.repeat(block, np.diff(np.append(starts, columns.n_rows)))
     ids = _ids_of(columns.doc_ids)
     if len(code_of) < len(heads):
         order = np.argsort(query, kind="stable")

@@ -13,9 +13,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import oracles
-from cases import contexts, qrels
+from random_campaigns import contexts, qrels
 from ir_measures_relative import NRG, RunContext, UniqueRel, select_complementary
-from scoring import assume_common, ranking
+from scored import assume_common, ranking
 
 EXPLAINED = [
     "NRG@3",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ir_measures_relative.med_exact import Solution, greedy_sum_precision, med_err, med_sum_precision
+from ir_measures_relative.measures.med.exact import Solution, greedy_sum_precision, med_err, med_sum_precision
 from oracles_med_exact import brute_force, err_difference, sum_precision_difference
 
 NORMS = ["k", "R", "min"]

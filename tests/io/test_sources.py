@@ -13,7 +13,7 @@ import pytest
 from ir_measures import nDCG
 
 from ir_measures_relative import NRG, RunContext, UniqueRel, demo, nDCG_UE
-from ir_measures_relative.sources import describe
+from ir_measures_relative.io.datasets import describe
 
 
 @pytest.fixture(scope="module")

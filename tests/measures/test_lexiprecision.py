@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import cases
 import oracles
 from ir_measures_relative import NRG, RPP, RunContext, rrLP, sgnLP, sgnLR
-from ir_measures_relative.stats import sign_test
-from scoring import assume_common, per_query
+from ir_measures_relative import sign_test
+from scored import assume_common, per_query
 
 PREFERENCES = [rrLP, sgnLP, sgnLR, RPP, RPP(weight="inverse"), RPP(weight="dcg")]
 labelled = st.dictionaries(st.sampled_from(cases.DOCS), st.integers(-1, 3), min_size=1)

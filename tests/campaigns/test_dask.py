@@ -15,17 +15,17 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from campaigns import campaign, frame_of, qrels_frame
-from cases import contexts, qrels
+from long_campaigns import campaign, frame_of, qrels_frame
+from random_campaigns import contexts, qrels
 from ir_measures_relative import MED, BestOfOtherGroups, RunContext
-from ir_measures_relative.partition import evaluate_partition
+from ir_measures_relative.campaigns import evaluate_part
 from test_all_measures import EXAMPLES
 
 dask = pytest.importorskip("dask", reason="dask is not installed: pip install 'ir-measures-relative[dask]'")
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
 
-from ir_measures_relative.dask import evaluate  # noqa: E402
+from ir_measures_relative.campaigns import evaluate  # noqa: E402
 
 # With the absolute measures, a sum, and the two that depend on the grades of all the qrels.
 MEASURES = [
@@ -316,12 +316,12 @@ def test_a_partition_refuses_what_it_cannot_know() -> None:
     runs, judgments = campaign()
     frame = frame_of(runs)
     with pytest.raises(ValueError, match=r"BestOfOtherGroups.choose\(means, groups\)"):
-        evaluate_partition(
+        evaluate_part(
             frame, judgments, ["NRG@10"], names=list(runs), grades=(-1, 2), priors=BestOfOtherGroups()
         )
     with pytest.raises(ValueError, match=r"holds run 'run3', which names=.* lacks"):
-        evaluate_partition(frame, judgments, ["NRG@10"], names=["run0", "run1", "run2"], grades=(-1, 2))
-    empty = evaluate_partition(frame, judgments.iloc[:0], ["NRG@10"], names=list(runs), grades=(-1, 2))
+        evaluate_part(frame, judgments, ["NRG@10"], names=["run0", "run1", "run2"], grades=(-1, 2))
+    empty = evaluate_part(frame, judgments.iloc[:0], ["NRG@10"], names=list(runs), grades=(-1, 2))
     assert list(empty.columns) == ["name", "qid", "measure", "value"] and not len(empty)
 
 
@@ -352,7 +352,7 @@ def test_every_kind_of_string_column(dtype) -> None:
     labels = judgments.astype({"query_id": kind, "doc_id": kind})
     assert_same(RunContext(frames).evaluate(labels, ["NRG@10", "nDCG@10"], perquery=True), expected)
     together = pd.concat([f.assign(name=n) for n, f in frames.items()]).astype({"name": kind})
-    found = evaluate_partition(together, labels, ["NRG@10", "nDCG@10"], names=list(runs), grades=(-1, 2))
+    found = evaluate_part(together, labels, ["NRG@10", "nDCG@10"], names=list(runs), grades=(-1, 2))
     assert_same(found, expected)
 
 
@@ -361,7 +361,7 @@ def test_the_page(parquet, tmp_path) -> None:
     folder, judgments, _ = parquet
     (tmp_path / "runs").symlink_to(folder)
     judgments.to_parquet(tmp_path / "qrels.parquet")
-    page = (Path(__file__).resolve().parents[1] / "docs" / "past-one-machine.md").read_text(encoding="utf-8")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "past-one-machine.md").read_text(encoding="utf-8")
     block = re.search(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     assert block
     code = (

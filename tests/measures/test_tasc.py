@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import cases
 from ir_measures_relative import NRG, RunContext, TaSC
-from scoring import assume_common, per_query
+from scored import assume_common, per_query
 
 BASES = ["nDCG@10", "P@2", "RR", "AP(rel=2)@3", "nDCG(gains={1:3})@5", "Success@1"]
 

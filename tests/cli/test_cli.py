@@ -20,7 +20,7 @@ import pytest
 from ir_measures import AP, P, nDCG
 
 from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, __version__, demo, rrLP
-from ir_measures_relative.cli import split_measures
+from ir_measures_relative.cli.arguments import split_measures
 
 COMMAND = [sys.executable, "-m", "ir_measures_relative"]
 QRELS = {"1": {"a": 1, "d": 2, "x": 0}, "2": {"c": 1}, "3": {"z": 1}}

@@ -12,10 +12,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from campaigns import campaign, frame_of
+from long_campaigns import campaign, frame_of
 from ir_measures_relative import RunContext
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "past-one-machine.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "past-one-machine.md"
 
 if importlib.util.find_spec("pyspark") is None:
     pytest.skip("pyspark is not installed: pip install 'pyspark>=4'", allow_module_level=True)

@@ -16,7 +16,7 @@ import cases
 import oracles
 from ir_measures_relative import AP_UE, RunContext, nDCG_UE
 from ir_measures_relative.measures.ue import expected_dcg, expected_sum_of_precisions
-from scoring import assume_common, per_query
+from scored import assume_common, per_query
 
 RANKED = "ABCDEFGH"
 

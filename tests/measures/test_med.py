@@ -17,7 +17,7 @@ from ir_measures_relative import MED, RunContext, med
 from ir_measures_relative.measures.med import position_weight
 from oracles import trec_order
 from oracles_med import med_difference_columns, med_oracle
-from scoring import per_query
+from scored import per_query
 
 Ranked = dict[str, list[str]]
 

@@ -16,7 +16,7 @@ import pytest
 for needed in ("pyterrier", "pyterrier_alpha", "bm25s", "sklearn"):
     pytest.importorskip(needed, reason=f"the examples need {needed}, of the extra [examples]")
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SCRIPTS = sorted(p.name for p in EXAMPLES.glob("[a-z]*.py"))
 
 
@@ -137,7 +137,7 @@ def test_unknown_dataset() -> None:
 def test_vaswani(tmp_path) -> None:
     pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
     named = os.environ.get("VASWANI")
-    folder = Path(named) if named else EXAMPLES.parents[1] / "shared" / "ir_datasets" / "vaswani"
+    folder = Path(named) if named else EXAMPLES.parents[2] / "shared" / "ir_datasets" / "vaswani"
     if not (folder / "docs.txt").exists():
         pytest.skip("the Vaswani collection is not here: set VASWANI to its folder in a home of ir_datasets")
     shutil.copytree(folder, tmp_path / "vaswani")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from ir_measures import RR, P, nDCG
 
 import oracles
-from cases import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
+from random_campaigns import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from ir_measures_relative import NRG, RunContext, UniqueRel
-from scoring import assume_common, per_query, ranking
+from scored import assume_common, per_query, ranking
 
 TABLE1 = {"R1": "ABCDEFGHIJ", "R2": "EDCBAFGHIJ", "R3": "JIHGFEDCBA"}
 TABLE1_QRELS = {"q": {d: 1 for d in "AEFJ"}}

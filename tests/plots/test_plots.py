@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ir_measures import nDCG
 
 from ir_measures_relative import MED, NRG, RunContext, plots, rrLP
-from ir_measures_relative._labels import place_labels
+from ir_measures_relative.plots.label_placement import place_labels
 
 matplotlib = pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
 from matplotlib.axes import Axes  # noqa: E402

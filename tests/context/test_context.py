@@ -11,7 +11,7 @@ import pytest
 from ir_measures import nDCG
 
 from ir_measures_relative import NRG, BestOfOtherGroups, P_Rareness, RunContext, UniqueRel
-from scoring import per_query
+from scored import per_query
 
 QRELS = {"q": {d: 1 for d in "ABCDEF"}}
 A, B, C = ({"q": {d: -float(i) for i, d in enumerate(docs)}} for docs in ("ABX", "ACX", "DEX"))

@@ -14,7 +14,7 @@ import pytest
 for needed in ("pyterrier", "bm25s", "sklearn"):
     pytest.importorskip(needed, reason=f"the quickstart needs {needed}, of the extra [examples]")
 
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 COLUMNS = ["name", "nDCG@10", "AP@100", "NRG@10", "UniqueRel@10", "P_Rareness@10", "AP_Rareness@100"]
 
 

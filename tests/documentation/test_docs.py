@@ -11,9 +11,9 @@ from unittest.mock import patch
 import ir_measures
 import pytest
 
-from ir_measures_relative.measures.base import RelativeMeasure
+from ir_measures_relative.measures.declaration import RelativeMeasure
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 

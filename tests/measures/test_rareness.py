@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from ir_measures import AP, P
 
 import oracles
-from cases import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
+from random_campaigns import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from ir_measures_relative import AP_Rareness, P_Rareness, RunContext
-from scoring import assume_common, per_query, ranking
+from scored import assume_common, per_query, ranking
 
 
 @settings(max_examples=250)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from cases import contexts, qrels, runs
+from random_campaigns import contexts, qrels, runs
 from ir_measures_relative import RunContext
-from ir_measures_relative.measures.base import RelativeMeasure
-from scoring import assume_common, per_query
+from ir_measures_relative.measures.declaration import RelativeMeasure
+from scored import assume_common, per_query
 
 REGISTERED = {n: m for n, m in ir_measures.measures.registry.items() if isinstance(m, RelativeMeasure)}
 
