@@ -137,7 +137,7 @@ def reading(frames: Frames, rounds: int) -> list[tuple[str, ...]]:
     """A TREC run file into the context, and into ir_measures' dict."""
     from ir_measures.util import RunConverter
 
-    from ir_measures_relative.rankings import read_trec_run
+    from ir_measures_relative.io.runs import read_run
 
     frame = next(iter(frames.values()))
     rows = []
@@ -148,7 +148,7 @@ def reading(frames: Frames, rounds: int) -> list[tuple[str, ...]]:
             lines.to_csv(path, sep=" ", header=False, index=False)
             medians = interleaved(
                 {
-                    "ours": lambda p=path: read_trec_run(p),
+                    "ours": lambda p=path: read_run(p),
                     "theirs": lambda p=path: RunConverter(ir_measures.read_trec_run(p)).as_dict_of_dict(),
                 },
                 rounds,

@@ -22,8 +22,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import ir_measures_relative.dask
-from ir_measures_relative import RunContext
+from ir_measures_relative import RunContext, campaigns
 
 MEASURES = ["nDCG@10", "NRG@10", "P_Rareness@100", "AP_Rareness@100", "nDCG_UE@10", "rrLP"]
 _COLLECTION = 10_000_000
@@ -94,7 +93,7 @@ def check(folder: Path, scores: pd.DataFrame, files: int) -> int:
         own = qrels[qrels["query_id"].isin(frame["query_id"].unique())]
         context = RunContext(runs, reference=min(runs))
         expected = context.evaluate(own, MEASURES, perquery=True)
-        both = expected.merge(scores, on=["name", "qid", "measure"], suffixes=("", "_found"))
+        both = expected.merge(scores, on=["name", "query_id", "measure"], suffixes=("", "_found"))
         assert len(both) == len(expected) and (both["value"] == both["value_found"]).all(), (
             f"{path}: values differ"
         )
@@ -152,7 +151,7 @@ def main() -> None:
         if options.shuffle:
             runs = dd.from_map(straddling, paths, [*paths[1:], paths[0]])
         start = time.perf_counter()
-        scores = ir_measures_relative.dask.evaluate(
+        scores = campaigns.evaluate(
             runs,
             dd.read_parquet(options.folder / "qrels.parquet"),
             MEASURES,

@@ -9,7 +9,7 @@ import pandas as pd
 import pyterrier as pt
 
 from ir_measures_relative import demo
-from ir_measures_relative.sources import dataset_of, fetching
+from ir_measures_relative.io.datasets import dataset_of, fetching
 
 
 class Collection(NamedTuple):

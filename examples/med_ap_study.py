@@ -22,8 +22,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse.csgraph  # noqa: F401  (the solver loads it when first called, which is not to be timed)
 
-from ir_measures_relative.med_exact import greedy_sum_precision, med_sum_precision
-from ir_measures_relative.rankings import read_run
+from ir_measures_relative.io.runs import read_run
+from ir_measures_relative.measures.med.exact import greedy_sum_precision, med_sum_precision
 
 NORMS = {"k": "SSP", "R": "AP", "min": "AP, min(k, R)"}
 
