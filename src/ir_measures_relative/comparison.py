@@ -6,6 +6,7 @@ What depends on the context and the judgments alone is computed once and kept in
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -82,6 +83,9 @@ class JudgedContext:
         runs = self.context.runs.values()
 
         def compute() -> IntArray:
+            deeper: IntArray | None = self._cache.get(("positions", docs, None, judged_only))
+            if deeper is not None:
+                return np.where(deeper <= (cutoff or 0), deeper, 0)
             rows = [docs.positions_in(run, cutoff, judged_only) for run in runs]
             return np.array(rows, dtype=np.int64).reshape(len(rows), len(docs))
 
@@ -384,10 +388,8 @@ def host_values(
     """
     row = {measure: i for i, measure in enumerate(measures)}
     values = np.full((len(row), judgments.n_queries), np.nan)
-    depths = [depth_of(measure) for measure in measures]
-    depth = None if None in depths else max((d for d in depths if d is not None), default=None)
     try:
-        for metric in evaluator.iter_calc(rankings.to_dict(depth)):
+        for metric in evaluator.iter_calc(_run_for(measures, rankings, judgments)):
             column = judgments.query_code.get(metric.query_id)
             if column is not None:
                 values[row[metric.measure], column] = metric.value
@@ -396,17 +398,50 @@ def host_values(
     return values
 
 
-# Measures of ir_measures that look at the first ``cutoff`` documents, and at nothing below.
-_TOP_ONLY = frozenset({"nDCG", "P", "R", "RR", "AP", "Success", "Judged"})
+# Measures of ir_measures that ask of a ranking where its relevant documents are, and nothing else.
+_RELEVANT_ONLY = frozenset({"nDCG", "P", "R", "RR", "AP", "Success", "Rprec"})
 
 
-def depth_of(measure: ir_measures.Measure) -> int | None:
-    """How deep an absolute measure looks into a ranking; None where it may look at all of it."""
-    params = measure.params
-    if measure.NAME not in _TOP_ONLY or params.get("judged_only"):
-        return None
-    depth: int | None = params.get("cutoff")
-    return depth
+def _run_for(
+    measures: Sequence[ir_measures.Measure], rankings: Rankings, judgments: Judgments
+) -> dict[str, dict[str, float]]:
+    """The run as ir_measures takes it, as far as the measures look into it.
+
+    Where only the positions of relevant documents count, it is cut behind the last of these, and the others have the
+    names that stand in for them: making a string of every document id, and a dict, would be most of the work.
+    """
+    if not all(m.NAME in _RELEVANT_ONLY and not m.params.get("judged_only") for m in measures):
+        return rankings.to_dict()
+    depths = [m.params.get("cutoff") for m in measures]
+    gains = any(m.params.get("gains") for m in measures)  # may reward any label
+    docs = judgments if gains else judgments.relevant
+    place = docs.positions_in(rankings, None if None in depths else max(depths))
+    found = np.flatnonzero(place > 0)
+    place, query, names = place[found], docs.query[found], docs.doc_ids[found].tolist()
+    if any(name.startswith(_STAND_IN[0]) for name in names):  # not likely, and it would be wrong
+        return rankings.to_dict()
+    bounds = np.searchsorted(query, np.arange(docs.n_queries + 1)).tolist()
+    held = judgments.queries_of(rankings).tolist()
+    run: dict[str, dict[str, float]] = {}
+    stand_ins = _stand_ins(int(place.max(initial=1)))
+    for query_id, q in zip(rankings.query_ids, held, strict=True):
+        if q < 0:
+            continue
+        own = place[bounds[q] : bounds[q + 1]].tolist()
+        ranking = dict(itertools.islice(stand_ins.items(), max(own, default=1)))
+        for position, name in zip(own, names[bounds[q] : bounds[q + 1]], strict=True):
+            del ranking[_STAND_IN % position]
+            ranking[name] = -float(position)
+        run[query_id] = ranking
+    return run
+
+
+_STAND_IN = "\x7f%d"
+
+
+def _stand_ins(n: int) -> dict[str, float]:
+    """A ranking of ``n`` documents that nobody judged."""
+    return {_STAND_IN % position: -float(position) for position in range(1, n + 1)}
 
 
 def _cannot(measures: Sequence[ir_measures.Measure], error: Exception) -> ValueError:

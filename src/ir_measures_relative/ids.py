@@ -18,20 +18,23 @@ from .arrays import BoolArray, IntArray, ObjectArray, object_array
 WordArray: TypeAlias = NDArray[np.uint64]
 ByteArray: TypeAlias = NDArray[np.uint8]
 
+_ALL = slice(None)
 _SHIFT = np.uint64(29)
 _FACTOR = np.uint64(0xBF58476D1CE4E5B9)
 _OTHER_FACTOR = np.uint64(0x9E3779B97F4A7C15)
+# The first 0, 1, …, 8 bytes of a little-endian word.
+_FIRST_BYTES = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=np.uint64)
 
 
 class Ids:
-    """Ids, one a row: the bytes ``data[starts[i] : starts[i] + lengths[i]]``, which are UTF-8."""
+    """Ids, one a row: the bytes ``data[starts[i] : ends[i]]``, which are UTF-8."""
 
-    def __init__(self, data: ByteArray, starts: IntArray, lengths: IntArray) -> None:
+    def __init__(self, data: ByteArray, starts: IntArray, ends: IntArray) -> None:
         if len(data) < 8:
             data = np.concatenate([data, np.zeros(8, dtype=np.uint8)])
         self.data = data
         self.starts = starts
-        self.lengths = lengths
+        self.ends = ends
 
     @classmethod
     def of(cls, strings: ObjectArray | Sequence[str]) -> Ids:
@@ -48,28 +51,28 @@ class Ids:
             lengths = np.fromiter(map(len, items), dtype=np.int64, count=len(items))
         else:
             lengths = np.fromiter((len(s.encode()) for s in items), dtype=np.int64, count=len(items))
-        ends = np.cumsum(lengths + 1)
-        return cls(data, ends - lengths - 1, lengths)
+        ends = np.cumsum(lengths + 1) - 1
+        return cls(data, ends - lengths, ends)
 
     def __len__(self) -> int:
         return len(self.starts)
 
+    @property
+    def lengths(self) -> IntArray:
+        """How many bytes each id has."""
+        return self.ends - self.starts
+
     def take(self, rows: IntArray | slice | BoolArray) -> Ids:
         """The ids of some rows, on the same bytes."""
-        return Ids(self.data, self.starts[rows], self.lengths[rows])
-
-    def copy(self) -> Ids:
-        """The ids on bytes of their own, where others may change these."""
-        return Ids(self.data.copy(), self.starts.copy(), self.lengths.copy())
+        return Ids(self.data, self.starts[rows], self.ends[rows])
 
     def strings(self) -> ObjectArray:
         """The ids as Python strings."""
         if not len(self):
             return np.empty(0, dtype=object)
         low = int(self.starts.min())
-        data = self.data[low : int((self.starts + self.lengths).max())].tobytes()
-        starts = (self.starts - low).tolist()
-        ends = (self.starts - low + self.lengths).tolist()
+        data = self.data[low : int(self.ends.max())].tobytes()
+        starts, ends = (self.starts - low).tolist(), (self.ends - low).tolist()
         if data.isascii():
             text = data.decode("ascii")
             return object_array([text[a:b] for a, b in zip(starts, ends, strict=True)])
@@ -77,28 +80,25 @@ class Ids:
 
     def string(self, row: int) -> str:
         """One id as a Python string; what is not UTF-8 shows as such."""
-        start = int(self.starts[row])
-        return self.data[start : start + int(self.lengths[row])].tobytes().decode("utf-8", "replace")
+        return self.data[int(self.starts[row]) : int(self.ends[row])].tobytes().decode("utf-8", "replace")
 
-    def word(self, i: int, rows: IntArray | slice = slice(None)) -> WordArray:
+    def word(self, i: int, rows: IntArray | slice = _ALL) -> WordArray:
         """The i-th eight bytes of each id, as a number; 0 beyond its end."""
         last = len(self.data) - 8
         words = np.ndarray(last + 1, dtype="<u8", buffer=self.data, strides=(1,))
-        at = self.starts[rows] + 8 * i
-        left = self.lengths[rows] - 8 * i
-        excess = np.maximum(at - last, 0)
-        result = words[np.minimum(at, last)]
-        if excess.any():
-            result = np.where(
-                excess < 8, result >> (8 * np.minimum(excess, 7)).astype(np.uint64), np.uint64(0)
-            )
-        kept = (8 * np.clip(8 - left, 0, 8)).astype(np.uint64)  # bits that are another's
-        short = kept > 0
-        if short.any():
-            mask = np.where(
-                kept < 64, np.uint64(0xFFFFFFFFFFFFFFFF) >> np.minimum(kept, np.uint64(63)), np.uint64(0)
-            )
-            result = result & mask
+        at, ends = self.starts[rows], self.ends[rows]
+        if i:
+            at = at + 8 * i
+        if not len(at):
+            return np.zeros(0, dtype=np.uint64)
+        left = ends - at
+        if at.max() <= last:
+            result: WordArray = words[at]
+        else:  # near the end of the data: the last eight bytes, shifted
+            excess = np.maximum(at - last, 0)
+            result = words[np.minimum(at, last)] >> (8 * np.minimum(excess, 7)).astype(np.uint64)
+        if left.min() < 8:
+            result = result & _FIRST_BYTES[np.clip(left, 0, 8)]
         return result
 
     @property
@@ -106,36 +106,49 @@ class Ids:
         """How many eight bytes the longest id has."""
         return (int(self.lengths.max(initial=0)) + 7) // 8
 
-    def keys(self, salt: IntArray, seed: int = 0) -> WordArray:
-        """A hash of each id and its ``salt``, such as its query: equal where both are, and hardly ever else."""
+    def hashes(self, seed: int = 0) -> WordArray:
+        """A hash of each id: equal where two are, and hardly ever else."""
+        lengths = self.lengths
         with np.errstate(over="ignore"):
-            key = (salt.astype(np.uint64) + np.uint64(seed)) * _OTHER_FACTOR + self.lengths.astype(np.uint64)
-            key *= _FACTOR
-            for i in range(self.n_words):
-                rows: IntArray | slice = slice(None) if i < 4 else np.flatnonzero(self.lengths > 8 * i)
-                mixed = (key[rows] ^ self.word(i, rows)) * _FACTOR
-                key[rows] = mixed ^ (mixed >> _SHIFT)
-        return key
+            result = (lengths.astype(np.uint64) + np.uint64(seed)) * _FACTOR
+            for i in range((int(lengths.max(initial=0)) + 7) // 8):
+                rows: IntArray | slice = _ALL if i < 4 else np.flatnonzero(lengths > 8 * i)
+                mixed = (result[rows] ^ self.word(i, rows)) * _FACTOR
+                result[rows] = mixed ^ (mixed >> _SHIFT)
+        return result
 
     def equal(self, rows: IntArray, other: Ids, other_rows: IntArray) -> BoolArray:
         """Whether the ids of ``rows`` are those of the other's ``other_rows``, byte by byte."""
-        same: BoolArray = self.lengths[rows] == other.lengths[other_rows]
-        longest = int(self.lengths[rows[same]].max(initial=0))
-        for i in range((longest + 7) // 8):
-            at = np.flatnonzero(same & (self.lengths[rows] > 8 * i))
+        lengths = self.ends[rows] - self.starts[rows]
+        same: BoolArray = lengths == other.ends[other_rows] - other.starts[other_rows]
+        for i in range((int(lengths[same].max(initial=0)) + 7) // 8):
+            at = np.flatnonzero(same & (lengths > 8 * i))
             same[at] = self.word(i, rows[at]) == other.word(i, other_rows[at])
         return same
 
     def changes(self) -> IntArray:
         """The rows at which another id stands than in the row before, the first row included."""
-        n = len(self)
-        if not n:
+        if not len(self):
             return np.empty(0, dtype=np.int64)
-        rows = np.arange(n)
-        different = ~self.equal(rows[1:], self, rows[:-1])
+        lengths = self.lengths
+        different = lengths[1:] != lengths[:-1]
+        for i in range((int(lengths.max()) + 7) // 8):
+            if i < 2:
+                word = self.word(i)
+                different |= word[1:] != word[:-1]
+            else:
+                at = np.flatnonzero(~different & (lengths[1:] > 8 * i))
+                different[at] = self.word(i, at + 1) != self.word(i, at)
         return np.concatenate([[0], np.flatnonzero(different) + 1]).astype(np.int64)
 
     def descending(self, group: IntArray) -> IntArray:
         """The order of the rows by ``group``, then by id, from the last to the first in the order of strcmp."""
         words = [~self.word(i).byteswap() for i in range(self.n_words)]
         return np.lexsort([*reversed(words), group])
+
+
+def pair_keys(query: IntArray, hashes: WordArray) -> WordArray:
+    """A key of each (query, id), from the hash of the id: equal where both are, and hardly ever else."""
+    with np.errstate(over="ignore"):
+        keys: WordArray = hashes ^ ((query.astype(np.uint64) + np.uint64(1)) * _OTHER_FACTOR)
+    return keys

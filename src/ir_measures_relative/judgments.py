@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from .arrays import BoolArray, IntArray, ObjectArray, rank_within
-from .ids import Ids, WordArray
+from .ids import Ids, WordArray, pair_keys
 from .rankings import Rankings
 
 
@@ -79,7 +79,7 @@ class Judgments:
         """The seed of the hash, the key of each row, ascending, and the row of each key."""
         seed = 0
         while True:
-            keys = self.ids.keys(self.query, seed)
+            keys = pair_keys(self.query, self.ids.hashes(seed))
             order = np.argsort(keys, kind="stable")
             keys = keys[order]
             same = np.flatnonzero(keys[1:] == keys[:-1])
@@ -102,17 +102,32 @@ class Judgments:
             (get(q, -1) for q in rankings.query_ids), dtype=np.int64, count=len(rankings.query_ids)
         )
 
-    def rows_of(self, query: IntArray, ids: Ids) -> IntArray:
-        """The row of each (query index, document id); -1 for one that is not here."""
+    @cached_property
+    def _first_bits(self) -> tuple[np.uint64, BoolArray]:
+        """How far to shift a key for its first bits, and whether any key here has these: most others do not."""
+        seed, keys, _ = self._keys
+        shift = np.uint64(64 - min(max(len(keys), 1).bit_length() + 3, 24))
+        taken = np.zeros(2 ** (64 - int(shift)), dtype=bool)
+        taken[(keys >> shift).astype(np.int64)] = True
+        return shift, taken
+
+    def rows_of(self, query: IntArray, ids: Ids, hashes: WordArray | None = None) -> IntArray:
+        """The row of each (query index, document id); -1 for one that is not here.
+
+        Args:
+            hashes: ``ids.hashes()``, where they are known already.
+        """
         row = np.full(len(query), -1, dtype=np.int64)
-        known = np.flatnonzero(query >= 0)
-        if not len(self) or not len(known):
+        if not len(self) or not len(query):
             return row
         seed, keys, order = self._keys
-        wanted = (ids if len(known) == len(query) else ids.take(known)).keys(query[known], seed)
+        shift, taken = self._first_bits
+        wanted = pair_keys(query, ids.hashes(seed) if seed or hashes is None else hashes)
+        asked = np.flatnonzero(taken[(wanted >> shift).astype(np.int64)])
+        wanted = wanted[asked]
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         hit = np.flatnonzero(keys[at] == wanted)
-        found, asked = order[at[hit]], known[hit]
+        found, asked = order[at[hit]], asked[hit]
         true = (self.query[found] == query[asked]) & self.ids.equal(found, ids, asked)
         row[asked[true]] = found[true]
         return row
@@ -129,7 +144,7 @@ class Judgments:
         if judged_only:
             return self._positions_among_judged(rankings, cutoff)
         top = rankings.top(cutoff)
-        row = self.rows_of(self.queries_of(rankings)[top.query], top.ids)
+        row = self.rows_of(self.queries_of(rankings)[top.query], top.ids, top.hashes)
         result = np.zeros(len(self), dtype=np.int64)
         found = row >= 0
         result[row[found]] = top.position[found]

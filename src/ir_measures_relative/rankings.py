@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
-from .ids import Ids
+from .ids import Ids, WordArray, pair_keys
 
 
 class TopDocs:
@@ -23,12 +23,14 @@ class TopDocs:
         query: index into ``Rankings.query_ids``, one a row.
         position: 1-based position in the ranking, one a row.
         ids: the documents.
+        hashes: ``ids.hashes()``.
     """
 
-    def __init__(self, query: IntArray, position: IntArray, ids: Ids) -> None:
+    def __init__(self, query: IntArray, position: IntArray, ids: Ids, hashes: WordArray) -> None:
         self.query = query
         self.position = position
         self.ids = ids
+        self.hashes = hashes
 
     @cached_property
     def doc_ids(self) -> ObjectArray:
@@ -95,7 +97,8 @@ class Rankings:
         self._scores = score32 if order is None else score32[order]
         self._doc_ids = doc_ids
         self._order = order if order is None or len(order) >= 2**31 else order.astype(np.int32)
-        self._top: dict[int | None, TopDocs] = {}
+        self._top: dict[int, TopDocs] = {}
+        self._checked = False  # whether all documents are known to be there once
 
     def __len__(self) -> int:
         return len(self._scores)
@@ -109,6 +112,8 @@ class Rankings:
         Raises:
             ValueError: a document that stands twice among the rows looked at, or whose id is not a string.
         """
+        if cutoff is None:  # as large as the run: not kept
+            return self._find_top(None)
         if cutoff not in self._top:
             self._top[cutoff] = self._find_top(cutoff)
         return self._top[cutoff]
@@ -126,15 +131,16 @@ class Rankings:
     def check_documents(self) -> None:
         """Raises ValueError for a document that stands twice in a ranking, however deep, or an id that is no string."""
         query = np.repeat(np.arange(len(self.query_ids)), np.diff(self.starts))
-        self._check_repeats(query, self._ids_at(slice(None), query))
+        ids = self._ids_at(slice(None), query)
+        self._check_repeats(query, ids, ids.hashes())
+        self._checked = True
 
     def _find_top(self, cutoff: int | None) -> TopDocs:
         sizes = np.diff(self.starts)
-        rows: IntArray | slice
+        rows: IntArray | slice = slice(None)
         if cutoff is None:
-            rows = slice(None)
             query = np.repeat(np.arange(len(sizes)), sizes)
-            row = np.arange(len(self))
+            within = np.arange(len(query)) - self.starts[query]
         else:
             # The rows within the cutoff, and those that share the score of the last of them: which of these
             # are within it, only their ids can tell.
@@ -145,18 +151,21 @@ class Rankings:
             counts = ends - self.starts[:-1]
             query = np.repeat(np.arange(len(sizes)), counts)
             within = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
-            rows = row = self.starts[:-1][query] + within
+            rows = self.starts[query] + within
         ids = self._ids_at(rows, query)
-        self._check_repeats(query, ids)
-        if len(row):
-            new = np.ones(len(row), dtype=bool)
-            new[1:] = (self._scores[row[1:]] != self._scores[row[:-1]]) | (query[1:] != query[:-1])
-            ids = _break_ties(new, ids)
-        position = row - self.starts[:-1][query] + 1
-        if cutoff is not None:
+        hashes = ids.hashes()
+        if not self._checked:
+            self._check_repeats(query, ids, hashes)
+        if len(query):
+            score = self._scores[rows]
+            order = _broken_ties((score[1:] != score[:-1]) | (query[1:] != query[:-1]), ids)
+            if order is not None:
+                ids, hashes = ids.take(order), hashes[order]
+        position = within + 1
+        if cutoff is not None and len(query) and position.max() > cutoff:
             keep = position <= cutoff
-            query, position, ids = query[keep], position[keep], ids.take(keep)
-        return TopDocs(query, position, ids)
+            query, position, ids, hashes = query[keep], position[keep], ids.take(keep), hashes[keep]
+        return TopDocs(query, position, ids, hashes)
 
     def _ids_at(self, rows: IntArray | slice, query: IntArray) -> Ids:
         """The document ids of some rows, of these queries."""
@@ -174,8 +183,8 @@ class Rankings:
                 "ids must be strings, as in the qrels: convert them with str()"
             ) from None
 
-    def _check_repeats(self, query: IntArray, ids: Ids) -> None:
-        keys = ids.keys(query)
+    def _check_repeats(self, query: IntArray, ids: Ids, hashes: WordArray) -> None:
+        keys = pair_keys(query, hashes)
         order = np.argsort(keys)
         same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
         seen: set[tuple[int, str]] = set()
@@ -213,13 +222,19 @@ def _blocks(query_ids: Ids | ObjectArray, name: str) -> tuple[IntArray, ObjectAr
     return starts, heads
 
 
-def _break_ties(new: BoolArray, ids: Ids) -> Ids:
-    """The ids with those of equal score in descending order; ``new`` marks the first row of each score."""
-    group = np.cumsum(new)
-    tied = np.flatnonzero(np.bincount(group)[group] > 1)
-    if not len(tied):
-        return ids
-    of_tied = ids.take(tied)
+def _broken_ties(changes: BoolArray, ids: Ids) -> IntArray | None:
+    """The order in which ids of equal score descend; None where no two are tied.
+
+    Args:
+        changes: whether the score, or the query, of each row differs from that of the next.
+    """
+    tied = np.zeros(len(ids), dtype=bool)
+    tied[1:] = ~changes
+    tied[:-1] |= ~changes
+    rows = np.flatnonzero(tied)
+    if not len(rows):
+        return None
+    group = np.concatenate([[0], np.cumsum(changes)])[rows]
     order = np.arange(len(ids))
-    order[tied] = tied[of_tied.descending(group[tied])]
-    return ids.take(order)
+    order[rows] = rows[ids.take(rows).descending(group)]
+    return order

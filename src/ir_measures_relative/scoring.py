@@ -100,12 +100,14 @@ def score_runs(
     if not part:
         check_campaign(judged)
     values = np.empty((len(names), len(measures), len(query_ids)))
+    # What a measure without a cutoff asks of the runs answers the others as well.
+    deepest_first = sorted(range(len(measures)), key=lambda j: measures[j].params.get("cutoff") is not None)
     for i, name in enumerate(tqdm(names, desc="scoring runs", unit="run", disable=part or None, leave=False)):
         rankings = context.runs[name]
         comparison = Comparison(judged, rankings, name)
-        of_host = iter((absolute or judged.absolute)(host, rankings) if host else ())
-        for j, measure in enumerate(measures):
-            values[i, j] = measure.score(comparison) if is_relative(measure) else next(of_host)
+        of_host = dict(zip(host, (absolute or judged.absolute)(host, rankings) if host else (), strict=True))
+        for j in deepest_first:
+            values[i, j] = measures[j].score(comparison) if is_relative(measures[j]) else of_host[measures[j]]
     return Scores(list(names), list(measures), query_ids, values)
 
 

@@ -83,7 +83,7 @@ def _arrow_ids(column: Any) -> Ids | None:
     n, first = len(strings), strings.offset
     bounds = np.frombuffer(offsets, dtype=width)[first : first + n + 1].astype(np.int64, copy=False)
     bytes_ = np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
-    return Ids(bytes_, bounds[:-1], np.diff(bounds)) if n else Ids.of([])
+    return Ids(bytes_, bounds[:-1], bounds[1:])
 
 
 def single_value(frame: Any, column: str) -> str | None:

@@ -50,8 +50,7 @@ class Columns:
 
     def ids(self, i: int) -> Ids:
         """The i-th column as ids."""
-        starts = np.ascontiguousarray(self._starts[:, i])
-        return Ids(self._data, starts, self._ends[:, i] - starts)
+        return Ids(self._data, self._starts[:, i].copy(), self._ends[:, i].copy())
 
     def floats(self, i: int) -> FloatArray:
         """The i-th column as numbers, each the nearest double.
