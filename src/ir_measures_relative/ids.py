@@ -112,7 +112,8 @@ class Ids:
         with np.errstate(over="ignore"):
             result = (lengths.astype(np.uint64) + np.uint64(seed)) * _FACTOR
             for i in range((int(lengths.max(initial=0)) + 7) // 8):
-                rows: IntArray | slice = _ALL if i < 4 else np.flatnonzero(lengths > 8 * i)
+                long = lengths > 8 * i  # not how long the others are: an id has one hash
+                rows: IntArray | slice = _ALL if long.all() else np.flatnonzero(long)
                 mixed = (result[rows] ^ self.word(i, rows)) * _FACTOR
                 result[rows] = mixed ^ (mixed >> _SHIFT)
         return result

@@ -92,8 +92,9 @@ class Judgments:
         """The rows of a pair that stands more than once but for its last row, and that last row for each."""
         _, keys, order = self._keys
         more = keys[1:] == keys[:-1]
-        last = order[np.flatnonzero(np.append(~more, True))]
-        return order[:-1][more], last[np.searchsorted(keys[np.append(~more, True)], keys[:-1][more])]
+        is_last = np.append(~more, True)[: len(keys)]
+        last = order[is_last]
+        return order[:-1][more], last[np.searchsorted(keys[is_last], keys[:-1][more])]
 
     def queries_of(self, rankings: Rankings) -> IntArray:
         """For each query of the run, its index here; -1 for one that is not judged."""
