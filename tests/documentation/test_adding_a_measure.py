@@ -1,0 +1,212 @@
+"""The page "Adding a measure" is followed to the letter, on a copy of the package."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "adding-a-measure.md").read_text(encoding="utf-8")
+
+
+def block(start: str, section: str = "") -> str:
+    """The one block of code of the page, or of a section of it, that starts with these characters."""
+    text = PAGE.split(f"\n## {section}\n")[1].split("\n## ")[0] if section else PAGE
+    blocks = re.findall(r"^```(?:python|py)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    (found,) = (b for b in blocks if b.lstrip().startswith(start))
+    return found
+
+
+class Copy:
+    """A copy of the package that differs from it in a few files."""
+
+    def __init__(self, folder: Path) -> None:
+        self.src = folder / "src"
+        self.package = self.src / "ir_measures_relative"
+        shutil.copytree(
+            ROOT / "src" / "ir_measures_relative", self.package, ignore=shutil.ignore_patterns("__pycache__")
+        )
+
+    def insert(self, file: str, after: str, text: str) -> None:
+        """Puts text behind some that stands once in a file."""
+        path = self.package / file
+        before = path.read_text(encoding="utf-8")
+        assert before.count(after) == 1
+        path.write_text(before.replace(after, after + text), encoding="utf-8")
+
+    def touched(self) -> set[str]:
+        """The files that are not as in the package."""
+        files = {p.relative_to(self.package) for p in self.package.rglob("*.py")}
+        original = ROOT / "src" / "ir_measures_relative"
+        assert all((self.package / p.relative_to(original)).exists() for p in original.rglob("*.py"))
+        return {
+            str(f)
+            for f in files
+            if not (original / f).exists() or (original / f).read_bytes() != (self.package / f).read_bytes()
+        }
+
+    def run(self, *arguments: str) -> str:
+        """What Python with this copy prints."""
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(self.src), "PYTHONDONTWRITEBYTECODE": "1"},
+            stdin=subprocess.DEVNULL,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def run_tests(self, expression: str) -> None:
+        """Runs what every measure must pass on some measures; fails where there is none."""
+        tests = ["tests/measures/test_all_measures.py", "-k", expression]
+        self.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests)
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    return Copy(tmp_path)
+
+
+Script = Callable[..., str]
+
+RUNS = """
+runs = {
+    "v1": {"q1": {"A": 3.0, "B": 2.0}, "q2": {"X": 1.0}},
+    "v2": {"q1": {"B": 3.0, "C": 2.0}, "q2": {"D": 1.0}},
+    "v3": {"q1": {"A": 3.0, "C": 2.0}, "q2": {"D": 1.0}},
+}
+qrels = {"q1": {"A": 1, "B": 1, "C": 2, "E": 1}, "q2": {"D": 1, "X": 0}}
+"""
+
+
+def test_a_measure(copy: Copy) -> None:
+    (copy.package / "measures" / "echo.py").write_text(block('"""Echo'), encoding="utf-8")
+    copy.insert(
+        "__init__.py",
+        "from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR\n",
+        block("from .measures.echo"),
+    )
+    copy.insert("__init__.py", '    "AP_UE",\n', '    "Echo",\n')
+    assert copy.touched() == {"measures/echo.py", "__init__.py"}
+    copy.run_tests("Echo")
+    copy.run("-c", "import doctest, ir_measures_relative.measures.echo as e; exit(doctest.testmod(e).failed)")
+    shown = copy.run("-m", "ir_measures_relative", "--help")
+    assert "Echo         The fraction of the relevant documents found" in shown
+    code = f"{RUNS}import ir_measures_relative as r; print(r.RunContext(runs).evaluate(qrels, [r.Echo @ 2]).to_csv())"
+    assert copy.run("-c", code).splitlines()[0] == ",name,Echo@2"
+
+
+def test_a_base(copy: Copy) -> None:
+    entry = block('"Success"', "A base of NRG")
+    copy.insert("measures/nrg.py", "BASES = {\n", entry)
+    assert copy.touched() == {"measures/nrg.py"}
+    copy.run_tests("NRG and Success")
+    code = """
+from ir_measures import Success
+from ir_measures_relative import NRG, RunContext
+measure = NRG(base="Success") @ 2
+for name, run in runs.items():
+    with RunContext({}):
+        assert measure.calc_aggregate(qrels, run) == (Success @ 2).calc_aggregate(qrels, run)
+print(RunContext(runs).evaluate(qrels, [measure])[str(measure)].tolist())
+with RunContext({"v1": runs["v1"]}):
+    print(measure.calc_aggregate(qrels, runs["v2"]))
+try:
+    NRG(base="Success").validate_params()
+except ValueError as error:
+    print(error)
+"""
+    assert copy.run("-c", RUNS + code).splitlines() == [
+        "[0.0, 0.0, 0.0]",
+        "1.0",
+        "NRG(base='Success') needs a cutoff: write NRG(base='Success')@10",
+    ]
+
+
+def test_a_policy(copy: Copy, tmp_path: Path) -> None:
+    whole = block("from collections.abc", "A prior policy")
+    policy = whole[whole.index("class Previous") :]  # its imports are those of priors.py
+    copy.insert(
+        "priors.py", "return [name for name in means if best[groups[name]] == name]\n", f"\n\n{policy}"
+    )
+    copy.insert("priors.py", "NAMED: dict[str, PriorPolicy] = {\n", block('"previous"', "A prior policy"))
+    assert copy.touched() == {"priors.py"}
+    code = """
+from ir_measures_relative import RunContext
+from ir_measures_relative.priors import Previous
+by_hand = {"v1": [], "v2": ["v1"], "v3": ["v2"]}
+tables = [RunContext(runs, priors=p).evaluate(qrels, ["UniqueRel@2", "NRG@2"]) for p in (by_hand, "previous", Previous())]
+assert all(table.equals(tables[0]) for table in tables)
+print(tables[0]["UniqueRel@2"].tolist())
+"""
+    assert copy.run("-c", RUNS + code) == "[1.0, 1.0, 0.5]\n"
+    pytest.importorskip("dask.dataframe", reason="needs Dask, the extra [dask]")
+    code += """
+import dask.dataframe as dd, pandas as pd
+from ir_measures_relative import campaigns
+rows = [(n, q, d, s) for n, run in runs.items() for q, docs in run.items() for d, s in docs.items()]
+frame = dd.from_pandas(pd.DataFrame(rows, columns=["name", "query_id", "doc_id", "score"]), npartitions=2)
+for priors in ("previous", Previous()):
+    table = campaigns.evaluate(frame, qrels, ["UniqueRel@2", "NRG@2"], names=list(runs), priors=priors)
+    assert table.equals(tables[0])
+"""
+    copy.run("-c", RUNS + code)
+    qrels = write_campaign(tmp_path, "{query} Q0 {doc} 0 {score} {run}\n")
+    shown = copy.run(
+        "-m", "ir_measures_relative", qrels, str(tmp_path / "runs"), "UniqueRel@2", "--priors", "previous"
+    )
+    assert shown.splitlines()[1:] == ["v1\t1.0000", "v2\t1.0000", "v3\t0.5000"]
+
+
+def write_campaign(folder: Path, line: str) -> str:
+    """Writes a folder of runs and a qrels file, whose path is returned."""
+    names: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
+    exec(RUNS, names)
+    (folder / "runs").mkdir()
+    for run, queries in names["runs"].items():
+        rows = [
+            line.format(query=query, doc=doc, score=score, run=run)
+            for query, docs in queries.items()
+            for doc, score in docs.items()
+        ]
+        (folder / "runs" / run).write_text("".join(rows), encoding="utf-8")
+    labels = [
+        f"{query} 0 {doc} {label}\n" for query, docs in names["qrels"].items() for doc, label in docs.items()
+    ]
+    (folder / "qrels").write_text("".join(labels), encoding="utf-8")
+    return str(folder / "qrels")
+
+
+def test_a_run_format(copy: Copy, tmp_path: Path) -> None:
+    branch = block("if isinstance(run, (str, os.PathLike))", "A run format")
+    copy.insert("io/runs.py", "    if isinstance(run, Rankings):\n        return run\n", branch)
+    assert copy.touched() == {"io/runs.py"}
+    qrels = write_campaign(tmp_path, "{query} Q0 {doc} 0 {score} {run}\n")
+    code = f"""
+import ir_measures, json, pathlib
+from ir_measures_relative import RunContext, UniqueRel, explain
+folder = pathlib.Path({str(tmp_path)!r}, "json")
+folder.mkdir()
+for name, run in runs.items():
+    (folder / (name + ".json")).write_text(json.dumps(run))
+paths = {{name: folder / (name + ".json") for name in runs}}
+measures = ["UniqueRel@2", "NRG@2"]
+known = RunContext(runs)
+assert RunContext(paths).evaluate(qrels, measures).equals(known.evaluate(qrels, measures))
+assert RunContext.from_trec(folder).names == ["v1.json", "v2.json", "v3.json"]
+with RunContext({{"v1": paths["v1"]}}):
+    print((UniqueRel @ 2).calc_aggregate(qrels, paths["v2"]))
+"""
+    assert copy.run("-c", RUNS + code) == "1.0\n"
+    files = [str(tmp_path / "json" / f"{name}.json") for name in ("v2", "v1")]
+    shown = copy.run("-m", "ir_measures_relative", qrels, files[0], "UniqueRel@2", "--prior", files[1])
+    assert shown == "UniqueRel@2\t1.0000\n"
