@@ -25,6 +25,7 @@ myst_heading_anchors = 3
 
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True  # MISSING, not <object object at 0x…>
 autodoc_type_aliases = {name: name for name in ("FloatArray", "IntArray", "BoolArray", "ObjectArray")}
 napoleon_use_ivar = True
 napoleon_use_rtype = False

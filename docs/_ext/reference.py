@@ -1,37 +1,56 @@
 """Writes the measure reference and the API reference from the package itself, before Sphinx reads anything.
 
-A measure that is registered, and a module that is added, appear without an edit here. What is written goes to
-``docs/reference/generated/``, which is not under version control.
+A measure that is registered, and a name that the package exports, appear without an edit here. What is written goes
+to ``docs/reference/generated/``, which is not under version control.
 """
 
 from __future__ import annotations
 
 import inspect
-import pkgutil
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import ir_measures
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.ext.napoleon import GoogleDocstring
 
 import ir_measures_relative
-from ir_measures_relative.measures.base import Param, RelativeMeasure
+from ir_measures_relative.measures.declaration import RelativeMeasure, registered
+from ir_measures_relative.measures.parameters import MISSING, Param
 
 PACKAGE = ir_measures_relative.__name__
-MEASURES = f"{PACKAGE}.measures"
+
+#: The modules that users and authors of measures need beside what the package exports, and what they need of each:
+#: all that is public where nothing is named.
+MODULES: dict[str, Sequence[str]] = {
+    "arrays": ("PositionTable", "sum_by_query", "max_by_query", "row_sums", "rank_within", "table", "ratio"),
+    "campaigns": (),
+    "comparison": ("Comparison", "JudgedContext"),
+    "demo": ("DATASET_ID", "register", "generate"),
+    "io.runs": ("read_run",),
+    "judgments": ("Judgments",),
+    "measures.declaration": ("RELATIVE_TO", "RelativeMeasure", "Contributions", "register"),
+    "measures.gains": (),
+    "measures.parameters": (),
+    "plots": (),
+    "priors": ("Campaign", "Others", "Earlier", "Listed", "OfEach", "NAMED"),
+    "pyterrier": ("Experiment",),
+    "rankings": ("Rankings", "TopDocs"),
+}
+
+#: What a class has for the package's own use.
+INTERNAL = ("judged", "judged_columns", "check_batch")
 
 
 def measures_by_module() -> dict[str, list[RelativeMeasure]]:
-    """The registered measures of this package, by the module that declares them."""
+    """The registered measures, by the module that declares them."""
     found: dict[str, list[RelativeMeasure]] = {}
-    for name, measure in ir_measures.measures.registry.items():
-        if isinstance(measure, RelativeMeasure) and name == measure.NAME:  # not under an alias
-            found.setdefault(type(measure).__module__, []).append(measure)
+    for measure in registered().values():
+        found.setdefault(type(measure).__module__, []).append(measure)
     return found
 
 
@@ -54,7 +73,7 @@ def measure_section(measure: RelativeMeasure, config: Config) -> Iterator[str]:
     body = GoogleDocstring(inspect.getdoc(type(measure)) or "", config, what="class", name=name).lines()
     yield from ("   " + line for line in body)
     yield ""
-    if not measure.NEEDS_CONTEXT:
+    if not measure.needs_context:
         yield from ("Needs no :class:`RunContext`.", "")
     yield from (".. list-table:: Parameters", "   :header-rows: 1", "   :widths: 14 10 14 30 32", "")
     yield from row("parameter", "type", "default", "allowed", "meaning")
@@ -62,7 +81,7 @@ def measure_section(measure: RelativeMeasure, config: Config) -> Iterator[str]:
         written = f"``@``, ``{key}``" if key == measure.AT_PARAM else f"``{key}``"
         shown = "required" if param.required else f"``{default(param)}``" if default(param) else "none"
         meaning = param.desc + (f" (base {', '.join(param.bases)})" if param.bases else "")
-        yield from row(written, f"``{param.dtype.__name__}``", shown, param.describe(), meaning)
+        yield from row(written, f"``{kind(param)}``", shown, param.describe(), meaning)
     yield ""
 
 
@@ -74,7 +93,14 @@ def row(*cells: str) -> Iterator[str]:
 
 def default(param: Param) -> str:
     """The default as it is written in code; nothing where there is none."""
-    return "" if param.default is ir_measures.measures.ParamInfo().default else repr(param.default)
+    return "" if param.default is MISSING else repr(param.default)
+
+
+def kind(param: Param) -> str:
+    """The type of a parameter: of the values it may take, where they differ in type."""
+    if param.dtype is not object:
+        return param.dtype.__name__
+    return " | ".join(dict.fromkeys(type(choice).__name__ for choice in param.choices))
 
 
 def split(module: ModuleType) -> tuple[str, list[str]]:
@@ -83,29 +109,24 @@ def split(module: ModuleType) -> tuple[str, list[str]]:
     return lines[0].rstrip("."), lines[1:]
 
 
-def modules() -> list[str]:
-    """The public modules of the package, itself first, those that declare measures left out."""
-    names = [m.name for m in pkgutil.walk_packages(ir_measures_relative.__path__, f"{PACKAGE}.")]
-    declaring = measures_by_module()
-    return [PACKAGE, *(n for n in names if "._" not in n and n not in declaring)]
-
-
-def module_page(name: str) -> str:
-    """The page of one module, as reStructuredText; of the package, what it exports beside the measures."""
+def package_page() -> str:
+    """The page of what the package exports beside the measures, as reStructuredText."""
     public = vars(ir_measures_relative)
-    elsewhere = (RelativeMeasure, ModuleType)
-    names = [n for n in ir_measures_relative.__all__ if not isinstance(public[n], elsewhere)]
-    title = name.removeprefix(f"{PACKAGE}.")
-    head = f"{title}\n{'=' * len(title)}\n\n"
-    if name != PACKAGE:  # what the package exports is on the package's page
-        options = f":members:\n   :ignore-module-all:\n   :exclude-members: {', '.join(names)}"
-        return f"{head}.. automodule:: {name}\n   {options}\n"
+    names = [n for n in ir_measures_relative.__all__ if not isinstance(public[n], RelativeMeasure)]
+    members = f":members:\n   :exclude-members: {', '.join(INTERNAL)}"
     blocks = [
-        f".. autoclass:: {n}\n   :members:\n" if inspect.isclass(public[n]) else f".. autofunction:: {n}\n"
+        f".. autoclass:: {n}\n   {members}\n" if inspect.isclass(public[n]) else f".. autofunction:: {n}\n"
         for n in names
     ]
     about = "Beside the measures, which have a :doc:`reference </measures>` of their own:"
-    return f"{head}.. py:currentmodule:: {name}\n\n{about}\n\n" + "\n".join(blocks)
+    head = f"{PACKAGE}\n{'=' * len(PACKAGE)}\n\n.. py:currentmodule:: {PACKAGE}\n\n{about}\n\n"
+    return head + "\n".join(blocks)
+
+
+def module_page(name: str, members: Sequence[str]) -> str:
+    """The page of one module, as reStructuredText."""
+    options = f":members: {', '.join(members)}".rstrip()
+    return f"{name}\n{'=' * len(name)}\n\n.. automodule:: {PACKAGE}.{name}\n   {options}\n"
 
 
 def write(app: Sphinx) -> None:
@@ -115,7 +136,8 @@ def write(app: Sphinx) -> None:
         f"measures-{name.rsplit('.', 1)[1]}.rst": measure_page(import_module(name), measures, app.config)
         for name, measures in measures_by_module().items()
     }
-    pages |= {f"api-{name}.rst": module_page(name) for name in modules()}
+    pages |= {"api.rst": package_page()}
+    pages |= {f"api-{name}.rst": module_page(name, members) for name, members in MODULES.items()}
     folder.mkdir(parents=True, exist_ok=True)
     for old in set(folder.iterdir()) - {folder / name for name in pages}:
         old.unlink()
@@ -125,6 +147,12 @@ def write(app: Sphinx) -> None:
             path.write_text(text, encoding="utf-8")
 
 
+def plain_aliases(app: Sphinx, what: str, name: str, obj: Any, options: Any, *signature: str | None) -> Any:
+    """A signature in which Sphinx could not write a type alias by its name."""
+    return tuple(s and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", s) for s in signature)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", write)
+    app.connect("autodoc-process-signature", plain_aliases)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

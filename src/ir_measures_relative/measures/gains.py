@@ -9,9 +9,13 @@ import numpy as np
 from ..arrays import FloatArray, IntArray, PositionTable, rank_within, sum_by_query
 
 #: 1 / log2(position + 1), and 0 at position 0, which stands for not retrieved.
+#:
+#: :meta hide-value:
 discount = PositionTable(lambda position: 1.0 / np.log2(position + 1.0))
 
 #: 1 / position, and 0 at position 0.
+#:
+#: :meta hide-value:
 reciprocal = PositionTable(lambda position: 1.0 / position)
 
 

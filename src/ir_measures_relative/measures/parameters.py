@@ -67,7 +67,7 @@ class Param(ParamInfo):  # type: ignore[misc]
 
 # Parameters that several measures share, with the names and meanings that ir_measures gives them.
 def cutoff(*, required: bool = False) -> Param:
-    """``@k``."""
+    """How deep rankings are looked at: ``@k``."""
     return Param(
         int,
         "ranking cutoff threshold, for the evaluated run and the context's runs alike",
@@ -78,7 +78,7 @@ def cutoff(*, required: bool = False) -> Param:
 
 
 def rel(bases: Sequence[str] | None = None) -> Param:
-    """``rel``."""
+    """From which label on a document is relevant: ``rel``."""
     return Param(
         int,
         "minimum relevance score to be considered relevant (inclusive)",
@@ -90,12 +90,12 @@ def rel(bases: Sequence[str] | None = None) -> Param:
 
 
 def judged_only() -> Param:
-    """``judged_only``."""
+    """Whether rankings are read without their unjudged documents: ``judged_only``."""
     return Param(bool, "ignore returned documents that do not have relevance judgments", default=False)
 
 
 def dcg(default: str = "log2", bases: Sequence[str] | None = None) -> Param:
-    """``dcg``."""
+    """How a label becomes a gain: ``dcg``."""
     return Param(
         str,
         "DCG formulation: the gain is the label ('log2') or 2^label - 1 ('exp-log2')",
@@ -106,7 +106,7 @@ def dcg(default: str = "log2", bases: Sequence[str] | None = None) -> Param:
 
 
 def gains(bases: Sequence[str] | None = None) -> Param:
-    """``gains``."""
+    """Other numbers for the labels: ``gains``."""
     return Param(
         dict,
         "custom gain mapping (int-to-int), applied to the label before dcg",
@@ -117,7 +117,7 @@ def gains(bases: Sequence[str] | None = None) -> Param:
 
 
 def prior() -> Param:
-    """``prior``."""
+    """Which runs of the context are the priors: ``prior``."""
     return Param(
         str,
         "the prior runs, by name or glob, separated by commas, such as 'ANCE,SPLADE*'; the context's policy if "
@@ -128,7 +128,7 @@ def prior() -> Param:
 
 
 def ref() -> Param:
-    """``ref``."""
+    """Which run of the context is the reference: ``ref``."""
     return Param(
         str,
         "the name of the reference run; the context's reference if not given, else the only other run",
@@ -142,7 +142,7 @@ def _is_int(value: object) -> bool:
 
 
 def persistence(bases: Sequence[str] | None = None) -> Param:
-    """``p``."""
+    """How likely a searcher is to go on to the next document: ``p``."""
     return Param(
         float,
         "persistence of RBP",
