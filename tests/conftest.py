@@ -25,7 +25,9 @@ def robust03_path() -> Path:
     """The folder of the Robust runs; skips where it is absent."""
     folder = robust03_folder()
     if folder is None:
-        pytest.skip("the Robust runs are not here: set ROBUST03 to their folder, or put it at ../shared/robust03")
+        pytest.skip(
+            "the Robust runs are not here: set ROBUST03 to their folder, or put it at ../shared/robust03"
+        )
     return folder
 
 

@@ -36,7 +36,9 @@ def gain_oracle(label: int, dcg: str = "log2", gains: dict[int, int] | None = No
 
 def nrg_seen(position: int, base: str, p: float) -> float:
     """seen(i), Eq. 1."""
-    return {"nDCG": 1 / math.log2(position + 1), "P": 1.0, "RR": 1 / position, "RBP": p ** (position - 1)}[base]
+    return {"nDCG": 1 / math.log2(position + 1), "P": 1.0, "RR": 1 / position, "RBP": p ** (position - 1)}[
+        base
+    ]
 
 
 def nrg_residual(doc: str, gain: float, priors: list[list[str]], base: str, k: int | None, p: float) -> float:
@@ -83,7 +85,9 @@ def nrg_oracle(
     return sum(parts) / norm if norm > 0 else 0.0
 
 
-def unique_rel_oracle(ranking: list[str], priors: list[list[str]], labels: dict[str, int], k: int, rel: int = 1) -> int:
+def unique_rel_oracle(
+    ranking: list[str], priors: list[list[str]], labels: dict[str, int], k: int, rel: int = 1
+) -> int:
     """Relevant documents in the top k that no prior has in its top k."""
     return sum(labels.get(d, 0) >= rel and not any(d in prior[:k] for prior in priors) for d in ranking[:k])
 
@@ -112,7 +116,8 @@ def p_rareness_oracle(
 ) -> float:
     """Eq. 1. ``systems`` holds all rankings, the evaluated one among them."""
     return (
-        sum(rareness_weight(d, systems, k, alpha, bounded) for d in ranking[:k] if labels.get(d, 0) >= rel) / k
+        sum(rareness_weight(d, systems, k, alpha, bounded) for d in ranking[:k] if labels.get(d, 0) >= rel)
+        / k
     )
 
 
@@ -166,7 +171,9 @@ def ue_expected_sp(n_relevant: int, n: int, k: int | None, exact: bool) -> float
         return depth * p**2
     total = 0.0
     for i in range(1, depth + 1):
-        pair = p * (n_relevant - 1) / (n - 1) if i > 1 else 0.0  # both i and one given document above it relevant
+        pair = (
+            p * (n_relevant - 1) / (n - 1) if i > 1 else 0.0
+        )  # both i and one given document above it relevant
         total += (p + (i - 1) * pair) / i
     return total
 

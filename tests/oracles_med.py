@@ -110,3 +110,34 @@ def med_difference_columns(
 def med_oracle(*args: object, **options: object) -> float:
     """The largest |M(run) - M(reference)| over all labelings, with the parameters of the function above."""
     return float(np.abs(med_difference_columns(*args, **options)).max())
+
+
+def rbp_oracle(
+    run: list[str],
+    reference: list[str],
+    labels: dict[str, int],
+    k: int | None,
+    *,
+    p: float = 0.8,
+    residual: bool | str = True,
+) -> float:
+    """MED of RBP with what may follow a ranking: all of it relevant, and nothing that follows the other.
+
+    What follows a ranking starts where it ends, or below the cutoff, and its weight is summed up here as far as
+    floats can tell. ``"at-cutoff"``: only a ranking that reaches the cutoff goes on. Two rankings that are the same
+    to their last documents go on alike.
+    """
+
+    def follows(top: list[str]) -> float:
+        if residual is False or run == reference or (residual == "at-cutoff" and len(top) != k):
+            return 0.0
+        return sum((1 - p) * p ** (i - 1) for i in range(len(top) + 1, len(top) + 1000))
+
+    y, z = run[:k], reference[:k]
+    open_docs = sorted(({*y} | {*z}) - {*labels})
+    largest = 0.0
+    for given in itertools.product([0, 1], repeat=len(open_docs)):
+        gain = {d: int(label >= 1) for d, label in labels.items()} | dict(zip(open_docs, given, strict=True))
+        score_y, score_z = (sum((1 - p) * p**i * gain[d] for i, d in enumerate(top)) for top in (y, z))
+        largest = max(largest, score_y - score_z + follows(y), score_z - score_y + follows(z))
+    return largest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -98,7 +99,7 @@ class RunContext:
     runs: Mapping[str, Rankings]
     #: from run name to group name
     groups: Mapping[str, str]
-    #: as given: a word, a list, a dict, or a policy
+    #: a word, a list, a dict, or a policy, as it was given
     priors: Policy
     #: what ``priors`` stands for
     policy: PriorPolicy
@@ -139,7 +140,7 @@ class RunContext:
         self._set(
             runs=MappingProxyType(read),
             groups=MappingProxyType(groups),
-            priors=priors,
+            priors=copy.deepcopy(priors),  # what the caller does to it later does not count
             policy=policy_of(priors, names, groups),
             reference=reference,
             num_docs=_checked_num_docs(num_docs),
@@ -298,20 +299,24 @@ class RunContext:
         del self._judged[_KEPT:]
         return judged
 
-    def check_batch(self, frame: Any, judged: JudgedContext) -> None:
+    def check_batch(self, frame: Any, judged: JudgedContext, asked: tuple[bool, bool]) -> None:
         """For qrels that an evaluator got as a frame: raises ValueError where they are a batch on another scale.
 
         PyTerrier cuts one frame of qrels by topics, and hands on the parts. A part does not know the grades of the
         others, and a table must not stand on two scales. Parts of one frame hold other topics, and rows with other
         labels in its index; two whole frames both count their rows from 0.
+
+        Args:
+            asked: whether a measure asks for the lowest, and for the highest grade of all the qrels.
         """
-        if self.grades is not None:
+        if self.grades is not None or not any(asked):
             return
-        index = frame.index
-        whole = bool(len(index) and index[0] == 0 and (index == range(len(index))).all())
+        index = frame.index.to_numpy()
+        whole = bool(len(index) and np.array_equal(index, np.arange(len(index))))
         queries = frozenset(judged.judgments.query_ids)
         for other_whole, others, grades in self._batches:
-            if grades != judged.grades and not (whole and other_whole) and not queries & others:
+            differ = any(a and g != h for a, g, h in zip(asked, grades, judged.grades, strict=True))
+            if differ and not (whole and other_whole) and not queries & others:
                 raise ValueError(
                     f"the grades are {judged.grades[0]} to {judged.grades[1]} in these qrels, and {grades[0]} to "
                     f"{grades[1]} in those of other topics that the context was used with: open documents would be "

@@ -48,15 +48,29 @@ relative = RelativeProvider()
 def registered_provider() -> RelativeProvider:
     """The provider, known to ir_measures: in its registry, and in its default pipeline once there is one.
 
-    May be called any number of times, and while ir_measures itself is still being imported.
+    May be called any number of times, after a reload too, and while ir_measures itself is still being imported.
     """
     from ir_measures import providers
 
-    providers.registry[relative.NAME] = relative
+    known = providers.registry.get(relative.NAME, relative)
+    if _is_ours(known):
+        providers.registry[relative.NAME] = relative
+    else:
+        warn(
+            f"ir_measures has a provider {relative.NAME!r} already, of {type(known).__module__}; its registry keeps that "
+            "one, and its default pipeline has this package's as well"
+        )
     pipeline = getattr(ir_measures, "DefaultPipeline", None)
-    if pipeline is not None and relative not in pipeline.providers:
-        pipeline.providers.append(relative)
+    if pipeline is not None:
+        others = [p for p in pipeline.providers if not _is_ours(p)]
+        pipeline.providers[:] = [*others, relative]
     return relative
+
+
+def _is_ours(provider: Provider) -> bool:
+    """Whether it is a :class:`RelativeProvider`, also one of before the module was reloaded."""
+    kind = type(provider)
+    return (kind.__module__, kind.__qualname__) == (__name__, RelativeProvider.__qualname__)
 
 
 class RelativeEvaluator(Evaluator):  # type: ignore[misc]
@@ -85,8 +99,9 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             warn("the qrels hold no judgment, so there is no query to score")
         else:
             _check_runs_of_context(self.judged)
-            if is_frame(qrels) and any(m.asks_for_grades for m in measures):
-                context.check_batch(qrels, self.judged)
+            if is_frame(qrels):
+                low, high = (any(m.asks_for_grades[end] for m in measures) for end in (0, 1))
+                context.check_batch(qrels, self.judged, (low, high))
         super().__init__(measures, set(self.judged.judgments.query_ids))
 
     def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:

@@ -15,11 +15,11 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from long_campaigns import campaign, frame_of, qrels_frame
-from random_campaigns import contexts, qrels
+from example_measures import EXAMPLES
 from ir_measures_relative import MED, BestOfOtherGroups, RunContext
 from ir_measures_relative.campaigns import evaluate_part
-from test_all_measures import EXAMPLES
+from long_campaigns import campaign, frame_of, qrels_frame
+from random_campaigns import contexts, qrels
 
 dask = pytest.importorskip("dask", reason="dask is not installed: pip install 'ir-measures-relative[dask]'")
 dd = pytest.importorskip("dask.dataframe")
@@ -89,7 +89,7 @@ def test_every_measure_equals_one_machine(runs, labels, how, dask_qrels, reverse
     given_qrels = dd.from_pandas(judgments, npartitions=2, sort=False) if dask_qrels else judgments
     found = evaluate(spread(frame, how), given_qrels, MEASURES, names=names, perquery=True, **options)
     assert_same(found, expected)
-    assert judged or set(found["qid"]) == set(labels)  # queries that no run holds count too
+    assert judged or set(found["query_id"]) == set(labels)  # queries that no run holds count too
 
 
 @pytest.mark.parametrize("how", ["by query", "mixed"])
@@ -200,7 +200,7 @@ def test_left_on_the_workers(parquet, tmp_path) -> None:
     )
     assert scores.npartitions == 12
     scores.to_parquet(tmp_path)
-    keys = ["name", "measure", "qid"]
+    keys = ["name", "measure", "query_id"]
     found = pd.read_parquet(tmp_path).sort_values(keys, ignore_index=True)
     assert_same(found, expected.sort_values(keys, ignore_index=True))
 
@@ -246,8 +246,8 @@ def mutated(column: str, value: Any) -> pd.DataFrame:
     [
         (frame_of(campaign()[0]).drop(columns="name"), r"no column 'name'; its columns are .*'score'\]"),
         (frame_of(campaign()[0]).drop(columns="doc_id"), r"no column 'doc_id' \(or 'docno'\)"),
-        (frame_of(campaign()[0]).assign(query_id=7), r"the query id 7 is a int; it must be a string"),
-        (mutated("name", None), "the name None is a NoneType; it must be a string"),
+        (frame_of(campaign()[0]).assign(query_id=7), r"the query id 7 is of type int; it must be a string"),
+        (mutated("name", None), "the name None is of type NoneType; it must be a string"),
         (frame_of(campaign()[0]).assign(query_id="x"), r"run 'run0' has no query in common with the qrels"),
         (
             frame_of(campaign()[0]).assign(doc_id="d1"),
@@ -269,7 +269,7 @@ def test_bad_runs_are_refused_by_name(frame, message) -> None:
     [
         ({"names": ["run0", "run1"]}, ValueError, r"holds \['run2', 'run3'\], which names="),
         ({"priors": "earlier"}, ValueError, r"needs the order of the runs: give names="),
-        ({"reference": "nobody"}, ValueError, r"reference='nobody' is no run of the context"),
+        ({"reference": "nobody"}, ValueError, r"reference='nobody' is not a run of the context"),
         ({"priors": BestOfOtherGroups()}, ValueError, r"groups= lacks \['run0'"),
         ({"compute": False}, ValueError, r"goes with perquery=True"),
         ({"measures": "NRG@10"}, ValueError, r"must be a list of measures"),
@@ -317,12 +317,18 @@ def test_a_partition_refuses_what_it_cannot_know() -> None:
     frame = frame_of(runs)
     with pytest.raises(ValueError, match=r"BestOfOtherGroups.choose\(means, groups\)"):
         evaluate_part(
-            frame, judgments, ["NRG@10"], names=list(runs), grades=(-1, 2), priors=BestOfOtherGroups()
+            frame,
+            judgments,
+            ["NRG@10"],
+            names=list(runs),
+            grades=(-1, 2),
+            priors=BestOfOtherGroups(),
+            groups=dict.fromkeys(runs, "g"),
         )
     with pytest.raises(ValueError, match=r"holds run 'run3', which names=.* lacks"):
         evaluate_part(frame, judgments, ["NRG@10"], names=["run0", "run1", "run2"], grades=(-1, 2))
     empty = evaluate_part(frame, judgments.iloc[:0], ["NRG@10"], names=list(runs), grades=(-1, 2))
-    assert list(empty.columns) == ["name", "qid", "measure", "value"] and not len(empty)
+    assert list(empty.columns) == ["name", "query_id", "measure", "value"] and not len(empty)
 
 
 def test_best_of_other_groups_from_means() -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from long_campaigns import campaign, frame_of
 from ir_measures_relative import RunContext
+from long_campaigns import campaign, frame_of
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "past-one-machine.md"
 
@@ -47,7 +47,7 @@ def test_the_recipe(spark, tmp_path) -> None:
 
     context = RunContext({n: runs[n] for n in sorted(runs)}, reference="run0")
     expected = context.evaluate(judgments, names["measures"], perquery=True)
-    keys = ["name", "qid", "measure"]
+    keys = ["name", "query_id", "measure"]
     found = names["scores"].toPandas().sort_values(keys, ignore_index=True)
     pd.testing.assert_frame_equal(
         found, expected.sort_values(keys, ignore_index=True), check_exact=True, check_dtype=False

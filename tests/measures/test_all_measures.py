@@ -11,31 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from random_campaigns import contexts, qrels, runs
+from example_measures import EXAMPLES, REGISTERED, variants
 from ir_measures_relative import RunContext
-from ir_measures_relative.measures.declaration import RelativeMeasure
+from random_campaigns import contexts, qrels, runs
 from scored import assume_common, per_query
-
-REGISTERED = {n: m for n, m in ir_measures.measures.registry.items() if isinstance(m, RelativeMeasure)}
-
-
-def examples(measure: RelativeMeasure) -> list[RelativeMeasure]:
-    """The measure with a cutoff and, in turn, each choice that its parameters have."""
-    found = [measure @ 3] if "cutoff" in measure.SUPPORTED_PARAMS else [measure]
-    for name, spec in measure.SUPPORTED_PARAMS.items():
-        choices = (True, False) if spec.dtype is bool else getattr(spec, "choices", ())
-        for value in choices if isinstance(choices, tuple | list) else ():
-            variant = found[0](**{name: value})
-            try:
-                variant.validate_params()
-            except ValueError:  # does not go with the default base
-                continue
-            found.append(variant)
-    return list(dict.fromkeys(found))
-
-
-EXAMPLES = [e for m in REGISTERED.values() for e in examples(m)]
-EXAMPLES += [ir_measures.parse_measure(m) for m in ("MED(base='AP',norm='min')@3", "MED(base='RBP',residual=False)@3")]
 
 
 @pytest.mark.parametrize("measure", EXAMPLES, ids=str)
@@ -57,7 +36,7 @@ def test_declared_in_full(name) -> None:
     for spec in measure.SUPPORTED_PARAMS.values():
         assert spec.desc
         assert spec.describe()
-    assert ir_measures.DefaultPipeline.supports(examples(measure)[0])
+    assert ir_measures.DefaultPipeline.supports(variants(measure)[0])
 
 
 @pytest.mark.parametrize("measure", EXAMPLES, ids=str)
@@ -69,7 +48,9 @@ def test_a_query_does_not_depend_on_the_others(measure, context, run, labels) ->
     options = {"num_docs": 50, "reference": next(iter(context), None)}
     if "ref" in measure.SUPPORTED_PARAMS and not context:
         return
-    if "max_grade" in measure.SUPPORTED_PARAMS:  # else the highest grade of the batch would bound the open documents
+    if (
+        "max_grade" in measure.SUPPORTED_PARAMS
+    ):  # else the highest grade of the batch would bound the open documents
         graded = measure(max_grade=3)
         with contextlib.suppress(ValueError):  # a binary base has no grades to bound
             graded.validate_params()
@@ -106,9 +87,11 @@ def test_the_choice_of_the_reference(measure) -> None:
     assert per_query(measure, labels, b, RunContext({"A": a, "B": b}, reference="A")) == expected
     with two.evaluating("B"):
         assert {m.query_id: m.value for m in ir_measures.iter_calc([measure], labels, b)} == expected
-    with pytest.raises(ValueError, match=r"which run is the reference\? The context holds \['A', 'B'\].*reference=name"):
+    with pytest.raises(
+        ValueError, match=r"which run is the reference\? The context holds \['A', 'B'\].*reference=name"
+    ):
         per_query(measure, labels, {"q": {"z": 1.0}}, two)
-    with pytest.raises(ValueError, match=r"ref='C' is no run of the context; its runs are \['A', 'B'\]"):
+    with pytest.raises(ValueError, match=r"ref='C' is not a run of the context; its runs are \['A', 'B'\]"):
         per_query(measure(ref="C"), labels, b, two)
     with pytest.raises(ValueError, match=r"which run is the reference\? The context holds \[\]"):
         per_query(measure, labels, b, RunContext({}))

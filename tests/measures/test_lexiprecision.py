@@ -13,15 +13,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import cases
 import oracles
-from ir_measures_relative import NRG, RPP, RunContext, rrLP, sgnLP, sgnLR
-from ir_measures_relative import sign_test
+import random_campaigns
+from ir_measures_relative import NRG, RPP, RunContext, rrLP, sgnLP, sgnLR, sign_test
 from scored import assume_common, per_query
 
 PREFERENCES = [rrLP, sgnLP, sgnLR, RPP, RPP(weight="inverse"), RPP(weight="dcg")]
-labelled = st.dictionaries(st.sampled_from(cases.DOCS), st.integers(-1, 3), min_size=1)
-rankings = st.lists(st.sampled_from(cases.DOCS), unique=True)
+labelled = st.dictionaries(st.sampled_from(random_campaigns.DOCS), st.integers(-1, 3), min_size=1)
+rankings = st.lists(st.sampled_from(random_campaigns.DOCS), unique=True)
 
 
 def ranked(docs: Any) -> dict[str, float]:
@@ -33,10 +32,10 @@ def ranked(docs: Any) -> dict[str, float]:
 
 
 @given(
-    cases.runs,
-    cases.runs,
-    cases.qrels,
-    st.none() | cases.cutoffs,
+    random_campaigns.runs,
+    random_campaigns.runs,
+    random_campaigns.qrels,
+    st.none() | random_campaigns.cutoffs,
     st.integers(1, 3),
     st.booleans(),
 )
@@ -156,7 +155,7 @@ def test_the_binary_number_and_the_sign_on_deep_rankings():
     assert table_of_preferences(sgnLP, labels, orders)[0, 1] == 1
 
 
-@given(cases.runs, cases.qrels)
+@given(random_campaigns.runs, random_campaigns.qrels)
 def test_against_an_empty_reference_rrlp_is_reciprocal_rank(run, qrels):
     assume(any(run.get(q) for q in qrels))
     with RunContext({"nothing": {}}, reference="nothing"):
@@ -182,7 +181,9 @@ def test_real_runs(robust03):
         }
     measures = [m(ref="fub03IeOLKe3") for m in (rrLP, sgnLR, RPP)]
     context = RunContext({name: runs[name] for name in names})
-    values = context.evaluate(frame, measures, perquery=True).set_index(["name", "measure", "qid"])["value"]
+    values = context.evaluate(frame, measures, perquery=True).set_index(["name", "measure", "query_id"])[
+        "value"
+    ]
     for name, q in itertools.product(names, qrels):
         mine, theirs = position[name][q], position["fub03IeOLKe3"][q]
         want = [o(mine, theirs) for o in (oracles.rrlp_oracle, oracles.sgnlr_oracle, oracles.rpp_oracle)]
@@ -258,7 +259,7 @@ def test_which_reference():
     context = RunContext(runs)
     with context, pytest.raises(ValueError, match=r"\['a', 'b', 'c'\]"):
         rrLP.calc_aggregate(qrels, {"q": ranked("UVWA")})
-    with context, pytest.raises(ValueError, match=r"ref='d' is no run"):
+    with context, pytest.raises(ValueError, match=r"ref='d' is not a run"):
         rrLP(ref="d").calc_aggregate(qrels, {"q": ranked("UVWA")})
     new = {"q": ranked("UVWA")}
     with context:

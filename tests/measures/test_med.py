@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import warnings
 from typing import Any
 
 import ir_measures
@@ -14,9 +13,8 @@ import pytest
 from ir_measures import AP, RR, P, nDCG
 
 from ir_measures_relative import MED, RunContext, med
-from ir_measures_relative.measures.med import position_weight
 from oracles import trec_order
-from oracles_med import med_difference_columns, med_oracle
+from oracles_med import med_difference_columns, med_oracle, rbp_oracle
 from scored import per_query
 
 Ranked = dict[str, list[str]]
@@ -85,10 +83,11 @@ def test_table_1() -> None:
         [0.339, 0.214, 0.170, 0.146, 0.131],
         [0.303, 0.191, 0.151, 0.130, 0.117, 0.108],
     ]
-    for k, row in enumerate(table, start=1):
-        weights = position_weight(np.arange(1, k + 1), "SDCG", k)
+    for k, row in enumerate(table, start=1):  # the weight of a place is what a relevant document there wins
+        docs = "ABCDEF"[:k]
+        weights = [one(docs, "", {d: int(d == c) for d in docs}, "SDCG", k).value for c in docs]
         assert np.round(weights, 3).tolist() == row
-        assert weights.sum() == pytest.approx(1)
+        assert sum(weights) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -314,6 +313,36 @@ def test_fully_judged_is_the_difference(absolute: Any) -> None:
             assert row.winner == ("run" if difference > 0 else "reference")
 
 
+@pytest.mark.parametrize("residual", [True, "at-cutoff", False])
+@pytest.mark.parametrize("cutoff", [1, 3, 5, 10, None])
+def test_what_may_follow_a_ranking(residual: Any, cutoff: int | None) -> None:
+    """Against the definition: every labeling, and the tail as the sum of its weights."""
+    run, reference, qrels = random_queries(
+        20 + (cutoff or 0), 300, most_open=7, cutoff=cutoff, labels=[-1, 0, 1, 2]
+    )
+    table = med(as_run(run), as_run(reference), qrels, "RBP", cutoff, p=0.7, residual=residual)
+    for row in table.itertuples():
+        args = run[row.query_id], reference[row.query_id], qrels[row.query_id]
+        assert row.value == pytest.approx(rbp_oracle(*args, cutoff, p=0.7, residual=residual), abs=1e-12), row
+    turned = med(as_run(reference), as_run(run), qrels, "RBP", cutoff, p=0.7, residual=residual)
+    np.testing.assert_allclose(turned["value"], table["value"], atol=1e-15)
+    assert (med(as_run(run), as_run(run), qrels, "RBP", cutoff, p=0.7, residual=residual)["value"] == 0).all()
+
+
+def test_the_residual_of_a_short_ranking_does_not_jump() -> None:
+    """Disjoint rankings of ten, all judged 0: nothing but what may follow them can tell them apart."""
+    a, b = "abcdefghij", "klmnopqrst"
+    labels = dict.fromkeys(a + b, 0)
+    for cutoff, value in [(9, 0.630), (10, 0.599), (11, 0.599), (1000, 0.599), (None, 0.599)]:
+        assert one(a, b, labels, "RBP", cutoff, p=0.95).value == pytest.approx(value, abs=5e-4)
+    for cutoff, value in [(9, 0.630), (10, 0.599), (11, 0), (None, 0)]:
+        row = one(a, b, labels, "RBP", cutoff, p=0.95, residual="at-cutoff")
+        assert row.value == pytest.approx(value, abs=5e-4)
+    # A ranking of nothing may go on too, from its first position.
+    assert one("a", "", {"a": 0}, "RBP", 3).value == 1
+    assert one("", "", {"a": 0}, "RBP", 3).value == 0
+
+
 def test_residual() -> None:
     tail = 0.8**3
     # The same top 3, other rankings below: anything may follow.
@@ -321,14 +350,11 @@ def test_residual() -> None:
     assert one("ABC", "ABCE", {"A": 1}, "RBP", 3).value == pytest.approx(tail)
     # The same to the last document: nothing tells them apart, whatever follows.
     assert one("ABCD", "ABCD", {"A": 1}, "RBP", 3).value == 0
-    # A ranking shorter than k has ended, so that only the other may win by what follows.
+    # A ranking shorter than k goes on from where it ends.
     row = one("ABC", "AB", {"A": 1, "B": 1, "C": 0}, "RBP", 3)
-    assert (row.value, row.winner) == (pytest.approx(tail), "run")
-    row = one("AB", "BAC", {"A": 1, "B": 0, "C": 0}, "RBP", 3)
-    assert (row.value, row.winner) == (pytest.approx(tail - 0.2 * 0.2), "reference")
-    assert one("AB", "BA", {"A": 1, "B": 0}, "RBP", 3).value == pytest.approx(0.2 * 0.2)
-    # Nothing lies below the whole ranking, and the switch turns it off.
-    assert one("AB", "BA", {"A": 1, "B": 0}, "RBP", None).value == pytest.approx(0.2 * 0.2)
+    assert (row.value, row.winner) == (pytest.approx(0.8**2), "reference")
+    assert one("AB", "BA", {"A": 1, "B": 0}, "RBP", 3).value == pytest.approx(0.2 * 0.2 + 0.8**2)
+    assert one("AB", "BA", {"A": 1, "B": 0}, "RBP", None).value == pytest.approx(0.2 * 0.2 + 0.8**2)
     assert one("ABCD", "ABCE", {"A": 1}, "RBP", 3, residual=False).value == 0
     # Queries are told apart by their own tails.
     table = med(
@@ -340,6 +366,24 @@ def test_residual() -> None:
     assert dict(zip(table["query_id"], table["value"], strict=True)) == pytest.approx(
         {"q1": 0, "q2": 0.64, "q3": 0.64, "q4": 0}
     )
+
+
+def test_residual_at_cutoff() -> None:
+    """The reading in which a ranking shorter than k has ended, so that only the other may win by what follows."""
+    tail = 0.8**3
+
+    def value(*args: Any) -> Any:
+        return one(*args, residual="at-cutoff")
+
+    assert value("ABCD", "ABCE", {"A": 1}, "RBP", 3).value == pytest.approx(tail)
+    assert value("ABC", "ABCE", {"A": 1}, "RBP", 3).value == pytest.approx(tail)
+    assert value("ABCD", "ABCD", {"A": 1}, "RBP", 3).value == 0
+    row = value("ABC", "AB", {"A": 1, "B": 1, "C": 0}, "RBP", 3)
+    assert (row.value, row.winner) == (pytest.approx(tail), "run")
+    row = value("AB", "BAC", {"A": 1, "B": 0, "C": 0}, "RBP", 3)
+    assert (row.value, row.winner) == (pytest.approx(tail - 0.2 * 0.2), "reference")
+    assert value("AB", "BA", {"A": 1, "B": 0}, "RBP", 3).value == pytest.approx(0.2 * 0.2)
+    assert value("AB", "BA", {"A": 1, "B": 0}, "RBP", None).value == pytest.approx(0.2 * 0.2)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -376,7 +420,7 @@ def test_missing_queries_and_nothing_relevant(base: str) -> None:
 def test_judged_false_ignores_the_labels_but_not_the_highest_grade() -> None:
     labels = {"A": 0, "B": 3}
     row = one("AB", "BC", labels, "SDCG", 2, judged=False)
-    assert row.value == pytest.approx(1 - position_weight(np.array([2]), "SDCG", 2)[0])
+    assert row.value == pytest.approx(1 / (1 + 1 / np.log2(3)))
     assert row.labeling == {"A": 3}
     assert one("AB", "BC", labels, "nDCG", 2, judged=False).value == 1  # A alone is relevant
     assert one("AB", "BC", labels, "AP", 2, judged=False).value == 1
@@ -452,8 +496,10 @@ def test_time_limit_is_never_silent() -> None:
         ("MED(judged='no')@10", "judged='no' is not allowed; it must be True or False"),
         ("MED@0", "cutoff=0 is not allowed"),
         ("MED(reff='x')@10", "did you mean 'ref'"),
+        ("MED(base='RBP',residual='at cutoff')@10", "must be one of True, False, 'at-cutoff'"),
+        ("MED(base='RBP',residual=1)@10", "must be one of True, False, 'at-cutoff'"),
         ("MED(max_grade=1)@10", "the qrels hold the grade 2; max_grade must be at least that"),
-        ("MED(ref='C')@10", r"ref='C' is no run of the context; its runs are \['B'\]"),
+        ("MED(ref='C')@10", r"ref='C' is not a run of the context; its runs are \['B'\]"),
     ],
 )
 def test_bad_parameters(text: str, message: str) -> None:
@@ -573,14 +619,3 @@ def test_robust_pair_against_every_labeling(robust03: tuple[dict[str, pd.DataFra
                 expected = med_oracle(y, z, labels[row.query_id], base, 10, rel=1)
                 assert row.value == pytest.approx(expected, abs=1e-12)
         assert tried > 20
-
-
-def test_grades_that_differ_between_parts_of_the_qrels_draw_a_warning() -> None:
-    run, reference = {"1": {"a": 1.0}, "2": {"a": 1.0}}, {"1": {"b": 1.0}, "2": {"b": 1.0}}
-    with RunContext({"ref": reference}):
-        for measure, warns in [(MED @ 3, True), (MED(max_grade=3) @ 3, False), (MED(base="P") @ 3, False)]:
-            measure.calc_aggregate({"1": {"c": 3}}, run)
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                measure.calc_aggregate({"2": {"c": 1}}, run)
-            assert any("say MED(max_grade=3)" in str(w.message) for w in caught) == warns

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ir_measures import RR, P, nDCG
 
 import oracles
-from random_campaigns import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from ir_measures_relative import NRG, RunContext, UniqueRel
+from random_campaigns import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
 
 TABLE1 = {"R1": "ABCDEFGHIJ", "R2": "EDCBAFGHIJ", "R3": "JIHGFEDCBA"}
@@ -105,11 +105,11 @@ def test_oracle_of_members_and_judged_only(context, labels, k, data) -> None:
         else:
             chosen = [n for n in (policy[row.name] if isinstance(policy, dict) else policy) if n != row.name]
 
-        def top(name, query=row.qid):
+        def top(name, query=row.query_id):
             docs = ranking(context[name], query)
             return oracles.only_judged(docs, labels[query]) if judged_only else docs
 
-        expected = oracles.nrg_oracle(top(row.name), [top(n) for n in chosen], labels[row.qid], k=k)
+        expected = oracles.nrg_oracle(top(row.name), [top(n) for n in chosen], labels[row.query_id], k=k)
         assert row.value == pytest.approx(expected, abs=1e-12)
 
 
@@ -154,7 +154,9 @@ def test_empty_context_is_the_base_measure(run, labels, k) -> None:
     for relative, absolute in reductions(k):
         expected = per_query(absolute, labels, run)
         assert per_query(relative, labels, run, empty) == pytest.approx(expected, abs=1e-12)
-    assert per_query(NRG(base="RR") @ k, labels, run, empty) == pytest.approx(rr_at(run, labels, k), abs=1e-12)
+    assert per_query(NRG(base="RR") @ k, labels, run, empty) == pytest.approx(
+        rr_at(run, labels, k), abs=1e-12
+    )
     rbp = per_query(NRG(base="RBP", p=0.8), labels, run, empty)
     for query, value in rbp.items():
         assert value == pytest.approx(rbp_oracle(ranking(run, query), labels[query]), abs=1e-12)
@@ -169,10 +171,17 @@ def test_empty_context_on_robust03(robust03) -> None:
     empty = RunContext({})
     for frame in robust_runs.values():
         with empty:
-            relative = [NRG @ 10, NRG(base="P") @ 10, NRG(base="RR"), NRG(base="RR") @ 10, NRG(base="RBP", p=0.8)]
+            relative = [
+                NRG @ 10,
+                NRG(base="P") @ 10,
+                NRG(base="RR"),
+                NRG(base="RR") @ 10,
+                NRG(base="RBP", p=0.8),
+            ]
             found = {(m.query_id, m.measure): m.value for m in ir_measures.iter_calc(relative, labels, frame)}
         expected = {
-            (m.query_id, m.measure): m.value for m in ir_measures.iter_calc([nDCG @ 10, P @ 10, RR], labels, frame)
+            (m.query_id, m.measure): m.value
+            for m in ir_measures.iter_calc([nDCG @ 10, P @ 10, RR], labels, frame)
         }
         by_query = {q: dict(zip(g.doc_id, g.score, strict=True)) for q, g in frame.groupby("query_id")}
         by_label = {q: dict(zip(g.doc_id, g.relevance, strict=True)) for q, g in labels.groupby("query_id")}
@@ -180,7 +189,9 @@ def test_empty_context_on_robust03(robust03) -> None:
         for query in by_label:
             scores = by_query.get(query, {})
             bar = sorted(scores.values(), reverse=True)[:300][-1:]
-            docs = oracles.trec_order({d: s for d, s in scores.items() if np.float32(s) >= np.float32(bar[0])})
+            docs = oracles.trec_order(
+                {d: s for d, s in scores.items() if np.float32(s) >= np.float32(bar[0])}
+            )
             assert found[query, NRG @ 10] == pytest.approx(expected[query, nDCG @ 10], abs=1e-12)
             assert found[query, NRG(base="P") @ 10] == pytest.approx(expected[query, P @ 10], abs=1e-12)
             assert found[query, NRG(base="RR")] == pytest.approx(expected[query, RR], abs=1e-12)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ir_measures import AP, P
 
 import oracles
-from random_campaigns import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from ir_measures_relative import AP_Rareness, P_Rareness, RunContext
+from random_campaigns import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
 
 
@@ -50,9 +50,9 @@ def test_members_oracle(context, labels, k, bounded) -> None:
         assume_common(run, labels)
     rows = RunContext(context).evaluate(labels, [AP_Rareness(bounded=bounded) @ k], perquery=True)
     for row in rows.itertuples():
-        systems = [ranking(other, row.qid) for other in context.values()]
+        systems = [ranking(other, row.query_id) for other in context.values()]
         expected = oracles.ap_rareness_oracle(
-            ranking(context[row.name], row.qid), systems, labels[row.qid], k, bounded=bounded
+            ranking(context[row.name], row.query_id), systems, labels[row.query_id], k, bounded=bounded
         )
         assert row.value == pytest.approx(expected, abs=1e-12)
 

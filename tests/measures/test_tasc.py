@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cases
+import random_campaigns
 from ir_measures_relative import NRG, RunContext, TaSC
 from scored import assume_common, per_query
 
 BASES = ["nDCG@10", "P@2", "RR", "AP(rel=2)@3", "nDCG(gains={1:3})@5", "Success@1"]
 
 
-@given(cases.runs, cases.contexts, cases.qrels, st.sampled_from(BASES))
+@given(random_campaigns.runs, random_campaigns.contexts, random_campaigns.qrels, st.sampled_from(BASES))
 def test_it_is_the_product_of_the_base_s_values(run, priors, qrels, base):
     assume_common(run, qrels)
     absolute = ir_measures.parse_measure(base)
@@ -35,7 +35,7 @@ def test_a_worked_example_and_the_policies():
     }
     measures = [TaSC(base="RR"), TaSC(base="RR", prior="r2"), TaSC(base="RR@2", prior="r[12]")]
     values = RunContext(runs).evaluate(qrels, measures, perquery=True)
-    by = {(r.name, r.qid, r.measure): r.value for r in values.itertuples(index=False)}
+    by = {(r.name, r.query_id, r.measure): r.value for r in values.itertuples(index=False)}
     first = {(n, q): v for (n, q, m), v in by.items() if m == "TaSC(base='RR')"}
     assert first == {
         ("r1", "q1"): 0.5,
@@ -87,12 +87,12 @@ def test_repr_round_trips(measure):
     ("base", "message"),
     [
         ("NRG@10", r"base='NRG@10' is itself relative"),
-        ("nDGC@10", "is no measure: .*measure not found: nDGC"),
-        ("nDCG(", "is no measure"),
-        ("P", "is no measure"),
-        ("nDCG(p=3)@10", "is no measure: .*unsupported params"),
+        ("nDGC@10", "is not a measure: .*no measure is called 'nDGC'; the nearest is 'nDCG'"),
+        ("nDCG(", "is not a measure"),
+        ("P", "is not a measure"),
+        ("nDCG(p=3)@10", "is not a measure: .*unsupported params"),
         ("alpha_nDCG@10", "subtopics"),
-        ("nDCG@10; AP", "is no measure"),
+        ("nDCG@10; AP", "is not a measure"),
         ("nDCG(dcg='exp-log2',gains={1:3})@5", "no provider of ir_measures computes"),
     ],
 )

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import cases
 import oracles
+import random_campaigns
 from ir_measures_relative import AP_UE, RunContext, nDCG_UE
 from ir_measures_relative.measures.ue import expected_dcg, expected_sum_of_precisions
 from scored import assume_common, per_query
@@ -36,9 +36,9 @@ def all_rankings(labels: dict[str, int], extra: str = "") -> tuple[dict[str, Any
 
 
 @given(
-    cases.runs,
-    cases.qrels,
-    st.none() | cases.cutoffs,
+    random_campaigns.runs,
+    random_campaigns.qrels,
+    st.none() | random_campaigns.cutoffs,
     st.sampled_from([1, 2]),
     st.sampled_from(["log2", "exp-log2"]),
     st.none() | st.dictionaries(st.integers(-1, 3), st.integers(0, 4), max_size=2),
@@ -67,9 +67,9 @@ def test_ndcg_ue_is_the_oracle(run, qrels, k, version, dcg, gains, judged_only):
 
 
 @given(
-    cases.runs,
-    cases.qrels,
-    st.none() | cases.cutoffs,
+    random_campaigns.runs,
+    random_campaigns.qrels,
+    st.none() | random_campaigns.cutoffs,
     st.sampled_from([1, 2]),
     st.booleans(),
     st.integers(1, 3),
@@ -96,7 +96,14 @@ def test_ap_ue_is_the_oracle(run, qrels, k, version, exact, rel, judged_only):
         assert got[q] == pytest.approx(want, abs=1e-12)
 
 
-@given(cases.runs, cases.qrels, cases.cutoffs, st.integers(10, 60), st.sampled_from([1, 2]), st.booleans())
+@given(
+    random_campaigns.runs,
+    random_campaigns.qrels,
+    random_campaigns.cutoffs,
+    st.integers(10, 60),
+    st.sampled_from([1, 2]),
+    st.booleans(),
+)
 def test_the_corpus_pool_is_the_oracle(run, qrels, k, num_docs, version, exact):
     assume_common(run, qrels)
     with RunContext({}, num_docs=num_docs):
@@ -196,7 +203,7 @@ def test_judged_only_compares_with_rankings_of_what_it_leaves():
 @given(
     st.dictionaries(st.sampled_from(RANKED), st.integers(-1, 3), min_size=1),
     st.permutations(RANKED),
-    cases.cutoffs,
+    random_campaigns.cutoffs,
 )
 def test_ranges(labels, order, k):
     qrels, run = {"q": labels}, {"q": ranked(order)}
@@ -206,7 +213,10 @@ def test_ranges(labels, order, k):
         assert 0 <= two(version=1).calc_aggregate(qrels, run) < 1
 
 
-@given(st.dictionaries(st.sampled_from(RANKED), st.integers(-1, 3), min_size=1), st.none() | cases.cutoffs)
+@given(
+    st.dictionaries(st.sampled_from(RANKED), st.integers(-1, 3), min_size=1),
+    st.none() | random_campaigns.cutoffs,
+)
 def test_a_perfect_ranking(labels, k):
     order = sorted(labels, key=lambda d: labels[d], reverse=True)
     qrels, run = {"q": labels}, {"q": ranked(order)}

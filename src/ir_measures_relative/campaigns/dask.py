@@ -219,7 +219,7 @@ def _survey(part: pd.DataFrame, judged: frozenset[str]) -> _Survey:
         wrong = [v for v in values if not isinstance(v, str)] + [None] * bool((codes < 0).any())
         if wrong:
             raise ValueError(
-                f"the runs: the {what} {wrong[0]!r} is a {type(wrong[0]).__name__}; it must be a string: convert "
+                f"the runs: the {what} {wrong[0]!r} is of type {type(wrong[0]).__name__}; it must be a string: convert "
                 "the column with .astype(str), and give every row one"
             )
     known = np.array([q in judged for q in queries], dtype=bool)

@@ -2,15 +2,16 @@
 
 A measure is data that ir_measures understands (name, one-line description, typed parameters) plus one method,
 :meth:`RelativeMeasure.score`, which reads its parameters, asks the comparison for arrays, and hands both to a pure
-function. Adding a measure touches one file: write it in this folder and register it there.
+function. Adding a measure touches one file, in this folder, and the list of what the package exports.
 """
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import ir_measures.measures
 import numpy as np
@@ -22,16 +23,20 @@ from ..warning import warn
 from .parameters import MISSING
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
+    from ir_measures import CalcResults, Evaluator, Metric
 
-#: What a measure may be relative to: the prior runs, all systems, one reference run, or a random ranking.
+    from ..comparison import Comparison
+    from ..io.qrels import Qrels
+    from ..io.runs import Run
+
+#: What a measure may be relative to, in turn the prior runs, all systems, one reference run, a random ranking.
 RELATIVE_TO = ("priors", "systems", "reference", "chance")
 
 
 class Contributions(NamedTuple):
     """What each judged document gives to the score of its query; see :func:`~ir_measures_relative.explain`."""
 
-    docs: Judgments
+    docs: Judgments  #: the documents
     gain: FloatArray  #: what finding the document is worth, before its position counts
     contribution: FloatArray  #: what it adds; the contributions of a query sum to its score
 
@@ -53,6 +58,26 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         super().__init__(**{k: v.item() if isinstance(v, np.generic) else v for k, v in params.items()})
         self.check_values()
 
+    def evaluator(self, qrels: Qrels) -> Evaluator:
+        """As of ir_measures' own measures; ``qrels`` may also be the path of a file."""
+        evaluator: Evaluator = super().evaluator(_path_if_string(qrels))
+        return evaluator
+
+    def iter_calc(self, qrels: Qrels, run: Run) -> Iterator[Metric]:
+        """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
+        values: Iterator[Metric] = super().iter_calc(_path_if_string(qrels), run)
+        return values
+
+    def calc_aggregate(self, qrels: Qrels, run: Run) -> float:
+        """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
+        value: float = super().calc_aggregate(_path_if_string(qrels), run)
+        return value
+
+    def calc(self, qrels: Qrels, run: Run) -> CalcResults:
+        """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
+        results: CalcResults = super().calc(_path_if_string(qrels), run)
+        return results
+
     def __eq__(self, other: object) -> bool:
         """Also equal to its own string, under which ``pt.GridSearch`` keeps its values and looks for it itself."""
         return str(self) == other if isinstance(other, str) else bool(super().__eq__(other))
@@ -65,9 +90,9 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return self.RELATIVE_TO != "chance"
 
     @property
-    def asks_for_grades(self) -> bool:
-        """Whether it asks for the range of grades of the whole collection, beyond the labels of a query."""
-        return False
+    def asks_for_grades(self) -> tuple[bool, bool]:
+        """Whether a value depends on the lowest, and on the highest grade of the whole collection."""
+        return False, False
 
     def score(self, comparison: Comparison) -> FloatArray:
         """One value a query, in the order of ``comparison.judgments.query_ids``."""
@@ -149,15 +174,20 @@ def register(measure: RelativeMeasure, aliases: Sequence[str] = ()) -> None:
             )
 
 
-def is_relative(measure: object) -> bool:
-    """Whether a measure is one of this package's."""
-    return isinstance(measure, RelativeMeasure)
+def _path_if_string(qrels: Qrels) -> Qrels:
+    """The qrels, in a form that ir_measures hands on as it is: it iterates over the characters of a string."""
+    return Path(qrels) if isinstance(qrels, str) else qrels
+
+
+def is_relative(measure: object) -> TypeGuard[RelativeMeasure]:
+    """Whether a measure is one of this package's, or of another that builds on it; also after a reload."""
+    return isinstance(measure, Measure) and getattr(measure, "RELATIVE_TO", None) in RELATIVE_TO
 
 
 def registered() -> dict[str, RelativeMeasure]:
     """The measures of this package, and those of others that build on it, by name; aliases left out."""
     registry = ir_measures.measures.registry
-    return {name: m for name, m in registry.items() if isinstance(m, RelativeMeasure) and name == m.NAME}
+    return {name: m for name, m in registry.items() if is_relative(m) and name == m.NAME}
 
 
 def parse_measures(measures: Sequence[Measure | str]) -> list[Measure]:

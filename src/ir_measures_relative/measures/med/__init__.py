@@ -123,10 +123,11 @@ class _MED(RelativeMeasure):
     }
 
     @property
-    def asks_for_grades(self) -> bool:
-        """Where open documents may take any grade, and no parameter says up to which."""
-        graded = BASES[self.get("base")].graded
-        return graded and "rel" not in self.params and "max_grade" not in self.params
+    def asks_for_grades(self) -> tuple[bool, bool]:
+        """Where open documents may take any grade: the lowest if a label below 0 gains, the highest if not given."""
+        graded = BASES[self.get("base")].graded and "rel" not in self.params
+        low = any(label < 0 < gain for label, gain in (self.get("gains") or {}).items())
+        return graded and low, graded and "max_grade" not in self.params
 
     def check_together(self) -> None:
         name = self.get("base")

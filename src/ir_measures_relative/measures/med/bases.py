@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import BoolArray, FloatArray, IntArray
-from ...comparison import Comparison
+from ...comparison import Comparison, JudgedTop
 from ...rankings import Rankings
 from ...warning import warn
 from ..gains import discount, gain_of, persistence
@@ -47,8 +47,12 @@ class Task:
     @cached_property
     def pool(self) -> Pool:
         """The documents of the two rankings."""
-        run, judgments = self.comparison.rankings, self.comparison.judgments
-        return pool_tops(run, self.reference, judgments, self.cutoff, self.params["judged"])
+        run, reference = self._tops(self.cutoff)
+        return pool_tops(run, reference, self.comparison.judgments.n_queries, self.params["judged"])
+
+    def _tops(self, cutoff: int | None) -> tuple[JudgedTop, JudgedTop]:
+        judged = self.comparison.judged
+        return judged.top(self.comparison.rankings, cutoff), judged.top(self.reference, cutoff)
 
     def gain_of(self, grade: IntArray) -> FloatArray:
         """The gain of each grade."""
@@ -108,7 +112,7 @@ class Task:
             return np.zeros(lengths.shape)
         reached = lengths == self.cutoff if reading == "at-cutoff" else np.ones(lengths.shape, dtype=bool)
         alike = reached.any(axis=0) & (pool.y == pool.z).all(axis=1)
-        same = same_rankings(self.comparison.rankings, self.reference, self.comparison.judgments, alike)
+        same = same_rankings(*self._tops(None), alike) if alike.any() else alike
         result: FloatArray = np.where(reached & ~same, persistence(self.params["p"])(lengths + 1), 0.0)
         return result
 

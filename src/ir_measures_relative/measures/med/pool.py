@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...arrays import BoolArray, IntArray, ObjectArray, rank_within
+from ...arrays import BoolArray, IntArray, rank_within
+from ...comparison import JudgedTop
 from ...ids import Ids
-from ...judgments import Judgments
-from ...rankings import Rankings
 
 
 class Pool(NamedTuple):
-    """The documents that the two rankings hold, one row a query; all of shape (queries, documents).
+    """The documents that the two rankings hold, one row a query; all but ``ids`` of shape (queries, documents).
 
     Rows are padded with judged documents of grade 0 that neither ranking holds.
     """
@@ -22,68 +21,54 @@ class Pool(NamedTuple):
     z: IntArray  #: 1-based position in the reference's top, 0 if it is not there
     grade: IntArray  #: the judged grade; 0 where open
     open: BoolArray  #: whether the judgments leave the document open
-    doc_ids: ObjectArray  #: None where padded
+    row: IntArray  #: the document, as a row of ``ids``; -1 where padded
+    ids: Ids  #: the documents
 
 
-def pool_tops(
-    run: Rankings, reference: Rankings, judgments: Judgments, cutoff: int | None, judged: bool = True
-) -> Pool:
-    """The union of the two rankings' first ``cutoff`` documents, for every query of ``judgments``.
+def pool_tops(run: JudgedTop, reference: JudgedTop, n_queries: int, judged: bool = True) -> Pool:
+    """The union of the tops of two rankings, for every query.
+
+    In a row stand the documents of the run in its order, then those that only the reference holds in its order: in
+    another order the last bit of a sum would depend on the rankings of other queries.
 
     Args:
         judged: whether the judgments count; every document is open if not.
     """
-    tops = run.top(cutoff), reference.top(cutoff)
-    query = np.concatenate(
-        [judgments.queries_of(r)[t.query] for r, t in zip((run, reference), tops, strict=True)]
+    in_run = run.docs.rows_of(reference.docs.query, reference.docs.ids, reference.hashes)
+    shared, other = np.flatnonzero(in_run >= 0), np.flatnonzero(in_run < 0)
+    z_of_run = np.zeros(len(run.position), dtype=np.int64)
+    z_of_run[in_run[shared]] = reference.position[shared]
+    query = np.concatenate([run.docs.query, reference.docs.query[other]])
+    order = np.argsort(query, kind="stable")
+    query = query[order]
+    y = np.concatenate([run.position, np.zeros(len(other), dtype=np.int64)])[order]
+    z = np.concatenate([z_of_run, reference.position[other]])[order]
+    grade, known = (
+        np.concatenate([of_run, of_reference[other]])[order]
+        for of_run, of_reference in ((run.docs.grade, reference.docs.grade), (run.judged, reference.judged))
     )
-    keep = query >= 0
-    in_run = (np.arange(len(query)) < len(tops[0].query))[keep]
-    position = np.concatenate([t.position for t in tops])[keep]
-    doc_ids = np.concatenate([t.doc_ids for t in tops])[keep]
-    query = query[keep]
-
-    code_of = {d: i for i, d in enumerate(dict.fromkeys(doc_ids))}
-    code = np.fromiter(map(code_of.__getitem__, doc_ids), dtype=np.int64, count=len(doc_ids))
-    _, first, row = np.unique(query * len(code_of) + code, return_index=True, return_inverse=True)
-    # In a row the documents stand as the two rankings have them: in the order of their codes, the last bit of a sum
-    # would depend on the rankings of other queries.
-    order = np.lexsort((first, query[first]))
-    first, row = first[order], np.argsort(order)[row]
-    y, z = np.zeros((2, len(first)), dtype=np.int64)
-    y[row[in_run]] = position[in_run]
-    z[row[~in_run]] = position[~in_run]
-    query, doc_ids = query[first], doc_ids[first]
-    known = judgments.rows_of(query, Ids.of(doc_ids)) if judged else np.full(len(query), -1)
-    grade = np.zeros(len(query), dtype=np.int64)
-    grade[known >= 0] = judgments.grade[known[known >= 0]]
-
+    if not judged:
+        grade, known = np.zeros_like(grade), np.zeros_like(known)
     column = rank_within(query) - 1
-    shape = judgments.n_queries, int(column.max(initial=-1)) + 1
+    shape = n_queries, int(column.max(initial=-1)) + 1
 
     def padded(values: Any, fill: Any) -> Any:
         result = np.full(shape, fill, dtype=values.dtype)
         result[query, column] = values
         return result
 
-    return Pool(padded(y, 0), padded(z, 0), padded(grade, 0), padded(known < 0, False), padded(doc_ids, None))
+    ids = run.docs.ids.followed_by(reference.docs.ids.take(other))
+    return Pool(padded(y, 0), padded(z, 0), padded(grade, 0), padded(~known, False), padded(order, -1), ids)
 
 
-def same_rankings(run: Rankings, reference: Rankings, judgments: Judgments, among: BoolArray) -> BoolArray:
-    """Which of the queries ``among`` the two runs rank alike, down to the last document."""
+def same_rankings(run: JudgedTop, reference: JudgedTop, among: BoolArray) -> BoolArray:
+    """Which of the queries ``among`` the two runs rank alike, by their whole rankings."""
     if run is reference or not among.any():
         return among
-    sides = []
-    for rankings in (run, reference):
-        top, index = rankings.top(), judgments.queries_of(rankings)
-        query = index[top.query]
-        rows = np.flatnonzero((query >= 0) & among[query])
-        rows = rows[np.argsort(query[rows], kind="stable")]
-        sides.append((query[rows], top.doc_ids[rows]))
-    (query_y, docs_y), (query_z, docs_z) = sides
-    sizes_y, sizes_z = (np.bincount(q, minlength=len(among)) for q in (query_y, query_z))
-    same = among & (sizes_y == sizes_z)
-    query_y, docs_y, docs_z = query_y[same[query_y]], docs_y[same[query_y]], docs_z[same[query_z]]
-    differ: BoolArray = np.asarray(docs_y != docs_z, dtype=bool)
-    same[query_y[differ]] = False
-    return np.asarray(same, dtype=bool)
+    n = len(among)
+    sizes_y, sizes_z = (np.bincount(side.docs.query, minlength=n) for side in (run, reference))
+    same: BoolArray = among & (sizes_y == sizes_z)
+    rows_y, rows_z = (np.flatnonzero(same[side.docs.query]) for side in (run, reference))
+    alike = run.docs.ids.equal(rows_y, reference.docs.ids, rows_z)
+    same[run.docs.query[rows_y[~alike]]] = False
+    return same

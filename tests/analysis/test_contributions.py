@@ -13,8 +13,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import oracles
-from random_campaigns import contexts, qrels
 from ir_measures_relative import NRG, RunContext, UniqueRel, select_complementary
+from random_campaigns import contexts, qrels
 from scored import assume_common, ranking
 
 EXPLAINED = [
@@ -46,7 +46,7 @@ def test_contributions_sum_to_the_score(measure, context, labels, data) -> None:
         warnings.simplefilter("ignore", UserWarning)
         table = members.explain(name, labels, measure)
         scores = members.evaluate(labels, [measure], perquery=True)
-    scores = scores[scores["name"] == name].set_index("qid")["value"]
+    scores = scores[scores["name"] == name].set_index("query_id")["value"]
     parsed = ir_measures.parse_measure(measure)
     for query in labels:
         rows = table[table["query_id"] == query]
@@ -57,22 +57,39 @@ def test_contributions_sum_to_the_score(measure, context, labels, data) -> None:
         assert rows["doc_id"].tolist() == docs[: parsed.get("cutoff")]
         assert rows["position"].tolist() == list(range(1, len(rows) + 1))
         for row in rows.itertuples():
-            assert (labels[query].get(row.doc_id) == row.grade) if row.doc_id in labels[query] else pd.isna(row.grade)
+            assert (
+                (labels[query].get(row.doc_id) == row.relevance)
+                if row.doc_id in labels[query]
+                else pd.isna(row.relevance)
+            )
         for other in set(context) - {name}:
             theirs = ranking(context[other], query)
             if parsed.get("judged_only"):
                 theirs = oracles.only_judged(theirs, labels[query])
             top = theirs[: parsed.get("cutoff")]
             places = [top.index(d) + 1 if d in top else pd.NA for d in rows["doc_id"]]
-            assert rows[f"position in {other}"].astype(object).where(rows[f"position in {other}"].notna(), None).tolist() == [
-                None if p is pd.NA else p for p in places
-            ]
+            assert rows[f"position in {other}"].astype(object).where(
+                rows[f"position in {other}"].notna(), None
+            ).tolist() == [None if p is pd.NA else p for p in places]
 
 
 def test_explain_one_query_of_table_1() -> None:
-    runs = {n: {"q": {d: -i for i, d in enumerate(r)}} for n, r in {"R1": "ABCDEFGHIJ", "R2": "EDCBAFGHIJ"}.items()}
-    table = RunContext(runs).explain("R1", {"q": dict.fromkeys("AEFJ", 1), "p": {"A": 1}}, NRG @ 10, query_id="q")
-    assert list(table.columns) == ["query_id", "doc_id", "grade", "position", "position in R2", "gain", "contribution"]
+    runs = {
+        n: {"q": {d: -i for i, d in enumerate(r)}}
+        for n, r in {"R1": "ABCDEFGHIJ", "R2": "EDCBAFGHIJ"}.items()
+    }
+    table = RunContext(runs).explain(
+        "R1", {"q": dict.fromkeys("AEFJ", 1), "p": {"A": 1}}, NRG @ 10, query_id="q"
+    )
+    assert list(table.columns) == [
+        "query_id",
+        "doc_id",
+        "relevance",
+        "position",
+        "position in R2",
+        "gain",
+        "contribution",
+    ]
     row = table.set_index("doc_id").loc["A"]
     assert (row["position"], row["position in R2"]) == (1, 5)
     assert row["gain"] == pytest.approx(1 - 1 / np.log2(6))
@@ -82,13 +99,15 @@ def test_explain_one_query_of_table_1() -> None:
 def test_explain_bad_input() -> None:
     context = RunContext({"a": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}})
     labels = {"q": {"A": 1}}
-    with pytest.raises(ValueError, match=r"explain\('c'\): the context holds no such run; its runs are \['a', 'b'\]"):
+    with pytest.raises(
+        ValueError, match=r"explain\('c'\): the context holds no such run; its runs are \['a', 'b'\]"
+    ):
         context.explain("c", labels)
     with pytest.raises(ValueError, match="query_id='z' is not in the qrels"):
         context.explain("a", labels, query_id="z")
     with pytest.raises(ValueError, match="is not relative to other runs"):
         context.explain("a", labels, "nDCG@10")
-    with pytest.raises(ValueError, match="is no sum over documents"):
+    with pytest.raises(ValueError, match="is not a sum over documents"):
         context.explain("a", labels, "rrLP(ref='b')")
 
 
@@ -133,7 +152,9 @@ def test_nrg_steps_against_the_oracle(context, labels) -> None:
         values = {
             name: np.mean(
                 [
-                    oracles.nrg_oracle(ranking(context[name], q), [ranking(context[c], q) for c in chosen], labels[q], k=3)
+                    oracles.nrg_oracle(
+                        ranking(context[name], q), [ranking(context[c], q) for c in chosen], labels[q], k=3
+                    )
                     for q in labels
                 ]
             )
@@ -172,11 +193,16 @@ def test_complementary_runs_find_more_than_the_best_ones_on_robust03(robust03) -
         found = set()
         for name in names:
             frame = runs[name]
-            ordered = {q: oracles.trec_order(dict(zip(g.doc_id, g.score, strict=True)))[:10] for q, g in frame.groupby("query_id")}
+            ordered = {
+                q: oracles.trec_order(dict(zip(g.doc_id, g.score, strict=True)))[:10]
+                for q, g in frame.groupby("query_id")
+            }
             found |= {(q, d) for q, docs in ordered.items() for d in docs}
         return len(found & relevant)
 
     by_count = select_complementary(context, labels, 5, UniqueRel @ 10)
-    assert by_count["cumulative"].iloc[-1] == pytest.approx(reached(by_count["name"]) / labels.query_id.nunique())
+    assert by_count["cumulative"].iloc[-1] == pytest.approx(
+        reached(by_count["name"]) / labels.query_id.nunique()
+    )
     assert reached(by_count["name"]) > reached(best)
     assert reached(select_complementary(context, labels, 5)["name"]) > reached(best)

@@ -1,0 +1,37 @@
+"""Every registered measure, in each variant that its parameters have: what every measure must pass is run on these."""
+
+from __future__ import annotations
+
+import ir_measures
+
+from ir_measures_relative.measures.declaration import RelativeMeasure, registered
+
+
+def variants(measure: RelativeMeasure) -> list[RelativeMeasure]:
+    """The measure with a cutoff and, in turn, each choice that its parameters have."""
+    found = [measure @ 3] if "cutoff" in measure.SUPPORTED_PARAMS else [measure]
+    for name, spec in measure.SUPPORTED_PARAMS.items():
+        choices = (True, False) if spec.dtype is bool else getattr(spec, "choices", ())
+        for value in choices if isinstance(choices, tuple | list) else ():
+            variant = found[0](**{name: value})
+            try:
+                variant.validate_params()
+            except ValueError:  # does not go with the default base
+                continue
+            found.append(variant)
+    return list(dict.fromkeys(found))
+
+
+#: Of the package, by name.
+REGISTERED = registered()
+
+EXAMPLES: list[RelativeMeasure] = [e for m in REGISTERED.values() for e in variants(m)]
+EXAMPLES += [
+    ir_measures.parse_measure(m)
+    for m in (
+        "MED(base='AP',norm='min')@3",
+        "MED(base='RBP',residual=False)@3",
+        "MED(base='RBP',residual='at-cutoff')@3",
+        "MED(base='RBP')",
+    )
+]
