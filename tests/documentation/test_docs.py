@@ -11,7 +11,8 @@ from unittest.mock import patch
 import ir_measures
 import pytest
 
-from ir_measures_relative.measures.declaration import RelativeMeasure
+from ir_measures_relative.measures.declaration import registered
+from ir_measures_relative.measures.parameters import MISSING
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -38,11 +39,36 @@ def test_examples_run(page: Path) -> None:
             assert not failures, "".join(failures)
 
 
-def test_readme_lists_every_measure() -> None:
+#: What the README calls each thing that a measure may be relative to.
+WORDS = {
+    "priors": "prior runs",
+    "systems": "all systems",
+    "reference": "a reference run",
+    "chance": "a random ranking",
+}
+
+
+def test_readme_table_of_measures() -> None:
+    """A row for every measure: with parameters that it has, their defaults, every base, and what it is relative to."""
     table = README.read_text(encoding="utf-8").split("## The measures")[1].split("\n## ")[0]
-    cells = " ".join(row.split(" | ")[0] for row in table.splitlines() if row.startswith("| `"))
-    ours = {m.NAME for m in ir_measures.measures.registry.values() if isinstance(m, RelativeMeasure)}
-    assert ours and ours == set(re.findall(r"`([A-Za-z_]+)[(@`]", cells))
+    rows = [row.strip("| ").split(" | ") for row in table.splitlines() if row.startswith("| `")]
+    listed = []
+    for written, _, relative_to in rows:
+        for code in re.findall(r"`(.*?)`", written):
+            name = re.split(r"[(@]", code)[0]
+            measure = registered()[name]
+            params = measure.SUPPORTED_PARAMS
+            listed.append(name)
+            assert relative_to == WORDS[measure.RELATIVE_TO], code
+            assert "cutoff" in params or "@k" not in code, code
+            assert "@k" in code or not ("cutoff" in params and params["cutoff"].required), code
+            for parameter, value in re.findall(r"(\w+)=([^,)]+)", code):
+                default = params[parameter].default
+                assert value == ("…" if default is MISSING else repr(default)), code
+            if ", base " in written:
+                bases = written.split(", base ")[1].replace(" or ", ", ").split(", ")
+                assert sorted(bases) == sorted(params["base"].choices), code
+    assert sorted(listed) == sorted(registered())
 
 
 def test_readme_links_exist() -> None:

@@ -39,7 +39,10 @@ def output(script: str, *arguments: str, **env: str) -> str:
 def tables(text: str) -> list[pd.DataFrame]:
     """The tables that an example prints: blocks that start with a line of column names."""
     blocks = [b for b in text.split("\n\n") if re.match(r" *(name|by) ", b.lstrip("\n"))]
-    return [pd.read_csv(io.StringIO(re.sub(r"tuned by ", "tuned-by-", b)), sep=r"\s+").set_index(b.split()[0]) for b in blocks]
+    return [
+        pd.read_csv(io.StringIO(re.sub(r"tuned by ", "tuned-by-", b)), sep=r"\s+").set_index(b.split()[0])
+        for b in blocks
+    ]
 
 
 def test_help() -> None:
@@ -92,7 +95,10 @@ def test_campaign_of_a_folder(tmp_path) -> None:
     assert len(chosen) == 3
     (tmp_path / "runs" / "four").write_text("not a run\n", encoding="utf-8")
     for arguments, message in (
-        ((str(tmp_path / "runs"), "--qrels", str(tmp_path / "qrels")), "four, line 1: 3 columns where a TREC run has six"),
+        (
+            (str(tmp_path / "runs"), "--qrels", str(tmp_path / "qrels")),
+            "four, line 1: 3 columns where a TREC run has six",
+        ),
         ((str(tmp_path / "runs"),), "needs --qrels"),
         ((str(tmp_path / "none"), "--qrels", "x"), "no such file or folder"),
     ):
@@ -107,7 +113,9 @@ def test_complement_production() -> None:
     assert list(blind.index) == ["BM25+", "n-grams", "LSI"]
     assert list(judged.index) == ["production", *blind.index]
     med, rbo = blind["MED(base='RBP',p=0.9,judged=False)@100"], blind["RBO(p=0.9)"]
-    assert (med >= judged.loc[blind.index, "MED(base='RBP',p=0.9)@100"] - 1e-4).all()  # judgments only narrow it
+    assert (
+        med >= judged.loc[blind.index, "MED(base='RBP',p=0.9)@100"] - 1e-4
+    ).all()  # judgments only narrow it
     assert med.rank().tolist() == rbo.rank(ascending=False).tolist()
     assert f"1. {med.idxmin()} is nearest to production" in text
     nrg = judged["NRG@10"].drop("production")
@@ -148,7 +156,10 @@ def test_vaswani(tmp_path) -> None:
     assert two.loc["BM25", "nDCG@10"] > 0.4
     assert two.loc["BM25", "rrLP"] == -two.loc["LSI", "rrLP"] > 0
     assert (two["NRG@10"] < two["nDCG@10"]).all()
-    assert f"BM25 finds more of what LSI misses than the other way round: NRG@10 {two.loc['BM25', 'NRG@10']:.4f}" in text
+    assert (
+        f"BM25 finds more of what LSI misses than the other way round: NRG@10 {two.loc['BM25', 'NRG@10']:.4f}"
+        in text
+    )
     lines = re.search(r"on (\d+) of 93 queries.*wins (\d+) queries and BM25 (\d+)", text, re.S)
     assert lines is not None
     assert int(lines[2]) + int(lines[3]) <= 93
