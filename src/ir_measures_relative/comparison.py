@@ -9,12 +9,13 @@ from __future__ import annotations
 import itertools
 import subprocess
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import ir_measures
 import numpy as np
 
 from .arrays import BoolArray, FloatArray, IntArray
+from .ids import WordArray
 from .judgments import Judgments
 from .priors import matching
 from .rankings import Rankings
@@ -27,6 +28,15 @@ T = TypeVar("T")
 
 # How deep two rankings are compared before it is worth comparing all of them.
 _HEAD = 10
+
+
+class JudgedTop(NamedTuple):
+    """The first documents of a run for the judged queries, judged or not; sorted by query, then by position."""
+
+    docs: Judgments  #: the documents, grade 0 where not judged
+    position: IntArray  #: 1-based
+    judged: BoolArray  #: whether the judgments know the document
+    hashes: WordArray  #: ``docs.ids.hashes()``
 
 
 class JudgedContext:
@@ -46,6 +56,7 @@ class JudgedContext:
         self.judgments = judgments
         self.whole = whole
         self.index = {name: i for i, name in enumerate(context.names)}
+        self._members = frozenset(context.runs.values())
         self._cache: dict[Hashable, Any] = {}
         own = int(judgments.grade.min(initial=0)), int(judgments.grade.max(initial=1))
         known = context.grades
@@ -90,6 +101,23 @@ class JudgedContext:
             return np.array(rows, dtype=np.int64).reshape(len(rows), len(docs))
 
         return self.cached(("positions", docs, cutoff, judged_only), compute)
+
+    def top(self, rankings: Rankings, cutoff: int | None) -> JudgedTop:
+        """The first ``cutoff`` documents of a run; computed once for a run of the context."""
+        if rankings not in self._members:
+            return self._find_top(rankings, cutoff)
+        return self.cached(("top", rankings, cutoff), lambda: self._find_top(rankings, cutoff))
+
+    def _find_top(self, rankings: Rankings, cutoff: int | None) -> JudgedTop:
+        top, judgments = rankings.top(cutoff), self.judgments
+        query = judgments.queries_of(rankings)[top.query]
+        rows = np.flatnonzero(query >= 0)
+        rows = rows[np.argsort(query[rows], kind="stable")]
+        query, ids, hashes = query[rows], top.ids.take(rows), top.hashes[rows]
+        known = judgments.rows_of(query, ids, hashes)
+        grade = np.where(known >= 0, judgments.grade[known], 0) if len(judgments) else np.zeros_like(known)
+        docs = Judgments(judgments.query_ids, query, ids, grade)
+        return JudgedTop(docs, top.position[rows], known >= 0, hashes)
 
     def absolute(self, measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
         """Absolute measures of a run by ir_measures, shape (measures, queries).

@@ -66,6 +66,13 @@ class Ids:
         """The ids of some rows, on the same bytes."""
         return Ids(self.data, self.starts[rows], self.ends[rows])
 
+    def followed_by(self, other: Ids) -> Ids:
+        """These ids, and then the other's."""
+        shift = 0 if other.data is self.data else len(self.data)
+        data = self.data if not shift else np.concatenate([self.data, other.data])
+        ends = np.concatenate([self.ends, other.ends + shift])
+        return Ids(data, np.concatenate([self.starts, other.starts + shift]), ends)
+
     def strings(self) -> ObjectArray:
         """The ids as Python strings."""
         if not len(self):
