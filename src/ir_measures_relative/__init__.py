@@ -4,6 +4,11 @@ Importing the package registers its measures with ir_measures, and its provider 
 ``ir_measures.providers.registry["relative"]``, also in ``ir_measures.DefaultPipeline``.
 """
 
+from . import interrupts as _interrupts  # noqa: F401  (first of all)
+
+# isort: split
+import ir_measures  # noqa: F401  (first and whole: it may be what imports this package, by an entry point)
+
 from .analysis.contributions import explain
 from .analysis.differences import med
 from .analysis.selection import select_complementary

@@ -34,7 +34,11 @@ RUNS = {
 def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
     """Runs the command; an error must be one line and nothing else."""
     done = subprocess.run(
-        [*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options  # type: ignore[call-overload]
+        [*COMMAND, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        **options,  # type: ignore[call-overload]
     )
     if done.returncode:
         assert "Traceback" not in done.stderr, done.stderr
@@ -82,7 +86,9 @@ def test_absolute_measures_are_printed_as_ir_measures_prints_them(files: Path) -
     arguments = [files / "qrels.txt", files / "runs" / "A.run", "nDCG@10 AP", "P@2"]
     for flags in (["-p", "7"], ["-q", "-n", "-p", "-1"], ["-q", "-o", "jsonl"]):
         theirs = subprocess.run(
-            [sys.executable, "-m", "ir_measures", *map(str, arguments), *flags], capture_output=True, text=True
+            [sys.executable, "-m", "ir_measures", *map(str, arguments), *flags],
+            capture_output=True,
+            text=True,
         )
         assert theirs.returncode == 0, theirs.stderr
         assert sorted(output(*arguments, *flags).splitlines()) == sorted(theirs.stdout.splitlines()), flags
@@ -95,8 +101,12 @@ def test_one_run_relative_to_others(files: Path) -> None:
     measures = [nDCG @ 2, NRG @ 2, UniqueRel @ 2, rrLP]
     with RunContext({n: RUNS[n] for n in "BC"}, reference="C"):
         expected = ir_measures.calc(measures, QRELS, RUNS["A"])
-    assert output(*arguments, *with_reference) == "".join(f"{m}\t{expected.aggregated[m]:.4f}\n" for m in measures)
-    lines = [json.loads(line) for line in output(*arguments, *with_reference, "-q", "-o", "jsonl").splitlines()]
+    assert output(*arguments, *with_reference) == "".join(
+        f"{m}\t{expected.aggregated[m]:.4f}\n" for m in measures
+    )
+    lines = [
+        json.loads(line) for line in output(*arguments, *with_reference, "-q", "-o", "jsonl").splitlines()
+    ]
     values = {(m.query_id, str(m.measure)): m.value for m in expected.per_query}
     values |= {("all", str(m)): v for m, v in expected.aggregated.items()}
     assert {(r["query_id"], r["measure"]): r["value"] for r in lines} == pytest.approx(values)
@@ -106,7 +116,10 @@ def test_one_run_relative_to_others(files: Path) -> None:
 def test_arguments_in_any_order(files: Path) -> None:
     runs = files / "runs"
     expected = output(files / "qrels.txt", runs / "A.run", "nDCG@2", "NRG@2", "--prior", runs / "B.run")
-    assert output("--prior", runs / "B.run", files / "qrels.txt", runs / "A.run", "nDCG@2", "-p", "4", "NRG@2") == expected
+    assert (
+        output("--prior", runs / "B.run", files / "qrels.txt", runs / "A.run", "nDCG@2", "-p", "4", "NRG@2")
+        == expected
+    )
 
 
 def test_the_only_prior_is_the_reference(files: Path) -> None:
@@ -138,7 +151,9 @@ def test_measures_in_one_argument() -> None:
 
 @pytest.mark.parametrize("policy", ["others", "earlier"])
 def test_a_folder_is_a_table(files: Path, policy: str) -> None:
-    text = output(files / "qrels.txt", files / "runs", "nDCG@2 NRG@2", "UniqueRel@2", "--priors", policy, "-p", -1)
+    text = output(
+        files / "qrels.txt", files / "runs", "nDCG@2 NRG@2", "UniqueRel@2", "--priors", policy, "-p", -1
+    )
     (files / "table.tsv").write_text(text, encoding="utf-8")
     table = pd.read_csv(files / "table.tsv", sep="\t")
     expected = RunContext(RUNS, priors=policy).evaluate(QRELS, [nDCG @ 2, NRG @ 2, UniqueRel @ 2])
@@ -157,7 +172,7 @@ def test_a_folder_by_query_and_as_jsonl(files: Path) -> None:
     long = pd.read_csv(files / "long.tsv", sep="\t", dtype={"query_id": str})
     assert list(long.columns) == ["name", "query_id", "measure", "value"]
     per_query = context.evaluate(QRELS, [NRG @ 2, rrLP], perquery=True)
-    want = {(r.name, r.qid, r.measure): r.value for r in per_query.itertuples(index=False)}
+    want = {(r.name, r.query_id, r.measure): r.value for r in per_query.itertuples(index=False)}
     want |= {(name, "all", m): expected.loc[name, m] for name in RUNS for m in expected.columns}
     got = {(r.name, r.query_id, r.measure): r.value for r in long.itertuples(index=False)}
     assert got == pytest.approx(want) and len(long) == len(want)
@@ -186,7 +201,14 @@ def test_the_picture(files: Path) -> None:
     (files / "groups.csv").write_text("A,x\nB,x\nC,y\n", encoding="utf-8")
     path = files / "out.svg"
     text = output(
-        files / "qrels.txt", files / "runs", "NRG@2", "nDCG@2", "--plot", path, "--groups", files / "groups.csv"
+        files / "qrels.txt",
+        files / "runs",
+        "NRG@2",
+        "nDCG@2",
+        "--plot",
+        path,
+        "--groups",
+        files / "groups.csv",
     )
     assert text.splitlines()[0] == "name\tNRG@2\tnDCG@2"
     assert path.read_bytes().startswith(b"<?xml")
@@ -203,7 +225,9 @@ def test_qrels_of_a_dataset(files: Path) -> None:
     path = write_run(files / "bm25.run", "BM25", rankings)
     measures = [nDCG @ 10, AP, P @ 5]
     expected = ir_measures.calc_aggregate(measures, demo.generate().qrels, rankings)
-    assert output(demo.DATASET_ID, path, "nDCG@10 AP P@5") == "".join(f"{m}\t{expected[m]:.4f}\n" for m in measures)
+    assert output(demo.DATASET_ID, path, "nDCG@10 AP P@5") == "".join(
+        f"{m}\t{expected[m]:.4f}\n" for m in measures
+    )
 
 
 def test_vaswani(files: Path) -> None:
@@ -213,7 +237,12 @@ def test_vaswani(files: Path) -> None:
     shutil.copytree(home, files / "home", copy_function=shutil.copyfile)
     path = write_run(files / "v.run", "v", {"1": {"1239": 3.0, "1": 2.0, "1502": 1.0}})
     done = run(
-        "vaswani", path, "P@3", "nDCG_UE(pool='corpus')@3", "-q", env=os.environ | {"IR_DATASETS_HOME": str(files / "home")}
+        "vaswani",
+        path,
+        "P@3",
+        "nDCG_UE(pool='corpus')@3",
+        "-q",
+        env=os.environ | {"IR_DATASETS_HOME": str(files / "home")},
     )
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
@@ -226,8 +255,11 @@ OFFLINE = {"IR_DATASETS_DL_TRIES": "1", "IR_DATASETS_DL_TIMEOUT": "2", "https_pr
 @pytest.mark.parametrize(
     ("dataset", "message"),
     [
-        ("antique/test", "files of the dataset 'antique/test' cannot be had .*is there a network"),
-        ("antiqe/test", "no qrels file 'antiqe/test', and ir_datasets knows no dataset .*did you mean 'antique/test'"),
+        ("antique/test", "files of the dataset 'antique/test' could not be fetched .*is there a network"),
+        (
+            "antiqe/test",
+            "no qrels file 'antiqe/test', and ir_datasets knows no dataset .*did you mean 'antique/test'",
+        ),
         ("antique", "'antique' has docs, but no .*qrels.*give the qrels yourself"),
     ],
 )
@@ -247,7 +279,7 @@ BAD = {
     "no such qrels": (["nix.txt", *ONE[1:], "NRG@2", *PRIOR], "no qrels file 'nix.txt'"),
     "qrels that are a folder": (["runs", *ONE[1:], "NRG@2", *PRIOR], "runs is a folder; give a TREC qrels file"),
     "qrels that are a run": (["runs/A.run", *ONE[1:], "NRG@2", *PRIOR], "runs/A.run, line 1: a TREC qrels line is"),
-    "binary qrels": (["binary", *ONE[1:], "NRG@2", *PRIOR], "the qrels binary: not a TREC qrels file in UTF-8"),
+    "binary qrels": (["binary", *ONE[1:], "NRG@2", *PRIOR], "the qrels binary, line 1: it is not text in UTF-8 (byte 0xff at 1)"),
     "truncated qrels": (["truncated.gz", *ONE[1:], "NRG@2", *PRIOR], "truncated.gz: the .gz file is truncated"),
     "empty qrels": (["empty", *ONE[1:], "NRG@2", *PRIOR], "the qrels hold no judgment"),
     "other topics": (["other.txt", *ONE[1:], "NRG@2", *PRIOR], "run 'A' has no query in common with the qrels"),
@@ -261,14 +293,14 @@ BAD = {
     "prior ranks as the run": ([*ONE, "NRG@2", "--prior", "copy.run"], "'copy' ranks exactly as the evaluated run"),
     "which reference": ([*ONE, "rrLP", "--prior", "runs/B.run", "--prior", "runs/C.run"], "with --reference which of B, C"),
     "which reference of the folder": ([*FOLDER, "MED@2"], "say with --reference which of A, B, C"),
-    "unknown reference": ([*FOLDER, "MED@2", "--reference", "D"], "--reference D is no run of runs; its runs are A, B, C"),
+    "unknown reference": ([*FOLDER, "MED@2", "--reference", "D"], "--reference D is not a run of runs; its runs are A, B, C"),
     "a run as a measure": ([*ONE, "runs/B.run", "NRG@2"], "'runs/B.run' is a file, not a measure"),
     "typo": ([*ONE, "NGR(base='RBP')@10", *PRIOR], "the nearest is 'NRG', that is NRG(base='RBP')@10"),
     "wrong case": ([*ONE, "ndcg@10"], "no measure is called 'ndcg'; the nearest is 'nDCG', that is nDCG@10"),
     "open bracket": ([*ONE, "NRG(base='RBP'@10", *PRIOR], "problem parsing measure"),
     "bad parameter": ([*ONE, "NRG(base='X')@10", *PRIOR], "base='X' is not allowed; it must be one of"),
     "lacking parameter": ([*ONE, "P"], "it needs the parameter cutoff: write P@10"),
-    "cutoff 0": ([*ONE, "nDCG@0"], "nDCG@0: the cutoff must be from 1 to 2^31 - 1"),
+    "cutoff 0": ([*ONE, "nDCG@0"], "nDCG@0: cutoff=0 is not allowed; it must be from 1 to 2^31 - 1"),
     "no provider": ([*ONE, "alpha_nDCG(alpha=0.3)@7"], "Unsupported measures"),
     "other provider": ([*ONE, "nDCG@2", "--provider", "judged"], "--provider judged does not compute nDCG@2"),
     "no size of the collection": ([*ONE, "nDCG_UE(pool='corpus')@2"], "the number of documents in the collection (on the command line: --num_docs)"),
@@ -278,10 +310,10 @@ BAD = {
     "bad format": ([*ONE, "P@1", "-o", "xml"], "invalid choice: 'xml'"),
     "--prior for a folder": ([*FOLDER, "NRG@2", *PRIOR], "choose with --priors"),
     "--priors for a file": ([*ONE, "NRG@2", "--priors", "earlier"], "--priors goes with a folder of runs"),
-    "empty folder": (["qrels.txt", "nothing", "NRG@2"], "nothing: the folder holds no file"),
+    "empty folder": (["qrels.txt", "nothing", "NRG@2"], "nothing: the folder holds no file of a run"),
     "non-run in the folder": (["qrels.txt", "mixed", "NRG@2"], "mixed/README.md, line 1: 3 columns"),
     "no groups": ([*FOLDER, "NRG@2", "--priors", "best-of-other-groups"], "needs the groups: give --groups CSV"),
-    "no such groups": ([*FOLDER, "NRG@2", "--groups", "nix.csv"], "nix.csv: No such file or directory; check the path"),
+    "no such groups": ([*FOLDER, "NRG@2", "--groups", "nix.csv"], "--groups nix.csv: no such file; check the path"),
     "a run lacks in the groups": ([*FOLDER, "NRG@2", "--groups", "lacks.csv"], "lacks B, C; add a line such as 'B,its group'"),
     "three columns": ([*FOLDER, "NRG@2", "--groups", "three.csv"], "three.csv, line 2: a line is 'run,group', not 'B,x,y'"),
     "two groups": ([*FOLDER, "NRG@2", "--groups", "two.csv"], "two.csv, line 2: 'A' is in 'x' already"),
@@ -294,7 +326,9 @@ BAD = {
 }  # fmt: skip
 
 
-def test_bad_input_is_one_line_and_exit_code_2(files: Path, capfd: pytest.CaptureFixture[str], monkeypatch) -> None:
+def test_bad_input_is_one_line_and_exit_code_2(
+    files: Path, capfd: pytest.CaptureFixture[str], monkeypatch
+) -> None:
     """All cases in this process, where it is quick; a few of every kind run as processes below."""
     from ir_measures_relative.cli import main
 
@@ -323,7 +357,7 @@ def test_bad_input_of_a_process(files: Path, case: str) -> None:
 
 
 def prepare_bad_input(files: Path) -> None:
-    (files / "binary").write_bytes(b"\xff\xfe 0 x 1\n")
+    (files / "binary").write_bytes(b"\xff\xfa 0 x 1\n")
     (files / "truncated.gz").write_bytes(gzip.compress(b"1 Q0 a 1 1.0 A\n" * 1000)[:30])
     (files / "empty").write_text("")
     (files / "other.txt").write_text("77 0 a 1\n")
@@ -374,10 +408,16 @@ def test_what_may_not_be_read(files: Path, open_folder: Path) -> None:
     try:
         for arguments, message in [
             (["qrels.txt", "runs", "NRG@2"], "runs: Permission denied; check the path and its permissions"),
-            (["closed.txt", "*.txt", "P@2"], "closed.txt: Permission denied; check the path and its permissions"),
+            (
+                ["closed.txt", "*.txt", "P@2"],
+                "closed.txt: Permission denied; check the path and its permissions",
+            ),
         ]:
             done = subprocess.run(
-                [sys.executable, "-c", _AS_NOBODY, *arguments], capture_output=True, text=True, cwd=open_folder / "x"
+                [sys.executable, "-c", _AS_NOBODY, *arguments],
+                capture_output=True,
+                text=True,
+                cwd=open_folder / "x",
             )
             assert done.returncode == 2 and done.stdout == ""
             assert done.stderr == f"ir_measures_relative: error: {message}\n"
@@ -401,7 +441,10 @@ def test_warnings_are_single_lines(files: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX pipes and signals")
 def test_a_reader_who_leaves(files: Path) -> None:
     process = subprocess.Popen(
-        [*COMMAND, "qrels.txt", "runs", "NRG@2", "-q"], cwd=files, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*COMMAND, "qrels.txt", "runs", "NRG@2", "-q"],
+        cwd=files,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     assert process.stdout and process.stderr
     process.stdout.close()
@@ -425,7 +468,11 @@ def test_control_c(files: Path) -> None:
 def test_a_full_disk(files: Path) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [*COMMAND, "qrels.txt", "runs", "NRG@2"], cwd=files, stdout=full, stderr=subprocess.PIPE, text=True
+            [*COMMAND, "qrels.txt", "runs", "NRG@2"],
+            cwd=files,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
         )
     assert (done.returncode, done.stderr) == (2, "ir_measures_relative: error: No space left on device\n")
 
@@ -433,7 +480,16 @@ def test_a_full_disk(files: Path) -> None:
 def test_help_and_version() -> None:
     assert output("--version") == f"ir_measures_relative {__version__}\n"
     text = output("--help")
-    for word in ("QRELS", "--prior RUN", "--reference", "--priors", "best-of-other-groups", "--plot", "NRG", "rrLP"):
+    for word in (
+        "QRELS",
+        "--prior RUN",
+        "--reference",
+        "--priors",
+        "best-of-other-groups",
+        "--plot",
+        "NRG",
+        "rrLP",
+    ):
         assert word in text
 
 
@@ -458,7 +514,12 @@ def test_robust_runs_from_the_gz_and_unpacked(robust03_path: Path, tmp_path: Pat
     assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 10_000
     rows = [line.split("\t") for line in text.splitlines()]
     assert rows[0] == ["name", *measures] and len(rows) == 1 + 17
-    assert rows[1 + [r[0] for r in rows[1:]].index("pircRBa1")][1:] == ["0.4572", "0.0772", "0.6847", "0.4600"]
+    assert rows[1 + [r[0] for r in rows[1:]].index("pircRBa1")][1:] == [
+        "0.4572",
+        "0.0772",
+        "0.6847",
+        "0.4600",
+    ]
 
 
 def test_a_prior_for_other_topics_and_an_empty_file(tmp_path) -> None:
@@ -473,7 +534,10 @@ def test_a_prior_for_other_topics_and_an_empty_file(tmp_path) -> None:
 
     done = call("NRG@10", "--prior", "other.run")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert "run 'other' has no query in common with the qrels: the run has ['9'], the qrels have ['1']" in done.stderr
+    assert (
+        "run 'other' has no query in common with the qrels: the run has ['9'], the qrels have ['1']"
+        in done.stderr
+    )
     done = call("NRG@10", "--prior", "empty.run")
     assert done.returncode == 0
     assert "holds no ranking; all of its rankings count as empty" in done.stderr

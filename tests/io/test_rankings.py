@@ -140,7 +140,10 @@ def test_importing_is_cheap() -> None:
 
 
 def test_long_and_non_ascii_ids_in_files(tmp_path) -> None:
-    run = {"q" * 80: {"http://example.org/" + "x" * 500: 2.0, "http://example.org/" + "x" * 499 + "y": 1.0}, "é": {"ü": 1.0, "日本": 1.0}}
+    run = {
+        "q" * 80: {"http://example.org/" + "x" * 500: 2.0, "http://example.org/" + "x" * 499 + "y": 1.0},
+        "é": {"ü": 1.0, "日本": 1.0},
+    }
     path = tmp_path / "long.run"
     path.write_text(trec_lines(run), encoding="utf-8")
     assert as_lists(read_run(path)) == {q: oracles.trec_order(docs) for q, docs in run.items()}

@@ -57,7 +57,12 @@ def test_every_way_to_name_a_dataset(demo_id) -> None:
 
 def test_name_and_options(demo_id) -> None:
     context = RunContext.from_irds(demo_id, name="BM25", reference="BM25", groups={"BM25": "g"}, num_docs=77)
-    assert (context.names, context.reference, context.groups, context.num_docs) == (["BM25"], "BM25", {"BM25": "g"}, 77)
+    assert (context.names, context.reference, context.groups, context.num_docs) == (
+        ["BM25"],
+        "BM25",
+        {"BM25": "g"},
+        77,
+    )
 
 
 def test_the_judgments_of_the_dataset(demo_id) -> None:
@@ -86,15 +91,21 @@ def test_a_dataset_without_scoreddocs() -> None:
 def test_a_dataset_without_docs_or_qrels() -> None:
     context = RunContext.from_irds(part("queries", "scoreddocs"))
     assert context.num_docs is None
-    with pytest.raises(ValueError, match="has queries, scoreddocs, but no docs and no qrels; give the qrels yourself"):
+    with pytest.raises(
+        ValueError, match="has queries, scoreddocs, but no docs and no qrels; give the qrels yourself"
+    ):
         context.evaluate(None, ["nDCG@10"])
     assert context.evaluate(demo.generate().qrels, ["nDCG@10"])["nDCG@10"][0] > 0.3
 
 
 def test_a_dataset_with_nothing_of_use() -> None:
-    with pytest.raises(ValueError, match="has qrels, but no docs and no queries and no scoreddocs, so there is nothing"):
+    with pytest.raises(
+        ValueError, match="has qrels, but no docs and no queries and no scoreddocs, so there is nothing"
+    ):
         RunContext.from_irds(part("qrels"), name=None)
-    assert describe(ir_datasets.load("vaswani")).startswith("the dataset 'vaswani' has docs, queries, qrels, but no sc")
+    assert describe(ir_datasets.load("vaswani")).startswith(
+        "the dataset 'vaswani' has docs, queries, qrels, but no sc"
+    )
 
 
 def test_num_docs_is_known_without_the_files(demo_id) -> None:
@@ -107,7 +118,9 @@ def test_num_docs_is_known_without_the_files(demo_id) -> None:
             return {"count": 5}
 
     assert RunContext.from_irds(ir_datasets.Dataset(Known()), name=None).num_docs == 5
-    with pytest.raises(ConnectionError, match="cannot be had .All download sources failed.; is there a network"):
+    with pytest.raises(
+        ConnectionError, match="could not be fetched .All download sources failed.; is there a network"
+    ):
         RunContext.from_irds(ir_datasets.Dataset(Docs()), name=None)
     assert RunContext.from_irds(ir_datasets.Dataset(Docs()), name=None, num_docs=8).num_docs == 8
     assert RunContext.from_irds("vaswani", name=None).num_docs == 11429
@@ -117,11 +130,13 @@ def test_num_docs_is_known_without_the_files(demo_id) -> None:
 
 
 def test_unknown_datasets(demo_id) -> None:
-    with pytest.raises(ValueError, match=r"knows no dataset 'relative-dmo'; did you mean 'relative-demo'\?.*ir-datasets\.com"):
+    with pytest.raises(
+        ValueError, match=r"knows no dataset 'relative-dmo'; did you mean 'relative-demo'\?.*ir-datasets\.com"
+    ):
         RunContext.from_irds("relative-dmo")
     with pytest.raises(ValueError, match=r"knows no dataset '%%%'; The ids are listed"):
         RunContext.from_irds("%%%")
-    with pytest.raises(TypeError, match="a int is no dataset; give an ir_datasets id"):
+    with pytest.raises(TypeError, match="a int is not a dataset; give an ir_datasets id"):
         RunContext.from_irds(3)
 
 
@@ -133,9 +148,15 @@ def test_no_network(tmp_path) -> None:
         "except ConnectionError as error: print(error)\n"
     )
     proxy = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
-    env = {**os.environ, **proxy, "IR_DATASETS_HOME": str(tmp_path), "IR_DATASETS_DL_TRIES": "1", "no_proxy": ""}
+    env = {
+        **os.environ,
+        **proxy,
+        "IR_DATASETS_HOME": str(tmp_path),
+        "IR_DATASETS_DL_TRIES": "1",
+        "no_proxy": "",
+    }
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True)
-    assert "'msmarco-passage/trec-dl-2019/judged' cannot be had" in done.stdout
+    assert "'msmarco-passage/trec-dl-2019/judged' could not be fetched" in done.stdout
     assert "is there a network?" in done.stdout
     assert "IR_DATASETS_HOME" in done.stdout
 
@@ -150,7 +171,9 @@ def pt():
 
 def test_pipelines_run_once_each(pt, tmp_path) -> None:
     topics = pd.DataFrame({"qid": ["1", "2"], "query": ["x", "y"]})
-    results = pd.DataFrame({"qid": [1, 1, 2], "docno": ["a", "b", "a"], "score": [2, 1, 1], "rank": [0, 1, 0]})
+    results = pd.DataFrame(
+        {"qid": [1, 1, 2], "docno": ["a", "b", "a"], "score": [2, 1, 1], "rank": [0, 1, 0]}
+    )
     calls = []
 
     def retrieve(queries):
@@ -164,7 +187,9 @@ def test_pipelines_run_once_each(pt, tmp_path) -> None:
     expected = {"one": {"1": {"a": 2, "b": 1}, "2": {"a": 1}}, "two": {"1": {"a": 2, "b": 1}}}
     for name, run in expected.items():
         assert context.runs[name].to_dict().keys() == run.keys()
-        assert {q: list(d) for q, d in context.runs[name].to_dict().items()} == {q: list(d) for q, d in run.items()}
+        assert {q: list(d) for q, d in context.runs[name].to_dict().items()} == {
+            q: list(d) for q, d in run.items()
+        }
     assert results["qid"].tolist() == [1, 1, 2]
     (tmp_path / "topics").write_text("<top>\n<num>7</num>\n<title>z</title>\n</top>\n", encoding="utf-8")
     RunContext.from_pipelines({"one": pipeline}, tmp_path / "topics")
@@ -174,14 +199,18 @@ def test_pipelines_run_once_each(pt, tmp_path) -> None:
 def test_pipelines_inside_an_experiment(pt, demo_id) -> None:
     dataset = pt.get_dataset(f"irds:{demo_id}")
     data = demo.generate()
-    run = pd.DataFrame([(r.query_id, r.doc_id, r.score) for r in data.scoreddocs], columns=["qid", "docno", "score"])
+    run = pd.DataFrame(
+        [(r.query_id, r.doc_id, r.score) for r in data.scoreddocs], columns=["qid", "docno", "score"]
+    )
     run = pt.model.add_ranks(run)
     turned = pt.model.add_ranks(run.assign(score=-run["score"]))
     pipelines = {n: pt.Transformer.from_df(f) for n, f in (("up", run), ("down", turned))}
     named = [p >> pt.apply.generic(lambda r, n=n: r.assign(name=n)) for n, p in pipelines.items()]
     measures = [NRG @ 10]
     with RunContext.from_pipelines(pipelines, dataset.get_topics()):
-        table = pt.Experiment(named, dataset.get_topics(), dataset.get_qrels(), measures, ["up", "down"], validate="ignore")
+        table = pt.Experiment(
+            named, dataset.get_topics(), dataset.get_qrels(), measures, ["up", "down"], validate="ignore"
+        )
     theirs = pt.relative.Experiment(pipelines, dataset.get_topics(), dataset.get_qrels(), measures)
     pd.testing.assert_frame_equal(table, theirs, check_exact=True)
 

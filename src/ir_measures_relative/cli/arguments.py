@@ -40,12 +40,14 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         formatter_class=_Help,
     )
     parser.add_argument(
-        "qrels", metavar="QRELS", help="a TREC qrels file, plain or .gz, or an ir_datasets id"
+        "qrels",
+        metavar="QRELS",
+        help="a TREC qrels file, plain or packed (.gz, .bz2, .xz), or an ir_datasets id",
     )
     parser.add_argument(
         "run",
         metavar="RUN",
-        help="a TREC run file, plain or .gz; or a folder of run files (or a glob in quotes), each of which is "
+        help="a TREC run file, plain or packed; or a folder of run files (or a glob in quotes), each of which is "
         "scored, one row a run",
     )
     parser.add_argument(
@@ -148,7 +150,7 @@ def _check(args: argparse.Namespace) -> None:
     for flag in ("priors", "groups", "plot"):
         if getattr(args, flag):
             raise ValueError(
-                f"--{flag} goes with a folder of runs, and {args.run} is none; give the folder as RUN"
+                f"--{flag} goes with a folder of runs, and {args.run} is not one; give the folder as RUN"
             )
 
 

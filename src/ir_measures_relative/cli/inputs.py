@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import ir_measures
+import numpy as np
 
 from ..context import RunContext
 from ..ids import Ids
 from ..io.files import read_bytes
-from ..io.qrels import QrelsColumns, qrels_columns
+from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
 from ..io.runs import run_files
-from ..io.trec import read_trec_qrels
 from ..measures.declaration import is_relative
 from ..priors import Policy
 
@@ -36,7 +36,7 @@ class Judged(NamedTuple):
         """The judgments as ir_measures takes them."""
         queries, docs = (c.strings() if isinstance(c, Ids) else c for c in self.columns[:2])
         iterations = self.iterations.strings() if isinstance(self.iterations, Ids) else self.iterations
-        labels = self.columns.relevance.tolist()
+        labels = self.columns.relevance.astype(np.int64).tolist()
         return map(ir_measures.Qrel, queries, docs, labels, iterations)
 
 
@@ -58,6 +58,14 @@ def files_of_runs(args: argparse.Namespace) -> list[Path]:
     return [*own, *{file.resolve(): file for file in [*reference, *priors]}.values()]
 
 
+def input_files(args: argparse.Namespace, runs: Iterable[Path]) -> dict[str, Path]:
+    """The files that the command reads, by what a message calls them."""
+    named = {"the qrels": args.qrels, "the file of --groups": args.groups, "the reference": args.reference}
+    return {f"the run {run}": run for run in runs} | {
+        called: Path(path) for called, path in named.items() if path is not None
+    }
+
+
 def read_context(
     args: argparse.Namespace, files: list[Path], num_docs: int | None
 ) -> tuple[RunContext, list[str]]:
@@ -67,7 +75,7 @@ def read_context(
     except ValueError as error:
         if args.is_folder:
             raise ValueError(
-                f"{error}; a file that is no run does not belong in the folder of runs"
+                f"{error}; a file that is not a run does not belong in the folder of runs"
             ) from None
         raise
     names = list(runs)
@@ -88,10 +96,10 @@ def read_context(
 def read_groups(path: str, names: Sequence[str]) -> dict[str, str]:
     """The group of every run; lines about other runs, and a header, are passed over."""
     try:
-        text = read_bytes(path, path).decode("utf-8-sig")
+        text = read_bytes(path, f"--groups {path}").decode()
     except UnicodeDecodeError:
         raise ValueError(
-            f"--groups {path} is no text in UTF-8; give a CSV file of two columns, run,group"
+            f"--groups {path} is not text in UTF-8; give a CSV file of two columns, run,group"
         ) from None
     groups: dict[str, str] = {}
     try:
@@ -127,8 +135,7 @@ def read_qrels(qrels: str) -> Judged:
         raise ValueError(f"{qrels} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
     if not os.path.exists(qrels):
         return _read_dataset(qrels)
-    file = read_trec_qrels(qrels)
-    return Judged(QrelsColumns(file.query_ids, file.doc_ids, file.relevance), file.iterations, None)
+    return Judged(*read_qrels_file(qrels), None)
 
 
 def _read_dataset(name: str) -> Judged:

@@ -1,22 +1,21 @@
-"""What the command writes: tables, the picture, messages."""
+"""What the command writes: tables and messages."""
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import os
+import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
-import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray
-from ..measures.declaration import is_relative
 from ..scoring import Scores, aggregate
 
 PROG = "ir_measures_relative"
@@ -63,40 +62,6 @@ def _tsv(row: dict[str, Any], places: int) -> str:
     return "\t".join(cell if isinstance(cell, str) else format(cell, spec) for cell in row.values())
 
 
-def check_plot(path: str, measures: Sequence[ir_measures.Measure]) -> tuple[str, str]:
-    """The relative and the absolute measure to draw.
-
-    Raises:
-        ValueError: there are not both, or the picture cannot be written there.
-    """
-    relative = [str(m) for m in measures if is_relative(m)]
-    absolute = [str(m) for m in measures if not is_relative(m)]
-    if not relative or not absolute:
-        lacking = "a relative one, such as NRG@10" if not relative else "an absolute one, such as nDCG@10"
-        raise ValueError(f"--plot draws a relative measure against an absolute one: add {lacking}")
-    from ..plots import new_figure
-
-    formats = new_figure().canvas.get_supported_filetypes()
-    if Path(path).suffix[1:].lower() not in formats:
-        raise ValueError(
-            f"--plot {path}: the ending of the name says the format; give one of .{', .'.join(formats)}"
-        )
-    folder = Path(path).resolve().parent
-    if not folder.is_dir():
-        raise ValueError(f"--plot {path}: there is no folder {folder}; make it first")
-    if os.path.isdir(path) or not os.access(path if os.path.exists(path) else folder, os.W_OK):
-        raise ValueError(f"--plot {path}: cannot be written; give another path")
-    return relative[0], absolute[0]
-
-
-def plot(path: str, table: Any, relative: str, absolute: str, groups: dict[str, str]) -> None:
-    from ..plots import new_figure, relative_against_absolute
-
-    figure = new_figure()
-    relative_against_absolute(table, relative, absolute, groups=groups or None, ax=figure.subplots())
-    figure.savefig(path, dpi=150)
-
-
 # What the messages of the package call an argument, and what it is called here.
 _FLAGS = {"num_docs=": "--num_docs", "reference=": "--reference"}
 
@@ -131,14 +96,40 @@ def tidy_warnings() -> Iterator[None]:
 
 
 def say(kind: str, message: str) -> None:
+    """One line on stderr; nothing where that cannot be written."""
     from tqdm import tqdm
 
-    tqdm.write(f"{PROG}: {kind}: {' '.join(message.split())}", file=sys.stderr)
+    line = re.sub(r"\S{1000,}", lambda word: f"{word[0][:100]}… ({len(word[0])} characters)", message)
+    with suppress(OSError):
+        tqdm.write(f"{PROG}: {kind}: {' '.join(line.split())}", file=sys.stderr)
+
+
+def open_streams() -> None:
+    """Makes stdout and stderr usable, whatever the command was given for them.
+
+    Raises:
+        ValueError: stdout is closed.
+    """
+    for descriptor in range(3):  # so that no file that is opened later takes the place of a closed one
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115  (as long as the process lives)
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        raise ValueError("the standard output is closed; open it, or send it to a file or to /dev/null")
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        # The name of a file need not be text in the encoding of the terminal; it goes out as it came in.
+        utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
+        sys.stdout.reconfigure(errors="surrogateescape" if utf8 else "backslashreplace")
 
 
 def drop_output() -> None:
     """Keeps the interpreter from writing, on its way out, what could not be written."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

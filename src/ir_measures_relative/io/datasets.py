@@ -110,14 +110,19 @@ def fetching(dataset: Any) -> Iterator[None]:
     except (RuntimeError, OSError) as error:
         cause = str(error.args[0]) if error.args else type(error).__name__
         raise ConnectionError(
-            f"the files of the dataset {name_of(dataset)!r} could not be fetched ({cause}); is there a network? Without one, "
-            "ir_datasets finds them where IR_DATASETS_HOME (~/.ir_datasets) holds a copy"
+            f"the files of the dataset {name_of(dataset)!r} could not be fetched ({cause}); is there a network? "
+            "Without one, ir_datasets finds them where IR_DATASETS_HOME (~/.ir_datasets) holds a copy"
         ) from error
 
 
 def name_of(dataset: Any) -> str:
     """The id of a dataset, or what stands for one."""
-    return str(dataset.dataset_id()) if hasattr(dataset, "dataset_id") else repr(dataset)
+    return id_of(dataset) or repr(dataset)
+
+
+def id_of(dataset: Any) -> str | None:
+    """The id of a dataset; None where it has none."""
+    return str(dataset.dataset_id()) if hasattr(dataset, "dataset_id") else None
 
 
 def describe(dataset: Any) -> str:

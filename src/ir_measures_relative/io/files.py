@@ -1,20 +1,40 @@
-"""The content of a file, whatever it is packed in."""
+"""The content of a file, whatever it is packed in; and what a file is that holds no text."""
 
 from __future__ import annotations
 
 import gzip
 import os
+import re
 import zlib
 from pathlib import Path
 
-# The first bytes of what cannot be read as text, what to call it, and what to do.
-_NOT_TEXT = {
-    b"\x28\xb5\x2f\xfd": ("zstd", "unpack it with 'zstd -d', or pack it as .gz"),
-    b"\x04\x22\x4d\x18": ("lz4", "unpack it with 'lz4 -d', or pack it as .gz"),
-    b"PK\x03\x04": ("zip", "unpack it, or pack it as .gz"),
-    b"7z\xbc\xaf": ("7z", "unpack it, or pack it as .gz"),
-}
+GZIP = b"\x1f\x8b"
 PARQUET = b"PAR1"  #: the first bytes of a Parquet file
+
+# The first bytes of what is not read here, what to call it, and what to do.
+_OTHERS = {
+    b"\x28\xb5\x2f\xfd": ("a zstd file", "unpack it with 'zstd -d', or pack it as .gz"),
+    b"\x04\x22\x4d\x18": ("an lz4 file", "unpack it with 'lz4 -d', or pack it as .gz"),
+    b"PK\x03\x04": ("a zip file", "unpack it, or pack it as .gz"),
+    b"7z\xbc\xaf\x27\x1c": ("a 7z file", "unpack it, or pack it as .gz"),
+    b"\xff\xfe": ("text in UTF-16", "convert it to UTF-8"),
+    b"\xfe\xff": ("text in UTF-16", "convert it to UTF-8"),
+}
+
+# The first bytes of pictures.
+_PICTURES = {
+    "PNG": rb"\x89PNG\r\n\x1a\n",
+    "JPEG": rb"\xff\xd8\xff",
+    "GIF": rb"GIF8[79]a",
+    "TIFF": rb"II\*\x00|MM\x00\*",
+    "WebP": rb"RIFF....WEBP",
+    "AVIF": rb"....ftypavi[fs]",
+    "PDF": rb"%PDF-",
+    "PostScript": rb"%!PS",
+    "PGF": rb"%% Creator: Matplotlib, PGF",
+    "SVG": rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!DOCTYPE svg|<svg)",
+}
+_HEAD = 2048  # bytes in which a kind of picture shows
 
 
 def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
@@ -26,35 +46,57 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
     Raises:
         FileNotFoundError: no such file.
         IsADirectoryError: a folder.
-        ValueError: a damaged file, or one packed otherwise; says how to unpack it.
+        ValueError: a damaged file, one packed otherwise, a picture; says what to do.
     """
     file = Path(path)
     if file.is_dir():
-        raise IsADirectoryError(
-            f"{source} is a folder; give a file (RunContext.from_trec reads a folder of runs)"
-        )
+        raise IsADirectoryError(f"{source} is a folder; give a file")
     if not file.exists():
         raise FileNotFoundError(f"{source}: no such file; check the path")
-    data = file.read_bytes()
-    try:
-        kind = "file"
-        if data[:2] == b"\x1f\x8b":
-            kind, data = ".gz file", gzip.decompress(data)
-        elif data[:3] == b"BZh":
-            import bz2
-
-            kind, data = ".bz2 file", bz2.decompress(data)
-        elif data[:6] == b"\xfd7zXZ\x00":
-            import lzma
-
-            kind, data = ".xz file", lzma.decompress(data)
-    except (EOFError, OSError, ValueError, zlib.error) as error:
-        raise ValueError(f"{source}: the {kind} is truncated or damaged ({error}); fetch it again") from None
-    except Exception as error:  # lzma's own error, without importing lzma to name it
-        if type(error).__name__ != "LZMAError":
-            raise
-        raise ValueError(f"{source}: the {kind} is truncated or damaged ({error}); fetch it again") from None
-    for start, (name, remedy) in _NOT_TEXT.items():
+    data = _unpacked(file.read_bytes(), source)
+    for start, (name, remedy) in _OTHERS.items():
         if data.startswith(start):
-            raise ValueError(f"{source} is a {name} file, which is not read here; {remedy}")
+            raise ValueError(f"{source} is {name}, which is not read here; {remedy}")
+    picture = kind_of_picture(data[:_HEAD])
+    if picture:
+        raise ValueError(f"{source} is a picture ({picture}); give a text file")
     return data.removeprefix(b"\xef\xbb\xbf")  # the mark that some editors put in front of UTF-8
+
+
+def _unpacked(data: bytes, source: str) -> bytes:
+    damage: tuple[type[Exception], ...] = (EOFError, OSError, ValueError, zlib.error)
+    unpack = None
+    if data.startswith(GZIP):
+        kind, unpack = ".gz", gzip.decompress
+    elif data.startswith(b"BZh"):
+        import bz2
+
+        kind, unpack = ".bz2", bz2.decompress
+    elif data.startswith(b"\xfd7zXZ\x00"):
+        import lzma
+
+        kind, unpack, damage = ".xz", lzma.decompress, (*damage, lzma.LZMAError)
+    if unpack is None:
+        return data
+    try:
+        return unpack(data)
+    except damage as error:
+        raise ValueError(
+            f"{source}: the {kind} file is truncated or damaged ({error}); fetch it again"
+        ) from None
+
+
+def kind_of_picture(start: bytes) -> str | None:
+    """What kind of picture a file is that starts so; None where it is not a picture."""
+    if start.startswith(GZIP):  # .svgz
+        try:
+            start = zlib.decompressobj(wbits=31).decompress(start, _HEAD)
+        except zlib.error:
+            return None
+    return next((kind for kind, head in _PICTURES.items() if re.match(head, start, re.DOTALL)), None)
+
+
+def is_picture(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a picture, by its content."""
+    with open(path, "rb") as file:
+        return kind_of_picture(file.read(_HEAD)) is not None

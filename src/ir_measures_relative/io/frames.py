@@ -69,7 +69,9 @@ def text_of(column: Any) -> Ids | ObjectArray:
 def _arrow_ids(column: Any) -> Ids | None:
     """The ids in a column that pandas keeps as Arrow strings; None where it does not, or a value is missing."""
     array = getattr(column, "array", None)
-    if not hasattr(array, "__arrow_array__") or getattr(column.dtype, "storage", "pyarrow") != "pyarrow":
+    if array is None or not hasattr(array, "__arrow_array__"):
+        return None
+    if getattr(column.dtype, "storage", "pyarrow") != "pyarrow":
         return None
     import pyarrow
 
@@ -84,6 +86,27 @@ def _arrow_ids(column: Any) -> Ids | None:
     bounds = np.frombuffer(offsets, dtype=width)[first : first + n + 1].astype(np.int64, copy=False)
     bytes_ = np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
     return Ids(bytes_, bounds[:-1], bounds[1:])
+
+
+def read_parquet(data: bytes, source: str) -> Any:
+    """The DataFrame in the content of a Parquet file.
+
+    Raises:
+        ImportError: pyarrow is missing; says how to install it.
+        ValueError: a damaged file.
+    """
+    import io
+
+    import pandas as pd
+
+    try:
+        return pd.read_parquet(io.BytesIO(data))
+    except ImportError:
+        raise ImportError(f"{source} is a Parquet file, which needs pyarrow: pip install pyarrow") from None
+    except (ValueError, OSError) as error:  # pyarrow's own errors are among them
+        raise ValueError(
+            f"{source}: the Parquet file is truncated or damaged ({error}); fetch it again"
+        ) from None
 
 
 def single_value(frame: Any, column: str) -> str | None:

@@ -15,10 +15,12 @@ from ..ids import Ids
 from ..judgments import Judgments
 from ..rankings import is_text
 from ..warning import warn
-from .frames import columns_of, is_frame, text_of
+from .files import PARQUET, read_bytes
+from .frames import columns_of, is_frame, read_parquet, text_of
 from .trec import read_trec_qrels
 
-#: What qrels may be: what ir_measures takes, PyTerrier's columns too, or the path of a TREC qrels file.
+#: What qrels may be: what ir_measures takes, PyTerrier's columns too, or the path of a file; see
+#: :func:`read_qrels_file`.
 Qrels: TypeAlias = Any
 
 
@@ -58,8 +60,7 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
         OSError: a file that cannot be read.
     """
     if isinstance(qrels, (str, os.PathLike)):
-        file = read_trec_qrels(qrels)
-        return QrelsColumns(file.query_ids, file.doc_ids, file.relevance)
+        return read_qrels_file(qrels).columns
     if isinstance(qrels, Mapping):
         for query_id, docs in qrels.items():
             if not isinstance(docs, Mapping):
@@ -69,11 +70,7 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
                 )
         rows = [(q, d, label) for q, docs in qrels.items() for d, label in docs.items()]
     elif is_frame(qrels):
-        queries, docs, label = columns_of(qrels, ("query_id", "doc_id", "relevance"), "the qrels")
-        plain = label.dtype.kind in "iufb" and isinstance(label.dtype, np.dtype)
-        return QrelsColumns(
-            text_of(queries), text_of(docs), label.to_numpy() if plain else label.to_numpy(dtype=object)
-        )
+        return _from_frame(qrels, "the qrels")
     else:
         try:
             rows = [(r.query_id, r.doc_id, r.relevance) for r in QrelsConverter(qrels).as_namedtuple_iter()]
@@ -84,6 +81,38 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
             ) from None
     query_ids, doc_ids, labels = zip(*rows, strict=True) if rows else ((), (), ())
     return QrelsColumns(object_array(query_ids), object_array(doc_ids), object_array(labels))
+
+
+def _from_frame(frame: Any, source: str) -> QrelsColumns:
+    queries, docs, label = columns_of(frame, ("query_id", "doc_id", "relevance"), source)
+    plain = label.dtype.kind in "iufb" and isinstance(label.dtype, np.dtype)
+    return QrelsColumns(
+        text_of(queries), text_of(docs), label.to_numpy() if plain else label.to_numpy(dtype=object)
+    )
+
+
+class QrelsFile(NamedTuple):
+    """What a file of judgments holds."""
+
+    columns: QrelsColumns
+    iterations: Ids | ObjectArray  #: of each judgment: mostly 0, or the subtopic
+
+
+def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
+    """Reads a file of judgments: TREC's format, plain, .gz, .bz2 or .xz, or Parquet with the columns of a DataFrame.
+
+    Raises:
+        FileNotFoundError: no such file.
+        ValueError: content that is not judgments; names file and line, or the column.
+    """
+    source = f"the qrels {path}"
+    data = read_bytes(path, source)
+    if not data.startswith(PARQUET):
+        file = read_trec_qrels(data, source)
+        return QrelsFile(QrelsColumns(file.query_ids, file.doc_ids, file.relevance), file.iterations)
+    frame = read_parquet(data, source)
+    iterations = frame["iteration"].astype(str) if "iteration" in frame.columns else ["0"] * len(frame)
+    return QrelsFile(_from_frame(frame, source), object_array(iterations))
 
 
 def judge(columns: QrelsColumns) -> Judgments:
@@ -139,7 +168,7 @@ _LARGEST = 2**31
 def _whole_numbers(columns: QrelsColumns) -> IntArray:
     relevance = columns.relevance
     if relevance.dtype.kind in "ib" and relevance.dtype.itemsize <= 4:
-        return relevance.astype(np.int64)
+        return np.asarray(relevance, dtype=np.int64)
     if relevance.dtype == object:
         whole = np.fromiter(map(_is_whole, relevance), dtype=bool, count=len(relevance))
         grades = relevance[whole].astype(np.float64)
@@ -154,7 +183,7 @@ def _whole_numbers(columns: QrelsColumns) -> IntArray:
             f"the qrels: query {query!r}, document {doc!r} has the relevance {relevance[row]!r}; relevance must be a "
             "whole number (below 2^31 in size)"
         )
-    return grades.astype(np.int64)
+    return np.asarray(grades, dtype=np.int64)
 
 
 def _is_whole(label: object) -> bool:

@@ -16,8 +16,9 @@ import numpy as np
 from ..arrays import FloatArray, ObjectArray, object_array
 from ..ids import Ids
 from ..rankings import Rankings
-from .files import PARQUET, read_bytes
-from .frames import columns_of, is_frame, single_value, text_of
+from ..warning import warn
+from .files import PARQUET, is_picture, read_bytes
+from .frames import columns_of, is_frame, read_parquet, single_value, text_of
 from .trec import read_trec_run
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ Run: TypeAlias = (
 
 _FORMATS = (
     "a dict {query_id: {doc_id: score}}, an iterable of ir_measures.ScoredDoc, a DataFrame with columns "
-    "query_id, doc_id, score (or qid, docno, score), or the path of a TREC run file"
+    "query_id, doc_id, score (or qid, docno, score), or the path of a run file"
 )
 
 
@@ -63,11 +64,13 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
 
 def _from_file(path: str | os.PathLike[str], name: str) -> Rankings:
     source = name if name == os.fspath(path) else f"{name} ({path})"
+    if os.path.isdir(path):
+        raise IsADirectoryError(
+            f"{source} is a folder; give a file (RunContext.from_trec reads a folder of runs)"
+        )
     data = read_bytes(path, source)
     if data.startswith(PARQUET):
-        import pandas as pd
-
-        rankings = _from_frame(pd.read_parquet(path), source)
+        rankings = _from_frame(read_parquet(data, source), source)
         rankings.name = name
         rankings.check_documents()
         return rankings
@@ -90,7 +93,9 @@ def _from_dict(run: Mapping[str, Any], name: str) -> Rankings:
 def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
     rows = list(run)
     try:
-        columns = [[getattr(r, column) for r in rows] for column in ("query_id", "doc_id", "score")]
+        query_ids, doc_ids, scores = (
+            [getattr(r, column) for r in rows] for column in ("query_id", "doc_id", "score")
+        )
     except AttributeError:
         place, bad = next(
             (i, r)
@@ -100,7 +105,7 @@ def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
         raise ValueError(
             f"{name}: an iterable whose item {place} is a {type(bad).__name__} is not a run; give {_FORMATS}"
         ) from None
-    return _from_lists(*columns, name)
+    return _from_lists(query_ids, doc_ids, scores, name)
 
 
 def _from_lists(query_ids: list[Any], doc_ids: list[Any], scores: list[Any], name: str) -> Rankings:
@@ -136,7 +141,8 @@ def _as_floats(
         # numpy's and torch's scalars are no numbers.Real, but turn into one; a string would too, and must not.
         wrong = None
         if isinstance(score, str) or not (isinstance(score, numbers.Real) or hasattr(score, "__float__")):
-            wrong = f"has the score {score!r}, a {type(score).__name__}; scores must be numbers: convert them with float()"
+            kind = type(score).__name__
+            wrong = f"has the score {score!r}, a {kind}; scores must be numbers: convert them with float()"
         else:
             try:
                 values[row] = float(score)
@@ -149,21 +155,35 @@ def _as_floats(
 
 
 def run_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
-    """The run files that a path, folder, glob or list of these stands for, hidden files left out."""
+    """The run files that a path, folder, glob or list of these stands for.
+
+    Hidden files in a folder are left out, and so are pictures, with a warning: they are often put beside the runs.
+    """
     if not isinstance(paths, (str, os.PathLike)):
         return [f for p in paths for f in run_files(p)]
     path = Path(paths)
     if path.is_dir():
-        found = sorted(f for f in path.iterdir() if f.is_file() and not f.name.startswith("."))
+        found = _without_pictures(f for f in path.iterdir() if f.is_file() and not f.name.startswith("."))
         if not found:
-            raise FileNotFoundError(f"{path}: the folder holds no file; put the TREC run files into it")
+            raise FileNotFoundError(
+                f"{path}: the folder holds no file of a run; put the TREC run files into it"
+            )
         return found
     if path.exists():
         return [path]
-    found = sorted(Path(f) for f in glob.glob(os.fspath(paths)) if os.path.isfile(f))
+    found = _without_pictures(Path(f) for f in glob.glob(os.fspath(paths)) if os.path.isfile(f))
     if not found:
         raise FileNotFoundError(f"{path}: no such file or folder, and no file that fits it as a glob")
     return found
+
+
+def _without_pictures(files: Iterable[Path]) -> list[Path]:
+    """The files in order, but for pictures, which draw a warning."""
+    found = sorted(files)
+    pictures = [f for f in found if is_picture(f)]
+    for picture in pictures:
+        warn(f"{picture} is a picture, not a run, and is left out")
+    return [f for f in found if f not in pictures]
 
 
 _PACKED = (".gz", ".bz2", ".xz")

@@ -2,27 +2,32 @@
 
 White space is what C's ``isspace`` says, since trec_eval reads so. ir_measures splits where Python's ``str.split``
 does, at more characters; a file that holds one of these is refused, so that none means one thing here and another
-there.
+there. So are numbers that only one of C and Python reads, such as ``1_000``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..ids import ByteArray, Ids
 
-# What str.split splits at and isspace does not, and str.splitlines' ends of lines among it.
+# What str.split splits at and isspace does not.
 _OTHER_SPACE = re.compile("[\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_WHOLE_NUMBER = re.compile(rb"[+-]?\d+")
+_WHOLE_NUMBER = re.compile(rb"[+-]?[0-9]+")
+# Python's float() reads what is made of these as C does, and nothing else that is made of these.
+_OF_A_NUMBER = b"0123456789+-.eE"
+_ROWS = (
+    1 << 15
+)  # whose numbers are read at a time: what is computed on the way stays in the processor's cache
+_PIECE = 1 << 20  # bytes of text that are looked at at a time
 
 
 class Columns:
-    """A file of lines with the same number of columns."""
+    """A file of lines with the same number of columns; blank lines do not count."""
 
     def __init__(self, data: bytes, n: int) -> None:
         """Takes the content and the number of columns.
@@ -32,9 +37,9 @@ class Columns:
                 which :func:`first_bad_line` finds.
         """
         _check_characters(data)
+        self._text = data
         self._data = np.frombuffer(data, dtype=np.uint8)
-        space = _is_space(self._data)
-        edges = np.flatnonzero(np.diff(space.view(np.int8), prepend=np.int8(1), append=np.int8(1)))
+        edges = np.flatnonzero(np.diff(_is_space(self._data), prepend=True, append=True))
         if len(edges) % (2 * n):
             raise ValueError
         self._starts = edges[0::2].reshape(-1, n)
@@ -48,39 +53,52 @@ class Columns:
     def __len__(self) -> int:
         return len(self._starts)
 
+    def line(self, row: int) -> int:
+        """The number, from 1, of the line that a row stands in."""
+        return 1 + self._text.count(b"\n", 0, int(self._starts[row, 0]))
+
     def ids(self, i: int) -> Ids:
         """The i-th column as ids."""
         return Ids(self._data, self._starts[:, i].copy(), self._ends[:, i].copy())
 
     def floats(self, i: int) -> FloatArray:
-        """The i-th column as numbers, each the nearest double.
+        """The i-th column as finite numbers, each the nearest double.
 
         Raises:
-            ValueError: one that is not written as C and Python both write a number; without a message.
+            ValueError: one that is not written as C and Python both write a number, or that is too large for a
+                double; without a message.
         """
-        starts, lengths = self._starts[:, i], self._ends[:, i] - self._starts[:, i]
-        values, known = _decimals(self._data, starts, lengths)
-        for row in np.flatnonzero(~known):
-            text = self._data[starts[row] : starts[row] + lengths[row]].tobytes()
-            if not _NUMBER.fullmatch(text):
-                raise ValueError
-            values[row] = float(text)
+        starts, ends = self._starts[:, i], self._ends[:, i]
+        values = np.empty(len(self))
+        for at in range(0, len(self), _ROWS):
+            rows = slice(at, at + _ROWS)
+            values[rows], known = _decimals(self._data, starts[rows], ends[rows] - starts[rows])
+            others = at + np.flatnonzero(~known)
+            if len(others):
+                texts = self._texts(starts[others], ends[others])
+                if b"".join(texts).translate(None, _OF_A_NUMBER):
+                    raise ValueError
+                values[others] = list(map(float, texts))
+        if not np.isfinite(values).all():
+            raise ValueError
         return values
 
     def whole_numbers(self, i: int) -> IntArray:
-        """The i-th column as whole numbers.
+        """The i-th column as whole numbers, below 2^31 in size.
 
         Raises:
             ValueError: one that is not; without a message.
         """
         column = self.ids(i)
-        if not len(column):
-            return np.empty(0, dtype=np.int64)
-        distinct, row = np.unique(column.word(0), return_inverse=True)
-        if column.n_words <= 1 and len(distinct) < 1000:  # grades, of which there are few
-            texts = [int(word).to_bytes(8, "little").rstrip(b"\0") for word in distinct]
-            return np.array([_whole_number(text) for text in texts], dtype=np.int64)[row]
-        return np.array([_whole_number(text.encode()) for text in column.strings()], dtype=np.int64)
+        if column.n_words <= 1:  # relevance labels, of which there are few different ones
+            words, row = np.unique(column.word(0), return_inverse=True)
+            texts = [int(word).to_bytes(8, "little").rstrip(b"\0") for word in words]
+            return np.array(list(map(_whole_number, texts)), dtype=np.int64)[row]
+        texts = self._texts(self._starts[:, i], self._ends[:, i])
+        return np.array(list(map(_whole_number, texts)), dtype=np.int64)
+
+    def _texts(self, starts: IntArray, ends: IntArray) -> list[bytes]:
+        return [self._text[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 
 def _whole_number(text: bytes) -> int:
@@ -94,12 +112,12 @@ def _is_space(data: ByteArray) -> BoolArray:
 
 
 def _check_characters(data: bytes) -> None:
-    if b"\0" in data or re.search(rb"\r(?!\n)", data):
+    """Raises ValueError, without a message, where :func:`what_is_wrong` finds something."""
+    if any(character in data for character in (b"\0", b"\x1c", b"\x1d", b"\x1e", b"\x1f")):
         raise ValueError
-    if data.isascii():
-        if re.search(rb"[\x1c-\x1f]", data):
-            raise ValueError
-    elif _OTHER_SPACE.search(data.decode()):
+    if b"\r" in data and _BARE_RETURN.search(data):
+        raise ValueError
+    if not data.isascii() and any(_OTHER_SPACE.search(piece.decode()) for _, piece in _pieces(data)):
         raise ValueError
 
 
@@ -132,33 +150,59 @@ def _decimals(data: ByteArray, starts: IntArray, lengths: IntArray) -> tuple[Flo
             other &= ~negative & (byte != ord("+"))
         known &= ~other
     known &= (digits > 0) & (digits <= 15) & (points <= 1)
-    value = number / 10.0 ** np.minimum(np.arange(23), 22)[np.minimum(places, 22)]
+    value = number / _POWERS_OF_TEN[places]
     return np.where(negative, -value, value), known
 
 
-def lines(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, with their numbers from 1; one at a time."""
-    start, number = 0, 0
+# Exact, all of them; numpy's own powers need not be.
+_POWERS_OF_TEN = np.array([float(10**i) for i in range(18)])
+_BARE_RETURN = re.compile(rb"\r(?!\n|\Z)")
+
+
+def _pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The text in pieces of whole lines, and the number, from 1, of the first line of each."""
+    start, number = 0, 1
     while start < len(data):
-        end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        number += 1
-        line = data[start:end]
-        if line.strip():
-            yield number, line
-        start = end + 1
+        end = data.find(b"\n", start + _PIECE) + 1 or len(data)
+        yield number, data[start:end]
+        number += data.count(b"\n", start, end)
+        start = end
+
+
+def first_bad_line(data: bytes, check: Callable[[bytes], object]) -> tuple[int, bytes]:
+    """The number, from 1, and the text of the first line for which ``check`` raises ValueError.
+
+    Args:
+        check: takes a line, or several; raises where it does for one of them.
+    """
+    for number, piece in _pieces(data):
+        if _passes(check, piece):
+            continue
+        for at, line in enumerate(piece.split(b"\n")):
+            if not _passes(check, line):
+                return number + at, line
+    raise AssertionError("no line is bad")
+
+
+def _passes(check: Callable[[bytes], object], text: bytes) -> bool:
+    try:
+        check(text)
+    except ValueError:
+        return False
+    return True
 
 
 def what_is_wrong(line: bytes) -> str | None:
     """What characters a line must not hold, in words; None where it is all right."""
     if b"\0" in line:
         return "it holds a NUL, which ends a text in C; is it a text file?"
-    if b"\r" in line.removesuffix(b"\r"):
+    if _BARE_RETURN.search(line):
         return "it holds a carriage return (\\r) that no line feed follows; end lines with \\n"
     try:
         text = line.decode()
     except UnicodeDecodeError as error:
-        return f"it is not text in UTF-8 (byte {line[error.start]:#04x} at {error.start + 1}); convert the file to UTF-8"
+        place = f"byte {line[error.start]:#04x} at {error.start + 1}"
+        return f"it is not text in UTF-8 ({place}); convert the file to UTF-8"
     other = _OTHER_SPACE.search(text)
     if other:
         return (
@@ -168,16 +212,16 @@ def what_is_wrong(line: bytes) -> str | None:
     return None
 
 
-def shown(line: bytes) -> str:
-    """The start of a line, for a message."""
-    return repr(line[:80].decode("utf-8", "replace").strip())
+def shown(text: bytes) -> str:
+    """The start of a line or a column, for a message."""
+    start = text[:80].decode("utf-8", "ignore").strip()
+    return repr(start + "…" if len(text) > 80 else start)
 
 
-def is_csv(line: bytes) -> bool:
-    """Whether a line looks like one of comma-separated values."""
-    return len(line.split()) <= 2 and line.count(b",") >= 2
-
-
-def is_number(text: bytes) -> bool:
-    """Whether C and Python both read it as a number."""
-    return _NUMBER.fullmatch(text) is not None
+def csv_hint(line: bytes) -> str:
+    """What to do with a line that looks like one of comma-separated values; nothing where it does not."""
+    if len(line.split()) > 2 or max(line.count(b","), line.count(b";")) < 2:
+        return ""
+    return (
+        "; it looks like CSV: separate the columns by spaces, or read it with pandas and give the DataFrame"
+    )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from typing import NamedTuple
 
-from ..arrays import IntArray
-from ..ids import Ids
+import numpy as np
+
+from ..arrays import FloatArray, IntArray
+from ..ids import Ids, pair_keys
 from ..rankings import Rankings
 from . import text
-from .files import read_bytes
 
 
 def read_trec_run(data: bytes, source: str, name: str) -> Rankings:
@@ -24,47 +24,75 @@ def read_trec_run(data: bytes, source: str, name: str) -> Rankings:
 
     Raises:
         ValueError: a line without six columns, a score that is not a number, a document that stands twice; names
-            file and line, or query and document.
+            file and line.
     """
-    try:
-        columns = text.Columns(data, 6)
-        scores = columns.floats(4)
-    except ValueError:
-        raise ValueError(_first_bad_line_of_run(data, source)) from None
+    read = _columns_of_run(data)
+    if read is None:  # and what it took to see that is let go
+        number, line = text.first_bad_line(data, _check_run)
+        raise ValueError(f"{source}, line {number}: {_what_is_wrong_in_run(line)}")
+    columns, scores = read
     tags = columns.ids(5)
     tags = tags.take(tags.changes())
     tag = tags.string(0) if len(tags) == 1 else None
     rankings = Rankings(columns.ids(0), columns.ids(2), scores, name=name, tag=tag)
-    rankings.check_documents()
+    try:
+        rankings.check_documents()
+    except ValueError as error:
+        raise ValueError(_repeated(columns, source) or str(error)) from None
     return rankings
 
 
-def _first_bad_line_of_run(data: bytes, source: str) -> str:
-    for number, line in text.lines(data):
-        where = f"{source}, line {number}: "
-        wrong = text.what_is_wrong(line)
-        if wrong:
-            return where + wrong
-        fields = line.split()
-        if len(fields) != 6:
-            hint = (
-                "; it looks like CSV: read it with pandas and give the DataFrame" if text.is_csv(line) else ""
-            )
-            return (
-                f"{where}{len(fields)} columns where a TREC run has six (query_id Q0 doc_id rank score tag): "
-                f"{text.shown(line)}{hint}"
-            )
-        score = fields[4]
-        if text.is_number(score):
-            continue
-        query_id, doc_id, shown = (fields[i][:80].decode() for i in (0, 2, 4))
-        if score.lower().lstrip(b"+-") in (b"nan", b"inf", b"infinity"):
-            return (
-                f"{where}query {query_id!r}, document {doc_id!r} has the score {shown}; every score must be a finite "
-                "number: drop the row or give it a score"
-            )
-        return f"{where}the score {shown!r} is not a number"
-    return f"{source}: not a TREC run file in UTF-8"
+def _columns_of_run(data: bytes) -> tuple[text.Columns, FloatArray] | None:
+    try:
+        return _check_run(data)
+    except ValueError:
+        return None
+
+
+def _check_run(data: bytes) -> tuple[text.Columns, FloatArray]:
+    columns = text.Columns(data, 6)
+    return columns, columns.floats(4)
+
+
+def _what_is_wrong_in_run(line: bytes) -> str:
+    wrong = text.what_is_wrong(line)
+    if wrong:
+        return wrong
+    fields = line.split()
+    if len(fields) != 6:
+        return (
+            f"{len(fields)} columns where a TREC run has six (query_id Q0 doc_id rank score tag): "
+            f"{text.shown(line)}{text.csv_hint(line)}"
+        )
+    query_id, doc_id, score = (text.shown(fields[i]) for i in (0, 2, 4))
+    try:
+        finite = bool(np.isfinite(float(fields[4])))
+    except ValueError:
+        finite = True
+    if not finite:  # nan, inf, or 1e400
+        return (
+            f"query {query_id}, document {doc_id} has the score {score[1:-1]}; every score must be a finite number: "
+            "drop the row or give it a score"
+        )
+    return f"the score {score} is not a number; write numbers with the digits 0 to 9, such as 12.5 or 1.25e1"
+
+
+def _repeated(columns: text.Columns, source: str) -> str | None:
+    """Where a document stands a second time in a ranking; None where none does."""
+    queries, docs = columns.ids(0), columns.ids(2)
+    keys = pair_keys(queries.hashes().view(np.int64), docs.hashes())
+    order = np.argsort(keys, kind="stable")
+    same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+    first, second = order[same], order[same + 1]
+    true = queries.equal(first, queries, second) & docs.equal(first, docs, second)
+    if not true.any():
+        return None
+    pair = int(np.flatnonzero(true)[np.argmin(second[true])])
+    a, b = int(first[pair]), int(second[pair])
+    return (
+        f"{source}, line {columns.line(b)}: query {queries.string(b)!r} lists document {docs.string(b)!r} more than "
+        f"once, before in line {columns.line(a)}; a ranking holds a document once: drop the duplicates"
+    )
 
 
 class TrecQrels(NamedTuple):
@@ -76,33 +104,45 @@ class TrecQrels(NamedTuple):
     relevance: IntArray
 
 
-def read_trec_qrels(path: str | os.PathLike[str]) -> TrecQrels:
-    """Reads a TREC qrels file: ``query_id 0 doc_id relevance`` a line, plain or packed.
+def read_trec_qrels(data: bytes, source: str) -> TrecQrels:
+    """The columns of a TREC qrels file: ``query_id 0 doc_id relevance`` a line.
+
+    Args:
+        data: the content of the file.
+        source: what messages call it.
 
     Raises:
-        FileNotFoundError: no such file.
         ValueError: a line without four columns, or a relevance that is not a whole number; names file and line.
     """
-    source = f"the qrels {path}"
-    data = read_bytes(path, source)
+    read = _columns_of_qrels(data)
+    if read is None:
+        number, line = text.first_bad_line(data, _check_qrels)
+        raise ValueError(f"{source}, line {number}: {_what_is_wrong_in_qrels(line)}")
+    return read
+
+
+def _columns_of_qrels(data: bytes) -> TrecQrels | None:
     try:
-        columns = text.Columns(data, 4)
-        return TrecQrels(columns.ids(0), columns.ids(1), columns.ids(2), columns.whole_numbers(3))
+        return _check_qrels(data)
     except ValueError:
-        raise ValueError(_first_bad_line_of_qrels(data, source)) from None
+        return None
 
 
-def _first_bad_line_of_qrels(data: bytes, source: str) -> str:
-    for number, line in text.lines(data):
-        where = f"{source}, line {number}: "
-        wrong = text.what_is_wrong(line)
-        if wrong:
-            return where + wrong
-        try:
-            text.Columns(line, 4).whole_numbers(3)
-        except ValueError:
-            hint = (
-                "; it looks like CSV: read it with pandas and give the DataFrame" if text.is_csv(line) else ""
-            )
-            return f"{where}a TREC qrels line is 'query_id 0 doc_id relevance', not {text.shown(line)}{hint}"
-    return f"{source}: not a TREC qrels file in UTF-8"
+def _check_qrels(data: bytes) -> TrecQrels:
+    columns = text.Columns(data, 4)
+    return TrecQrels(columns.ids(0), columns.ids(1), columns.ids(2), columns.whole_numbers(3))
+
+
+def _what_is_wrong_in_qrels(line: bytes) -> str:
+    wrong = text.what_is_wrong(line)
+    if wrong:
+        return wrong
+    fields = line.split()
+    if len(fields) != 4:
+        return (
+            f"a TREC qrels line is 'query_id 0 doc_id relevance', not {text.shown(line)}{text.csv_hint(line)}"
+        )
+    return (
+        f"the relevance {text.shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 "
+        "to 9"
+    )
