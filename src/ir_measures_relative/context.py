@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -163,13 +163,18 @@ class RunContext:
         self.__setattr__(name, None)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what was computed for judgments that were seen."""
+        """Without what was computed for judgments that were seen; a dataset by its id, as its loaders do not pickle."""
         plain = {"runs": dict(self.runs), "groups": dict(self.groups), "_judged": [], "_batches": []}
-        return self.__dict__ | plain
+        dataset = datasets.id_of(self.dataset) or self.dataset
+        return self.__dict__ | plain | {"dataset": dataset}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         frozen = {name: MappingProxyType(state[name]) for name in ("runs", "groups")}
-        self._set(**state | frozen)
+        dataset = state["dataset"]
+        if isinstance(dataset, str):
+            with suppress(ValueError):  # an id that was registered elsewhere, and is not here
+                dataset = datasets.dataset_of(dataset)
+        self._set(**state | frozen | {"dataset": None if isinstance(dataset, str) else dataset})
 
     @property
     def names(self) -> list[str]:
@@ -311,8 +316,7 @@ class RunContext:
         """
         if self.grades is not None or not any(asked):
             return
-        index = frame.index.to_numpy()
-        whole = bool(len(index) and np.array_equal(index, np.arange(len(index))))
+        whole = counts_from_zero(frame)
         queries = frozenset(judged.judgments.query_ids)
         for other_whole, others, grades in self._batches:
             differ = any(a and g != h for a, g, h in zip(asked, grades, judged.grades, strict=True))
@@ -358,6 +362,12 @@ class RunContext:
     ) -> pd.DataFrame:
         """:func:`~ir_measures_relative.explain`, for this context."""
         return explain(self, run, qrels, measure, query_id)
+
+
+def counts_from_zero(frame: Any) -> bool:
+    """Whether the index of a frame is 0, 1, 2 …: a frame that was cut out of another one's has gaps, or starts later."""
+    index = frame.index.to_numpy()
+    return bool(len(index) and np.array_equal(index, np.arange(len(index))))
 
 
 def _check_reference(reference: Any, names: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ import ir_measures
 from ir_measures.providers import Evaluator, Provider
 
 from .comparison import Comparison, JudgedContext, check_queries, some
-from .context import Active, RunContext, active
+from .context import Active, RunContext, active, counts_from_zero
 from .io.frames import is_frame
 from .io.qrels import Qrels, qrels_columns
 from .io.runs import Run, read_run
@@ -57,8 +57,8 @@ def registered_provider() -> RelativeProvider:
         providers.registry[relative.NAME] = relative
     else:
         warn(
-            f"ir_measures has a provider {relative.NAME!r} already, of {type(known).__module__}; its registry keeps that "
-            "one, and its default pipeline has this package's as well"
+            f"ir_measures has a provider {relative.NAME!r} already, of {type(known).__module__}; its registry keeps "
+            "that one, and its default pipeline has this package's as well"
         )
     pipeline = getattr(ir_measures, "DefaultPipeline", None)
     if pipeline is not None:
@@ -94,11 +94,12 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                     "(RunContext({}) is a context without prior runs)" + _elsewhere()
                 )
         context, columns = self.active.context, qrels_columns(qrels)
+        self._may_be_batch = is_frame(qrels) and not counts_from_zero(qrels)
         self.judged = context.judged_columns(columns)
         if not columns.n_rows:  # as ir_measures' own measures do: no value, so that the mean is NaN
             warn("the qrels hold no judgment, so there is no query to score")
         else:
-            _check_runs_of_context(self.judged)
+            _warn_of_runs_of_context(self.judged)
             if is_frame(qrels):
                 low, high = (any(m.asks_for_grades[end] for m in measures) for end in (0, 1))
                 context.check_batch(qrels, self.judged, (low, high))
@@ -106,7 +107,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
 
     def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
         rankings = read_run(run)
-        if not is_frame(run):  # of a PyTerrier batch without results an empty frame is left
+        if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
             warn_if_empty(rankings)
         check_queries(self.judged, rankings, may_be_batch=True)
         comparison = Comparison(self.judged, rankings, self._identify(rankings))
@@ -155,7 +156,7 @@ def _elsewhere() -> str:
     )
 
 
-def _check_runs_of_context(judged: JudgedContext) -> None:
+def _warn_of_runs_of_context(judged: JudgedContext) -> None:
     """Warns of a run without rankings, and of one for other topics: none of its queries is known elsewhere."""
     runs = judged.context.runs
     counts = Counter(q for run in runs.values() for q in run.query_ids)

@@ -84,7 +84,9 @@ def by_hand(campaign, options, measures=MEASURES, systems=None, **context):
     topics, qrels, frames = campaign
     given = systems or pipelines(frames)
     named = [
-        s.assign(name=n) if isinstance(s, pd.DataFrame) else s >> pt.apply.generic(lambda r, n=n: r.assign(name=n))
+        s.assign(name=n)
+        if isinstance(s, pd.DataFrame)
+        else s >> pt.apply.generic(lambda r, n=n: r.assign(name=n))
         for n, s in given.items()
     ]
     with RunContext(frames, **context):
@@ -103,7 +105,9 @@ def same(ours, theirs) -> None:
         a, b = (t.sort_values(order).reset_index(drop=True) for t in (ours, theirs))
         pd.testing.assert_frame_equal(a, b, check_exact=True)
     else:
-        pd.testing.assert_frame_equal(ours[sorted(ours.columns)], theirs[sorted(theirs.columns)], check_exact=True)
+        pd.testing.assert_frame_equal(
+            ours[sorted(ours.columns)], theirs[sorted(theirs.columns)], check_exact=True
+        )
 
 
 # ---- the numbers -----------------------------------------------------------------------------------------
@@ -308,7 +312,9 @@ def test_a_progress_bar(campaign, capfd) -> None:
 
 def content(folder) -> dict[str, bytes]:
     return {
-        p.name: gzip.decompress(p.read_bytes()) if p.suffix == ".gz" else b"\n".join(sorted(p.read_bytes().split()))
+        p.name: gzip.decompress(p.read_bytes())
+        if p.suffix == ".gz"
+        else b"\n".join(sorted(p.read_bytes().split()))
         for p in folder.iterdir()
     }
 
@@ -330,7 +336,9 @@ def test_reuse_does_not_run_the_pipelines_again(campaign, tmp_path) -> None:
     topics, qrels, frames = campaign
     options = {"save_dir": str(tmp_path), "save_mode": "reuse", "priors": "earlier"}
     few = {n: frames[n] for n in NAMES[1:3]}
-    pt.Experiment(list(pipelines(few).values()), topics, qrels, [nDCG @ 10], names=list(few), save_dir=str(tmp_path))
+    pt.Experiment(
+        list(pipelines(few).values()), topics, qrels, [nDCG @ 10], names=list(few), save_dir=str(tmp_path)
+    )
     saved = {n: (tmp_path / f"{n}.res.gz").stat().st_mtime_ns for n in few}
     given = pipelines(frames)
     with pytest.warns(UserWarning, match="Evaluation measures differ"):  # PyTerrier's, of its summary
@@ -347,7 +355,9 @@ def test_reuse_does_not_run_the_pipelines_again(campaign, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    "save_format", [pickle, (pd.read_pickle, lambda frame, file: frame.to_pickle(file))], ids=["module", "pair"]
+    "save_format",
+    [pickle, (pd.read_pickle, lambda frame, file: frame.to_pickle(file))],
+    ids=["module", "pair"],
 )
 def test_other_save_formats(campaign, tmp_path, save_format) -> None:
     topics, qrels, frames = campaign
@@ -374,7 +384,10 @@ def test_files_that_are_there(campaign, tmp_path) -> None:
     assert len(pt.io.read_results(str(tmp_path / "two.res.gz"))) == len(frames["two"])
     pt.relative.Experiment({"two": frames["one"], "x": Given(frames["two"])}, topics, qrels, MEASURES,
                            save_dir=str(tmp_path), save_mode="overwrite")  # fmt: skip
-    assert set(pd.read_csv(tmp_path / "aggregated.csv")["name"]) == {*NAMES, "x"}  # PyTerrier keeps the others
+    assert set(pd.read_csv(tmp_path / "aggregated.csv")["name"]) == {
+        *NAMES,
+        "x",
+    }  # PyTerrier keeps the others
 
 
 def test_a_failure_leaves_save_dir_as_it_was(campaign, tmp_path) -> None:
@@ -401,17 +414,17 @@ def test_a_failure_leaves_save_dir_as_it_was(campaign, tmp_path) -> None:
     [
         ({"names": ["a", "b", "a", "c"]}, ValueError, "two systems are called 'a'.*names="),
         ({"names": ["a"]}, ValueError, "1 names for 4 systems"),
-        ({"priors": "all"}, ValueError, "priors='all' is no policy"),
+        ({"priors": "all"}, ValueError, "priors='all' is not a policy"),
         ({"priors": ["BM25"]}, ValueError, "priors names \\['BM25'\\]"),
         ({"priors": BestOfOtherGroups()}, ValueError, "needs the group of every run"),
         ({"groups": {"BM25": "x"}}, ValueError, "groups names \\['BM25'\\]"),
-        ({"reference": "BM25"}, ValueError, "reference='BM25' is no run"),
+        ({"reference": "BM25"}, ValueError, "reference='BM25' is not a run"),
         ({"eval_metrics": [NRG(prior="BM25") @ 10]}, ValueError, "'BM25' fits no run"),
         ({"eval_metrics": [rrLP]}, ValueError, "which run is the reference"),
         ({"eval_metrics": [nDCG_UE(pool="corpus") @ 10]}, ValueError, "num_docs"),
         ({"eval_metrics": ["nrg"]}, ValueError, "nrg"),
         ({"baseline": "one", "names": NAMES}, TypeError, "baseline='one' is a name"),
-        ({"baseline": 9}, ValueError, "baseline=9 is no system; there are 4, from 0 to 3"),
+        ({"baseline": 9}, ValueError, "baseline=9 is not a system; there are 4, from 0 to 3"),
         ({"baseline": 0, "perquery": True}, ValueError, "baseline compares means"),
         ({"round": {"NRG@10": 1}, "perquery": True}, ValueError, "round by measure"),
         ({"round": "2"}, ValueError, "round should be an integer"),
@@ -423,7 +436,11 @@ def test_a_failure_leaves_save_dir_as_it_was(campaign, tmp_path) -> None:
         ({"save_dir": ".", "save_mode": "keep"}, ValueError, "save_mode='keep' is not allowed"),
         ({"save_dir": ".", "save_format": "csv"}, ValueError, "save_format='csv' is not allowed"),
         ({"save_dir": ".", "names": ["a/b", "b", "c", "d"]}, ValueError, "'a/b' holds characters"),
-        ({"topics": pd.DataFrame({"qid": ["99"], "query": ["x"]})}, ValueError, "no overlap between the qids"),
+        (
+            {"topics": pd.DataFrame({"qid": ["99"], "query": ["x"]})},
+            ValueError,
+            "no overlap between the qids",
+        ),
     ],
 )
 def test_mistakes(campaign, options, error, message) -> None:
@@ -456,7 +473,9 @@ def test_systems_without_results(campaign) -> None:
         pt.relative.Experiment({"a": Given(frames["one"]), "b": nothing}, topics, qrels, MEASURES)
     one_query = frames["one"][frames["one"]["qid"] == "q2"]
     with pytest.raises(ValueError, match="batch of 5 topics, but no results received in batch 1"):
-        pt.relative.Experiment({"a": Given(one_query), "b": frames["two"]}, topics, qrels, MEASURES, batch_size=5)
+        pt.relative.Experiment(
+            {"a": Given(one_query), "b": frames["two"]}, topics, qrels, MEASURES, batch_size=5
+        )
 
 
 def test_bad_results_name_the_system(campaign) -> None:
@@ -470,7 +489,9 @@ def test_validate(campaign) -> None:
     topics, qrels, frames = campaign
     unscored = Given(frames["one"][["qid", "query", "docno"]])
     with pytest.raises(ValueError, match="do not produce the required outputs(.|\n)*Pipeline #1: b"):
-        pt.relative.Experiment({"a": Given(frames["one"]), "b": unscored}, topics, qrels, MEASURES, validate="error")
+        pt.relative.Experiment(
+            {"a": Given(frames["one"]), "b": unscored}, topics, qrels, MEASURES, validate="error"
+        )
     assert unscored.queries == []
 
 

@@ -36,7 +36,9 @@ def collection():
     """Topics, qrels, a deployed run, and two others, by how many words of a topic, or letters, a document has."""
     data = demo.generate()
     topics = pd.DataFrame([(q.query_id, q.text) for q in data.queries], columns=["qid", "query"])
-    qrels = pd.DataFrame([(r.query_id, r.doc_id, r.relevance) for r in data.qrels], columns=["qid", "docno", "label"])
+    qrels = pd.DataFrame(
+        [(r.query_id, r.doc_id, r.relevance) for r in data.qrels], columns=["qid", "docno", "label"]
+    )
     deployed = pd.DataFrame(
         [(r.query_id, r.doc_id, r.score) for r in data.scoreddocs], columns=["qid", "docno", "score"]
     )
@@ -77,7 +79,10 @@ def expected(collection, context):
 def test_grid_scan(search, context, expected, options) -> None:
     with context:
         table = pt.GridScan(*search, [NRG @ 10, nDCG @ 10], **options)
-    found = {(r.tran_0_weight, r.tran_1_depth): value for r, value in zip(table.itertuples(), table["NRG@10"], strict=True)}
+    found = {
+        (r.tran_0_weight, r.tran_1_depth): value
+        for r, value in zip(table.itertuples(), table["NRG@10"], strict=True)
+    }
     assert found == pytest.approx(expected, abs=1e-12)
 
 
@@ -132,7 +137,9 @@ def test_k_fold_grid_search(search, context, collection) -> None:
 
 
 def test_without_a_context(search) -> None:
-    with pytest.raises(ValueError, match="NRG@10 needs the runs to compare with, and no RunContext is active"):
+    with pytest.raises(
+        ValueError, match="NRG@10 needs the runs to compare with, and no RunContext is active"
+    ):
         pt.GridSearch(*search, NRG @ 10)
 
 

@@ -48,7 +48,10 @@ def named(frames):
 
 
 def transformers(frames):
-    return [pt.Transformer.from_df(frame) >> pt.apply.name(lambda row, n=name: n) for name, frame in frames.items()]
+    return [
+        pt.Transformer.from_df(frame) >> pt.apply.name(lambda row, n=name: n)
+        for name, frame in frames.items()
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -56,10 +59,7 @@ def expected(campaign):
     """The per-query values by RunContext.evaluate, {(name, qid, measure): value}, of the judged topics."""
     topics, qrels, frames = campaign
     rows = RunContext(frames).evaluate(qrels[qrels.qid.isin(topics.qid)], MEASURES, perquery=True)
-    return {
-        (r.name, r.qid, r.measure): r.value
-        for r in rows.drop(columns="name").assign(name=rows["name"]).itertuples(index=False)
-    }
+    return {(r.name, r.query_id, r.measure): r.value for r in rows.itertuples(index=False)}
 
 
 def experiment(campaign, systems, **options):
@@ -69,7 +69,9 @@ def experiment(campaign, systems, **options):
         warnings.filterwarnings("ignore", message="Experiment Pipeline Validation Report(.|\n)*")
         warnings.filterwarnings("ignore", message="the qrels hold no judgment.*")
         with RunContext(frames):
-            return pt.Experiment(systems, topics, qrels, MEASURES, names=options.pop("names", NAMES), **options)
+            return pt.Experiment(
+                systems, topics, qrels, MEASURES, names=options.pop("names", NAMES), **options
+            )
 
 
 def check_means(table, expected) -> None:
@@ -87,14 +89,20 @@ def check_means(table, expected) -> None:
 )
 def test_means(campaign, expected, systems, options) -> None:
     if systems is named and options.get("batch_size"):
-        options = {"plan": "tree", "verbose": False, **options}  # PyTerrier ignores batch_size for plain frames
+        options = {
+            "plan": "tree",
+            "verbose": False,
+            **options,
+        }  # PyTerrier ignores batch_size for plain frames
     check_means(experiment(campaign, systems(campaign[2]), **options), expected)
 
 
 @pytest.mark.parametrize("options", [{}, {"batch_size": 7}, {"plan": "tree", "verbose": False}])
 def test_per_query(campaign, expected, options) -> None:
     table = experiment(campaign, transformers(campaign[2]), perquery=True, **options)
-    found = {(r[0], r[1], r[2]): r[3] for r in table[["name", "qid", "measure", "value"]].itertuples(index=False)}
+    found = {
+        (r[0], r[1], r[2]): r[3] for r in table[["name", "qid", "measure", "value"]].itertuples(index=False)
+    }
     for key, value in expected.items():
         assert found[key] == pytest.approx(value, abs=0), key
     extra = {q for _, q, _ in set(found) - set(expected)}
@@ -111,7 +119,9 @@ def test_both(campaign, expected) -> None:
 def test_judgments_without_topics_count_as_empty_rankings(campaign) -> None:
     _topics, qrels, frames = campaign
     for options in ({}, {"batch_size": 7}, {"batch_size": 7, "plan": "tree", "verbose": False}):
-        table = experiment(campaign, transformers(frames), filter_by_topics=False, **options).set_index("name")
+        table = experiment(campaign, transformers(frames), filter_by_topics=False, **options).set_index(
+            "name"
+        )
         rows = RunContext(frames).evaluate(qrels, MEASURES).set_index("name")
         for measure in map(str, MEASURES):
             assert table[measure].tolist() == pytest.approx(rows[measure].tolist(), abs=1e-12)
@@ -189,5 +199,11 @@ def test_import_pyterrier_is_enough() -> None:
         "print(NRG@10, P_Rareness@10, UniqueRel@5, AP_Rareness(alpha=0.5), pt.relative.RunContext.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["NRG@10", "P_Rareness@10", "UniqueRel@5", "AP_Rareness(alpha=0.5)", "RunContext"]
+    assert done.stdout.split() == [
+        "NRG@10",
+        "P_Rareness@10",
+        "UniqueRel@5",
+        "AP_Rareness(alpha=0.5)",
+        "RunContext",
+    ]
     assert "arning" not in done.stderr

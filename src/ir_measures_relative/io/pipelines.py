@@ -9,6 +9,23 @@ from typing import Any
 from ..warning import warn
 
 
+def import_pyterrier() -> Any:
+    """The module ``pyterrier``.
+
+    Raises:
+        ImportError: it is not installed; says how to.
+    """
+    try:
+        import pyterrier
+    except ModuleNotFoundError as error:
+        if error.name != "pyterrier":
+            raise
+        raise ImportError(
+            "pipelines need PyTerrier: pip install 'ir-measures-relative[pyterrier]'", name="pyterrier"
+        ) from None
+    return pyterrier
+
+
 def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
     """The results of each pipeline for the topics, by name; each runs once.
 
@@ -18,10 +35,11 @@ def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
 
     Raises:
         TypeError: what is not a transformer.
+        ImportError: PyTerrier is not installed.
     """
     import pandas as pd
-    import pyterrier as pt
 
+    pt = import_pyterrier()
     if not isinstance(pipelines, Mapping):
         raise TypeError(f"pipelines is a {type(pipelines).__name__}; give a dict from name to transformer")
     for name, pipeline in pipelines.items():

@@ -1,18 +1,27 @@
 """``pt.relative``: what PyTerrier users see. ``import pyterrier`` loads this module by its entry point.
 
+It holds what the package holds. The tables of its functions have PyTerrier's column names: ``qid``, ``docno`` and
+``label``, where those of the package, and of the methods of :class:`RunContext`, have ir_measures' ``query_id``,
+``doc_id`` and ``relevance``.
+
 Nothing here may import PyTerrier at the top, which is still being imported when this module is, nor fail or warn
 where an optional dependency is missing.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import *  # noqa: F403
 from .. import __all__ as _public
-from ..measures.declaration import registered
+from ..io.frames import NAMES as _NAMES
+from ..io.frames import is_frame as _is_frame
+from ..io.pipelines import import_pyterrier as _import_pyterrier
+from ..measures.declaration import registered as _registered
 from ..priors import Policy
 
 
@@ -46,7 +55,8 @@ def Experiment(
         systems: transformers or DataFrames of results, as a list, or as a dict by name.
         topics: as for ``pt.Experiment``.
         qrels: as for ``pt.Experiment``.
-        eval_metrics: measures of this package and any others.
+        eval_metrics: measures of this package and any others, as objects or as strings: ``"NRG@10"``, a name that
+            PyTerrier knows such as ``"map"``, or ``"mrt"``. Their columns come in this order.
         names: the names of the systems, each once; known to ``priors``, ``reference``, ``groups``, and to
             ``prior=`` and ``ref=`` in a measure. The systems as strings if not given.
         priors: which systems are the priors of which, as for :class:`RunContext`.
@@ -57,10 +67,12 @@ def Experiment(
         kwargs: the other arguments of ``pt.Experiment``.
 
     Returns:
-        what ``pt.Experiment`` returns for these arguments.
+        what ``pt.Experiment`` returns for these arguments, with the measures in the order asked.
 
     Raises:
-        ValueError: names that are not unique, and whatever ``RunContext`` and ``pt.Experiment`` object to.
+        ValueError: names that are not unique, a string that is not a measure, and whatever ``RunContext`` and
+            ``pt.Experiment`` object to.
+        ImportError: PyTerrier is not installed.
 
     Example:
         >>> import pandas as pd
@@ -77,6 +89,7 @@ def Experiment(
         0  one          0.0
         1  two          1.0
     """
+    _import_pyterrier()
     from .experiment import experiment
 
     return experiment(
@@ -94,14 +107,28 @@ def Experiment(
     )
 
 
+def _with_pyterriers_names(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function; a table that it returns has PyTerrier's column names."""
+
+    @functools.wraps(function)
+    def renamed(*args: Any, **kwargs: Any) -> Any:
+        result = function(*args, **kwargs)
+        return result.rename(columns=_NAMES) if _is_frame(result) else result
+
+    return renamed
+
+
 def _add_to_pyterrier_measures() -> None:
     """Adds the measures to ``pyterrier.measures``, which was filled before this package was loaded."""
     module = sys.modules.get("pyterrier.measures")
     if module is not None:
-        for name, measure in registered().items():
+        for name, measure in _registered().items():
             setattr(module, name, measure)
 
 
+for _name in _public:
+    if inspect.isfunction(globals()[_name]):
+        globals()[_name] = _with_pyterriers_names(globals()[_name])
 _add_to_pyterrier_measures()
 
 

@@ -5,13 +5,12 @@ of ``pt.Experiment``. In the first, PyTerrier runs and times the pipelines, by t
 asked for; their results are caught at the end of each, and PyTerrier itself evaluates next to nothing. In the second,
 inside a context of these results, the pipelines are replaced by ones that replay them.
 
-This module imports PyTerrier, and is itself imported when an experiment is.
+This module imports PyTerrier, and is itself imported when an experiment is made.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,14 +20,14 @@ import pandas as pd
 import pyterrier as pt
 
 from ..context import RunContext
-from ..measures.declaration import RelativeMeasure
+from ..measures.declaration import is_relative, parse_measure
 from ..priors import Policy
+from .replay import Replay, run_and_time
 from .saved_runs import SavedRuns
+from .table import in_order, rounded, set_times
 
 # What the first call of pt.Experiment does not get: it makes no table and saves nothing.
 _SECOND_CALL_ONLY = ("perquery", "dataframe", "highlight", "save_dir", "save_mode", "save_format")
-
-
 # What the second call does not get: it has no pipelines to share a prefix, and they were validated in the first.
 _FIRST_CALL_ONLY = ("precompute_prefix", "validate", "verbose")
 
@@ -52,42 +51,41 @@ def experiment(
     baseline = options.get("baseline")
     if reference is None and baseline is not None:
         reference = names[baseline]
+    metrics, asked = _parsed(eval_metrics)
+    if isinstance(qrels, str) and os.path.isfile(qrels):
+        qrels = pt.io.read_qrels(qrels)
     context_options: dict[str, Any] = {
         "priors": priors,
         "reference": reference,
         "groups": groups,
         "num_docs": num_docs,
+        "grades": _grades_of(qrels) if grades is None else grades,
     }
-    _check_measures(eval_metrics, names, context_options)
+    _try_out(metrics, names, context_options)
     _check_perquery(options)
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
 
-    if isinstance(qrels, str) and os.path.isfile(qrels):
-        qrels = pt.io.read_qrels(qrels)
-    runs, times = _run(systems, topics, qrels, names, options)
-    if grades is None:
-        grades = _grades_of(qrels)
+    first = {k: v for k, v in options.items() if k not in _SECOND_CALL_ONLY}
+    runs, times = run_and_time(systems, topics, qrels, names, first)
     context = RunContext(
-        {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()},
-        grades=grades,
-        **context_options,
+        {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options
     )
     replayed = [
-        run if isinstance(system, pd.DataFrame) else _Replay(run, repr(system))
+        run if isinstance(system, pd.DataFrame) else Replay(run, repr(system))
         for system, run in zip(systems, runs.values(), strict=True)
     ]
-    options = {k: v for k, v in options.items() if k not in _FIRST_CALL_ONLY}
-    if "mrt" not in eval_metrics:
+    second = {k: v for k, v in options.items() if k not in _FIRST_CALL_ONLY}
+    if "mrt" not in metrics:
         times = {}
-    rounded = _rounded(times, options.get("round"))
-    with saved.staging(options, rounded) as options, context:
+    short_times = rounded(times, options.get("round"))
+    with saved.staging(second, short_times) as second, context:
         result = pt.Experiment(
-            replayed, topics, qrels, eval_metrics, names=names, verbose=False, validate="ignore", **options
+            replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
         )
     if times and not options.get("perquery"):
-        _set_times(result, times if isinstance(result, dict) else rounded)
-    return result
+        set_times(result, times if isinstance(result, dict) else short_times)
+    return in_order(result, asked)
 
 
 def _as_list(
@@ -117,7 +115,7 @@ def _as_list(
     baseline = options.get("baseline")
     if baseline is not None and not 0 <= baseline < len(systems):
         raise ValueError(
-            f"baseline={baseline} is no system; there are {len(systems)}, from 0 to {len(systems) - 1}"
+            f"baseline={baseline} is not a system; there are {len(systems)}, from 0 to {len(systems) - 1}"
         )
     if len(names) != len(systems):
         raise ValueError(f"{len(names)} names for {len(systems)} systems; give names one of each")
@@ -129,23 +127,58 @@ def _as_list(
     return list(systems), list(names), options
 
 
-def _check_measures(measures: Sequence[Any], names: Sequence[str], context_options: dict[str, Any]) -> None:
+def _parsed(eval_metrics: Any) -> tuple[list[Any], list[str]]:
+    """The metrics as ``pt.Experiment`` takes them, and what their columns are called there, in the same order.
+
+    A string is what PyTerrier takes it for, a trec_eval name or ``"mrt"``, and else a measure string of ir_measures.
+
+    Raises:
+        ValueError: no measure, or one that there is not; says which is nearest.
+    """
+    if isinstance(eval_metrics, (str, ir_measures.Measure)):
+        raise ValueError(
+            f"eval_metrics={eval_metrics!r} must be a list of measures, such as [{eval_metrics!r}]"
+        )
+    metrics: list[Any] = []
+    columns: list[str] = []
+    for metric in eval_metrics:
+        measures = _trec_measures(metric)
+        for measure in measures:
+            parse_measure(measure)  # for its checks
+        if not measures and metric != "mrt":
+            metric = parse_measure(metric)
+        metrics.append(metric)
+        columns += map(str, measures) if len(measures) > 1 else [str(metric)]
+    if not any(metric != "mrt" for metric in metrics):
+        raise ValueError("eval_metrics names no measure; give one, such as NRG@10")
+    return metrics, columns
+
+
+def _trec_measures(name: Any) -> list[ir_measures.Measure]:
+    """The measures that a name of trec_eval's stands for; none for what is not one."""
+    try:
+        return list(ir_measures.parse_trec_measure(name)) if isinstance(name, str) else []
+    except ValueError:
+        return []
+
+
+def _grades_of(qrels: Any) -> tuple[int, int] | None:
+    """The lowest and the highest label of all topics, which no batch of them knows; None for what is not labels."""
+    label = getattr(qrels, "label", None)
+    if not isinstance(label, pd.Series) or not len(label) or label.dtype.kind not in "iuf":
+        return None
+    low, high = float(label.min()), float(label.max())
+    return (int(low), int(high)) if max(abs(low), abs(high)) < 2**31 and not label.isna().any() else None
+
+
+def _try_out(metrics: Sequence[Any], names: Sequence[str], context_options: dict[str, Any]) -> None:
     """Tries the measures and the context's arguments on runs of one document: mistakes show before anything runs."""
-    for measure in measures:
-        if isinstance(measure, str) and measure != "mrt":
-            ir_measures.parse_trec_measure(measure)  # as PyTerrier does
-    relative = [m for m in measures if isinstance(m, RelativeMeasure)]
+    relative = [m for m in metrics if is_relative(m)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tiny = RunContext({name: {"q": {"d": 1.0}} for name in names}, **context_options)
         if relative:
             tiny.evaluate({"q": {"d": 1}}, relative)
-
-
-def _grades_of(qrels: Any) -> tuple[int, int] | None:
-    """The lowest and the highest label of all topics, which no batch of them knows."""
-    label = qrels["label"] if "label" in getattr(qrels, "columns", ()) else ()
-    return (int(label.min()), int(label.max())) if len(label) else None
 
 
 def _check_perquery(options: Mapping[str, Any]) -> None:
@@ -159,95 +192,3 @@ def _check_perquery(options: Mapping[str, Any]) -> None:
             raise ValueError(
                 "round by measure goes with means only, not with perquery; give round as a number"
             )
-
-
-def _run(
-    systems: list[Any], topics: Any, qrels: Any, names: list[str], options: dict[str, Any]
-) -> tuple[dict[str, pd.DataFrame], dict[str, float]]:
-    """Runs the pipelines once.
-
-    Returns:
-        the results by name, with a column ``name``, and the mean response times as PyTerrier measures them.
-    """
-    first = {k: v for k, v in options.items() if k not in _SECOND_CALL_ONLY}
-    if first.get("verbose", "auto") == "auto" and first.get("plan", "linear") == "linear":
-        first["verbose"] = sys.stderr.isatty() or pt.tqdm.__module__ == "tqdm.notebook"
-    catches = [_Catch() for _ in systems]
-    caught = [
-        _first_rows(system) if isinstance(system, pd.DataFrame) else system >> catch
-        for system, catch in zip(systems, catches, strict=True)
-    ]
-    with warnings.catch_warnings():
-        # Which topics have judgments is said in the second call.
-        warnings.filterwarnings("ignore", message=r".*topic\(s\) not found in qrels")
-        averages = pt.Experiment(
-            caught,
-            topics,
-            _first_rows(qrels),
-            [ir_measures.P @ 1, "mrt"],
-            names=names,
-            dataframe=False,
-            **first,
-        )
-    runs = {
-        name: (system if isinstance(system, pd.DataFrame) else catch.result()).assign(name=name)
-        for name, system, catch in zip(names, systems, catches, strict=True)
-    }
-    return runs, {name: averages[name]["mrt"] for name in names}
-
-
-def _first_rows(frame: Any) -> Any:
-    """The first row of every query, of results or qrels: a stub that costs PyTerrier no time to evaluate."""
-    return frame.drop_duplicates("qid") if "qid" in getattr(frame, "columns", ()) else frame
-
-
-class _Catch(pt.Transformer):  # type: ignore[misc]
-    """The end of a pipeline: keeps what comes, and hands on a stub of it."""
-
-    def __init__(self) -> None:
-        self._batches: list[pd.DataFrame] = []
-
-    def __repr__(self) -> str:
-        return "results"
-
-    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        self._batches.append(inp)
-        return _first_rows(inp)
-
-    def transform_outputs(self, input_columns: list[str]) -> list[str]:
-        return input_columns
-
-    def result(self) -> pd.DataFrame:
-        """All that came."""
-        return self._batches[0] if len(self._batches) == 1 else pd.concat(self._batches, ignore_index=True)
-
-
-class _Replay(pt.Transformer):  # type: ignore[misc]
-    """Gives the results that a pipeline gave before, for the queries asked."""
-
-    def __init__(self, results: pd.DataFrame, shown: str) -> None:
-        self._results = results
-        self._shown = shown
-
-    def __repr__(self) -> str:
-        return self._shown
-
-    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        wanted = self._results["qid"].isin(inp["qid"])
-        return self._results.copy() if wanted.all() else self._results[wanted].reset_index(drop=True)
-
-
-def _rounded(times: Mapping[str, float], digits: Any) -> dict[str, float]:
-    if isinstance(digits, dict):
-        digits = digits.get("mrt")
-    return {name: time if digits is None else round(time, digits) for name, time in times.items()}
-
-
-def _set_times(result: Any, times: Mapping[str, float]) -> None:
-    """Puts the times of the pipelines where those of their replay are."""
-    if isinstance(result, dict):
-        for name, row in result.items():
-            row["mrt"] = times[name]
-    else:
-        table = result if isinstance(result, pd.DataFrame) else result.data  # the data of a styled table
-        table["mrt"] = table["name"].map(times)

@@ -17,18 +17,6 @@ import pyterrier as pt
 from ..warning import warn
 
 
-def _set_times_in_summary(path: str, times: Mapping[str, float]) -> None:
-    """:func:`_set_times` for the file that PyTerrier writes; its other rows and columns stay as they are."""
-    with open(path, newline="", encoding="utf-8") as file:
-        header, *rows = csv.reader(file)
-    name, mrt = header.index("name"), header.index("mrt")
-    for row in rows:
-        if row[name] in times:
-            row[mrt] = str(times[row[name]])
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator=os.linesep).writerows([header, *rows])
-
-
 class SavedRuns:
     """``save_dir``: which runs are there already, and where the new ones go.
 
@@ -110,3 +98,15 @@ class SavedRuns:
                 _set_times_in_summary(os.path.join(staging, "aggregated.csv"), times)
             for file in os.listdir(staging):
                 os.replace(os.path.join(staging, file), os.path.join(self._folder, file))
+
+
+def _set_times_in_summary(path: str, times: Mapping[str, float]) -> None:
+    """Puts the times of the pipelines into the file that PyTerrier wrote; other rows and columns stay as they are."""
+    with open(path, newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    name, mrt = header.index("name"), header.index("mrt")
+    for row in rows:
+        if row[name] in times:
+            row[mrt] = str(times[row[name]])
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator=os.linesep).writerows([header, *rows])

@@ -1,0 +1,66 @@
+"""The tables that ``pt.Experiment`` makes: their measures in the order asked, the times of the pipelines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+
+def in_order(result: Any, asked: Sequence[str]) -> Any:
+    """What ``pt.Experiment`` returned, with its measures in the order asked; all else is as PyTerrier has it.
+
+    PyTerrier has the measures in the order in which ir_measures computes them, which is no particular one.
+
+    Args:
+        result: a table of means, plain or styled, or of queries; a dict of either; or a pair.
+        asked: what the measures are called there.
+    """
+    if isinstance(result, tuple):
+        both = [in_order(part, asked) for part in result]
+        return type(result)(*both) if hasattr(result, "_fields") else tuple(both)
+    if isinstance(result, dict):
+        if any(isinstance(value, dict) for value in result.values()):
+            return {key: in_order(value, asked) for key, value in result.items()}
+        return {name: result[name] for name in sorted(result, key=_place_in(asked))}
+    if not isinstance(result, pd.DataFrame):  # a styled table
+        return in_order(result.data, asked).style.use(result.export())
+    if list(result.columns) == ["name", "qid", "measure", "value"]:
+        place = result["measure"].map(_place_in(asked))
+        return result.assign(_place=place).sort_values(["name", "qid", "_place"]).drop(columns="_place")
+    return result[_columns(list(result.columns), asked)]
+
+
+def _columns(columns: list[str], asked: Sequence[str]) -> list[str]:
+    """``name``, the measures, then what a baseline adds to each: ``NRG@10 +``, ``NRG@10 p-value`` and the like."""
+
+    def owner(column: str) -> str:
+        return max((m for m in asked if column.startswith(f"{m} ")), key=len, default="")
+
+    first, *rest = columns
+    place = _place_in(asked)
+    measures = sorted((c for c in rest if c in asked), key=place)
+    return [first, *measures, *sorted((c for c in rest if c not in asked), key=lambda c: place(owner(c)))]
+
+
+def _place_in(asked: Sequence[str]) -> Any:
+    place = {name: i for i, name in reversed(list(enumerate(asked)))}
+    return lambda name: place.get(name, len(place))
+
+
+def rounded(times: Mapping[str, float], digits: Any) -> dict[str, float]:
+    """The times, rounded as the argument ``round`` of ``pt.Experiment`` says."""
+    if isinstance(digits, dict):
+        digits = digits.get("mrt")
+    return {name: time if digits is None else round(time, digits) for name, time in times.items()}
+
+
+def set_times(result: Any, times: Mapping[str, float]) -> None:
+    """Puts the times of the pipelines where those of their replay are."""
+    if isinstance(result, dict):
+        for name, row in result.items():
+            row["mrt"] = times[name]
+    else:
+        table = result if isinstance(result, pd.DataFrame) else result.data  # the data of a styled table
+        table["mrt"] = table["name"].map(times)
