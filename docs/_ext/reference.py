@@ -42,6 +42,14 @@ MODULES: dict[str, Sequence[str]] = {
     "rankings": ("Rankings", "TopDocs"),
 }
 
+#: What a measure may be relative to.
+WORDS = {
+    "priors": "the prior runs",
+    "systems": "all systems of the context",
+    "reference": "one reference run",
+    "chance": "a random ranking; needs no :class:`RunContext`",
+}
+
 #: What a class has for the package's own use.
 INTERNAL = ("judged", "judged_columns", "check_batch")
 
@@ -73,8 +81,7 @@ def measure_section(measure: RelativeMeasure, config: Config) -> Iterator[str]:
     body = GoogleDocstring(inspect.getdoc(type(measure)) or "", config, what="class", name=name).lines()
     yield from ("   " + line for line in body)
     yield ""
-    if not measure.needs_context:
-        yield from ("Needs no :class:`RunContext`.", "")
+    yield from (f"Relative to {WORDS[measure.RELATIVE_TO]}.", "")
     yield from (".. list-table:: Parameters", "   :header-rows: 1", "   :widths: 14 10 14 30 32", "")
     yield from row("parameter", "type", "default", "allowed", "meaning")
     for key, param in parameters.items():
