@@ -366,7 +366,7 @@ def check_queries(judged: JudgedContext, rankings: Rankings, *, may_be_batch: bo
     if known.intersection(rankings.query_ids) and known.intersection(judgments.query_ids):
         warn(message + "; its rankings count as empty")
     else:
-        raise ValueError(message + "; is one of them numbered otherwise, or for other topics?")
+        raise ValueError(message + "; is one of them numbered differently, or for other topics?")
 
 
 def some(ids: Any) -> str:

@@ -23,6 +23,7 @@ from .io.runs import Run, name_runs, read_run, run_files
 from .measures.declaration import parse_measures
 from .priors import Policy, PriorPolicy, policy_of
 from .rankings import Rankings
+from .wording import kind_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,7 +124,7 @@ class RunContext:
         grades: tuple[int, int] | None = None,
     ) -> None:
         if not isinstance(runs, Mapping):
-            raise TypeError(f"runs is a {type(runs).__name__}; give a dict from run name to run")
+            raise TypeError(f"runs is {kind_of(runs)}; give a dict from run name to run")
         for name in runs:
             if not isinstance(name, str) or not name:
                 raise ValueError(f"the run name {name!r} is not a string; name every run with one")
@@ -373,7 +374,7 @@ def counts_from_zero(frame: Any) -> bool:
 def _check_reference(reference: Any, names: Sequence[str]) -> None:
     if not isinstance(reference, str):
         raise ValueError(
-            f"reference is a {type(reference).__name__}; give the name of a run of the context: put the run into runs, "
+            f"reference is {kind_of(reference)}; give the name of a run of the context: put the run into runs, "
             "RunContext({'BM25': run}, reference='BM25')"
         )
     if reference not in names:

@@ -68,7 +68,7 @@ def registered_provider() -> RelativeProvider:
 
 
 def _is_ours(provider: Provider) -> bool:
-    """Whether it is a :class:`RelativeProvider`, also one of before the module was reloaded."""
+    """Whether it is a :class:`RelativeProvider`, also one from before the module was reloaded."""
     kind = type(provider)
     return (kind.__module__, kind.__qualname__) == (__name__, RelativeProvider.__qualname__)
 
@@ -128,7 +128,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         if not (self.judged.judgments.queries_of(rankings) >= 0).any():
             return member  # no judged query: nothing to tell runs apart by, and nothing that could mislead
         if member is None:
-            # Relative to a reference alone, it is all the same who else is in the context.
+            # Relative to a reference alone, it does not matter who else is in the context.
             matters = any(m.RELATIVE_TO in ("priors", "systems") for m in self.measures)
             for name in context.names if matters else ():
                 if self.judged.same_rankings(rankings, name):
@@ -140,7 +140,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                     break
         elif not self.judged.same_heads(rankings, member):
             warn(
-                f"the evaluated run is named {member!r}, but ranks otherwise than the context's run of that name; "
+                f"the evaluated run is named {member!r}, but ranks differently from the context's run of that name; "
                 "it is scored without that one as its prior: give it another name if it is another run"
             )
         return member
@@ -169,5 +169,5 @@ def _warn_of_runs_of_context(judged: JudgedContext) -> None:
             warn(
                 f"{run.name} of the context has no query in common with the qrels: it has {some(run.query_ids)}, the "
                 f"qrels have {some(judged.judgments.query_ids)}; it counts as empty rankings: is one of them numbered "
-                "otherwise?"
+                "differently?"
             )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
 from .ids import Ids, WordArray, pair_keys
+from .wording import kind_of
 
 
 class TopDocs:
@@ -129,7 +130,7 @@ class Rankings:
         }
 
     def check_documents(self) -> None:
-        """Raises ValueError for a document that stands twice in a ranking, however deep, or an id that is no string."""
+        """Raises ValueError for a document that stands twice in a ranking, however deep, or an id of another type."""
         query = np.repeat(np.arange(len(self.query_ids)), np.diff(self.starts))
         ids = self._ids_at(slice(None), query)
         self._check_repeats(query, ids, ids.hashes())
@@ -177,7 +178,7 @@ class Rankings:
             return Ids.of(strings)
         except (TypeError, UnicodeEncodeError):
             row, bad = next((i, d) for i, d in enumerate(strings) if not is_text(d))
-            what = f"a {type(bad).__name__}" if not isinstance(bad, str) else "half of a surrogate pair"
+            what = kind_of(bad) if not isinstance(bad, str) else "half of a surrogate pair"
             raise ValueError(
                 f"{self.name}: query {self.query_ids[query[row]]!r} holds the document id {bad!r}, {what}; document "
                 "ids must be strings, as in the qrels: convert them with str()"
@@ -216,7 +217,7 @@ def _blocks(query_ids: Ids | ObjectArray, name: str) -> tuple[IntArray, ObjectAr
     for head in heads:
         if not is_text(head):
             raise ValueError(
-                f"{name}: query id {head!r} is a {type(head).__name__}; query ids must be strings, as in "
+                f"{name}: query id {head!r} is {kind_of(head)}; query ids must be strings, as in "
                 "the qrels: convert them with str()"
             )
     return starts, heads

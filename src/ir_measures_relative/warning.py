@@ -35,8 +35,8 @@ _NOT_THE_USERS = frozenset(
 def warn(message: str) -> None:
     """Warns of something on the line of the user's code that led here, wherever inside the hosts it came up.
 
-    ``warnings.warn`` with a ``stacklevel`` would not do: it counts the frames of an import otherwise than the stack
-    has them. Where no line is the user's, as in a thread that runs a function of this package, it is the outermost.
+    ``warnings.warn`` with a ``stacklevel`` would not do: it counts the frames of an import differently from the
+    stack. Where no line is the user's, as in a thread that runs a function of this package, it is the outermost.
     """
     frame = sys._getframe(1)
     while frame.f_back is not None and _package(frame.f_globals) in _NOT_THE_USERS:

@@ -76,7 +76,7 @@ def test_an_unnamed_copy_of_a_member_draws_a_warning_that_says_how_to_name_it() 
 
 
 def test_another_run_under_a_members_name_draws_a_warning() -> None:
-    with pytest.warns(UserWarning, match="named 'A', but ranks otherwise"):
+    with pytest.warns(UserWarning, match="named 'A', but ranks differently"):
         unique(RunContext(RUNS), frame(C, "A"))
 
 
@@ -262,12 +262,12 @@ def test_evaluating_another_context_does_not_count() -> None:
 
 def test_a_member_scored_with_another_ranking_counts_as_itself() -> None:
     context = RunContext({"A": A, "B": B})
-    with context.evaluating("A"), pytest.warns(UserWarning, match="ranks otherwise"):
+    with context.evaluating("A"), pytest.warns(UserWarning, match="ranks differently"):
         value = (P_Rareness @ 1).calc_aggregate(QRELS, {"q": {"F": 1.0}})
     assert value == 1 + (
         1 - 1 / 2
     )  # F is held by one of two systems: the A that is scored, not the one of the context
-    with context.evaluating("A"), pytest.warns(UserWarning, match="ranks otherwise"):
+    with context.evaluating("A"), pytest.warns(UserWarning, match="ranks differently"):
         assert (P_Rareness @ 2).calc_aggregate(QRELS, {"q": {"B": 2.0, "Z": 1.0}}) == (1 + (1 - 1 / 2)) / 2
 
 

@@ -49,9 +49,9 @@ BAD_RUNS = {
     "no doc column": (frame(("301", 1.0), columns=("qid", "score")), r"no column 'doc_id' \(or 'docno'\)"),
     "no query column": (frame(("d1", 1.0), columns=("docno", "score")), r"no column 'query_id' \(or 'qid'\)"),
     "no columns at all": (pd.DataFrame(), "no column 'query_id'"),
-    "int query ids": (frame((301, "d1", 1.0)), "query id 301 is a int; query ids must be strings"),
-    "int query ids in a dict": ({301: {"d1": 1.0}}, "query id 301 is a int"),
-    "int document ids": (frame(("301", 7, 1.0)), "query '301' holds the document id 7, a int"),
+    "int query ids": (frame((301, "d1", 1.0)), "query id 301 is an int; query ids must be strings"),
+    "int query ids in a dict": ({301: {"d1": 1.0}}, "query id 301 is an int"),
+    "int document ids": (frame(("301", 7, 1.0)), "query '301' holds the document id 7, an int"),
     "missing document id": (frame(("301", None, 1.0)), "holds the document id"),
     "flat dict": (
         {"301": 1.0},
@@ -83,17 +83,17 @@ def test_bad_member(name) -> None:
 
 @pytest.mark.parametrize("run", [3, None, object()])
 def test_no_run_at_all(run) -> None:
-    with pytest.raises(TypeError, match="run 'BM25': a .* is not a run; give a dict"):
+    with pytest.raises(TypeError, match="run 'BM25': an? .* is not a run; give a dict"):
         RunContext({"BM25": run})
 
 
 BAD_QRELS = {
-    "ints": ({301: {"d1": 1}}, "the qrels: query id 301 is a int; query ids must be strings"),
+    "ints": ({301: {"d1": 1}}, "the qrels: query id 301 is an int; query ids must be strings"),
     "int frame": (
         frame((301, "d1", 1), columns=("query_id", "doc_id", "relevance")),
-        "query id 301 is a int",
+        "query id 301 is an int",
     ),
-    "int document ids": ({"301": {1: 1}}, "the qrels: document id 1 is a int"),
+    "int document ids": ({"301": {1: 1}}, "the qrels: document id 1 is an int"),
     "text label": (
         {"301": {"d1": "1"}},
         "query '301', document 'd1' has the relevance '1'; relevance must be a whole",
@@ -106,7 +106,7 @@ BAD_QRELS = {
     "no label": (frame(("301", "d1"), columns=("qid", "docno")), r"no column 'relevance' \(or 'label'\)"),
     "flat": (
         {"301": 1},
-        r"query '301' holds a int; qrels given as a dict are \{query_id: \{doc_id: relevance\}\}",
+        r"query '301' holds an int; qrels given as a dict are \{query_id: \{doc_id: relevance\}\}",
     ),
     "tuples": ([("301", "d1", 1)], "the qrels: .*; give a dict"),
     "a number": (3, "the qrels: .*; give a dict"),

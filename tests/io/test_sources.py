@@ -136,7 +136,7 @@ def test_unknown_datasets(demo_id) -> None:
         RunContext.from_irds("relative-dmo")
     with pytest.raises(ValueError, match=r"knows no dataset '%%%'; The ids are listed"):
         RunContext.from_irds("%%%")
-    with pytest.raises(TypeError, match="a int is not a dataset; give an ir_datasets id"):
+    with pytest.raises(TypeError, match="an int is not a dataset; give an ir_datasets id"):
         RunContext.from_irds(3)
 
 

@@ -490,7 +490,7 @@ def test_time_limit_is_never_silent() -> None:
         ("MED(base='AP',dcg='log2')@10", "dcg goes with base 'SDCG', 'nDCG'"),
         ("MED(base='P',max_grade=3)@10", "max_grade goes with base 'SDCG', 'nDCG', 'ERR'"),
         ("MED(base='ERR',rel=1)@10", "rel goes with base"),
-        ("MED(rel=1,dcg='exp-log2')@10", "rel makes nDCG binary, and dcg has no say"),
+        ("MED(rel=1,dcg='exp-log2')@10", "rel makes nDCG binary, and dcg does nothing then"),
         ("MED(rel=0)@10", "rel=0 is not allowed; it must be a whole number of at least 1"),
         ("MED(base='RBP',p=1.0)@10", "between 0 and 1"),
         ("MED(judged='no')@10", "judged='no' is not allowed; it must be True or False"),

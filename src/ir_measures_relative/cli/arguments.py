@@ -188,7 +188,7 @@ def _read_measure(text: str) -> ir_measures.Measure:
     if len(text) < 1000 and os.path.exists(text):
         raise ValueError(
             f"{text!r} is a file, not a measure: give QRELS, one RUN (or a folder of runs), then measures; a run "
-            f"to compare with goes behind --prior"
+            f"to compare with goes after --prior"
         )
     return parse_measure(text)
 

@@ -88,7 +88,7 @@ def plot(path: str, table: Any, relative: str, absolute: str, groups: dict[str, 
     relative_against_absolute(table, relative, absolute, groups=groups or None, ax=figure.subplots())
     target = Path(os.path.realpath(path))  # a link stays one
     try:
-        # A name that starts with a dot: should it be left over, it is no run of the folder.
+        # A name that starts with a dot: should it be left over, it is not a run of the folder.
         handle, beside = tempfile.mkstemp(prefix=".", suffix=target.suffix, dir=target.parent)
         os.close(handle)
         try:

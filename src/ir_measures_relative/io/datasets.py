@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..wording import kind_of
+
 #: What a dataset may have, in the order in which messages list it.
 _PARTS = ("docs", "queries", "qrels", "scoreddocs")
 
@@ -35,7 +37,7 @@ def dataset_of(dataset: Any) -> Any:
     if isinstance(dataset, ir_datasets.Dataset):
         return dataset
     raise TypeError(
-        f"a {type(dataset).__name__} is not a dataset; give an ir_datasets id, an ir_datasets.Dataset, or a PyTerrier "
+        f"{kind_of(dataset)} is not a dataset; give an ir_datasets id, an ir_datasets.Dataset, or a PyTerrier "
         "dataset such as pt.get_dataset('irds:vaswani')"
     )
 

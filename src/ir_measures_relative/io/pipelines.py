@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..warning import warn
+from ..wording import kind_of
 
 
 def import_pyterrier() -> Any:
@@ -41,11 +42,11 @@ def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
 
     pt = import_pyterrier()
     if not isinstance(pipelines, Mapping):
-        raise TypeError(f"pipelines is a {type(pipelines).__name__}; give a dict from name to transformer")
+        raise TypeError(f"pipelines is {kind_of(pipelines)}; give a dict from name to transformer")
     for name, pipeline in pipelines.items():
         if not isinstance(pipeline, (pd.DataFrame, pt.Transformer)):
             raise TypeError(
-                f"pipeline {name!r} is a {type(pipeline).__name__}; give a PyTerrier transformer, or a DataFrame of "
+                f"pipeline {name!r} is {kind_of(pipeline)}; give a PyTerrier transformer, or a DataFrame of "
                 "results"
             )
     if isinstance(topics, (str, os.PathLike)):

@@ -15,6 +15,7 @@ from ..ids import Ids
 from ..judgments import Judgments
 from ..rankings import is_text
 from ..warning import warn
+from ..wording import kind_of
 from .files import PARQUET, read_bytes
 from .frames import columns_of, is_frame, read_parquet, text_of
 from .trec import read_trec_qrels
@@ -65,7 +66,7 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
         for query_id, docs in qrels.items():
             if not isinstance(docs, Mapping):
                 raise ValueError(
-                    f"the qrels: query {query_id!r} holds a {type(docs).__name__}; qrels given as a dict are "
+                    f"the qrels: query {query_id!r} holds {kind_of(docs)}; qrels given as a dict are "
                     "{query_id: {doc_id: relevance}}"
                 )
         rows = [(q, d, label) for q, docs in qrels.items() for d, label in docs.items()]
@@ -155,7 +156,7 @@ def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
 def _check_texts(values: ObjectArray, what: str, elsewhere: str) -> None:
     for value in values:
         if not is_text(value):
-            kind = "half of a surrogate pair" if isinstance(value, str) else f"a {type(value).__name__}"
+            kind = "half of a surrogate pair" if isinstance(value, str) else kind_of(value)
             raise ValueError(
                 f"the qrels: {what} {value!r} is {kind}; {what}s must be strings, as in {elsewhere}: convert them with "
                 "str()"

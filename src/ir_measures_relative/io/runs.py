@@ -17,6 +17,7 @@ from ..arrays import FloatArray, ObjectArray, object_array
 from ..ids import Ids
 from ..rankings import Rankings
 from ..warning import warn
+from ..wording import kind_of
 from .files import PARQUET, is_picture, read_bytes
 from .frames import columns_of, is_frame, read_parquet, single_value, text_of
 from .trec import read_trec_run
@@ -59,7 +60,7 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
         return _from_frame(run, name)
     if isinstance(run, Iterable):
         return _from_scored_docs(run, name)
-    raise TypeError(f"{name}: a {type(run).__name__} is not a run; give {_FORMATS}")
+    raise TypeError(f"{name}: {kind_of(run)} is not a run; give {_FORMATS}")
 
 
 def _from_file(path: str | os.PathLike[str], name: str) -> Rankings:
@@ -81,7 +82,7 @@ def _from_dict(run: Mapping[str, Any], name: str) -> Rankings:
     for query_id, docs in run.items():
         if not isinstance(docs, Mapping):
             raise ValueError(
-                f"{name}: query {query_id!r} holds a {type(docs).__name__}; a run given as a dict is "
+                f"{name}: query {query_id!r} holds {kind_of(docs)}; a run given as a dict is "
                 "{query_id: {doc_id: score}}"
             )
     query_ids = list(itertools.chain.from_iterable(itertools.repeat(q, len(docs)) for q, docs in run.items()))
@@ -103,7 +104,7 @@ def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
             if not all(hasattr(r, c) for c in ("query_id", "doc_id", "score"))
         )
         raise ValueError(
-            f"{name}: an iterable whose item {place} is a {type(bad).__name__} is not a run; give {_FORMATS}"
+            f"{name}: an iterable whose item {place} is {kind_of(bad)} is not a run; give {_FORMATS}"
         ) from None
     return _from_lists(query_ids, doc_ids, scores, name)
 
@@ -138,11 +139,10 @@ def _as_floats(
 ) -> FloatArray:
     values = np.empty(len(scores))
     for row, score in enumerate(scores):
-        # numpy's and torch's scalars are no numbers.Real, but turn into one; a string would too, and must not.
+        # numpy's and torch's scalars are not numbers.Real, but turn into one; a string would too, and must not.
         wrong = None
         if isinstance(score, str) or not (isinstance(score, numbers.Real) or hasattr(score, "__float__")):
-            kind = type(score).__name__
-            wrong = f"has the score {score!r}, a {kind}; scores must be numbers: convert them with float()"
+            wrong = f"has the score {score!r}, {kind_of(score)}; scores must be numbers: convert them with float()"
         else:
             try:
                 values[row] = float(score)

@@ -87,7 +87,7 @@ class _TaSC(RelativeMeasure):
         """The base measure.
 
         Raises:
-            ValueError: a string that is no measure, or one that ir_measures cannot compute on a run alone.
+            ValueError: a string that is not a measure, or one that ir_measures cannot compute on a run alone.
         """
         name = self.get("base")
         try:

@@ -22,6 +22,7 @@ import pyterrier as pt
 from ..context import RunContext
 from ..measures.declaration import is_relative, parse_measure
 from ..priors import Policy
+from ..wording import kind_of
 from .replay import Replay, run_and_time
 from .saved_runs import SavedRuns
 from .table import in_order, rounded, set_times
@@ -101,14 +102,14 @@ def _as_list(
             options = options | {"baseline": names.index(baseline)}
     elif not isinstance(systems, list):
         raise TypeError(
-            f"systems is a {type(systems).__name__}; give a list or dict of transformers or DataFrames"
+            f"systems is {kind_of(systems)}; give a list or dict of transformers or DataFrames"
         )
     elif isinstance(baseline, str):
         raise TypeError(f"baseline={baseline!r} is a name; it must be a number where systems is a list")
     for i, system in enumerate(systems):
         if not isinstance(system, (pd.DataFrame, pt.Transformer)):
             raise TypeError(
-                f"system {i} is a {type(system).__name__}; give a transformer or a DataFrame of results"
+                f"system {i} is {kind_of(system)}; give a transformer or a DataFrame of results"
             )
     if names is None:
         names = [str(system) for system in systems]

@@ -11,7 +11,7 @@ import pandas as pd
 def in_order(result: Any, asked: Sequence[str]) -> Any:
     """What ``pt.Experiment`` returned, with its measures in the order asked; all else is as PyTerrier has it.
 
-    PyTerrier has the measures in the order in which ir_measures computes them, which is no particular one.
+    PyTerrier has the measures in the order in which ir_measures computes them, and that is not a particular one.
 
     Args:
         result: a table of means, plain or styled, or of queries; a dict of either; or a pair.

@@ -43,8 +43,8 @@ class _MED(RelativeMeasure):
 
     SDCG, nDCG and ERR are graded: an open document may take any grade up to ``max_grade``, by default the
     highest of the context's ``grades``, else the highest in the qrels (all queries), or 1. (PyTerrier hands on
-    the qrels of one batch of topics: give the context its grades then.) With ``rel=`` SDCG and nDCG are binary. nDCG, RR and RBP without a cutoff look at the
-    whole rankings.
+    the qrels of one batch of topics: give the context its grades then.) With ``rel=`` SDCG and nDCG are
+    binary. nDCG, RR and RBP without a cutoff look at the whole rankings.
 
     RBP's ``residual`` adds what may follow a ranking, where all of it is relevant and nothing that follows the
     other is: ``p^min(len, k)``, len the length of the ranking, since a ranking of fewer than k documents may go on
@@ -136,7 +136,7 @@ class _MED(RelativeMeasure):
         clash = [n for n in ("dcg", "gains", "max_grade") if n in self.params]
         if "rel" in self.params and clash:
             raise ValueError(
-                f"{self!r}: rel makes {name} binary, and {clash[0]} has no say then; give only one"
+                f"{self!r}: rel makes {name} binary, and {clash[0]} does nothing then; give only one"
             )
 
     def score(self, comparison: Comparison) -> FloatArray:

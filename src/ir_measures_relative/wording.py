@@ -1,0 +1,13 @@
+"""Words that several messages need."""
+
+from __future__ import annotations
+
+
+def kind_of(value: object) -> str:
+    """The type of a value, with its article.
+
+    >>> kind_of(7), kind_of({}), kind_of(None)
+    ('an int', 'a dict', 'a NoneType')
+    """
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'AEIOaeio' or name == 'ndarray' else 'a'} {name}"
