@@ -113,6 +113,9 @@ class RunContext:
     #: the ``ir_datasets.Dataset`` of a context that was made :meth:`from_irds`
     dataset: Any
 
+    _judged: list[tuple[QrelsColumns, JudgedContext]]
+    _batches: list[tuple[bool, frozenset[str], tuple[int, int]]]
+
     def __init__(
         self,
         runs: Mapping[str, Run],
@@ -384,8 +387,9 @@ def _check_reference(reference: Any, names: Sequence[str]) -> None:
 def _checked_num_docs(num_docs: Any) -> int | None:
     if isinstance(num_docs, np.integer):
         num_docs = int(num_docs)
-    whole = isinstance(num_docs, int) and not isinstance(num_docs, bool)
-    if num_docs is not None and not (whole and 1 <= num_docs < 2**53):
+    if num_docs is None:
+        return None
+    if not isinstance(num_docs, int) or isinstance(num_docs, bool) or not 1 <= num_docs < 2**53:
         raise ValueError(f"num_docs={num_docs!r} is not allowed; it must be a whole number of at least 1")
     return num_docs
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import Any, Protocol, TypeAlias
 
 import ir_measures
+
+from .measures.declaration import is_relative, parse_measure
 
 
 class Campaign(Protocol):
@@ -109,7 +112,7 @@ class BestOfOtherGroups(PriorPolicy):
         if name is None:
             return campaign.names
         groups = campaign.groups
-        best = self._best(campaign.means(ir_measures.parse_measure(self.by)), groups)
+        best = self._best(campaign.means(self._measure()), groups)
         return [prior for prior in best if groups[prior] != groups[name]]
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
@@ -119,6 +122,16 @@ class BestOfOtherGroups(PriorPolicy):
                 f"priors=BestOfOtherGroups() needs the group of every run, and groups= lacks {lacking}; give "
                 "groups={run name: group name}"
             )
+        self._measure()
+
+    def _measure(self) -> ir_measures.Measure:
+        measure = parse_measure(self.by)
+        if is_relative(measure):
+            raise ValueError(
+                f"BestOfOtherGroups: by={self.by!r} is itself relative to other runs; give a measure of one run, such "
+                "as nDCG@10"
+            )
+        return measure
 
     @classmethod
     def choose(cls, means: Mapping[str, float], groups: Mapping[str, str]) -> dict[str, list[str]]:
@@ -131,11 +144,15 @@ class BestOfOtherGroups(PriorPolicy):
 
     @staticmethod
     def _best(means: Mapping[str, float], groups: Mapping[str, str]) -> list[str]:
-        """The best run of every group, in the order of the runs."""
+        """The best run of every group, in the order of the runs; a NaN is below every number."""
         best: dict[str, str] = {}
         for name, mean in means.items():
             group = groups[name]
-            if group not in best or mean > means[best[group]]:
+            if (
+                group not in best
+                or mean > means[best[group]]
+                or (isnan(means[best[group]]) and not isnan(mean))
+            ):
                 best[group] = name
         return [name for name in means if best[groups[name]] == name]
 
@@ -165,7 +182,7 @@ def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -
         policy = OfEach(lists)
     elif isinstance(priors, Sequence) and not isinstance(priors, (str, bytes)):
         policy = Listed(_names("priors", priors))
-    elif callable(getattr(priors, "priors_of", None)):
+    elif not isinstance(priors, str) and callable(getattr(priors, "priors_of", None)):
         policy = priors
     else:
         raise ValueError(

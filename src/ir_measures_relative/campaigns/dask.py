@@ -21,6 +21,7 @@ from ..judgments import Judgments
 from ..measures.declaration import parse_measures
 from ..priors import Policy
 from ..scoring import Scores
+from ..wording import kind_of
 from .part import score_part
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def evaluate(
 
     Raises:
         ImportError: Dask is not installed.
-        TypeError: runs that are no Dask DataFrame.
+        TypeError: runs that are not a Dask DataFrame.
         ValueError: as for :class:`RunContext` and its ``evaluate``.
     """
     import pandas as pd
@@ -84,7 +85,7 @@ def evaluate(
     dask = _dask()
     if not _is_dask(runs):
         raise TypeError(
-            f"runs is a {type(runs).__name__}; give a Dask DataFrame, such as dask.dataframe.read_parquet(path), or "
+            f"runs is {kind_of(runs)}; give a Dask DataFrame, such as dask.dataframe.read_parquet(path), or "
             "use RunContext(runs).evaluate for runs that fit into memory"
         )
     parsed = parse_measures(measures)
@@ -121,7 +122,7 @@ def evaluate(
     totals = dask.delayed(_add)([dask.delayed(_total)(scores) for scores in scored]).compute()
     result: pd.DataFrame = pd.DataFrame({"name": campaign.names})
     for j, measure in enumerate(parsed):
-        result[str(measure)] = _aggregate(measure, totals[:, j], len(campaign.query_ids))
+        result[str(measure)] = _aggregate(measure, *totals[:, :, j])
     return result
 
 
@@ -253,7 +254,7 @@ def _check_common(surveys: Sequence[_Survey], query_ids: Sequence[str]) -> None:
             if name not in judged:
                 raise ValueError(
                     f"run {name!r} has no query in common with the qrels: the run has {query!r}, the qrels have "
-                    f"{list(query_ids[:3])}; is one of them numbered otherwise, or for other topics?"
+                    f"{list(query_ids[:3])}; is one of them numbered differently, or for other topics?"
                 )
 
 
@@ -381,9 +382,9 @@ def _partitions(frame: Any, columns: list[str]) -> list[Any]:
 
 
 def _total(scores: Scores) -> FloatArray:
-    """The sums over the queries of a part; shape (runs, measures)."""
-    total: FloatArray = scores.values.sum(axis=2)
-    return total
+    """The sums over the queries of a part, and the numbers of queries that have a value; (2, runs, measures)."""
+    there = ~np.isnan(scores.values)
+    return np.stack([np.where(there, scores.values, 0.0).sum(axis=2), there.sum(axis=2)])
 
 
 def _add(totals: Sequence[FloatArray]) -> FloatArray:
@@ -396,13 +397,17 @@ def _check_aggregator(measure: ir_measures.Measure) -> None:
     aggregator = measure.aggregator()
     if not isinstance(aggregator, ir_measures.MeanAgg | ir_measures.SumAgg):
         raise ValueError(
-            f"{measure} is aggregated by a {type(aggregator).__name__}, which cannot be put together from sums; ask "
+            f"{measure} is aggregated by {kind_of(aggregator)}, which cannot be put together from sums; ask "
             "for perquery=True"
         )
 
 
-def _aggregate(measure: ir_measures.Measure, total: FloatArray, n_queries: int) -> FloatArray:
-    return total if isinstance(measure.aggregator(), ir_measures.SumAgg) else total / n_queries
+def _aggregate(measure: ir_measures.Measure, total: FloatArray, count: FloatArray) -> FloatArray:
+    if isinstance(measure.aggregator(), ir_measures.SumAgg):
+        return total
+    mean = np.full(total.shape, np.nan)
+    np.divide(total, count, out=mean, where=count > 0)
+    return mean
 
 
 def _with_query_column(frame: Any) -> Any:

@@ -169,8 +169,8 @@ def register(measure: RelativeMeasure, aliases: Sequence[str] = ()) -> None:
             registry[name] = measure
         else:
             warn(
-                f"ir_measures has a measure {name!r} already, of {known.__module__}; measure strings mean that one, and "
-                f"this package's is to be had as an object, {kind.__module__.partition('.')[0]}.{name}"
+                f"ir_measures has a measure {name!r} already, of {known.__module__}; measure strings mean that one, "
+                f"and this package's is there as an object, {kind.__module__.partition('.')[0]}.{name}"
             )
 
 
@@ -284,13 +284,16 @@ def _what_is_wrong(measure: object, message: str) -> str:
     return f"{_shown(text)}: {message}"
 
 
-_LARGEST_CUTOFF = 2**31 - 1
+_LARGEST_INT = 2**31 - 1
 
 
 def _check_host_measure(measure: Measure) -> None:
     """Raises ValueError for what trec_eval takes the whole process down for, or cannot count."""
     cutoff, rel = measure.params.get("cutoff"), measure.params.get("rel")
-    if isinstance(cutoff, int) and not 1 <= cutoff <= _LARGEST_CUTOFF:
+    if isinstance(cutoff, int) and not 1 <= cutoff <= _LARGEST_INT:
         raise ValueError(f"{measure}: cutoff={cutoff} is not allowed; it must be from 1 to 2^31 - 1")
-    if isinstance(rel, int) and not 1 <= rel <= _LARGEST_CUTOFF:
+    if isinstance(rel, int) and not 1 <= rel <= _LARGEST_INT:
         raise ValueError(f"{measure}: rel={rel} is not allowed; it must be from 1 to 2^31 - 1")
+    gains = measure.params.get("gains")
+    if isinstance(gains, dict) and any(isinstance(n, int) and abs(n) > _LARGEST_INT for n in gains.values()):
+        raise ValueError(f"{measure}: gains={gains} is not allowed; the gains must be below 2^31 in size")

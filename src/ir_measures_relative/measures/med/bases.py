@@ -153,13 +153,14 @@ def _weight_in_p(task: Task, position: IntArray) -> FloatArray:
 
 def _weight_in_rbp(task: Task, position: IntArray) -> FloatArray:
     """(1 - p)·p^(i - 1)."""
-    p = task.params["p"]
+    p = float(task.params["p"])
     return (1.0 - p) * persistence(p)(position)
 
 
 def _weight_in_sdcg(task: Task, position: IntArray) -> FloatArray:
     """1/(S_k·log2(1 + i)), with the S_k that makes the k weights sum to 1."""
-    return discount(position) / float(discount(np.arange(1, (task.cutoff or 0) + 1)).sum())
+    scale = float(discount(np.arange(1, _k(task) + 1)).sum())
+    return discount(position) / scale
 
 
 def _solve_ndcg(task: Task) -> Solutions:
