@@ -73,12 +73,12 @@ def costs(frames: Frames, qrels: pd.DataFrame, rounds: int) -> list[tuple[str, .
     few = dict(itertools.islice(frames.items(), 17))
     sides: dict[str, Side] = {
         "absolute": absolute,
-        f"RunContext.evaluate of NRG@10, each of {n} runs against the others": lambda: RunContext(frames).evaluate(
-            qrels, [NRG @ 10]
-        ),
-        "the same of NRG@10, P_Rareness@100, AP_Rareness@100, rrLP, nDCG_UE@10": lambda: RunContext(frames).evaluate(
-            qrels, five
-        ),
+        f"RunContext.evaluate of NRG@10, each of {n} runs against the others": lambda: RunContext(
+            frames
+        ).evaluate(qrels, [NRG @ 10]),
+        "the same of NRG@10, P_Rareness@100, AP_Rareness@100, rrLP, nDCG_UE@10": lambda: RunContext(
+            frames
+        ).evaluate(qrels, five),
     }
     if len(few) == n:
         sides["MED(base='nDCG')@10 of all pairs"] = lambda: pairs(few, qrels, MED(base="nDCG") @ 10)
@@ -104,10 +104,18 @@ def single_call(frames: Frames, qrels: pd.DataFrame, rounds: int) -> list[tuple[
 
     relative()
     medians = interleaved(
-        {"relative": relative, "absolute": lambda: ir_measures.calc_aggregate([nDCG @ 10], qrels, named)}, rounds
+        {"relative": relative, "absolute": lambda: ir_measures.calc_aggregate([nDCG @ 10], qrels, named)},
+        rounds,
     )
     ratio = medians["relative"] / medians["absolute"]
-    return [("calc_aggregate([NRG@10]) of one run, warm context", "calc_aggregate([nDCG@10])", f"{ratio:.3f}", "0.5")]
+    return [
+        (
+            "calc_aggregate([NRG@10]) of one run, warm context",
+            "calc_aggregate([nDCG@10])",
+            f"{ratio:.3f}",
+            "0.5",
+        )
+    ]
 
 
 def experiment(frames: Frames, qrels: pd.DataFrame, rounds: int) -> list[tuple[str, ...]]:
@@ -130,7 +138,14 @@ def experiment(frames: Frames, qrels: pd.DataFrame, rounds: int) -> list[tuple[s
 
     medians = interleaved({"both": run([nDCG @ 10, NRG @ 10]), "alone": run([nDCG @ 10])}, rounds)
     ratio = medians["both"] / medians["alone"]
-    return [(f"pt.Experiment of {len(frames)} frames, [nDCG@10, NRG@10]", "the same with [nDCG@10]", f"{ratio:.3f}", "1.15")]
+    return [
+        (
+            f"pt.Experiment of {len(frames)} frames, [nDCG@10, NRG@10]",
+            "the same with [nDCG@10]",
+            f"{ratio:.3f}",
+            "1.15",
+        )
+    ]
 
 
 def reading(frames: Frames, rounds: int) -> list[tuple[str, ...]]:
@@ -144,7 +159,9 @@ def reading(frames: Frames, rounds: int) -> list[tuple[str, ...]]:
     with tempfile.TemporaryDirectory() as folder:
         for suffix in ("", ".gz"):
             path = str(Path(folder) / f"run{suffix}")
-            lines = frame.assign(q0="Q0", rank=0, tag="t")[["query_id", "q0", "doc_id", "rank", "score", "tag"]]
+            lines = frame.assign(q0="Q0", rank=0, tag="t")[
+                ["query_id", "q0", "doc_id", "rank", "score", "tag"]
+            ]
             lines.to_csv(path, sep=" ", header=False, index=False)
             medians = interleaved(
                 {
@@ -154,7 +171,14 @@ def reading(frames: Frames, rounds: int) -> list[tuple[str, ...]]:
                 rounds,
             )
             ratio = medians["ours"] / medians["theirs"]
-            rows.append((f"reading a TREC run file{suffix and ' (.gz)'}", "ir_measures.read_trec_run into a dict", f"{ratio:.3f}", "0.333"))
+            rows.append(
+                (
+                    f"reading a TREC run file{suffix and ' (.gz)'}",
+                    "ir_measures.read_trec_run into a dict",
+                    f"{ratio:.3f}",
+                    "0.333",
+                )
+            )
     return rows
 
 
@@ -164,7 +188,8 @@ def growth(rounds: int) -> list[tuple[str, ...]]:
     measures = [NRG @ 10, P_Rareness @ 100, AP_Rareness @ 100]
     sizes = [16, 32, 64, 129]
     sides = {
-        str(n): (lambda n=n: RunContext(dict(itertools.islice(frames.items(), n))).evaluate(qrels, measures)) for n in sizes
+        str(n): (lambda n=n: RunContext(dict(itertools.islice(frames.items(), n))).evaluate(qrels, measures))
+        for n in sizes
     }
     medians = interleaved(sides, rounds)
     rows = [
@@ -176,7 +201,9 @@ def growth(rounds: int) -> list[tuple[str, ...]]:
     for n in (len(topics) // 2, len(topics)):
         keep = set(topics[:n])
         some = {m: f[f["query_id"].isin(keep)] for m, f in itertools.islice(frames.items(), 64)}
-        halves[str(n)] = lambda s=some, q=qrels[qrels["query_id"].isin(keep)]: RunContext(s).evaluate(q, measures)
+        halves[str(n)] = lambda s=some, q=qrels[qrels["query_id"].isin(keep)]: RunContext(s).evaluate(
+            q, measures
+        )
     medians = interleaved(halves, rounds)
     small, large = halves
     rows.append((f"{large} topics", f"{small} topics", f"{medians[large] / medians[small]:.2f}", "2.20"))
@@ -197,7 +224,9 @@ def memory(frames: Frames, qrels: pd.DataFrame) -> list[tuple[str, ...]]:
         RunContext(frames).evaluate(qrels, measures)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        rows.append((f"peak of RunContext.evaluate, {what}", f"{len(frames)} frames", f"{peak / size:.3f}", "0.5"))
+        rows.append(
+            (f"peak of RunContext.evaluate, {what}", f"{len(frames)} frames", f"{peak / size:.3f}", "0.5")
+        )
     return rows
 
 
@@ -210,12 +239,18 @@ def robust03() -> tuple[Frames, pd.DataFrame] | None:
     frames = {}
     for path in sorted((folder / "runs").glob("*.gz")):
         frame = pd.read_csv(
-            path, sep=r"\s+", header=None, names=["query_id", "q0", "doc_id", "rank", "score", "tag"],
+            path,
+            sep=r"\s+",
+            header=None,
+            names=["query_id", "q0", "doc_id", "rank", "score", "tag"],
             dtype={"query_id": str, "doc_id": str, "tag": str},
         )
         frames[str(frame["tag"].iloc[0])] = frame[["query_id", "doc_id", "score"]]
     qrels = pd.read_csv(
-        folder / "qrels.txt.gz", sep=r"\s+", header=None, names=["query_id", "iteration", "doc_id", "relevance"],
+        folder / "qrels.txt.gz",
+        sep=r"\s+",
+        header=None,
+        names=["query_id", "iteration", "doc_id", "relevance"],
         dtype={"query_id": str, "doc_id": str},
     )
     return frames, qrels[["query_id", "doc_id", "relevance"]]
@@ -224,7 +259,9 @@ def robust03() -> tuple[Frames, pd.DataFrame] | None:
 def main() -> None:
     """Prints the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5, help="rounds of each measurement, at least 5 (default 5)")
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="rounds of each measurement, at least 5 (default 5)"
+    )
     parser.add_argument("--only", choices=["costs", "growth"], help="only one of the two parts")
     args = parser.parse_args()
     warnings.simplefilter("ignore")

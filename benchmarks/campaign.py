@@ -18,8 +18,13 @@ def make(
     """(runs by name, qrels), as plain frames with string ids."""
     rng = np.random.default_rng(seed)
     pool = max(POOL * depth // DEPTH, 4 * depth)
-    ids = np.array([f"{source}{rng.integers(10**6):06d}-{i:05d}" for i, source in
-                    enumerate(rng.choice(["FT911-", "FBIS3-", "LA0101"], pool * 2))], dtype=object)
+    ids = np.array(
+        [
+            f"{source}{rng.integers(10**6):06d}-{i:05d}"
+            for i, source in enumerate(rng.choice(["FT911-", "FBIS3-", "LA0101"], pool * 2))
+        ],
+        dtype=object,
+    )
     group = rng.integers(0, max(runs // 3, 1), runs)
     columns: dict[str, list[np.ndarray]] = {f"run{i:03d}": [] for i in range(runs)}
     docs: dict[str, list[np.ndarray]] = {name: [] for name in columns}
@@ -42,7 +47,11 @@ def make(
     query_column = np.repeat(np.array(query_ids, dtype=object), depth)
     frames = {
         name: pd.DataFrame(
-            {"query_id": query_column, "doc_id": np.concatenate(docs[name]), "score": np.concatenate(columns[name])}
+            {
+                "query_id": query_column,
+                "doc_id": np.concatenate(docs[name]),
+                "score": np.concatenate(columns[name]),
+            }
         )
         for name in columns
     }

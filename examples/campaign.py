@@ -14,14 +14,25 @@ import pandas as pd
 from ir_measures_relative import RunContext, demo, plots, select_complementary
 
 MEASURES = ["nDCG@10", "NRG@10", "UniqueRel@10", "P_Rareness@10"]
-GROUPS = {"BM25": "words", "BM25L": "words", "BM25+": "words", "TF-IDF": "words", "n-grams": "letters", "LSI": "topics"}
+GROUPS = {
+    "BM25": "words",
+    "BM25L": "words",
+    "BM25+": "words",
+    "TF-IDF": "words",
+    "n-grams": "letters",
+    "LSI": "topics",
+}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", nargs="?", help="a folder of TREC run files, plain or .gz")
     parser.add_argument("--qrels", help="the judgments: a TREC qrels file; needed for a folder")
-    parser.add_argument("--select", type=int, default=3, metavar="N", help="how many runs to choose (default: 3)")
+    parser.add_argument(
+        "--select", type=int, default=3, metavar="N", help="how many runs to choose (default: 3)"
+    )
     parser.add_argument("--plot", metavar="FILE", help="where the picture goes, such as campaign.png")
     arguments = parser.parse_args()
     if arguments.folder is not None and arguments.qrels is None:
@@ -35,14 +46,18 @@ def main() -> None:
         try:
             context = RunContext.from_trec(folder, groups=groups)
             table = context.evaluate(qrels, MEASURES)
-            chosen = select_complementary(context, qrels, min(arguments.select, len(context.names)), "UniqueRel@10")
+            chosen = select_complementary(
+                context, qrels, min(arguments.select, len(context.names)), "UniqueRel@10"
+            )
         except (OSError, ValueError) as error:
             parser.error(str(error))
 
     table = table.sort_values("nDCG@10", ascending=False)
     print(f"{len(table)} runs, each relative to the others:\n")
     print(table.to_string(index=False, float_format="%.4f"))
-    print("\nThe runs to pool first, by the relevant documents that each one's top ten adds to those before it:\n")
+    print(
+        "\nThe runs to pool first, by the relevant documents that each one's top ten adds to those before it:\n"
+    )
     print(chosen.to_string(index=False, float_format="%.2f"))
     print("\n" + "\n".join(conclusions(table, list(chosen["name"]))))
     if arguments.plot:

@@ -23,7 +23,9 @@ MED_JUDGED = MED(base="RBP", p=0.9) @ 100
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     add_dataset_option(parser)
     corpus, topics, qrels = load(parser, parser.parse_args().dataset)
     documents = corpus["docno"], corpus["text"]

@@ -63,7 +63,9 @@ class Fusion(pt.Transformer):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     add_dataset_option(parser)
     arguments = parser.parse_args()
     collection = load(parser, arguments.dataset)
@@ -73,7 +75,10 @@ def main() -> None:
     bm25 = TunableBM25(corpus)
     lsi = VectorSpace(corpus["docno"], corpus["text"], latent_semantics(), num_results=100)
     fusion = Fusion(bm25, pt.Transformer.from_df(lsi(topics)))  # nothing to tune: it runs once
-    parameters = {bm25: {"k1": [0.5, 1.5, 4.0], "b": [0.0, 0.75]}, fusion: {"weight": [0.1, 0.3, 0.5, 0.7, 0.9]}}
+    parameters = {
+        bm25: {"k1": [0.5, 1.5, 4.0], "b": [0.0, 0.75]},
+        fusion: {"weight": [0.1, 0.3, 0.5, 0.7, 0.9]},
+    }
 
     context = RunContext.from_pipelines({"deployed": deployed}, topics)
     with context:
@@ -113,7 +118,9 @@ def conclusions(best: dict[str, pd.Series], table: pd.DataFrame) -> list[str]:
     first, second = scores.loc["tuned by nDCG@10"], scores.loc["tuned by NRG@10"]
     settings = [f"k1={b['k1']:g}, b={b['b']:g}, weight={b['weight']:g}" for b in (by_ndcg, by_nrg)]
     if settings[0] == settings[1]:
-        return [f"On all queries both measures prefer {settings[0]}: the better ranker is the better addition."]
+        return [
+            f"On all queries both measures prefer {settings[0]}: the better ranker is the better addition."
+        ]
     change = second["UniqueRel@10"] - first["UniqueRel@10"]
     return [
         f"1. nDCG@10 prefers {settings[0]}; NRG@10 beside the deployed ranker prefers {settings[1]}.",

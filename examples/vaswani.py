@@ -24,8 +24,12 @@ from ir_measures_relative import NRG, P_Rareness, UniqueRel, rrLP
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--dimensions", type=int, default=200, help="of the latent space (default: %(default)s)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--dimensions", type=int, default=200, help="of the latent space (default: %(default)s)"
+    )
     arguments = parser.parse_args()
     collection = load(parser, "vaswani")
     with tempfile.TemporaryDirectory() as folder:
