@@ -35,6 +35,9 @@ class Campaign(Protocol):
 class PriorPolicy:
     """Which runs a searcher has seen before another; what :class:`RunContext` takes as ``priors``."""
 
+    needs_order = False  #: whether the order of the runs decides, which runs in a Dask DataFrame do not have
+    needs_groups = False  #: whether the groups of the runs decide
+
     def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
         """The names of the priors of a run; None is a newcomer. The run itself is left out for it, wherever it is."""
         raise NotImplementedError
@@ -54,6 +57,8 @@ class Others(PriorPolicy):
 @dataclass(frozen=True)
 class Earlier(PriorPolicy):
     """The runs given before it, so that the order of the runs is a history; for a newcomer, all."""
+
+    needs_order = True
 
     def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
         names = campaign.names
@@ -107,6 +112,7 @@ class BestOfOtherGroups(PriorPolicy):
     """
 
     by: Any = ir_measures.nDCG @ 10
+    needs_groups = True
 
     def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
         if name is None:

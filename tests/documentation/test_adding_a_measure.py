@@ -159,7 +159,14 @@ for priors in ("previous", Previous()):
     table = campaigns.evaluate(frame, qrels, ["UniqueRel@2", "NRG@2"], names=list(runs), priors=priors)
     assert table.equals(tables[0])
 """
-    copy.run("-c", RUNS + code)
+    code += """
+try:
+    campaigns.evaluate(frame, qrels, ["NRG@2"], priors="previous")
+except ValueError as error:
+    print(error)
+"""
+    said = copy.run("-c", RUNS + code).splitlines()
+    assert said[-1] == "priors='previous' needs the order of the runs: give names=[first, second, …]"
     qrels = write_campaign(tmp_path, "{query} Q0 {doc} 0 {score} {run}\n")
     shown = copy.run(
         "-m", "ir_measures_relative", qrels, str(tmp_path / "runs"), "UniqueRel@2", "--priors", "previous"

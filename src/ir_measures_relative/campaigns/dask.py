@@ -19,7 +19,7 @@ from ..io.frames import column_names
 from ..io.qrels import Qrels, judge, qrels_columns
 from ..judgments import Judgments
 from ..measures.declaration import parse_measures
-from ..priors import Policy
+from ..priors import NAMED, Policy
 from ..scoring import Scores
 from ..wording import kind_of
 from .part import score_part
@@ -94,8 +94,9 @@ def evaluate(
             raise ValueError("compute=False goes with perquery=True: a mean needs all partitions")
         for measure in parsed:
             _check_aggregator(measure)
-    if isinstance(priors, str) and priors == "earlier" and names is None:
-        raise ValueError("priors='earlier' needs the order of the runs: give names=[first, second, …]")
+    policy = NAMED.get(priors) if isinstance(priors, str) else priors
+    if names is None and getattr(policy, "needs_order", False):
+        raise ValueError(f"priors={priors!r} needs the order of the runs: give names=[first, second, …]")
 
     campaign = _Campaign(_with_query_column(runs), qrels, names)
     options: dict[str, Any] = {

@@ -144,8 +144,8 @@ def _check(args: argparse.Namespace) -> None:
             raise ValueError(
                 "--prior goes with one run file; in a folder the runs are each other's priors: choose with --priors"
             )
-        if args.priors == "best-of-other-groups" and not args.groups:
-            raise ValueError("--priors best-of-other-groups needs the groups: give --groups CSV")
+        if args.priors and NAMED[args.priors].needs_groups and not args.groups:
+            raise ValueError(f"--priors {args.priors} needs the groups: give --groups CSV")
         return
     for flag in ("priors", "groups", "plot"):
         if getattr(args, flag):
