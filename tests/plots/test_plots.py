@@ -9,12 +9,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from ir_measures import nDCG
 
 from ir_measures_relative import MED, NRG, RunContext, plots, rrLP
-from ir_measures_relative.plots.label_placement import place_labels
 
 matplotlib = pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
 from matplotlib.axes import Axes  # noqa: E402
@@ -42,7 +39,9 @@ def canvas(figure: Figure) -> Figure:
 def table(n: int, seed: int = 0, spread: float = 1.0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     values = 0.4 + spread * (rng.random((2, n)) - 0.5)
-    return pd.DataFrame({"name": [f"team{i % 7}-run{i}" for i in range(n)], "nDCG@10": values[0], "NRG@10": values[1]})
+    return pd.DataFrame(
+        {"name": [f"team{i % 7}-run{i}" for i in range(n)], "nDCG@10": values[0], "NRG@10": values[1]}
+    )
 
 
 def drawn_boxes(ax: Axes) -> list[tuple[float, float, float, float]]:
@@ -69,7 +68,9 @@ def test_forty_labels_cover_neither_each_other_nor_the_points(seed, spread, grou
     assert sorted(t.get_text() for t in ax.texts) == sorted(frame["name"])
     assert [p for p in itertools.combinations(boxes, 2) if overlap(*p)] == []
     inside = ax.bbox.extents
-    assert all(b[0] >= inside[0] and b[1] >= inside[1] and b[2] <= inside[2] and b[3] <= inside[3] for b in boxes)
+    assert all(
+        b[0] >= inside[0] and b[1] >= inside[1] and b[2] <= inside[2] and b[3] <= inside[3] for b in boxes
+    )
     points = ax.transData.transform(frame[["nDCG@10", "NRG@10"]])
     radius = 2.0
     markers = [(x - radius, y - radius, x + radius, y + radius) for x, y in points]
@@ -88,7 +89,9 @@ def test_labels_find_their_places_again_when_the_figure_changes() -> None:
 def test_a_legend_inside_is_not_covered() -> None:
     frame = table(25, seed=3)
     figure = canvas(Figure(figsize=(8, 6)))  # makes no room beside the axes
-    ax = plots.relative_against_absolute(frame, groups={n: n[:5] for n in frame["name"]}, ax=figure.subplots())
+    ax = plots.relative_against_absolute(
+        frame, groups={n: n[:5] for n in frame["name"]}, ax=figure.subplots()
+    )
     boxes = drawn_boxes(ax)
     legend = ax.get_legend().get_window_extent().extents
     assert overlap(legend, ax.bbox.extents) and [b for b in boxes if overlap(b, legend)] == []
@@ -97,7 +100,9 @@ def test_a_legend_inside_is_not_covered() -> None:
 def test_points_axes_and_groups() -> None:
     frame = table(4).assign(name=["a", "b", "c", "d"])
     mine = axes()
-    ax = plots.relative_against_absolute(frame, NRG @ 10, nDCG @ 10, groups={"a": "X", "b": "Y", "c": "X"}, ax=mine)
+    ax = plots.relative_against_absolute(
+        frame, NRG @ 10, nDCG @ 10, groups={"a": "X", "b": "Y", "c": "X"}, ax=mine
+    )
     assert ax is mine and isinstance(ax, Axes)
     assert "nDCG@10" in ax.get_xlabel() and "NRG@10" in ax.get_ylabel() and ax.get_title()
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["X", "Y", "no group"]
@@ -110,20 +115,29 @@ def test_points_axes_and_groups() -> None:
 
 def test_49_groups_look_different() -> None:
     frame = table(49)
-    ax = plots.relative_against_absolute(frame, groups=dict(zip(frame["name"], frame["name"], strict=True)), ax=axes())
+    ax = plots.relative_against_absolute(
+        frame, groups=dict(zip(frame["name"], frame["name"], strict=True)), ax=axes()
+    )
     assert len({(line.get_color(), line.get_marker()) for line in ax.lines}) == 49
 
 
 def test_long_names_are_shortened_unless_that_makes_them_equal() -> None:
     long = "x" * 60
-    frame = table(4).assign(name=["a" + long + "b", "c" + long + "d", "y" * 25 + "1" + "y" * 25, "y" * 25 + "2" + "y" * 25])
+    frame = table(4).assign(
+        name=["a" + long + "b", "c" + long + "d", "y" * 25 + "1" + "y" * 25, "y" * 25 + "2" + "y" * 25]
+    )
     texts = [t.get_text() for t in plots.relative_against_absolute(frame, ax=axes()).texts]
     assert len(texts[0]) < 40 and texts[0][0] == "a" and texts[0][-1] == "b" and "…" in texts[0]
     assert texts[2:] == list(frame["name"][2:])
 
 
 def test_corner_cases_are_drawn() -> None:
-    for frame in (table(0), table(1), pd.concat([table(1)] * 6), table(3).assign(**{"NRG@10": [-0.5, 0.0, 0.5]})):
+    for frame in (
+        table(0),
+        table(1),
+        pd.concat([table(1)] * 6),
+        table(3).assign(**{"NRG@10": [-0.5, 0.0, 0.5]}),
+    ):
         ax = plots.relative_against_absolute(frame, ax=axes())
         boxes = drawn_boxes(ax)
         assert len(boxes) == len(frame) and not any(overlap(*p) for p in itertools.combinations(boxes, 2))
@@ -213,7 +227,10 @@ def test_the_heat_map_holds_the_distances(measure) -> None:
 
 def test_systems_that_are_alike_stand_side_by_side() -> None:
     order = [t.get_text() for t in plots.similarity(RunContext(RUNS), QRELS, ax=axes()).get_yticklabels()]
-    assert {frozenset(order[:2]), frozenset(order[2:])} == {frozenset({"BM25", "RM3"}), frozenset({"ANCE", "TCT"})}
+    assert {frozenset(order[:2]), frozenset(order[2:])} == {
+        frozenset({"BM25", "RM3"}),
+        frozenset({"ANCE", "TCT"}),
+    }
 
 
 def test_signed_values() -> None:
@@ -252,26 +269,10 @@ def test_a_measure_that_compares_nothing() -> None:
         plots.similarity(RunContext({}), QRELS)
 
 
-# ---- where labels go -------------------------------------------------------------------------------------
-
-coordinate = st.floats(20, 480, allow_nan=False)
-
-
-@settings(max_examples=40)
-@given(st.lists(st.tuples(coordinate, coordinate, st.floats(10, 70)), max_size=12))
-def test_labels_have_room(rows) -> None:
-    points = np.array([r[:2] for r in rows]).reshape(-1, 2)
-    sizes = np.array([(r[2], 10.0) for r in rows]).reshape(-1, 2)
-    taken = np.array([[200.0, 200.0, 300.0, 260.0]])
-    centres, lines = place_labels(points, sizes, np.array([0.0, 0.0, 500.0, 500.0]), taken, 4.0)
-    boxes = [(*(c - s / 2), *(c + s / 2)) for c, s in zip(centres, sizes, strict=True)]
-    assert not any(overlap(*p) for p in itertools.combinations([*boxes, taken[0]], 2))
-    assert all(b[0] >= 0 and b[1] >= 0 and b[2] <= 500 and b[3] <= 500 for b in boxes)
-    assert not any(overlap(b, (*(p - 4), *(p + 4))) for b in boxes for p in points)
-    assert (lines[:, 0] == points).all()
-    ends = np.array([np.clip(e, b[:2], b[2:]) for e, b in zip(lines[:, 1], boxes, strict=True)]).reshape(-1, 2)
-    led = (lines[:, 0] != lines[:, 1]).any(axis=1)
-    assert np.allclose(ends[led], lines[led, 1])  # a line ends at its label
+def test_a_measure_without_a_sign_has_no_signed_picture() -> None:
+    context = RunContext({"a": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}})
+    with pytest.raises(ValueError, match="does not say which of two systems is better"):
+        plots.similarity(context, {"q": {"A": 1}}, "MED@10", signed=True)
 
 
 # ---- pyplot and matplotlib -------------------------------------------------------------------------------
@@ -279,13 +280,14 @@ def test_labels_have_room(rows) -> None:
 _ALONE = """
 import sys
 import ir_measures_relative.plots as plots
+from ir_measures_relative import RunContext
 assert "matplotlib" not in sys.modules and "scipy" not in sys.modules, "a heavy import"
 import pandas as pd
 table = pd.DataFrame({"name": ["a", "b"], "nDCG@10": [0.1, 0.2], "NRG@10": [0.3, 0.1]})
 ax = plots.new_figure().subplots()
 plots.relative_against_absolute(table, ax=ax)
 plots.chronological(table, ax=ax)
-context = plots.RunContext({"a": {"q": {"x": 1.0}}, "b": {"q": {"y": 1.0}}})
+context = RunContext({"a": {"q": {"x": 1.0}}, "b": {"q": {"y": 1.0}}})
 plots.similarity(context, {"q": {"x": 1}}, ax=ax)
 ax.figure.canvas.draw()
 assert "matplotlib.pyplot" not in sys.modules, "pyplot"
@@ -328,18 +330,3 @@ def test_robust_runs(robust03) -> None:
     assert abs(order.index("Sel50") - order.index("InexpC2")) == 1  # the closest two
     distances = np.ma.asarray(ax.images[0].get_array())
     assert distances.min() == distances[order.index("Sel50"), order.index("InexpC2")]
-
-
-def test_dollars_and_leading_underscores_are_text() -> None:
-    table = pd.DataFrame({"name": ["$\\frac{$", "$x_1$"], "nDCG@10": [0.1, 0.2], "NRG@10": [0.3, 0.1]})
-    groups = {"$\\frac{$": "_hidden", "$x_1$": "$y$"}
-    ax = plots.relative_against_absolute(table, groups=groups)
-    ax.figure.canvas.draw()
-    assert len(ax.get_legend().get_texts()) == 2
-    plots.chronological(table).figure.canvas.draw()
-
-
-def test_a_measure_without_a_sign_has_no_signed_picture() -> None:
-    context = RunContext({"a": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}})
-    with pytest.raises(ValueError, match="does not say which of two systems is better"):
-        plots.similarity(context, {"q": {"A": 1}}, "MED@10", signed=True)

@@ -4,9 +4,9 @@ Each takes the ``ax`` to draw on and returns it. Without one it makes a figure b
 window; with one it leaves pyplot alone. Needs matplotlib: ``pip install 'ir-measures-relative[plot]'``.
 """
 
+from .figures import new_figure
 from .heatmap import similarity
 from .history import chronological
 from .scatter import relative_against_absolute
-from .style import new_figure
 
 __all__ = ["chronological", "new_figure", "relative_against_absolute", "similarity"]

@@ -11,14 +11,17 @@ from ..arrays import FloatArray
 from ..io.qrels import Qrels
 from ..measures.declaration import RelativeMeasure, parse_measure, registered
 from ..scoring import score_pairs
-from .style import axes_to_draw_on, check_matplotlib, short_names, wrapped
+from .figures import given_or_new_axes, names_that_fit, require_matplotlib, room_for_each
+from .text import short_names, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..context import RunContext
 
-_MOST_CELLS = 22
+# The values are written into the cells of up to so many systems, in letters of at least so many points.
+_MOST_WITH_VALUES = 22
+_SMALLEST_VALUE = 4.0
 
 
 def similarity(
@@ -33,6 +36,9 @@ def similarity(
     The distance of two systems is the mean over queries of the measure's absolute value, so differences on one
     query do not cancel those on another. Hierarchical clustering (average linkage, with the leaves in optimal
     order) puts systems that are alike side by side.
+
+    A few values far outside the others do not stretch the colours: they have the last colour, and an arrow on the
+    colour bar says so.
 
     Args:
         context: the systems.
@@ -59,41 +65,38 @@ def similarity(
         raise ValueError(f"{parsed} does not say which of two systems is better; leave signed=True out")
     if not context.names:
         raise ValueError("the context holds no run to compare")
-    check_matplotlib()
+    require_matplotlib()
     distance, mean = score_pairs(context.judged(qrels), parsed, signed=signed)
-    order = cluster(distance)
-    shown = (mean if signed else distance)[np.ix_(order, order)]
+    order = _clustered(distance)
     names = short_names([context.names[i] for i in order])
     n = len(names)
-    side = min(3.5 + 0.42 * n, 16.0)
-    ax = axes_to_draw_on(ax, width=side + 1.0, height=side)
     # A system is at no distance from itself; leaving that out keeps the colours for the differences.
     apart = ~np.eye(n, dtype=bool)
+    shown = np.ma.masked_where(~apart, (mean if signed else distance)[np.ix_(order, order)])
     if signed:
-        limit = float(np.abs(shown).max()) or 1.0
-        colours, bounds = "PuOr", (-limit, limit)
-        title, label = "Which system beats which", f"mean {parsed}; above 0: row beats column"
+        says, label = "Which system beats which", f"mean {parsed}; above 0: row beats column"
     else:
-        colours, bounds = "viridis", (shown[apart].min(initial=1.0), shown[apart].max(initial=0.0))
-        title, label = (
-            "How far apart the systems are",
-            f"mean |{parsed}|" if (mean < 0).any() else f"mean {parsed}",
-        )
-        bounds = bounds if bounds[0] < bounds[1] else (0.0, bounds[1] or 1.0)
-    image = ax.imshow(np.ma.masked_where(~apart, shown), cmap=colours, vmin=bounds[0], vmax=bounds[1])
+        says = "How far apart the systems are"
+        label = f"mean |{parsed}|" if (mean < 0).any() else f"mean {parsed}"
+    low, high, extend = _bounds_of_colours(shown.compressed(), signed)
+    side = min(3.5 + 0.42 * n, 16.0)
+    ax = given_or_new_axes(ax, width=side + 1.0, height=side)
+    image = ax.imshow(shown, cmap="PuOr" if signed else "viridis", vmin=low, vmax=high)
     ax.set_facecolor("0.93")
-    ax.figure.colorbar(image, ax=ax, shrink=0.8, label=wrapped(label))
-    size = max(4.5, min(9.0, 200.0 / n))
-    ax.set_xticks(range(n), names, rotation=90, fontsize=size)
-    ax.set_yticks(range(n), names, fontsize=size)
+    ax.figure.colorbar(image, ax=ax, shrink=0.8, label=title(label), extend=extend)
+    room = min(room_for_each(ax, n))
+    size, fitting = names_that_fit(room, n)
+    ax.set_xticks(fitting, [names[i] for i in fitting], rotation=90, fontsize=size)
+    ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)
     ax.tick_params(length=0)
-    if n <= _MOST_CELLS:
-        write_cells(ax, image, np.where(apart, shown, np.nan), size - 1.5)
-    ax.set_title(f"{title}, by {parsed}; alike ones side by side", wrap=True)
+    of_values = min(size - 1.5, room / 2.4)
+    if n <= _MOST_WITH_VALUES and of_values >= _SMALLEST_VALUE:
+        _write_values(ax, image, shown, of_values)
+    ax.set_title(title(f"{says}, by {parsed}; alike ones side by side", 72), wrap=True)
     return ax
 
 
-def cluster(distance: FloatArray) -> list[int]:
+def _clustered(distance: FloatArray) -> list[int]:
     """The order of the leaves of a hierarchical clustering: average linkage, neighbours as alike as can be."""
     if len(distance) < 3:
         return list(range(len(distance)))
@@ -104,8 +107,35 @@ def cluster(distance: FloatArray) -> list[int]:
     return [int(i) for i in leaves_list(linkage(condensed, method="average", optimal_ordering=True))]
 
 
-def write_cells(ax: Axes, image: Any, values: FloatArray, size: float) -> None:
-    for (row, column), value in np.ndenumerate(values):
+def _bounds_of_colours(values: FloatArray, signed: bool) -> tuple[float, float, str]:
+    """The values that the first and the last colour stand for, and at which ends there are values beyond.
+
+    Values that are far out, by Tukey's fences (three times the distance of the quartiles beyond them), are beyond.
+    """
+    if signed:
+        values = np.abs(values)
+    if not len(values) or not values.max():
+        return -1.0 if signed else 0.0, 1.0, "neither"
+    first, third = np.quantile(values, [0.25, 0.75])
+    reach = 3 * (third - first)
+    near = values[(values >= first - reach) & (values <= third + reach)]
+    low, high = float(near.min()), float(near.max())
+    if signed:
+        high = high or float(values.max())
+        return -high, high, "both" if high < values.max() else "neither"
+    if low == high:
+        low, high = 0.0, float(values.max())
+    below, above = bool(low > values.min()), bool(high < values.max())
+    return (
+        low,
+        high,
+        {(True, True): "both", (True, False): "min", (False, True): "max"}.get((below, above), "neither"),
+    )
+
+
+def _write_values(ax: Axes, image: Any, values: Any, size: float) -> None:
+    """Writes each value into its cell, in black or white, whichever is legible there."""
+    for (row, column), value in np.ndenumerate(values.filled(np.nan)):
         if np.isnan(value):
             continue
         red, green, blue = image.cmap(image.norm(value))[:3]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ir_measures
 import numpy as np
 
+from ..arrays import FloatArray
 from ..context import RunContext
 from ..io.qrels import Qrels
-from .style import COLOURS, axes_to_draw_on, columns_of, room_for_legend, short_names, wrapped
+from .figures import given_or_new_axes, names_that_fit, room_for_each
+from .groups import COLOURS
+from .tables import names_and_values
+from .text import legend_label, short_names, title
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +34,7 @@ def chronological(
     Args:
         systems: a context, whose systems are taken in their order, each with those before it as its priors,
             whatever the context's ``priors`` says; or a table that was made with ``priors="earlier"``, as for
-            :func:`relative_against_absolute`, with its rows in order.
+            :func:`relative_against_absolute`, with its rows in order. The lines have a gap where there is no value.
         qrels: the judgments, for a context.
         relative: the measure of what was added.
         absolute: the measure of how good it was.
@@ -40,7 +44,7 @@ def chronological(
         the axes, on which the absolute measure is drawn.
 
     Raises:
-        ValueError: a column that is not there, or a context without qrels.
+        ValueError: a column that is not there or is not all numbers, or a context without qrels.
         ImportError: matplotlib is missing.
     """
     if isinstance(systems, RunContext):
@@ -49,43 +53,64 @@ def chronological(
                 "chronological(context, qrels, …) needs the qrels to score the systems of the context"
             )
         earlier = RunContext(
-            systems.runs, priors="earlier", reference=systems.reference, num_docs=systems.num_docs
+            systems.runs,
+            priors="earlier",
+            reference=systems.reference,
+            num_docs=systems.num_docs,
+            grades=systems.grades,
         )
         systems = earlier.evaluate(qrels, [absolute, relative])
-    names, first, second = columns_of(systems, absolute, relative)
-    ax = axes_to_draw_on(ax)
+    names, (first, second) = names_and_values(systems, absolute, relative)
+    n = len(names)
+    ax = given_or_new_axes(ax, width=min(max(9.0, 2.0 + 0.13 * n), 24.0))
     largest = [float(np.nanmax(np.abs(v), initial=0.0)) for v in (first, second)]
     apart = min(largest) > 0 and max(largest) > 4 * min(largest)
     other = ax.twinx() if apart else ax
-    at = np.arange(len(names))
+    at = np.arange(n)
     # Hollow and full, large and small: two points in one place both show.
     lines = ax.plot(
         at, first, "o-", color=COLOURS[0], linewidth=1.8, markersize=9, markerfacecolor="white",
-        markeredgewidth=1.8, label=f"{absolute} (absolute)",
+        markeredgewidth=1.8, label=legend_label(f"{absolute} (absolute)"),
     )  # fmt: skip
     lines += other.plot(
-        at, second, "s--", color=COLOURS[1], linewidth=1.8, markersize=5, label=f"{relative} (relative)"
-    )
+        at, second, "s--", color=COLOURS[1], linewidth=1.8, markersize=5,
+        label=legend_label(f"{relative} (relative)"),
+    )  # fmt: skip
     if apart:
         for axes, values, measure, colour in ((ax, first, absolute, 0), (other, second, relative, 1)):
-            room_for_legend(axes, values)
-            axes.set_ylabel(wrapped(str(measure)), color=COLOURS[colour])
+            _scale_to(axes, values)
+            axes.set_ylabel(title(str(measure)), color=COLOURS[colour])
             axes.tick_params(axis="y", colors=COLOURS[colour])
     else:
-        room_for_legend(ax, np.append(first, second))
+        _scale_to(ax, np.append(first, second))
         ax.set_ylabel("effectiveness")
-    labels = short_names(names)
-    slanted = sum(map(len, labels)) > 60
-    ax.set_xticks(at, labels, fontsize=max(4.5, min(9.0, 300.0 / max(len(names), 1))))
-    if slanted:
-        steep = len(names) > 25
-        ax.tick_params(axis="x", labelrotation=90 if steep else 40)
-        for tick in ax.get_xticklabels():
-            tick.set(ha="right", va="center" if steep else "top", rotation_mode="anchor")
-    ax.set_xlim(-0.5, max(len(names), 1) - 0.5)
+    _name_systems(ax, short_names(names))
+    ax.set_xlim(-0.5, max(n, 1) - 0.5)
     ax.grid(axis="y", color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
     ax.set_xlabel("system, in the order given")
     ax.set_title("What each system added to those before it")
     other.legend(handles=lines, loc="upper center", ncols=2, frameon=False)
     return ax
+
+
+def _scale_to(ax: Axes, values: FloatArray) -> None:
+    """Scales the y-axis to the values and 0, with room for the legend above them."""
+    low, high = float(np.nanmin(values, initial=0.0)), float(np.nanmax(values, initial=0.0))
+    span = (high - low) or 1.0
+    ax.set_ylim(low - 0.05 * span if low < 0 else 0.0, high + 0.18 * span)
+    if low < 0:
+        ax.axhline(0.0, color="0.7", linewidth=0.8, zorder=1)
+
+
+def _name_systems(ax: Axes, labels: list[str]) -> None:
+    """Writes the names along the x-axis: level, slanted or upright, as there is room."""
+    size, fitting = names_that_fit(room_for_each(ax, len(labels))[0], len(labels))
+    ax.set_xticks(fitting, [labels[i] for i in fitting], fontsize=size)
+    if sum(map(len, labels)) <= 60:
+        return
+    upright = len(labels) > 25
+    ax.tick_params(axis="x", labelrotation=90 if upright else 40)
+    style: dict[str, Any] = {"ha": "right", "va": "center" if upright else "top", "rotation_mode": "anchor"}
+    for name in ax.get_xticklabels():
+        name.set(**style)

@@ -9,21 +9,17 @@ import ir_measures
 import numpy as np
 
 from ..warning import warn
-from .style import (
-    MARKER_SIZE,
-    add_labels,
-    add_legend,
-    axes_to_draw_on,
-    by_group,
-    columns_of,
-    legend_label,
-    short_names,
-    wrapped,
-)
+from .figures import given_or_new_axes
+from .groups import add_legend, groups_of
+from .tables import names_and_values
+from .text import short_names, title
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+# How many systems have room on a figure of the usual size; a new one grows for more, up to twice its size.
+_COMFORTABLE = 40
 
 
 def relative_against_absolute(
@@ -36,7 +32,9 @@ def relative_against_absolute(
     """A point a system: what it adds to the others, over how good it is on its own (Figs. 2-5 of the NRG paper).
 
     Systems that lie high for their place on the x-axis find what the others miss. The labels cover neither each
-    other nor the points; a thin line leads to one that had to move away.
+    other nor the points; a thin line leads to one that had to move away. Those that find no room are left out,
+    with a warning when the figure is drawn; of more than 80, so are those that only a line across others could
+    lead to.
 
     Args:
         table: one row a system: the column ``name`` and one for each of the two measures, as from
@@ -50,30 +48,35 @@ def relative_against_absolute(
         the axes.
 
     Raises:
-        ValueError: a column that is not there; names those that are.
+        ValueError: a column that is not there, which names those that are; or one that is not all numbers.
         ImportError: matplotlib is missing.
     """
-    names, x, y = columns_of(table, absolute, relative)
-    drawn = np.isfinite(x) & np.isfinite(y)
+    names, (x, y) = names_and_values(table, absolute, relative)
+    drawn = ~np.isnan(x + y)
     if not drawn.all():
         without = [n for n, d in zip(names, drawn, strict=True) if not d]
         warn(f"not drawn, since they lack a value of {absolute} or {relative}: {without}")
     names, x, y = [n for n, d in zip(names, drawn, strict=True) if d], x[drawn], y[drawn]
-    ax = axes_to_draw_on(ax)
-    of_group = by_group(names, groups)
-    for group, (rows, colour, marker) in of_group.items():
+    larger = min(2.0, max(1.0, len(names) / _COMFORTABLE) ** 0.5)
+    ax = given_or_new_axes(ax, width=9.0 * larger, height=6.5 * larger)
+    from .point_labels import MARKER_SIZE, label_points
+
+    found = groups_of(names, groups)
+    colours = [""] * len(names)
+    for group in found:
         ax.plot(
-            x[rows], y[rows], linestyle="", marker=marker, markersize=MARKER_SIZE, color=colour, alpha=0.9,
-            markeredgecolor="white", markeredgewidth=0.6, label=legend_label(group), zorder=3,
+            x[group.rows], y[group.rows], linestyle="", marker=group.marker, markersize=MARKER_SIZE,
+            color=group.colour, alpha=0.9, markeredgecolor="white", markeredgewidth=0.6, label=group.label, zorder=3,
         )  # fmt: skip
+        for row in group.rows:
+            colours[row] = group.colour
     ax.margins(0.1)
     ax.grid(color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
-    ax.set_xlabel(wrapped(f"absolute effectiveness: {absolute}"))
-    ax.set_ylabel(wrapped(f"relative effectiveness: {relative}"))
+    ax.set_xlabel(title(f"absolute effectiveness: {absolute}"))
+    ax.set_ylabel(title(f"relative effectiveness: {relative}"))
     ax.set_title("Relative against absolute effectiveness")
     if groups:
-        add_legend(ax, "group", len(of_group))
-    colours = {row: colour for rows, colour, _ in of_group.values() for row in rows}
-    add_labels(ax, short_names(names), x, y, [colours[i] for i in range(len(names))])
+        add_legend(ax, len(found))
+    label_points(ax, short_names(names), x, y, colours)
     return ax
