@@ -23,7 +23,7 @@ _OF_A_NUMBER = b"0123456789+-.eE"
 _ROWS = (
     1 << 15
 )  # whose numbers are read at a time: what is computed on the way stays in the processor's cache
-_PIECE = 1 << 20  # bytes of text that are looked at at a time
+_PIECE = 1 << 20  # bytes that are decoded at a time
 
 
 class Columns:
@@ -117,7 +117,7 @@ def _check_characters(data: bytes) -> None:
         raise ValueError
     if b"\r" in data and _BARE_RETURN.search(data):
         raise ValueError
-    if not data.isascii() and any(_OTHER_SPACE.search(piece.decode()) for _, piece in _pieces(data)):
+    if not data.isascii() and any(_OTHER_SPACE.search(piece.decode()) for piece in _pieces(data)):
         raise ValueError
 
 
@@ -159,13 +159,12 @@ _POWERS_OF_TEN = np.array([float(10**i) for i in range(18)])
 _BARE_RETURN = re.compile(rb"\r(?!\n|\Z)")
 
 
-def _pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The text in pieces of whole lines, and the number, from 1, of the first line of each."""
-    start, number = 0, 1
+def _pieces(data: bytes) -> Iterator[bytes]:
+    """The text in pieces of whole lines."""
+    start = 0
     while start < len(data):
         end = data.find(b"\n", start + _PIECE) + 1 or len(data)
-        yield number, data[start:end]
-        number += data.count(b"\n", start, end)
+        yield data[start:end]
         start = end
 
 
@@ -173,15 +172,19 @@ def first_bad_line(data: bytes, check: Callable[[bytes], object]) -> tuple[int, 
     """The number, from 1, and the text of the first line for which ``check`` raises ValueError.
 
     Args:
-        check: takes a line, or several; raises where it does for one of them.
+        check: takes a line, or several; raises where it does for one of them. There is such a line.
     """
-    for number, piece in _pieces(data):
-        if _passes(check, piece):
-            continue
-        for at, line in enumerate(piece.split(b"\n")):
-            if not _passes(check, line):
-                return number + at, line
-    raise AssertionError("no line is bad")
+    start, end, number = 0, len(data), 1
+    while True:  # halve what holds it
+        middle = (start + end) // 2
+        cut = data.rfind(b"\n", start, middle) + 1 or data.find(b"\n", middle, end - 1) + 1
+        if not cut:
+            return number, data[start:end].removesuffix(b"\n")
+        if _passes(check, data[start:cut]):
+            number += data.count(b"\n", start, cut)
+            start = cut
+        else:
+            end = cut
 
 
 def _passes(check: Callable[[bytes], object], text: bytes) -> bool:

@@ -26,11 +26,21 @@ def read_trec_run(data: bytes, source: str, name: str) -> Rankings:
         ValueError: a line without six columns, a score that is not a number, a document that stands twice; names
             file and line.
     """
-    read = _columns_of_run(data)
-    if read is None:  # and what it took to see that is let go
+    result = _run_or_mistake(data, source, name)
+    if isinstance(result, str):  # and what it took to find the mistake is let go
+        raise ValueError(result)
+    return result
+
+
+def _run_or_mistake(data: bytes, source: str, name: str) -> Rankings | str:
+    try:
+        checked = _check_run(data)
+    except ValueError:
+        checked = None
+    if checked is None:
         number, line = text.first_bad_line(data, _check_run)
-        raise ValueError(f"{source}, line {number}: {_what_is_wrong_in_run(line)}")
-    columns, scores = read
+        return f"{source}, line {number}: {_what_is_wrong_in_run(line)}"
+    columns, scores = checked
     tags = columns.ids(5)
     tags = tags.take(tags.changes())
     tag = tags.string(0) if len(tags) == 1 else None
@@ -38,15 +48,8 @@ def read_trec_run(data: bytes, source: str, name: str) -> Rankings:
     try:
         rankings.check_documents()
     except ValueError as error:
-        raise ValueError(_repeated(columns, source) or str(error)) from None
+        return _repeated(columns, source) or str(error)
     return rankings
-
-
-def _columns_of_run(data: bytes) -> tuple[text.Columns, FloatArray] | None:
-    try:
-        return _check_run(data)
-    except ValueError:
-        return None
 
 
 def _check_run(data: bytes) -> tuple[text.Columns, FloatArray]:
@@ -114,18 +117,19 @@ def read_trec_qrels(data: bytes, source: str) -> TrecQrels:
     Raises:
         ValueError: a line without four columns, or a relevance that is not a whole number; names file and line.
     """
-    read = _columns_of_qrels(data)
-    if read is None:
-        number, line = text.first_bad_line(data, _check_qrels)
-        raise ValueError(f"{source}, line {number}: {_what_is_wrong_in_qrels(line)}")
-    return read
+    result = _qrels_or_mistake(data, source)
+    if isinstance(result, str):
+        raise ValueError(result)
+    return result
 
 
-def _columns_of_qrels(data: bytes) -> TrecQrels | None:
+def _qrels_or_mistake(data: bytes, source: str) -> TrecQrels | str:
     try:
         return _check_qrels(data)
     except ValueError:
-        return None
+        pass
+    number, line = text.first_bad_line(data, _check_qrels)
+    return f"{source}, line {number}: {_what_is_wrong_in_qrels(line)}"
 
 
 def _check_qrels(data: bytes) -> TrecQrels:
