@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from hypothesis import strategies as st
+
+#: {query: {doc: score}}
+Run: TypeAlias = dict[str, dict[str, float]]
+#: {query: {doc: label}}
+Labels: TypeAlias = dict[str, dict[str, int]]
 
 QUERIES = ["q1", "q2", "q3"]
 DOCS = ["a", "b", "c", "d", "e", "f", "A", "é", "d10", "d9"]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
+import random
 import re
 import warnings
+from typing import Any
 
 import ir_measures
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from example_measures import EXAMPLES, REGISTERED, variants
-from ir_measures_relative import RunContext
-from random_campaigns import contexts, qrels, runs
+from ir_measures_relative import MED, RunContext
+from ir_measures_relative.measures.declaration import RelativeMeasure
+from random_campaigns import Labels, Run, contexts, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query
 
 
@@ -39,22 +42,30 @@ def test_declared_in_full(name) -> None:
     assert ir_measures.DefaultPipeline.supports(variants(measure)[0])
 
 
+# What a value of RBP once depended on: with the third position alone, and beside the first of another query.
+THIRD: Run = {"q1": {"a": 0.0, "b": 1.0, "c": 2.0}}
+THIRD_AND_FIRST: Run = {**THIRD, "q2": {"a": 1.0}}
+
+
 @pytest.mark.parametrize("measure", EXAMPLES, ids=str)
 @settings(max_examples=25)
 @given(context=contexts, run=runs, labels=qrels)
-def test_a_query_does_not_depend_on_the_others(measure, context, run, labels) -> None:
+@example(context={"r1": THIRD_AND_FIRST}, run={}, labels={"q1": {"a": 1, "b": 3}, "q2": {"a": 2}})
+@example(context={"r1": {"q1": {"b": 1.0}}}, run=THIRD_AND_FIRST, labels={"q1": {"a": 1}, "q2": {"a": 1}})
+@example(context={"r1": {}}, run=THIRD_AND_FIRST, labels={"q1": {"a": 1, "b": -1}, "q2": {"a": 3}})
+@example(  # MED once added the documents of q1 in an order that q2 decided
+    context={"r1": {}},
+    run={"q2": {"c": 3.0, "f": 2.0, "d": 1.0}, "q1": {"f": 3.0, "d": 2.0, "c": 1.0}},
+    labels={"q2": {"e": 3}, "q1": {"d": 1, "c": 1, "f": 1}},
+)
+def test_a_query_does_not_depend_on_the_others(
+    measure: RelativeMeasure, context: dict[str, Run], run: Run, labels: Labels
+) -> None:
     """Not in the last bit: PyTerrier scores in batches, and a campaign may be split over machines."""
     assume_common(run, labels)
-    options = {"num_docs": 50, "reference": next(iter(context), None)}
+    options: dict[str, Any] = {"num_docs": 50, "reference": next(iter(context), None), "grades": (-1, 3)}
     if "ref" in measure.SUPPORTED_PARAMS and not context:
         return
-    if (
-        "max_grade" in measure.SUPPORTED_PARAMS
-    ):  # else the highest grade of the batch would bound the open documents
-        graded = measure(max_grade=3)
-        with contextlib.suppress(ValueError):  # a binary base has no grades to bound
-            graded.validate_params()
-            measure = graded
     together = per_query(measure, labels, run, RunContext(context, **options))
     assert set(together) == set(labels)
     assert all(np.isfinite(list(together.values())))
@@ -62,6 +73,69 @@ def test_a_query_does_not_depend_on_the_others(measure, context, run, labels) ->
         alone = RunContext({n: {q: r[q] for q in r if q == query} for n, r in context.items()}, **options)
         own = {q: run[q] for q in run if q == query}
         assert per_query(measure, {query: docs}, own, alone) == {query: together[query]}
+
+
+# Beside the examples, measures that share with them all but a gain, a threshold or a set of documents.
+ALIKE = [
+    *EXAMPLES,
+    *map(
+        ir_measures.parse_measure,
+        [
+            "NRG@5",
+            "NRG(gains={0:1,1:2,2:3})@5",
+            "NRG(gains={1:2,2:3})@5",
+            "NRG(base='RBP',p=0.5)@3",
+            "NRG(base='RBP',rel=2)@3",
+            "NRG(base='P',judged_only=True)@3",
+            "NRG(gains={0:1},judged_only=True)@3",
+            "UniqueRel(rel=2)@3",
+            "UniqueRel@5",
+            "P_Rareness(alpha=0.5)@3",
+            "P_Rareness(rel=2)@3",
+            "AP_Rareness(judged_only=True)",
+            "nDCG_UE(gains={0:1,2:5})@3",
+            "nDCG_UE(gains={2:5})@3",
+            "AP_UE(rel=2)@3",
+            "MED(rel=1)@3",
+            "MED(rel=2)@3",
+            "MED(max_grade=5)@3",
+            MED(gains={-1: 2, 2: 5}) @ 3,
+            "MED(base='SDCG',gains={2:5})@3",
+            "MED(base='AP',rel=2)@3",
+            "MED(base='RBP',p=0.5)@3",
+            "MED(judged=False)@3",
+            "RPP(rel=2)@3",
+            "TaSC(base='P@3')",
+            "TaSC(base='P(rel=2)@3')",
+            "nDCG@3",
+            "nDCG(judged_only=True)@3",
+            "P@3",
+            "P(rel=2)@3",
+            "RR",
+        ],
+    ),
+]
+
+
+@settings(max_examples=6)
+@given(context=contexts.filter(bool), labels=pytrec_eval_qrels, order=st.randoms(use_true_random=False))
+@example(
+    context={"r1": {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}}, "r2": {"q1": {"c": 3.0, "a": 2.0, "z": 1.0}}},
+    labels={"q1": {"a": 1, "b": 0, "c": 2, "d": -1}},
+    order=random.Random(1),
+)
+def test_a_measure_does_not_depend_on_those_in_the_same_call(
+    context: dict[str, Run], labels: Labels, order: random.Random
+) -> None:
+    """One context keeps what it computed for the next measure; no two share what is not the same."""
+    for run in context.values():
+        assume_common(run, labels)
+    options: dict[str, Any] = {"num_docs": 50, "reference": next(iter(context))}
+    shuffled = order.sample(ALIKE, len(ALIKE))
+    together = RunContext(context, **options).evaluate(labels, shuffled, perquery=True).set_index("measure")
+    for measure in ALIKE:
+        alone = RunContext(context, **options).evaluate(labels, [measure], perquery=True)
+        assert together.loc[[str(measure)], "value"].tolist() == alone["value"].tolist(), measure
 
 
 @pytest.mark.parametrize("measure", [e for e in EXAMPLES if "ref" in e.SUPPORTED_PARAMS], ids=str)
