@@ -261,7 +261,8 @@ class Comparison:
             if self.member is not None and names == [self.member]:
                 warn(
                     f"the context holds no run but {self.member!r}, so it has no prior, and its relative measures are "
-                    "the absolute ones; add the runs to compare with to the RunContext"
+                    "the absolute ones; add the runs to compare with to the RunContext",
+                    self.context,
                 )
         found = {index[name] for name in chosen if name != self.member}
         return np.array(sorted(found), dtype=np.int64)
@@ -364,7 +365,7 @@ def check_queries(judged: JudgedContext, rankings: Rankings, *, may_be_batch: bo
         f"the qrels have {some(judgments.query_ids)}"
     )
     if known.intersection(rankings.query_ids) and known.intersection(judgments.query_ids):
-        warn(message + "; its rankings count as empty")
+        warn(message + "; its rankings count as empty", judged.context)
     else:
         raise ValueError(message + "; is one of them numbered differently, or for other topics?")
 
@@ -473,13 +474,12 @@ def _stand_ins(n: int) -> dict[str, float]:
 
 
 def _cannot(measures: Sequence[ir_measures.Measure], error: Exception) -> ValueError:
+    reason = str(error)
+    if isinstance(error, subprocess.SubprocessError):  # of one provider
+        measures = [m for m in measures if ir_measures.providers.registry["gdeval"].supports(m)] or measures
+        reason = "its script failed, which takes grades up to 4 and numbers as query ids"
     names = ", ".join(map(str, measures))
-    reason = (
-        "its script failed: are there grades beyond 4?"
-        if isinstance(error, subprocess.SubprocessError)
-        else error
-    )
-    return ValueError(f"ir_measures cannot compute {names} here ({reason!s}); leave the measure out")
+    return ValueError(f"ir_measures cannot compute {names} here ({reason}); leave the measure out")
 
 
 def _nested(judgments: Judgments) -> dict[str, dict[str, int]]:

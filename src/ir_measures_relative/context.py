@@ -369,7 +369,7 @@ class RunContext:
 
 
 def counts_from_zero(frame: Any) -> bool:
-    """Whether the index of a frame is 0, 1, 2 …: a frame that was cut out of another one's has gaps, or starts later."""
+    """Whether the index of a frame is 0, 1, 2 …; that of a frame cut out of another has gaps, or starts later."""
     index = frame.index.to_numpy()
     return bool(len(index) and np.array_equal(index, np.arange(len(index))))
 

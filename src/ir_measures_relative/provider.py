@@ -97,9 +97,9 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         self._may_be_batch = is_frame(qrels) and not counts_from_zero(qrels)
         self.judged = context.judged_columns(columns)
         if not columns.n_rows:  # as ir_measures' own measures do: no value, so that the mean is NaN
-            warn("the qrels hold no judgment, so there is no query to score")
+            warn("the qrels hold no judgment, so there is no query to score", context)
         else:
-            _warn_of_runs_of_context(self.judged)
+            _warn_of_runs_of_context(self.judged, may_be_batch=self._may_be_batch)
             if is_frame(qrels):
                 low, high = (any(m.asks_for_grades[end] for m in measures) for end in (0, 1))
                 context.check_batch(qrels, self.judged, (low, high))
@@ -108,7 +108,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
     def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
         rankings = read_run(run)
         if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
-            warn_if_empty(rankings)
+            warn_if_empty(rankings, self.active.context)
         check_queries(self.judged, rankings, may_be_batch=True)
         comparison = Comparison(self.judged, rankings, self._identify(rankings))
         query_ids = self.judged.judgments.query_ids
@@ -135,13 +135,15 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                     warn(
                         f"the evaluated run ranks exactly as the context's run {name!r}, but is taken for a newcomer, "
                         f"with {name!r} as a prior: if it is that run, say so with a column name='{name}' "
-                        f"(pipeline >> pt.apply.name(lambda row: {name!r})) or context.evaluating({name!r})"
+                        f"(pipeline >> pt.apply.name(lambda row: {name!r})) or context.evaluating({name!r})",
+                        context,
                     )
                     break
         elif not self.judged.same_heads(rankings, member):
             warn(
                 f"the evaluated run is named {member!r}, but ranks differently from the context's run of that name; "
-                "it is scored without that one as its prior: give it another name if it is another run"
+                "it is scored without that one as its prior: give it another name if it is another run",
+                context,
             )
         return member
 
@@ -156,18 +158,22 @@ def _elsewhere() -> str:
     )
 
 
-def _warn_of_runs_of_context(judged: JudgedContext) -> None:
-    """Warns of a run without rankings, and of one for other topics: none of its queries is known elsewhere."""
+def _warn_of_runs_of_context(judged: JudgedContext, *, may_be_batch: bool) -> None:
+    """Warns of a run without rankings, and of one for other topics: none of its queries is known elsewhere.
+
+    A batch of PyTerrier's is other topics for a run that holds only some.
+    """
     runs = judged.context.runs
     counts = Counter(q for run in runs.values() for q in run.query_ids)
     for run in runs.values():
-        warn_if_empty(run)
+        warn_if_empty(run, judged.context)
         unknown = not (judged.judgments.queries_of(run) >= 0).any() and all(
             counts[q] == 1 for q in run.query_ids
         )
-        if len(run) and unknown:
+        if len(run) and unknown and not may_be_batch:
             warn(
                 f"{run.name} of the context has no query in common with the qrels: it has {some(run.query_ids)}, the "
                 f"qrels have {some(judged.judgments.query_ids)}; it counts as empty rankings: is one of them numbered "
-                "differently?"
+                "differently?",
+                judged.context,
             )

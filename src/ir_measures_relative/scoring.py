@@ -18,6 +18,8 @@ from .warning import warn
 if TYPE_CHECKING:
     import pandas as pd
 
+    from .context import RunContext
+
 #: Computes absolute measures of a run, shape (measures, queries), as :meth:`JudgedContext.absolute` does.
 Absolute: TypeAlias = Callable[[Sequence[ir_measures.Measure], Rankings], FloatArray]
 
@@ -117,13 +119,13 @@ def check_campaign(judged: JudgedContext) -> None:
         raise ValueError("the qrels hold no judgment, so there is no query to score; give other qrels")
     for run in judged.context.runs.values():
         check_queries(judged, run)
-        warn_if_empty(run)
+        warn_if_empty(run, judged.context)
 
 
-def warn_if_empty(run: Rankings) -> None:
+def warn_if_empty(run: Rankings, context: RunContext) -> None:
     """Warns of a run without a row."""
     if not len(run):
-        warn(f"{run.name} holds no ranking; all of its rankings count as empty")
+        warn(f"{run.name} holds no ranking; all of its rankings count as empty", context)
 
 
 def score_pairs(

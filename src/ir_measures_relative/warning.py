@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Hashable
+from weakref import WeakKeyDictionary
 
 
 class RelativeWarning(UserWarning):
@@ -32,15 +34,26 @@ _NOT_THE_USERS = frozenset(
 )
 
 
-def warn(message: str) -> None:
+# Of what was warned, and from where, under which list of filters.
+_said: WeakKeyDictionary[object, tuple[object, set[Hashable]]] = WeakKeyDictionary()
+
+
+def warn(message: str, about: object = None) -> None:
     """Warns of something on the line of the user's code that led here, wherever inside the hosts it came up.
 
-    ``warnings.warn`` with a ``stacklevel`` would not do: it counts the frames of an import differently from the
-    stack. Where no line is the user's, as in a thread that runs a function of this package, it is the outermost.
+    ``warnings.warn`` with a ``stacklevel`` would not do: it counts the frames of an import otherwise than the stack
+    has them. Where no line is the user's, as in a thread that runs a function of this package, it is the outermost.
+
+    Args:
+        about: a context. One call of the user's, such as ``pt.Experiment`` with many systems and batches, says the
+            same about it only once: Python's own memory of that does not outlive what the hosts do to its filters.
     """
-    frame = sys._getframe(1)
+    called = frame = sys._getframe(1)
     while frame.f_back is not None and _package(frame.f_globals) in _NOT_THE_USERS:
-        frame = frame.f_back
+        called, frame = frame, frame.f_back
+    key = message, frame.f_code, frame.f_lasti, called.f_code
+    if about is not None and key in _said_of(about):
+        return
     warnings.warn_explicit(
         message,
         RelativeWarning,
@@ -49,6 +62,17 @@ def warn(message: str) -> None:
         module=str(frame.f_globals.get("__name__")),
         registry=frame.f_globals.setdefault("__warningregistry__", {}),
     )
+    if about is not None:
+        _said_of(about).add(key)
+
+
+def _said_of(about: object) -> set[Hashable]:
+    """What was said about a context, since there are these filters: a block of ``catch_warnings`` has its own."""
+    filters, said = _said.get(about, (None, set()))
+    if filters is not warnings.filters:
+        said = set()
+        _said[about] = warnings.filters, said
+    return said
 
 
 def _package(module: dict[str, object]) -> str:
