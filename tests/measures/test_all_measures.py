@@ -117,6 +117,7 @@ ALIKE = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @settings(max_examples=6)
 @given(context=contexts.filter(bool), labels=pytrec_eval_qrels, order=st.randoms(use_true_random=False))
 @example(

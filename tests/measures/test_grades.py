@@ -1,0 +1,151 @@
+"""Which grades an open document may have: the context's, where the qrels come in parts."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import example, given, settings
+
+from ir_measures_relative import MED, NRG, RunContext, nDCG_UE
+from long_campaigns import qrels_frame
+from random_campaigns import Labels, Run, contexts, qrels
+from scored import assume_common, per_query
+
+GRADED = [
+    MED @ 3,
+    MED(base="SDCG") @ 3,
+    MED(base="ERR") @ 3,
+    MED(base="SDCG", gains={-1: 2, 2: 5}) @ 3,
+    MED(gains={-1: 4, 3: 1}),
+]
+RUNS: dict[str, Run] = {
+    "ref": {"1": {"a": 1.0}, "2": {"b": 2.0, "x": 1.0}, "3": {"a": 1.0}},
+    "run": {"1": {"b": 1.0}, "2": {"y": 2.0, "a": 1.0}, "3": {"b": 1.0}},
+}
+LABELS: Labels = {"1": {"c": 3}, "2": {"c": 1}, "3": {"c": -1, "a": 2}}
+
+
+@pytest.mark.parametrize("measure", GRADED, ids=str)
+@settings(max_examples=30)
+@given(context=contexts.filter(bool), labels=qrels)
+@example(context=RUNS, labels=LABELS)
+def test_parts_are_on_the_scale_of_the_context(measure: Any, context: dict[str, Run], labels: Labels) -> None:
+    """Query by query, with a context that knows the grades, what the whole gives."""
+    for run in context.values():
+        assume_common(run, labels)
+    names = list(context)
+    found = [label for docs in labels.values() for label in docs.values()]
+    grades = min(found), max(*found, 1)
+    run = context[names[-1]]
+    whole = per_query(measure, labels, run, RunContext(context, reference=names[0]))
+    parts = RunContext(context, reference=names[0], grades=grades)
+    assert per_query(measure, labels, run, parts) == whole
+    for query, docs in labels.items():
+        own = {q: r for q, r in run.items() if q == query}
+        assert per_query(measure, {query: docs}, own, parts) == {query: whole[query]}
+
+
+@pytest.mark.parametrize("measure", [MED @ 3, MED(base="SDCG") @ 3, MED(base="ERR") @ 3], ids=str)
+def test_an_open_document_may_have_the_grade_that_the_context_says(measure: Any) -> None:
+    labels = {"q": {"c": 1, "d": 1}}
+    run, reference = {"q": {"b": 1.0}}, {"q": {"a": 2.0, "c": 1.0}}
+    values = [
+        per_query(m, labels, run, RunContext({"ref": reference}, grades=grades))["q"]
+        for m, grades in [
+            (measure, None),
+            (measure, (0, 1)),
+            (measure, (0, 4)),
+            (measure(max_grade=4), (0, 1)),
+        ]
+    ]
+    assert values[0] == values[1] != values[2]
+    assert values[3] == values[2]  # max_grade goes before it
+
+
+@pytest.mark.parametrize("perquery", [False, True])
+@pytest.mark.parametrize(("grades", "beyond"), [((0, 2), 3), ((0, 1), 3), ((1, 3), -1), ((0, 3), -1)])
+def test_a_label_beyond_the_grades_of_the_context(
+    grades: tuple[int, int], beyond: int, perquery: bool
+) -> None:
+    low, high = grades
+    context = RunContext(RUNS, grades=grades)
+    message = re.escape(
+        f"the qrels hold the grade {beyond}, and the context says that grades are from {low} to {high}: "
+        "correct RunContext(…, grades=…)"
+    )
+    with pytest.raises(ValueError, match=message):
+        context.evaluate(LABELS, [NRG @ 3], perquery=perquery)
+    with context, pytest.raises(ValueError, match=message):
+        ir_measures.evaluator([nDCG_UE @ 3], LABELS)
+
+
+@pytest.mark.parametrize("grades", [(3, 0), (0,), (0, 1, 2), "01", 3, (0, 1.5), (False, True), (0, 2**31)])
+def test_grades_that_are_none(grades: Any) -> None:
+    with pytest.raises(
+        ValueError, match=r"give the lowest and the highest relevance label, such as grades=\(0, 3\)"
+    ):
+        RunContext(RUNS, grades=grades)
+
+
+def test_grades_of_numpy() -> None:
+    grades: Any = (np.int64(-1), np.int32(3))
+    assert RunContext(RUNS, grades=grades).grades == (-1, 3)
+    assert RunContext(RUNS, grades=list(grades)).grades == (-1, 3)
+
+
+# ---- qrels that an evaluator gets in parts, as PyTerrier's batches ------------------------------------
+
+
+def evaluators(context: RunContext, measure: Any, *parts: pd.DataFrame) -> None:
+    with context:
+        for part in parts:
+            ir_measures.evaluator([measure], part)
+
+
+def test_parts_on_two_scales_are_an_error_at_the_first_conflict() -> None:
+    whole = qrels_frame(LABELS)
+    first, second, third = (whole[whole["query_id"] == q] for q in LABELS)
+    for measure in GRADED:
+        with pytest.raises(
+            ValueError,
+            match=r"in those of other topics.*RunContext\(…, grades=\(lowest, highest\)\), or max_grade=",
+        ):
+            evaluators(RunContext(RUNS, reference="ref"), measure, first, second)
+        evaluators(RunContext(RUNS, reference="ref", grades=(-1, 3)), measure, first, second, third)
+    # Not where no number would be another one.
+    for fine in (MED(max_grade=3) @ 3, MED(rel=1) @ 3, MED(base="AP") @ 3, MED(base="RBP"), NRG @ 3):
+        evaluators(RunContext(RUNS, reference="ref"), fine, first, second, third)
+
+
+def test_the_lowest_grade_counts_only_where_it_gains() -> None:
+    """Many collections have junk at -2 in some topics and not in others."""
+    whole = qrels_frame({"1": {"a": 3, "b": -2}, "2": {"a": 3, "b": 0}})
+    parts = [whole[whole["query_id"] == q] for q in ("1", "2")]
+    for measure in (MED @ 3, MED(base="SDCG", gains={-2: 0, 3: 1}) @ 3):
+        evaluators(RunContext(RUNS, reference="ref"), measure, *parts)
+    for measure in (MED(gains={-2: 1}) @ 3, MED(gains={-2: 1}, max_grade=3) @ 3):
+        with pytest.raises(ValueError, match="would be rated on two scales"):
+            evaluators(RunContext(RUNS, reference="ref"), measure, *parts)
+
+
+def test_two_whole_qrels_are_legal_and_silent() -> None:
+    one, other = (qrels_frame({q: LABELS[q]}) for q in ("1", "2"))
+    for frames in ((one, other), (other, one), (one, one.assign(relevance=2))):
+        evaluators(RunContext(RUNS, reference="ref"), MED @ 3, *frames)
+    context = RunContext(RUNS, reference="ref")
+    values = [context.evaluate({q: LABELS[q]}, [MED @ 3])["MED@3"][1] for q in ("1", "2", "1")]
+    assert values[0] == values[2]
+
+
+def test_no_measure_writes_into_the_context() -> None:
+    """What was scored before changes nothing: neither on other qrels, nor on the same."""
+    context = RunContext(RUNS, reference="ref", num_docs=9)
+    before = context.evaluate({"2": LABELS["2"]}, GRADED)
+    context.evaluate(LABELS, GRADED)
+    assert context.grades is None
+    pd.testing.assert_frame_equal(context.evaluate({"2": LABELS["2"]}, GRADED), before)
