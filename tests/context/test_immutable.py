@@ -1,0 +1,187 @@
+"""A context and an evaluator keep what they were made of: nothing done to it later changes a value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from ir_measures import Qrel, ScoredDoc
+
+from ir_measures_relative import MED, NRG, BestOfOtherGroups, RunContext, UniqueRel
+
+RUNS: dict[str, dict[str, dict[str, float]]] = {
+    "A": {"1": {"a": 3.0, "b": 2.0, "x": 1.0}, "2": {"c": 1.0}},
+    "B": {"1": {"a": 2.0, "y": 1.0}, "2": {"d": 2.0, "c": 1.0}},
+    "C": {"1": {"b": 1.0}},
+}
+LABELS = {"1": {"a": 2, "b": 1, "x": 0}, "2": {"c": 1, "d": 2}}
+MEASURES = [NRG @ 10, UniqueRel @ 10, MED @ 10]
+
+TEXT = ["object", "str", "string[python]", "string[pyarrow]", "category"]
+
+
+def scored_rows(run: dict[str, dict[str, float]]) -> pd.DataFrame:
+    rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+
+
+def judged_rows(dtype: str = "object") -> pd.DataFrame:
+    rows = [(q, d, label) for q, docs in LABELS.items() for d, label in docs.items()]
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+    return frame.astype({"query_id": dtype, "doc_id": dtype})
+
+
+def overwrite(frame: pd.DataFrame) -> None:
+    """Writes into every column of a frame, where that is possible into the very memory."""
+    for name in frame.columns:
+        column = frame[name]
+        first = column.iloc[-1]  # one that a category knows
+        frame.loc[frame.index[0], name] = first
+        values = column.to_numpy()
+        if values.flags.writeable:
+            values[:] = first
+
+
+def scores_of(evaluator: Any, run: Any) -> list[tuple[str, str, float]]:
+    return sorted((str(m.measure), m.query_id, m.value) for m in evaluator.iter_calc(run))
+
+
+@pytest.mark.parametrize("dtype", TEXT)
+def test_a_frame_of_qrels_may_change_after_the_evaluator_was_made(dtype: str) -> None:
+    frame = judged_rows(dtype)
+    context = RunContext(RUNS, reference="B")
+    with context.evaluating("A"):
+        evaluator = ir_measures.evaluator(MEASURES, frame)
+        expected = scores_of(ir_measures.evaluator(MEASURES, LABELS), RUNS["A"])
+    table = context.evaluate(frame, MEASURES)
+    overwrite(frame)
+    assert scores_of(evaluator, RUNS["A"]) == expected
+    pd.testing.assert_frame_equal(context.evaluate(LABELS, MEASURES), table)
+
+
+@pytest.mark.parametrize("dtype", TEXT)
+def test_what_was_kept_of_qrels_is_not_taken_for_what_they_became(dtype: str) -> None:
+    frame = judged_rows(dtype)
+    context = RunContext(RUNS)
+    context.evaluate(frame, [UniqueRel @ 10])
+    overwrite(frame)
+    changed = context.evaluate(frame, [UniqueRel @ 10])
+    pd.testing.assert_frame_equal(changed, RunContext(RUNS).evaluate(frame.copy(), [UniqueRel @ 10]))
+
+
+def test_a_dict_and_a_list_of_qrels_may_change() -> None:
+    labels = {q: dict(docs) for q, docs in LABELS.items()}
+    listed = [Qrel(q, d, label) for q, docs in LABELS.items() for d, label in docs.items()]
+    with RunContext(RUNS, reference="B").evaluating("A"):
+        evaluators = [ir_measures.evaluator(MEASURES, given) for given in (labels, listed)]
+        expected = scores_of(ir_measures.evaluator(MEASURES, LABELS), RUNS["A"])
+    labels["1"].update(a=0, y=3)
+    labels["3"] = {"z": 1}
+    listed[:] = [Qrel("1", "y", 3)]
+    assert [scores_of(e, RUNS["A"]) for e in evaluators] == [expected, expected]
+
+
+@pytest.mark.parametrize("dtype", TEXT)
+@pytest.mark.parametrize("float_type", ["float64", "float32", "int64"])
+def test_frames_of_runs_may_change(dtype: str, float_type: str) -> None:
+    kinds = {"query_id": dtype, "doc_id": dtype, "score": float_type}
+    frames = {name: scored_rows(run).astype(kinds) for name, run in RUNS.items()}
+    context = RunContext(frames, reference="B")
+    for frame in frames.values():  # before anything of them was looked at
+        overwrite(frame)
+    del frames["C"]
+    expected = RunContext(RUNS, reference="B").evaluate(LABELS, MEASURES)
+    pd.testing.assert_frame_equal(context.evaluate(LABELS, MEASURES), expected)
+
+
+def test_dicts_and_lists_of_runs_may_change() -> None:
+    given: dict[str, Any] = {
+        "A": {q: dict(docs) for q, docs in RUNS["A"].items()},
+        "B": [ScoredDoc(q, d, s) for q, docs in RUNS["B"].items() for d, s in docs.items()],
+        "C": RUNS["C"],
+    }
+    context = RunContext(given, reference="B")
+    given["A"]["1"].clear()
+    given["B"].clear()
+    given["D"] = {"1": {"a": 1.0}}
+    expected = RunContext(RUNS, reference="B").evaluate(LABELS, MEASURES)
+    pd.testing.assert_frame_equal(context.evaluate(LABELS, MEASURES), expected)
+
+
+def test_lists_dicts_and_groups_of_priors_may_change() -> None:
+    listed = ["A"]
+    mapped = {"A": ["B"], "B": ["A"], "C": ["A", "B"]}
+    groups = {"A": "g", "B": "h", "C": "h"}
+    contexts = [
+        RunContext(RUNS, priors=listed),
+        RunContext(RUNS, priors=mapped),
+        RunContext(RUNS, priors=BestOfOtherGroups(), groups=groups),
+    ]
+    before = [c.evaluate(LABELS, [UniqueRel @ 10]) for c in contexts]
+    contexts += [
+        RunContext(RUNS, priors=listed),
+        RunContext(RUNS, priors=mapped),
+        RunContext(RUNS, priors=BestOfOtherGroups(), groups=groups),
+    ]
+    listed[:] = ["C", "nobody"]
+    mapped["C"].clear()
+    mapped["A"] = ["nobody"]
+    del mapped["B"]
+    groups.update(A="h", B="g")
+    for context, expected in zip(contexts, before * 2, strict=True):
+        pd.testing.assert_frame_equal(context.evaluate(LABELS, [UniqueRel @ 10]), expected)
+
+
+def attributes(context: RunContext) -> Iterator[str]:
+    yield from (
+        "runs",
+        "groups",
+        "priors",
+        "policy",
+        "reference",
+        "num_docs",
+        "grades",
+        "dataset",
+        "names",
+        "other",
+    )
+
+
+@pytest.mark.parametrize("name", list(attributes(RunContext({}))))
+def test_no_attribute_can_be_set(name: str) -> None:
+    context = RunContext(RUNS, num_docs=10)
+    for change in (lambda: setattr(context, name, None), lambda: delattr(context, name)):
+        with pytest.raises(
+            AttributeError, match=rf"does not change once it is made.* make a new one with another {name}"
+        ):
+            change()
+    assert context.num_docs == 10
+
+
+CHANGES: list[Callable[[Any], Any]] = [
+    lambda c: c.runs.__setitem__("D", c.runs["A"]),
+    lambda c: c.runs.__delitem__("A"),
+    lambda c: c.groups.__setitem__("C", "g"),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_no_run_can_be_put_in_or_taken_out(change: Callable[[Any], Any]) -> None:
+    context = RunContext(RUNS, groups={"A": "g"})
+    with pytest.raises((TypeError, AttributeError), match=re.escape("mappingproxy")):
+        change(context)
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        context.runs["D"] = context.runs["A"]  # type: ignore[index]
+    context.names.append("D")
+    assert context.names == ["A", "B", "C"]
+
+
+def test_what_a_policy_was_given_as_is_shown_as_given() -> None:
+    assert RunContext(RUNS, priors="earlier").priors == "earlier"
+    assert RunContext(RUNS, priors=["A"]).priors == ["A"]
+    assert np.array_equal(RunContext(RUNS).names, list(RUNS))
