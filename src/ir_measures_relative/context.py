@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures
@@ -58,6 +58,23 @@ def _leave(context: RunContext, block: object) -> None:
         if stack[i].context is context and stack[i].block is block:
             _active.set(stack[:i] + stack[i + 1 :])
             return
+
+
+_DOES_NOT_CHANGE = (
+    "a RunContext does not change once it is made, since what was computed with it would be wrong then; make a new one"
+)
+
+
+class _Fixed(dict[str, Any]):
+    """A dict that refuses to change, in words."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError(f"{_DOES_NOT_CHANGE}, such as RunContext({{**context.runs, 'BM25': bm25_run}})")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> Any:
+        return type(self), (dict(self),)
 
 
 class RunContext:
@@ -142,8 +159,8 @@ class RunContext:
         if reference is not None:
             _check_reference(reference, names)
         self._set(
-            runs=MappingProxyType(read),
-            groups=MappingProxyType(groups),
+            runs=_Fixed(read),
+            groups=_Fixed(groups),
             priors=copy.deepcopy(priors),  # what the caller does to it later does not count
             policy=policy_of(priors, names, groups),
             reference=reference,
@@ -158,10 +175,7 @@ class RunContext:
         self.__dict__.update(attributes)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(
-            f"a RunContext does not change once it is made, since what was computed with it would be wrong then; make "
-            f"a new one with another {name}"
-        )
+        raise AttributeError(f"{_DOES_NOT_CHANGE}: RunContext(…, {name}=…)")
 
     def __delattr__(self, name: str) -> None:
         self.__setattr__(name, None)
@@ -173,7 +187,7 @@ class RunContext:
         return self.__dict__ | plain | {"dataset": dataset}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        frozen = {name: MappingProxyType(state[name]) for name in ("runs", "groups")}
+        frozen = {name: _Fixed(state[name]) for name in ("runs", "groups")}
         dataset = state["dataset"]
         if isinstance(dataset, str):
             with suppress(ValueError):  # an id that was registered elsewhere, and is not here
@@ -328,7 +342,7 @@ class RunContext:
                 raise ValueError(
                     f"the grades are {judged.grades[0]} to {judged.grades[1]} in these qrels, and {grades[0]} to "
                     f"{grades[1]} in those of other topics that the context was used with: open documents would be "
-                    "rated on two scales. Where the qrels come in parts, such as PyTerrier's batches, say "
+                    "rated on two scales. Where the qrels come in parts, such as PyTerrier's batches or folds, say "
                     "RunContext(…, grades=(lowest, highest)), or max_grade= in the measure"
                 )
         if not any(w == whole and q == queries for w, q, _ in self._batches):
