@@ -242,6 +242,73 @@ def test_highlight(campaign) -> None:
     assert "font-weight: bold" in styled.to_html()
 
 
+# ---- measures as strings, and their order ----------------------------------------------------------------
+
+ASKED = ["UniqueRel@5", "map", NRG(base="RBP") @ 10, "nDCG@10", "P.5", "NRG@10", "recip_rank"]
+COLUMNS = ["UniqueRel@5", "map", "NRG(base='RBP')@10", "nDCG@10", "P.5", "NRG@10", "recip_rank"]
+OBJECTS = [UniqueRel @ 5, "map", NRG(base="RBP") @ 10, nDCG @ 10, "P.5", NRG @ 10, "recip_rank"]
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 4}, TREE], ids=str)
+@pytest.mark.parametrize("turn", range(3))
+def test_strings_are_measures_and_come_in_the_order_asked(campaign, turn, options) -> None:
+    topics, qrels, frames = campaign
+    asked, columns = (values[turn * 2 :] + values[: turn * 2] for values in (ASKED, COLUMNS))
+    table = pt.relative.Experiment(pipelines(frames), topics, qrels, asked, **options)
+    assert list(table.columns) == ["name", *columns]
+    same(table, by_hand(campaign, options, OBJECTS))
+    table = pt.relative.Experiment(pipelines(frames), topics, qrels, ["mrt", *asked], **options)
+    assert list(table.columns) == ["name", "mrt", *columns]
+
+
+def test_the_order_of_everything_else_is_pyterriers(campaign) -> None:
+    topics, qrels, frames = campaign
+
+    def made(**options):
+        return pt.relative.Experiment(pipelines(frames), topics, qrels, [*ASKED, "mrt"], **options)
+
+    table = made(baseline="two", correction="holm")
+    added = ["+", "-", "p-value", "reject", "p-value corrected"]
+    assert list(table.columns) == ["name", *COLUMNS, "mrt", *(f"{m} {a}" for m in COLUMNS for a in added)]
+    same(table.drop(columns="mrt"), by_hand(campaign, {"baseline": 1, "correction": "holm"}, OBJECTS))
+
+    both = made(perquery="both")
+    means, rows = both.averages, both.perquery
+    assert list(means.columns) == ["name", *COLUMNS]
+    theirs = by_hand(campaign, {"perquery": True}, OBJECTS)
+    assert list(rows.columns) == list(theirs.columns)
+    assert rows[["name", "qid"]].values.tolist() == theirs[["name", "qid"]].values.tolist()
+    assert rows["measure"].tolist() == COLUMNS * (4 * 17)
+    same(rows, theirs)
+
+    as_dict = made(dataframe=False)
+    assert list(as_dict) == NAMES and all(list(row) == [*COLUMNS, "mrt"] for row in as_dict.values())
+    by_system = made(dataframe=False, perquery=True)
+    assert all(list(row) == COLUMNS for queries in by_system.values() for row in queries.values())
+
+
+def test_a_family_of_trec_evals(campaign) -> None:
+    topics, qrels, frames = campaign
+    table = pt.relative.Experiment(pipelines(frames), topics, qrels, ["NRG@10", "P", "map"])
+    assert list(table.columns)[:4] == ["name", "NRG@10", "P@5", "P@10"] and list(table.columns)[-1] == "map"
+
+
+def test_a_styled_table_in_the_order_asked(campaign) -> None:
+    pytest.importorskip("jinja2", reason="pandas' styles need jinja2")
+    topics, qrels, frames = campaign
+    styled = pt.relative.Experiment(
+        pipelines(frames), topics, qrels, [*ASKED, "mrt"], highlight="bold", baseline=0
+    )
+    assert list(styled.data.columns)[:9] == ["name", *COLUMNS, "mrt"]
+    page = styled.to_html()
+    assert page.index("UniqueRel@5") < page.index("map") < page.index("nDCG@10") < page.index("recip_rank")
+    bold = styled._compute().ctx  # pandas has no other way to ask for the style of a cell
+    for place, column in enumerate(COLUMNS, start=1):
+        best = styled.data[column].max()
+        cells = [bool(bold.get((row, place))) for row in range(4)]
+        assert cells == (styled.data[column] == best).tolist(), column
+
+
 # ---- running the pipelines -------------------------------------------------------------------------------
 
 
@@ -422,7 +489,18 @@ def test_a_failure_leaves_save_dir_as_it_was(campaign, tmp_path) -> None:
         ({"eval_metrics": [NRG(prior="BM25") @ 10]}, ValueError, "'BM25' fits no run"),
         ({"eval_metrics": [rrLP]}, ValueError, "which run is the reference"),
         ({"eval_metrics": [nDCG_UE(pool="corpus") @ 10]}, ValueError, "num_docs"),
-        ({"eval_metrics": ["nrg"]}, ValueError, "nrg"),
+        ({"eval_metrics": ["nrg"]}, ValueError, "'nrg'.*the nearest is 'NRG'"),
+        ({"eval_metrics": ["map", "NGR@10"]}, ValueError, "'NGR@10'.*the nearest is 'NRG', that is NRG@10"),
+        ({"eval_metrics": ["NRG(prior='BM25')@10"]}, ValueError, "'BM25' fits no run"),
+        ({"eval_metrics": "NRG@10"}, ValueError, "eval_metrics='NRG@10' must be a list"),
+        ({"eval_metrics": NRG @ 10}, ValueError, "eval_metrics=NRG@10 must be a list"),
+        ({"eval_metrics": [nDCG @ 0]}, ValueError, "nDCG@0: cutoff=0 is not allowed"),
+        ({"eval_metrics": ["ndcg_cut_0"]}, ValueError, "nDCG@0: cutoff=0 is not allowed"),
+        ({"eval_metrics": [7]}, ValueError, "7 is not a measure"),
+        ({"eval_metrics": []}, ValueError, "eval_metrics names no measure"),
+        ({"eval_metrics": ["mrt"]}, ValueError, "eval_metrics names no measure"),
+        ({"reference": {"q": {"d": 1.0}}}, ValueError, "reference is a dict; give the name of a run"),
+        ({"grades": (3, 0)}, ValueError, "grades=\\(3, 0\\) is not allowed"),
         ({"baseline": "one", "names": NAMES}, TypeError, "baseline='one' is a name"),
         ({"baseline": 9}, ValueError, "baseline=9 is not a system; there are 4, from 0 to 3"),
         ({"baseline": 0, "perquery": True}, ValueError, "baseline compares means"),

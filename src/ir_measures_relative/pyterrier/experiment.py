@@ -55,12 +55,13 @@ def experiment(
     metrics, asked = _parsed(eval_metrics)
     if isinstance(qrels, str) and os.path.isfile(qrels):
         qrels = pt.io.read_qrels(qrels)
+    of_qrels = _grades_of(qrels)
     context_options: dict[str, Any] = {
         "priors": priors,
         "reference": reference,
         "groups": groups,
         "num_docs": num_docs,
-        "grades": _grades_of(qrels) if grades is None else grades,
+        "grades": of_qrels if grades is None else grades,
     }
     _try_out(metrics, names, context_options)
     _check_perquery(options)
@@ -101,16 +102,12 @@ def _as_list(
                 raise ValueError(f"Unknown baseline '{baseline}'. Valid options are: {', '.join(names)}")
             options = options | {"baseline": names.index(baseline)}
     elif not isinstance(systems, list):
-        raise TypeError(
-            f"systems is {kind_of(systems)}; give a list or dict of transformers or DataFrames"
-        )
+        raise TypeError(f"systems is {kind_of(systems)}; give a list or dict of transformers or DataFrames")
     elif isinstance(baseline, str):
         raise TypeError(f"baseline={baseline!r} is a name; it must be a number where systems is a list")
     for i, system in enumerate(systems):
         if not isinstance(system, (pd.DataFrame, pt.Transformer)):
-            raise TypeError(
-                f"system {i} is {kind_of(system)}; give a transformer or a DataFrame of results"
-            )
+            raise TypeError(f"system {i} is {kind_of(system)}; give a transformer or a DataFrame of results")
     if names is None:
         names = [str(system) for system in systems]
     baseline = options.get("baseline")
@@ -164,12 +161,15 @@ def _trec_measures(name: Any) -> list[ir_measures.Measure]:
 
 
 def _grades_of(qrels: Any) -> tuple[int, int] | None:
-    """The lowest and the highest label of all topics, which no batch of them knows; None for what is not labels."""
-    label = getattr(qrels, "label", None)
-    if not isinstance(label, pd.Series) or not len(label) or label.dtype.kind not in "iuf":
-        return None
-    low, high = float(label.min()), float(label.max())
-    return (int(low), int(high)) if max(abs(low), abs(high)) < 2**31 and not label.isna().any() else None
+    """The lowest and the highest label of all topics, which no batch of them knows.
+
+    Raises:
+        ValueError: qrels that cannot be read, or labels that are not whole numbers.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said when they are used
+        grade = RunContext({}).judged(qrels).judgments.grade
+    return (int(grade.min()), int(grade.max())) if len(grade) else None
 
 
 def _try_out(metrics: Sequence[Any], names: Sequence[str], context_options: dict[str, Any]) -> None:

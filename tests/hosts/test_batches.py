@@ -1,0 +1,208 @@
+"""Batches of topics: every value is what it is without them, or it is an error; never a table on two scales."""
+
+from __future__ import annotations
+
+import warnings
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+
+from ir_measures_relative import MED, NRG, RelativeWarning, RunContext
+
+pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+
+GRADED = [MED @ 10, MED(base="SDCG") @ 10, MED(base="ERR") @ 5]
+TREE = {"plan": "tree", "verbose": False}
+PLANS = [{}, TREE]
+
+
+def in_pyterriers_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.rename(columns={"query_id": "qid", "doc_id": "docno", "relevance": "label"})
+
+
+def pipelines(runs: dict[str, pd.DataFrame]) -> dict[str, object]:
+    return {name: pt.Transformer.from_df(pt.model.add_ranks(run)) for name, run in runs.items()}
+
+
+@pytest.fixture(scope="module")
+def campaign():
+    """Two runs; the first four topics have grades 0 and 1, the others 0 to 3."""
+    rng = np.random.default_rng(3)
+    topics = pd.DataFrame({"qid": [f"q{i}" for i in range(8)], "query": "x"})
+    docs = [f"d{i}" for i in range(30)]
+    qrels = pd.DataFrame(
+        [(q, d, int(rng.integers(0, 2 if q < "q4" else 4))) for q in topics["qid"] for d in docs[:12]],
+        columns=["qid", "docno", "label"],
+    )
+    assert qrels.groupby("qid")["label"].max().tolist() == [1] * 4 + [3] * 4
+    runs = {
+        name: pd.DataFrame(
+            [(q, d, float(s)) for q in topics["qid"] for s, d in enumerate(rng.permutation(docs)[:15])],
+            columns=["qid", "docno", "score"],
+        )
+        for name in ("a", "b")
+    }
+    return topics, qrels, runs
+
+
+@pytest.fixture(autouse=True)
+def shared_components_are_no_news():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="There are shared pipeline components")
+        yield
+
+
+def experiment(campaign, measures, runs=None, **options):
+    topics, qrels, given = campaign
+    return pt.Experiment(
+        [pt.Transformer.from_df(pt.model.add_ranks(given["a"])) >> pt.apply.name(lambda row: "a")],
+        options.pop("topics", topics), options.pop("qrels", qrels), measures, names=["a"], perquery=True,
+        validate="ignore", **options,
+    ).sort_values(["qid", "measure"]).reset_index(drop=True)  # fmt: skip
+
+
+@pytest.mark.parametrize("options", PLANS, ids=str)
+def test_graded_med_in_batches_of_robust03(robust03, options) -> None:
+    """Topics of Robust03 with and without highly relevant documents."""
+    runs, qrels = robust03
+    names = list(runs)[:3]
+    runs = {name: in_pyterriers_columns(runs[name]) for name in names}
+    qrels = in_pyterriers_columns(qrels)
+    qids = qrels["qid"].unique()
+    topics = pd.DataFrame({"qid": qids, "query": "x"})
+
+    def values(**batches):
+        table = pt.relative.Experiment(
+            pipelines(runs), topics, qrels, GRADED, reference=names[0], perquery=True, **options, **batches
+        )
+        return table.sort_values(["name", "qid", "measure"]).reset_index(drop=True)
+
+    whole = values()
+    assert len(whole) == len(names) * len(qids) * len(GRADED)
+    pd.testing.assert_frame_equal(values(batch_size=7), whole, check_exact=True)
+
+    context = RunContext(runs, reference=names[0])
+    rows = context.evaluate(qrels, GRADED, perquery=True).rename(columns={"query_id": "qid"})
+    rows = rows.sort_values(["name", "qid", "measure"]).reset_index(drop=True)
+    pd.testing.assert_frame_equal(rows, whole, check_exact=True, check_dtype=False)
+
+
+@pytest.mark.parametrize("options", PLANS, ids=str)
+@pytest.mark.parametrize("measure", GRADED, ids=str)
+def test_batches_that_disagree_about_the_grades(campaign, measure, options) -> None:
+    runs = campaign[2]
+    with RunContext(runs, reference="b"):
+        whole = experiment(campaign, [measure], **options)
+    message = r"the grades are 0 to 3 in these qrels, and 0 to 1 in those of other topics(.|\n)*batches(.|\n)*grades="
+    with RunContext(runs, reference="b"), pytest.raises(ValueError, match=message):
+        experiment(campaign, [measure], batch_size=4, **options)
+    for context, asked in (
+        (RunContext(runs, reference="b", grades=(0, 3)), measure),
+        (RunContext(runs, reference="b"), measure(max_grade=3)),
+    ):
+        with context:
+            batches = experiment(campaign, [asked], batch_size=4, **options)
+        np.testing.assert_array_equal(batches["value"], whole["value"])
+
+
+@pytest.mark.parametrize("options", PLANS, ids=str)
+def test_it_is_an_error_at_the_first_conflict(campaign, options) -> None:
+    topics, qrels, runs = campaign
+    seen = []
+
+    def note(inp):
+        seen.append(inp["qid"].tolist())
+        return inp
+
+    system = pt.apply.generic(note) >> pt.Transformer.from_df(pt.model.add_ranks(runs["a"]))
+    with RunContext(runs, reference="b"), pytest.raises(ValueError, match="the grades are"):
+        pt.Experiment([system], topics, qrels, [MED @ 10], batch_size=2, validate="ignore", **options)
+    assert [q[0] for q in seen] == ["q0", "q2", "q4"]
+
+
+@pytest.mark.parametrize("options", PLANS, ids=str)
+def test_what_does_not_ask_for_grades_does_not_mind(campaign, options) -> None:
+    measures = [NRG @ 10, MED(base="AP") @ 5, MED(rel=1) @ 10]
+    with RunContext(campaign[2], reference="b"):
+        batches = experiment(campaign, measures, batch_size=4, **options)
+        whole = experiment(campaign, measures, **options)
+    pd.testing.assert_frame_equal(batches, whole, check_exact=True)
+
+
+def test_two_whole_qrels_with_one_context(campaign) -> None:
+    """The same topics with other labels, and other topics: each its own collection, and nothing to warn of."""
+    topics, qrels, runs = campaign
+    binary = qrels.assign(label=(qrels["label"] > 1).astype(int))
+    first, second = qrels["qid"] < "q4", qrels["qid"] >= "q4"
+    parts = [qrels[rows].reset_index(drop=True) for rows in (first, second)]
+    context = RunContext(runs, reference="b")
+    with warnings.catch_warnings(), context:
+        warnings.simplefilter("error", RelativeWarning)
+        for judged in (qrels, binary, qrels, *parts):
+            ours = judged.rename(columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"})
+            run = runs["a"].rename(columns={"qid": "query_id", "docno": "doc_id"}).assign(name="a")
+            ir_measures.calc_aggregate([MED @ 10], ours, run)
+            experiment(campaign, [MED @ 10], qrels=judged, topics=topics[topics["qid"].isin(judged["qid"])])
+    for judged in (qrels, binary, *parts):
+        context.evaluate(judged, [MED @ 10])
+
+
+def tuned(campaign):
+    topics, qrels, runs = campaign
+
+    class Cut(pt.Transformer):
+        depth = 5
+
+        def transform(self, inp):
+            ranked = pt.model.add_ranks(runs["a"])
+            return ranked[ranked["qid"].isin(inp["qid"]) & (ranked["rank"] < self.depth)]
+
+    cut = Cut()
+    folds = [topics.iloc[:4], topics.iloc[4:]]
+    judged = [qrels[qrels["qid"].isin(fold["qid"])] for fold in folds]
+    return cut, {cut: {"depth": [5, 10]}}, folds, judged
+
+
+def test_folds_that_disagree_about_the_grades(campaign, capfd) -> None:
+    with (
+        RunContext({"b": campaign[2]["b"]}),
+        pytest.raises(ValueError, match=r"batches or folds(.|\n)*grades="),
+    ):
+        pt.KFoldGridSearch(*tuned(campaign), MED @ 10)
+    with RunContext({"b": campaign[2]["b"]}, grades=(0, 3)):
+        _, settings = pt.KFoldGridSearch(*tuned(campaign), MED @ 10)
+    assert len(settings) == 2
+
+
+def test_a_grid_scan_in_batches(campaign) -> None:
+    cut, parameters, _, _ = tuned(campaign)
+    topics, qrels, runs = campaign
+    with RunContext({"b": runs["b"]}), pytest.raises(ValueError, match="the grades are 0 to 3"):
+        pt.GridScan(cut, parameters, topics, qrels, [MED @ 10], batch_size=4)
+    with RunContext({"b": runs["b"]}, grades=(0, 3)):
+        batches = pt.GridScan(cut, parameters, topics, qrels, [MED @ 10], batch_size=4)
+        whole = pt.GridScan(cut, parameters, topics, qrels, [MED @ 10])
+    np.testing.assert_allclose(batches["MED@10"], whole["MED@10"], rtol=1e-15)
+
+
+@pytest.mark.parametrize("labels", [[1.5, 0.0], [np.nan, 1.0], ["1", "0"], [2**40, 0]], ids=str)
+def test_labels_that_are_none_are_told_before_anything_runs(campaign, labels) -> None:
+    topics, qrels, runs = campaign
+    wrong = qrels.assign(label=pd.Series(labels * (len(qrels) // 2), index=qrels.index))
+    system = pt.apply.generic(
+        lambda inp: pytest.fail("the pipeline runs"), transform_outputs=lambda columns: columns
+    )
+    with pytest.raises(
+        ValueError, match="document 'd[01]' has the relevance .*; relevance must be a whole number"
+    ):
+        pt.relative.Experiment({"a": runs["a"], "b": system}, topics, wrong, [NRG @ 10])
+
+
+def test_whole_labels_that_are_floats(campaign) -> None:
+    topics, qrels, runs = campaign
+    floats = pt.relative.Experiment(
+        pipelines(runs), topics, qrels.assign(label=qrels["label"] * 1.0), [NRG @ 10]
+    )
+    pd.testing.assert_frame_equal(floats, pt.relative.Experiment(pipelines(runs), topics, qrels, [NRG @ 10]))
