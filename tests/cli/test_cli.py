@@ -19,65 +19,9 @@ import pandas as pd
 import pytest
 from ir_measures import AP, P, nDCG
 
+from command_line import COMMAND, QRELS, RUNS, error, output, run, write_run
 from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, __version__, demo, rrLP
 from ir_measures_relative.cli.arguments import split_measures
-
-COMMAND = [sys.executable, "-m", "ir_measures_relative"]
-QRELS = {"1": {"a": 1, "d": 2, "x": 0}, "2": {"c": 1}, "3": {"z": 1}}
-RUNS = {
-    "A": {"1": {"a": 3.0, "b": 2.0}, "2": {"c": 1.0}},
-    "B": {"1": {"b": 3.0, "d": 2.0, "a": 1.5}, "2": {"e": 1.0}},
-    "C": {"1": {"x": 3.0, "a": 2.0}, "2": {"e": 2.0, "c": 1.0}, "9": {"q": 1.0}},
-}
-
-
-def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-    """Runs the command; an error must be one line and nothing else."""
-    done = subprocess.run(
-        [*COMMAND, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        **options,  # type: ignore[call-overload]
-    )
-    if done.returncode:
-        assert "Traceback" not in done.stderr, done.stderr
-    return done
-
-
-def output(*arguments: object) -> str:
-    """What a command prints that goes well."""
-    done = run(*arguments)
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    return done.stdout
-
-
-def error(*arguments: object, **options: object) -> str:
-    """What a command says that goes wrong."""
-    done = run(*arguments, **options)
-    assert done.returncode == 2, (done.returncode, done.stdout, done.stderr)
-    assert done.stdout == ""
-    start = "ir_measures_relative: error: "
-    assert done.stderr.startswith(start) and done.stderr.count("\n") == 1, done.stderr
-    return done.stderr.removeprefix(start).rstrip("\n")
-
-
-def write_run(path: Path, tag: str, rankings: dict[str, dict[str, float]]) -> Path:
-    rows = [(q, d, s) for q, docs in rankings.items() for d, s in docs.items()]
-    path.write_text("".join(f"{q} Q0 {d} 0 {s} {tag}\n" for q, d, s in rows), encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
-    """A folder with qrels.txt, and the folder runs/ with A.run, B.run, C.run."""
-    lines = [f"{q} 0 {d} {label}\n" for q, docs in QRELS.items() for d, label in docs.items()]
-    (tmp_path / "qrels.txt").write_text("".join(lines), encoding="utf-8")
-    (tmp_path / "runs").mkdir()
-    for name, rankings in RUNS.items():
-        write_run(tmp_path / "runs" / f"{name}.run", name, rankings)
-    return tmp_path
-
 
 # ---- one run ---------------------------------------------------------------------------------------------
 

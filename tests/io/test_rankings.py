@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from ir_measures import RR, ScoredDoc
 
 import oracles
-from random_campaigns import cutoffs, runs
 from ir_measures_relative import RunContext
 from ir_measures_relative.io.runs import read_run
+from random_campaigns import cutoffs, runs
 
 RUN = {"q2": {"a": 1.0, "b": 2.0, "c": 2.0}, "q1": {"x": 0.5}}
 

@@ -15,6 +15,7 @@ import ir_measures
 from .. import __version__
 from ..measures.declaration import parse_measure, registered
 from ..priors import NAMED
+from ..rankings import is_text
 from .output import DEFAULT_PLACES, PROG, say
 
 
@@ -23,6 +24,10 @@ class _Parser(argparse.ArgumentParser):
         """One line instead of the whole usage."""
         say("error", f"{message}; see {PROG} --help")
         sys.exit(2)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """As argparse does, which says nothing where it cannot write."""
+        (file or sys.stderr).write(message)
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -190,6 +195,8 @@ def _read_measure(text: str) -> ir_measures.Measure:
             f"{text!r} is a file, not a measure: give QRELS, one RUN (or a folder of runs), then measures; a run "
             f"to compare with goes after --prior"
         )
+    if not is_text(text):
+        raise ValueError(f"{text!r} is not a measure, since it is not text; give one such as NRG@10")
     return parse_measure(text)
 
 

@@ -1,0 +1,188 @@
+"""Whatever the command is given for stdout and stderr, and whenever it is interrupted: exit codes, no traceback."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from command_line import COMMAND, error, run, write_run
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX streams and signals")
+
+GOOD = ["qrels.txt", "runs", "NRG@2"]
+BAD = ["qrels.txt", "runs", "NGR@2"]
+WARNS = ["qrels.txt", "runs/A.run", "NRG@2", "--prior", "empty.run"]
+
+
+def shell(folder: Path, arguments: list[str], redirection: str) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of the command, redirected by a shell."""
+    (folder / "empty.run").write_text("")
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {redirection}', "sh", *COMMAND, *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+full = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+
+
+@pytest.mark.parametrize("redirection", ["2>&-", pytest.param("2>/dev/full", marks=full), "<&- 2>&-"])
+def test_no_stderr(files: Path, redirection: str) -> None:
+    """The table is all there, and the exit code says the rest."""
+    table = run(*GOOD, cwd=files).stdout
+    assert shell(files, GOOD, redirection) == (0, table, "")
+    assert shell(files, BAD, redirection) == (2, "", "")
+    assert shell(files, ["--nothing"], redirection) == (2, "", "")
+    code, out, err = shell(files, WARNS, redirection)
+    assert (code, out[:5], err) == (0, "NRG@2", "")
+
+
+@pytest.mark.parametrize("redirection", [">&-", pytest.param(">/dev/full", marks=full), "<&- >&-"])
+@pytest.mark.parametrize("arguments", [GOOD, [*GOOD, "-q"], BAD, ["--help"], ["--version"]], ids=" ".join)
+def test_no_stdout(files: Path, redirection: str, arguments: list[str]) -> None:
+    code, out, err = shell(files, arguments, redirection)
+    assert (code, out) == (2, "")
+    assert err.startswith("ir_measures_relative: error: ") and err.count("\n") == 1, err
+    if arguments is GOOD:
+        assert ("the standard output is closed" in err) == (">&-" in redirection)
+        assert ("No space left on device" in err) == ("full" in redirection)
+
+
+@pytest.mark.parametrize("redirection", [">&- 2>&-", pytest.param(">/dev/full 2>/dev/full", marks=full)])
+def test_neither(files: Path, redirection: str) -> None:
+    for arguments in (GOOD, BAD, ["--help"]):
+        assert shell(files, arguments, redirection) == (2, "", "")
+
+
+def test_a_closed_stdout_is_not_replaced_by_a_file(files: Path) -> None:
+    """What is opened first takes the number of a closed stream; nothing may be printed into it."""
+    before = {p: p.read_bytes() for p in files.rglob("*") if p.is_file()}
+    for redirection in (">&-", "2>&-", "<&- >&- 2>&-"):
+        shell(files, WARNS, redirection)
+    assert {p: p.read_bytes() for p in before} == before
+
+
+def test_control_c_at_any_time(files: Path) -> None:
+    """From the first moment of the import to the last of the exit."""
+    started = time.perf_counter()
+    run(*GOOD, cwd=files)
+    whole = time.perf_counter() - started
+    codes = []
+    for share in itertools.chain(range(10, 100, 10), [97, 103]):
+        process = subprocess.Popen(
+            [*COMMAND, *GOOD], cwd=files, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        time.sleep(whole * share / 100)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate()
+        if process.returncode not in (0, 130) and (
+            "ir_measures_relative" not in err or "import interrupts" in err
+        ):
+            continue  # Python itself had not yet come to the package, or was past its end
+        assert (process.returncode, err) in ((130, ""), (0, "")), (share, process.returncode, err)
+        codes.append(process.returncode)
+    assert 130 in codes
+
+
+def test_control_c_while_numpy_is_imported(files: Path) -> None:
+    """A numpy that takes its time: the signal comes in the middle of the import of the package."""
+    (files / "slow" / "numpy").mkdir(parents=True)
+    (files / "slow" / "numpy" / "__init__.py").write_text(
+        f"import time\nopen({str(files / 'started')!r}, 'w').close()\ntime.sleep(60)\n"
+    )
+    script = Path(sys.executable).with_name("ir_measures_relative")
+    for command in (COMMAND, [str(script)]):
+        if not Path(command[0]).exists():
+            continue
+        process = subprocess.Popen(
+            [*command, *GOOD],
+            cwd=files,
+            env=os.environ | {"PYTHONPATH": str(files / "slow")},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        while not (files / "started").exists():
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate() == (b"", b"")
+        assert process.returncode == 130
+        (files / "started").unlink()
+
+
+def test_another_program_keeps_its_control_c(files: Path) -> None:
+    code = "import ir_measures_relative, signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    for arguments in (["-c", code], ["-c", code, "-m", "ir_measures_relative"]):
+        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
+        assert (done.stdout, done.stderr) == ("True\n", "")
+
+
+# ---- odd arguments ---------------------------------------------------------------------------------------
+
+
+def test_a_measure_of_a_hundred_thousand_signs(files: Path) -> None:
+    """As an argument of its own it looks like an option."""
+    for arguments in (["-" * 100_000 + "1"], ["--", "-" * 100_000 + "1"], ["NRG@2 " + "-" * 100_000 + "1"]):
+        said = error("qrels.txt", "runs", *arguments, cwd=files)
+        assert len(said) < 1000 and ("characters)" in said or "required: MEASURE" in said)
+
+
+def test_lone_surrogates(files: Path) -> None:
+    """Bytes that are not text, which Python makes these of."""
+    odd = b"\xff\xfe"
+    for arguments, message in [
+        (
+            ["qrels.txt", "runs", b"NRG" + odd],
+            "is not a measure, since it is not text",
+        ),
+        (["qrels.txt", "runs", odd], "is not a measure, since it is not text"),
+        ([odd, "runs", "NRG@2"], "there is no qrels file"),
+        (["qrels.txt", odd, "NRG@2"], "no such file or folder"),
+        (["qrels.txt", "runs", "rrLP", "--reference", odd], "is not a run of"),
+        (["qrels.txt", "runs", "NRG@2", "--groups", odd], "no such file"),
+        (["qrels.txt", "runs", "NRG@2", "P@1", "--plot", odd], "the ending of the name says the format"),
+    ]:
+        done = subprocess.run([*COMMAND, *arguments], cwd=files, capture_output=True, text=True)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+        assert message in done.stderr, done.stderr
+
+
+def test_a_run_file_whose_name_is_not_text(files: Path) -> None:
+    """It is named by its file, since two share a tag; the name comes out as it is."""
+    folder = os.fsencode(files / "odd")
+    os.mkdir(folder)
+    for name in (b"\xffa.run", b"b.run"):
+        try:
+            write_run(
+                Path(os.fsdecode(os.path.join(folder, name))),
+                "same",
+                {"1": {"a": 2.0, name.decode("latin1"): 1.0}},
+            )
+        except OSError:
+            pytest.skip("file names are text on this system")
+    for options, shown in (["-o", "tsv"], b"\xffa.run\t"), (["-o", "jsonl"], b'"\\udcffa.run"'):
+        done = subprocess.run(
+            [*COMMAND, "qrels.txt", "odd", "NRG@2", *options], cwd=files, capture_output=True
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert shown in done.stdout
+
+
+def test_warnings_are_said_once(files: Path) -> None:
+    """Two measures, and two runs that nothing distinguishes, draw the same warnings."""
+    (files / "qrels.txt").write_text("1 0 a 1\n1 0 a 2\n1 0 d 1\n")
+    (files / "empty.run").write_text("")
+    done = run("qrels.txt", "runs/A.run", "NRG@2 NRG@3 UniqueRel@2 nDCG@2", "--prior", "empty.run", cwd=files)
+    assert done.returncode == 0
+    said = done.stderr.splitlines()
+    assert all(line.startswith("ir_measures_relative: warning: ") for line in said)
+    assert len(said) == len(set(said)) == 2, said
