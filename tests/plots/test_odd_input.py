@@ -147,8 +147,8 @@ def test_the_title_shows_the_measure_as_it_is() -> None:
 
 
 def test_titles_have_few_lines() -> None:
-    assert title("x" * 10_000).count("\n") == 2 and "…" in title("x" * 10_000)
-    assert title("") == ""
+    assert title("x" * 10_000, 500.0, 10.0).count("\n") == 2 and "…" in title("x" * 10_000, 500.0, 10.0)
+    assert title("", 500.0, 10.0) == ""
 
 
 # ---- values ----------------------------------------------------------------------------------------------

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..warning import warn
+from .text import title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 # Names of systems along an axis, in points.
 _LARGEST, _SMALLEST = 9.0, 4.5
+# The part of a figure that matplotlib gives to axes before the layout is made.
+_OF_A_FIGURE = 0.77
 
 
 def new_figure(width: float = 9.0, height: float = 6.5) -> Figure:
@@ -46,11 +49,31 @@ def given_or_new_axes(ax: Axes | None, width: float = 9.0, height: float = 6.5) 
     return matplotlib.pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def room_for_each(ax: Axes, n: int) -> tuple[float, float]:
-    """The width and the height, in points, that each of ``n`` systems side by side has, before the layout is made."""
+def size_of(ax: Axes) -> tuple[float, float]:
+    """Width and height of the axes in points, before the layout is made."""
     box = ax.get_position()
     width, height = ax.figure.get_size_inches()
-    return 72.0 * box.width * width / max(n, 1), 72.0 * box.height * height / max(n, 1)
+    return 72.0 * box.width * width, 72.0 * box.height * height
+
+
+def size_with_margins(ax: Axes) -> tuple[float, float]:
+    """Width and height, in points, that the axes have together with what is written beside them."""
+    width, height = size_of(ax)
+    return width / _OF_A_FIGURE, height / _OF_A_FIGURE
+
+
+def write_title(ax: Axes, text: str) -> None:
+    """Writes a title above the axes."""
+    ax.set_title(title(text, 1.15 * size_of(ax)[0], 12.0))
+
+
+def write_axis_titles(ax: Axes, x: str | None, y: str | None, **style: Any) -> None:
+    """Writes titles beside the axes."""
+    width, height = size_with_margins(ax)
+    if x is not None:
+        ax.set_xlabel(title(x, width, 10.0), **style)
+    if y is not None:
+        ax.set_ylabel(title(y, height, 10.0), **style)
 
 
 def names_that_fit(room: float, n: int) -> tuple[float, range]:

@@ -36,7 +36,7 @@ def groups_of(names: Sequence[str], groups: Mapping[str, str] | None) -> list[Gr
         rows = [row for row, g in enumerate(of_system) if g == group]
         # Every seven groups the markers move on by one, so that 49 groups look different.
         marker = _MARKERS[(i + i // len(COLOURS)) % len(_MARKERS)]
-        result.append(Group(legend_label(group), rows, COLOURS[i % len(COLOURS)], marker))
+        result.append(Group(legend_label(group, 36), rows, COLOURS[i % len(COLOURS)], marker))
     rest = [row for row, g in enumerate(of_system) if g is None]
     return [*result, Group(_NO_GROUP, rest, "#808080", "o")] if rest else result
 

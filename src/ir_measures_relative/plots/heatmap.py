@@ -11,8 +11,15 @@ from ..arrays import FloatArray
 from ..io.qrels import Qrels
 from ..measures.declaration import RelativeMeasure, parse_measure, registered
 from ..scoring import score_pairs
-from .figures import given_or_new_axes, names_that_fit, require_matplotlib, room_for_each
-from .text import short_names, title
+from .figures import (
+    given_or_new_axes,
+    names_that_fit,
+    require_matplotlib,
+    size_of,
+    size_with_margins,
+    write_title,
+)
+from .text import short_names, title, width_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,8 +90,10 @@ def similarity(
     ax = given_or_new_axes(ax, width=side + 1.0, height=side)
     image = ax.imshow(shown, cmap="PuOr" if signed else "viridis", vmin=low, vmax=high)
     ax.set_facecolor("0.93")
-    ax.figure.colorbar(image, ax=ax, shrink=0.8, label=title(label), extend=extend)
-    room = min(room_for_each(ax, n))
+    ax.figure.colorbar(
+        image, ax=ax, shrink=0.8, label=title(label, 0.8 * size_of(ax)[1], 10.0), extend=extend
+    )
+    room = _side(ax, names) / n
     size, fitting = names_that_fit(room, n)
     ax.set_xticks(fitting, [names[i] for i in fitting], rotation=90, fontsize=size)
     ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)
@@ -92,7 +101,7 @@ def similarity(
     of_values = min(size - 1.5, room / 2.4)
     if n <= _MOST_WITH_VALUES and of_values >= _SMALLEST_VALUE:
         _write_values(ax, image, shown, of_values)
-    ax.set_title(title(f"{says}, by {parsed}; alike ones side by side", 72), wrap=True)
+    write_title(ax, f"{says}, by {parsed}; alike ones side by side")
     return ax
 
 
@@ -105,6 +114,12 @@ def _clustered(distance: FloatArray) -> list[int]:
 
     condensed = squareform(distance, checks=False)
     return [int(i) for i in leaves_list(linkage(condensed, method="average", optimal_ordering=True))]
+
+
+def _side(ax: Axes, names: list[str]) -> float:
+    """How long a side of the heat map will be, in points, about: the longest name needs room beside it as well."""
+    beside = width_of(max(names, key=len), 12.0) + 50.0  # with the title
+    return max(min(*size_of(ax), min(size_with_margins(ax)) - beside), 1.0)
 
 
 def _bounds_of_colours(values: FloatArray, signed: bool) -> tuple[float, float, str]:

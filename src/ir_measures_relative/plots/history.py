@@ -10,10 +10,10 @@ import numpy as np
 from ..arrays import FloatArray
 from ..context import RunContext
 from ..io.qrels import Qrels
-from .figures import given_or_new_axes, names_that_fit, room_for_each
+from .figures import given_or_new_axes, names_that_fit, size_of, write_axis_titles, write_title
 from .groups import COLOURS
 from .tables import names_and_values
-from .text import legend_label, short_names, title
+from .text import legend_label, short_names, width_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,40 +76,44 @@ def chronological(
         at, second, "s--", color=COLOURS[1], linewidth=1.8, markersize=5,
         label=legend_label(f"{relative} (relative)"),
     )  # fmt: skip
+    width, height = size_of(ax)
+    columns = 2 if sum(width_of(line.get_label(), 10.0) + 40.0 for line in lines) < width else 1
+    above = min((3 - columns) * 40.0 / height, 0.5)
     if apart:
         for axes, values, measure, colour in ((ax, first, absolute, 0), (other, second, relative, 1)):
-            _scale_to(axes, values)
-            axes.set_ylabel(title(str(measure)), color=COLOURS[colour])
+            _scale_to(axes, values, above)
+            write_axis_titles(axes, None, str(measure), color=COLOURS[colour])
             axes.tick_params(axis="y", colors=COLOURS[colour])
     else:
-        _scale_to(ax, np.append(first, second))
-        ax.set_ylabel("effectiveness")
+        _scale_to(ax, np.append(first, second), above)
+        write_axis_titles(ax, None, "effectiveness")
     _name_systems(ax, short_names(names))
     ax.set_xlim(-0.5, max(n, 1) - 0.5)
     ax.grid(axis="y", color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
-    ax.set_xlabel("system, in the order given")
-    ax.set_title("What each system added to those before it")
-    other.legend(handles=lines, loc="upper center", ncols=2, frameon=False)
+    write_axis_titles(ax, "system, in the order given", None)
+    write_title(ax, "What each system added to those before it")
+    other.legend(handles=lines, loc="upper center", ncols=columns, frameon=False)
     return ax
 
 
-def _scale_to(ax: Axes, values: FloatArray) -> None:
-    """Scales the y-axis to the values and 0, with room for the legend above them."""
+def _scale_to(ax: Axes, values: FloatArray, above: float) -> None:
+    """Scales the y-axis to the values and 0, with room for the legend above them: this part of the axes."""
     low, high = float(np.nanmin(values, initial=0.0)), float(np.nanmax(values, initial=0.0))
     span = (high - low) or 1.0
-    ax.set_ylim(low - 0.05 * span if low < 0 else 0.0, high + 0.18 * span)
+    ax.set_ylim(low - 0.05 * span if low < 0 else 0.0, high + above / (1 - above) * span)
     if low < 0:
         ax.axhline(0.0, color="0.7", linewidth=0.8, zorder=1)
 
 
 def _name_systems(ax: Axes, labels: list[str]) -> None:
     """Writes the names along the x-axis: level, slanted or upright, as there is room."""
-    size, fitting = names_that_fit(room_for_each(ax, len(labels))[0], len(labels))
+    room = size_of(ax)[0] / max(len(labels), 1)
+    size, fitting = names_that_fit(room, len(labels))
     ax.set_xticks(fitting, [labels[i] for i in fitting], fontsize=size)
-    if sum(map(len, labels)) <= 60:
+    if width_of(max(labels, key=len, default=""), size) < room - 2.0:
         return
-    upright = len(labels) > 25
+    upright = room < 2 * size
     ax.tick_params(axis="x", labelrotation=90 if upright else 40)
     style: dict[str, Any] = {"ha": "right", "va": "center" if upright else "top", "rotation_mode": "anchor"}
     for name in ax.get_xticklabels():

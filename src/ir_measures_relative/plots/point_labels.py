@@ -14,7 +14,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import IdentityTransform
 
 from ..arrays import FloatArray
-from .figures import warn_of_names_left_out
+from .figures import size_of, warn_of_names_left_out
 from .label_placement import place_labels
 
 MARKER_SIZE = 6.5  #: of the points, in points
@@ -27,7 +27,9 @@ def label_points(
 
     Those that find none are not shown, and a warning says how many.
     """
-    size = 8.5 if len(labels) <= 25 else 7.5 if len(labels) <= 40 else 6.0
+    width, height = size_of(ax)
+    room = width * height / max(len(labels), 1)  # of 25 and 40 labels on a new figure: 7,239 and 4,525
+    size = 8.5 if room > 7_000 else 7.5 if room > 4_500 else 6.0
     style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "zorder": 4}
     texts = [
         ax.annotate(label, (a, b), xytext=(0, 0), textcoords="offset points", color=_darker(colour), **style)

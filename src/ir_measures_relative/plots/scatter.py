@@ -9,10 +9,10 @@ import ir_measures
 import numpy as np
 
 from ..warning import warn
-from .figures import given_or_new_axes
+from .figures import given_or_new_axes, write_axis_titles, write_title
 from .groups import add_legend, groups_of
 from .tables import names_and_values
-from .text import short_names, title
+from .text import short_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -73,9 +73,8 @@ def relative_against_absolute(
     ax.margins(0.1)
     ax.grid(color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
-    ax.set_xlabel(title(f"absolute effectiveness: {absolute}"))
-    ax.set_ylabel(title(f"relative effectiveness: {relative}"))
-    ax.set_title("Relative against absolute effectiveness")
+    write_axis_titles(ax, f"absolute effectiveness: {absolute}", f"relative effectiveness: {relative}")
+    write_title(ax, "Relative against absolute effectiveness")
     if groups:
         add_legend(ax, len(found))
     label_points(ax, short_names(names), x, y, colours)

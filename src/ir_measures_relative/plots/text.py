@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 # Names longer than the first are shortened where they stay different, and those longer than the second in any case.
 _LONG, _LONGEST = 36, 72
-# Titles: the characters of a line, and how many lines.
-_LINE, _LINES = 60, 3
+# Titles: the characters of a line, at least and at most, and how many lines.
+_NARROWEST, _WIDEST, _LINES = 24, 72, 3
 
 
 def as_text(name: str) -> str:
@@ -46,15 +46,26 @@ def short_names(names: Sequence[str]) -> list[str]:
     return [shown[name] for name in names]
 
 
-def title(text: str, width: int = _LINE) -> str:
-    """What stands above or beside the axes: in lines, with the middle of very long text left out."""
+def title(text: str, room: float, size: float) -> str:
+    """What stands above or beside the axes, in lines; the middle of very long text is left out.
+
+    Args:
+        room: how long a line may be, in points.
+        size: of the letters, in points.
+    """
+    width = max(_NARROWEST, min(_WIDEST, int(room / width_of("x", size))))
     lines = textwrap.wrap(_without_middle(" ".join(text.split()), width * _LINES), width)
     return "\n".join(map(as_text, lines))
 
 
-def legend_label(label: str) -> str:
+def width_of(text: str, size: float) -> float:
+    """About how wide text is in letters of this size."""
+    return 0.57 * size * len(text)
+
+
+def legend_label(label: str, longest: int = 48) -> str:
     """The label of an entry in a legend."""
-    text = as_text(_without_middle(label, _LINE))
+    text = as_text(_without_middle(label, longest))
     # matplotlib leaves a label that starts with "_" out of the legend; behind a space of no width it does not.
     return f"\u200b{text}" if text.startswith("_") else text
 
