@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 import warnings
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 from ir_measures import nDCG
 
+import ir_measures_relative
 from ir_measures_relative import NRG, AP_Rareness, P_Rareness, RunContext, UniqueRel
 
 pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
@@ -207,3 +209,53 @@ def test_import_pyterrier_is_enough() -> None:
         "RunContext",
     ]
     assert "arning" not in done.stderr
+
+
+# ---- pt.relative -----------------------------------------------------------------------------------------
+
+
+def test_tables_of_pt_relative_have_pyterriers_column_names(campaign) -> None:
+    _, qrels, frames = campaign
+    context = RunContext(frames)
+    theirs = pt.relative.explain(context, "one", qrels, NRG @ 10)
+    assert list(theirs.columns)[:3] == ["qid", "docno", "label"]
+    ours = ir_measures_relative.explain(context, "one", qrels, NRG @ 10)
+    assert list(ours.columns)[:3] == ["query_id", "doc_id", "relevance"]
+    assert theirs.set_axis(ours.columns, axis=1).equals(ours)
+    assert list(context.explain("one", qrels).columns) == list(ours.columns)  # the method of one class
+    newcomer = pt.relative.explain(context, frames["one"], qrels)
+    assert newcomer["docno"].tolist() == theirs["docno"].tolist()
+
+    theirs = pt.relative.med(frames["one"], frames["two"], qrels, cutoff=5)
+    assert list(theirs.columns)[:2] == ["qid", "value"]
+    assert list(ir_measures_relative.med(frames["one"], frames["two"], qrels, cutoff=5).columns)[:2] == [
+        "query_id",
+        "value",
+    ]
+    chosen = pt.relative.select_complementary(context, qrels, 2)
+    assert chosen.equals(ir_measures_relative.select_complementary(context, qrels, 2))
+    assert inspect.signature(pt.relative.med) == inspect.signature(ir_measures_relative.med)
+    merged = qrels.merge(pt.relative.explain(context, "one", qrels), on=["qid", "docno", "label"])
+    assert len(merged)
+
+
+def test_pt_relative_holds_what_the_package_holds() -> None:
+    assert set(pt.relative.__all__) == {*ir_measures_relative.__all__, "Experiment"}
+    assert pt.relative.RunContext is RunContext
+    assert pt.relative.NRG is NRG
+
+
+def test_a_missing_pyterrier_names_the_extra() -> None:
+    program = """
+import sys
+sys.modules["pyterrier"] = None
+import ir_measures_relative, ir_measures_relative.pyterrier as relative
+for use in (
+    lambda: relative.Experiment({}, None, None, []),
+    lambda: relative.RunContext.from_pipelines({}, None),
+):
+    try: use()
+    except ImportError as error: print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "pipelines need PyTerrier: pip install 'ir-measures-relative[pyterrier]'\n" * 2
