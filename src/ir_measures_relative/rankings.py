@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
 from .ids import Ids, WordArray, pair_keys
-from .wording import kind_of
+from .wording import kind_of_id
 
 
 class TopDocs:
@@ -178,14 +178,16 @@ class Rankings:
             return Ids.of(strings)
         except (TypeError, UnicodeEncodeError):
             row, bad = next((i, d) for i, d in enumerate(strings) if not is_text(d))
-            what = kind_of(bad) if not isinstance(bad, str) else "half of a surrogate pair"
             raise ValueError(
-                f"{self.name}: query {self.query_ids[query[row]]!r} holds the document id {bad!r}, {what}; document "
-                "ids must be strings, as in the qrels: convert them with str()"
+                f"{self.name}: query {self.query_ids[query[row]]!r} holds the document id {bad!r}, {kind_of_id(bad)}; "
+                "document ids must be strings, as in the qrels: convert them with str()"
             ) from None
 
     def _check_repeats(self, query: IntArray, ids: Ids, hashes: WordArray) -> None:
         keys = pair_keys(query, hashes)
+        in_order = np.sort(keys)  # much faster than the order that a repeat is found by
+        if not (in_order[1:] == in_order[:-1]).any():
+            return
         order = np.argsort(keys)
         same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
         seen: set[tuple[int, str]] = set()
@@ -217,7 +219,7 @@ def _blocks(query_ids: Ids | ObjectArray, name: str) -> tuple[IntArray, ObjectAr
     for head in heads:
         if not is_text(head):
             raise ValueError(
-                f"{name}: query id {head!r} is {kind_of(head)}; query ids must be strings, as in "
+                f"{name}: query id {head!r} is {kind_of_id(head)}; query ids must be strings, as in "
                 "the qrels: convert them with str()"
             )
     return starts, heads

@@ -15,7 +15,7 @@ from ..ids import Ids
 from ..judgments import Judgments
 from ..rankings import is_text
 from ..warning import warn
-from ..wording import kind_of
+from ..wording import kind_of, kind_of_id
 from .files import PARQUET, read_bytes
 from .frames import columns_of, is_frame, read_parquet, text_of
 from .trec import read_trec_qrels
@@ -156,7 +156,7 @@ def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
 def _check_texts(values: ObjectArray, what: str, elsewhere: str) -> None:
     for value in values:
         if not is_text(value):
-            kind = "half of a surrogate pair" if isinstance(value, str) else kind_of(value)
+            kind = kind_of_id(value)
             raise ValueError(
                 f"the qrels: {what} {value!r} is {kind}; {what}s must be strings, as in {elsewhere}: convert them with "
                 "str()"

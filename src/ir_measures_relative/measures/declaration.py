@@ -44,7 +44,8 @@ class Contributions(NamedTuple):
 class RelativeMeasure(Measure):  # type: ignore[misc]
     """A measure that scores a run relative to a context.
 
-    Unlike ir_measures' own, it refuses a wrong parameter at once and in words.
+    Unlike ir_measures' own, it refuses a wrong parameter at once and in words. Parameters that do not go together, as
+    in ``NRG(rel=2) @ 10``, are refused when it is used: ``NRG(rel=2)(base="P") @ 10`` is made in steps.
     """
 
     PRETTY_NAME: str
@@ -198,7 +199,7 @@ def parse_measures(measures: Sequence[Measure | str]) -> list[Measure]:
     """
     if isinstance(measures, (str, Measure)):
         raise ValueError(
-            f"measures={_shown(measures)} must be a list of measures, such as [{_shown(measures)}]"
+            f"measures={shown(measures)} must be a list of measures, such as [{shown(measures)}]"
         )
     parsed: list[Measure] = []
     for measure in measures:
@@ -260,7 +261,7 @@ def _check_name(text: str) -> None:
         return
     if not name or len(text) > _LONGEST:
         raise ValueError(
-            f"{_shown(text)} is not a measure; give one such as NRG@10, nDCG@10 or MED(base='AP')@10"
+            f"{shown(text)} is not a measure; give one such as NRG@10, nDCG@10 or MED(base='AP')@10"
         )
     nearest = nearest_name(name, list(registry))
     instead = f", that is {nearest + text[len(name) :]}" if name != text else ""
@@ -270,7 +271,8 @@ def _check_name(text: str) -> None:
 _LONGEST = 10_000  # characters of a measure string; ast.parse runs out of stack on some that are longer
 
 
-def _shown(measure: object) -> str:
+def shown(measure: object) -> str:
+    """A measure in a message: cut where it is very long."""
     text = repr(measure)
     return text if len(text) <= 200 else f"{text[:100]}… ({len(text)} characters)"
 
@@ -281,7 +283,7 @@ def _what_is_wrong(measure: object, message: str) -> str:
     message = re.sub(r"invalid param (\w+)=<object.*", r"it needs the parameter \1", message)
     if message.endswith(" cutoff"):
         message += f": write {text}@10"
-    return f"{_shown(text)}: {message}"
+    return f"{shown(text)}: {message}"
 
 
 _LARGEST_INT = 2**31 - 1

@@ -132,7 +132,7 @@ def ref() -> Param:
     return Param(
         str,
         "the name of the reference run; the context's reference if not given, else the only other run",
-        test=lambda s: bool(s.strip()),
+        test=bool,  # a run may have a blank name
         allowed="the name of a run of the context",
     )
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..arrays import FloatArray
 from ..comparison import needs_subtopics
 from . import parameters
-from .declaration import RelativeMeasure, parse_measure, register
+from .declaration import RelativeMeasure, parse_measure, register, shown
 from .parameters import Param
 
 if TYPE_CHECKING:
@@ -94,22 +94,22 @@ class _TaSC(RelativeMeasure):
             measure = parse_measure(name)
         except ValueError as error:
             raise ValueError(
-                f"{self.NAME}: base={name!r} is not a measure: {error}; give one that ir_measures "
+                f"{self.NAME}: base={shown(name)} is not a measure: {error}; give one that ir_measures "
                 "knows, such as 'nDCG@10'"
             ) from None
         if isinstance(measure, RelativeMeasure):
             raise ValueError(
-                f"{self.NAME}: base={name!r} is itself relative to other runs; give a measure of one "
+                f"{self.NAME}: base={shown(name)} is itself relative to other runs; give a measure of one "
                 "run, such as 'nDCG@10'"
             )
         if needs_subtopics(measure):
             raise ValueError(
-                f"{self.NAME}: base={name!r} needs the subtopics of the qrels, which a context does not "
+                f"{self.NAME}: base={shown(name)} needs the subtopics of the qrels, which a context does not "
                 "keep; give a measure that looks at relevance alone, such as 'nDCG@10'"
             )
         if not any(provider.supports(measure) for provider in ir_measures.DefaultPipeline.providers):
             raise ValueError(
-                f"{self.NAME}: no provider of ir_measures computes base={name!r}; are its parameters right?"
+                f"{self.NAME}: no provider of ir_measures computes base={shown(name)}; are its parameters right?"
             )
         return measure
 
