@@ -1,0 +1,176 @@
+"""``--plot`` takes the place of pictures alone, whole or not at all, and a picture among the runs does no harm."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command_line import COMMAND, error, output, run
+
+pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
+
+ARGUMENTS = ["qrels.txt", "runs", "NRG@2", "nDCG@2"]
+SVG = b'<?xml version="1.0" encoding="utf-8" standalone="no"?>\n<!DOCTYPE svg PUBLIC "x">\n<svg></svg>\n'
+PICTURES = {
+    "png": b"\x89PNG\r\n\x1a\n",
+    "jpg": b"\xff\xd8\xff\xe0\x00\x10JFIF",
+    "pdf": b"%PDF-1.4\n",
+    "eps": b"%!PS-Adobe-3.0 EPSF-3.0\n",
+    "svg": SVG,
+    "svgz": gzip.compress(SVG),
+    "webp": b"RIFF\x00\x00\x00\x00WEBPVP8 ",
+    "tif": b"II*\x00",
+}
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {p.relative_to(folder): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("runs/A.png", "runs/A.png is the run runs/A.png, which the picture would overwrite"),
+        ("link.png", "link.png is the run runs/B.run, which the picture would overwrite"),
+        ("qrels.svg", "qrels.svg is the qrels, which the picture would overwrite"),
+        ("groups.pdf", "groups.pdf is the file of --groups, which the picture would overwrite"),
+        (
+            "notes.png",
+            "notes.png exists and is not a picture; it is not overwritten: remove it, or give another path",
+        ),
+        ("packed.svgz", "packed.svgz exists and is not a picture"),
+        ("pipe.png", "pipe.png: cannot be written, since it is not a file"),
+    ],
+)
+def test_nothing_but_a_picture_is_overwritten(files: Path, path: str, message: str) -> None:
+    os.rename(files / "runs" / "A.run", files / "runs" / "A.png")
+    os.rename(files / "qrels.txt", files / "qrels.svg")
+    (files / "groups.pdf").write_text("A,x\nB,x\nC,y\n")
+    (files / "notes.png").write_text("do not lose me\n")
+    (files / "packed.svgz").write_bytes(gzip.compress(b"do not lose me\n"))
+    os.symlink("runs/B.run", files / "link.png")
+    if path != "pipe.png":
+        before = contents(files)
+    else:
+        os.mkfifo(files / "pipe.png")
+        before = None
+    arguments = ["qrels.svg", *ARGUMENTS[1:], "--groups", "groups.pdf", "--plot", path]
+    said = error(*arguments, cwd=files)
+    assert message in said and said.startswith("--plot ")
+    assert before is None or contents(files) == before
+
+
+def test_the_picture_is_not_where_the_table_goes(files: Path) -> None:
+    with open(files / "out.svg", "w") as out:
+        done = subprocess.run(
+            [*COMMAND, *ARGUMENTS, "--plot", "out.svg"], cwd=files, stdout=out, stderr=subprocess.PIPE
+        )
+    assert (
+        done.returncode == 2 and b"--plot out.svg is where the table goes; give another path" in done.stderr
+    )
+
+
+def test_what_matplotlib_draws_is_a_picture(files: Path) -> None:
+    """Every format that --plot takes, but those without a mark of their own, may be drawn again."""
+    from ir_measures_relative.io.files import is_picture
+    from ir_measures_relative.plots import new_figure
+
+    figure = new_figure(2, 2)
+    figure.subplots().plot([1, 2], [1, 2])
+    for ending in figure.canvas.get_supported_filetypes():
+        if ending == "pgf":  # needs LaTeX
+            continue
+        figure.savefig(files / f"x.{ending}", dpi=50)
+        assert is_picture(files / f"x.{ending}") == (ending not in ("raw", "rgba")), ending
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "svgz"])
+def test_a_picture_is_drawn_again(files: Path, ending: str) -> None:
+    path = files / f"out.{ending}"
+    for before in (b"", PICTURES[ending], PICTURES["png"], PICTURES["pdf"]):
+        path.write_bytes(before)
+        path.chmod(0o640)
+        output(files / "qrels.txt", files / "runs", "NRG@2", "nDCG@2", "--plot", path)
+        assert path.stat().st_size > 1000 and path.stat().st_mode & 0o777 == 0o640
+    assert {p.name for p in files.iterdir()} == {"qrels.txt", "runs", path.name}
+
+
+def test_a_link_to_a_picture_stays_a_link(files: Path) -> None:
+    (files / "pictures").mkdir()
+    os.symlink("pictures/real.svg", files / "out.svg")
+    for _ in range(2):
+        done = run(*ARGUMENTS, "--plot", "out.svg", cwd=files)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert (files / "out.svg").is_symlink() and (files / "pictures" / "real.svg").stat().st_size > 1000
+
+
+def test_a_new_picture_has_the_usual_permissions(files: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", 'umask 027; "$@"', "sh", *COMMAND, *ARGUMENTS, "--plot", "o.svg"], cwd=files
+    )
+    assert done.returncode == 0
+    assert (files / "o.svg").stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits on this system")
+@pytest.mark.parametrize("before", [None, SVG])
+def test_a_full_disk_leaves_no_half_picture(files: Path, before: bytes | None) -> None:
+    """A limit to the size of a file stands for the end of the disk."""
+    if before is not None:
+        (files / "out.svg").write_bytes(before)
+    was = contents(files)
+    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)); "
+    code = limited + "from ir_measures_relative.cli import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *ARGUMENTS, "--plot", "out.svg"],
+        cwd=files,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2 and done.stdout.startswith("name\tNRG@2\tnDCG@2\nA\t")
+    (said,) = [line for line in done.stderr.splitlines() if "--plot" in line]
+    assert (
+        "error: --plot out.svg: the picture could not be written (File too large); make room, or give" in said
+    )
+    assert contents(files) == was
+
+
+@pytest.mark.parametrize("ending", PICTURES)
+def test_a_picture_among_the_runs_is_passed_over(files: Path, ending: str) -> None:
+    expected = run(*ARGUMENTS, cwd=files).stdout
+    (files / "runs" / f"B.{ending}").write_bytes(PICTURES[ending])
+    for folder in ("runs", "runs/*"):
+        done = run("qrels.txt", folder, *ARGUMENTS[2:], cwd=files)
+        assert (done.returncode, done.stdout) == (0, expected)
+        warning = f"ir_measures_relative: warning: runs/B.{ending} is a picture, not a run, and is left out\n"
+        assert done.stderr == warning
+    said = error("qrels.txt", f"runs/B.{ending}", "nDCG@2", cwd=files)
+    assert said.startswith(f"runs/B.{ending} is a picture (") and said.endswith("); give a text file")
+
+
+def test_a_picture_drawn_into_the_folder_of_runs(files: Path) -> None:
+    """The next call is as good as the first."""
+    first = run(*ARGUMENTS, "--plot", "runs/out.png", cwd=files)
+    again = run(*ARGUMENTS, "--plot", "runs/out.png", cwd=files)
+    assert (first.returncode, first.stderr) == (0, "")
+    assert (again.returncode, again.stdout) == (0, first.stdout)
+    assert (
+        again.stderr
+        == "ir_measures_relative: warning: runs/out.png is a picture, not a run, and is left out\n"
+    )
+
+
+def test_a_folder_of_pictures_holds_no_run(files: Path) -> None:
+    (files / "pictures").mkdir()
+    (files / "pictures" / "a.png").write_bytes(PICTURES["png"])
+    done = run("qrels.txt", "pictures", "NRG@2", cwd=files)
+    assert done.returncode == 2
+    assert done.stderr.endswith(
+        "pictures: the folder holds no file of a run; put the TREC run files into it\n"
+    )
