@@ -322,6 +322,7 @@ def test_files_that_cannot_be_told_apart(tmp_path) -> None:
         RunContext.from_trec([tmp_path / "a", tmp_path / "b"])
 
 
+@pytest.mark.filterwarnings("ignore:the context holds no run but")
 def test_judgments_given_more_than_once_count_once() -> None:
     rows = [("q", "A", 1), ("q", "B", 0), ("q", "C", 0), ("q", "D", 1)]
     again = [rows[0], rows[1], rows[1], rows[1], *rows[2:]]
@@ -432,6 +433,7 @@ def test_odd_arguments() -> None:
     assert context.priors == {"r": []}
 
 
+@pytest.mark.filterwarnings("ignore:the context holds no run but")
 def test_a_byte_order_mark_is_no_part_of_the_first_id(tmp_path) -> None:
     (tmp_path / "x.run").write_text("\ufeff" + LINE, encoding="utf-8")
     (tmp_path / "qrels.txt").write_text("\ufeff301 0 d1 1\n", encoding="utf-8")
