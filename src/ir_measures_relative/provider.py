@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -150,6 +149,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
 
 def _elsewhere() -> str:
     """Why a context that is entered may not be seen here."""
+    import multiprocessing
+
     if multiprocessing.parent_process() is None and threading.current_thread() is threading.main_thread():
         return ""
     return (
