@@ -54,7 +54,14 @@ def title(text: str, room: float, size: float) -> str:
         size: of the letters, in points.
     """
     width = max(_NARROWEST, min(_WIDEST, int(room / width_of("x", size))))
-    lines = textwrap.wrap(_without_middle(" ".join(text.split()), width * _LINES), width)
+    text = _without_middle(" ".join(text.split()), width * _LINES)
+    lines = textwrap.wrap(text, width)
+    for narrower in range(
+        _NARROWEST, width
+    ):  # lines of about the same length, rather than one word in the last
+        if len(even := textwrap.wrap(text, narrower)) == len(lines):
+            lines = even
+            break
     return "\n".join(map(as_text, lines))
 
 
