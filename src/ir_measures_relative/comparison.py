@@ -264,8 +264,13 @@ class Comparison:
                     "the absolute ones; add the runs to compare with to the RunContext",
                     self.context,
                 )
-        found = {index[name] for name in chosen if name != self.member}
-        return np.array(sorted(found), dtype=np.int64)
+        first = list(chosen) == names[: len(chosen)]  # as it mostly is, and quick to see
+        rows = (
+            np.arange(len(chosen))
+            if first
+            else np.unique(np.array([index[n] for n in chosen], dtype=np.int64))
+        )
+        return rows if self.member is None else rows[rows != index[self.member]]
 
     def prior_product(
         self,
