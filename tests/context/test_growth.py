@@ -1,0 +1,139 @@
+"""Work grows with the number of runs, and not faster; and what is kept for it is kept under the right key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ir_measures_relative import RunContext
+from ir_measures_relative.arrays import FloatArray, IntArray
+from ir_measures_relative.comparison import Comparison
+from work import instructions
+
+Run = dict[str, dict[str, float]]
+
+
+def campaign(n: int) -> dict[str, Run]:
+    """Runs of one query that share a document; built as fragile campaigns are: many, and short."""
+    return {f"r{i}": {"q": {f"d{i}": 2.0, "a": 1.0}} for i in range(n)}
+
+
+@pytest.mark.parametrize("priors", ["others", "earlier", "half"])
+@pytest.mark.parametrize("measure", ["NRG@3", "UniqueRel@3", "P_Rareness@3", "nDCG_UE@3", "TaSC(base='P@3')"])
+def test_work_grows_with_the_number_of_runs(measure: str, priors: Any) -> None:
+    def work(n: int) -> int:
+        policy = [f"r{i}" for i in range(n // 2)] if priors == "half" else priors
+        context = RunContext(campaign(n), priors=policy)
+        return instructions(lambda: context.evaluate({"q": {"a": 1, "d1": 2}}, [measure]))
+
+    work(2)  # what is imported when it is first needed
+    small, large = work(60), work(240)
+    assert large < 1.15 * 4 * small
+
+
+@dataclass(frozen=True)
+class Halved:
+    """A factor below 1 for what a prior holds, which counts the positions that it is asked for."""
+
+    held: float = 0.5
+    asked = 0
+
+    def __call__(self, position: IntArray) -> FloatArray:
+        Halved.asked += position.size
+        return np.where(position > 0, self.held, 1.0)
+
+
+def product(context: RunContext, name: str | None, factor: Any, prior: str | None = None) -> list[float]:
+    judged = context.judged({"q": {"a": 1, "d1": 1, "d2": 0}})
+    comparison = Comparison(judged, context.runs[name or "r0"], name)
+    docs = comparison.relevant
+    values: FloatArray = comparison.prior_product(factor, docs, prior=prior, cutoff=3, judged_only=False)
+    return values.tolist()
+
+
+@pytest.mark.parametrize("priors", ["others", "earlier", [f"r{i}" for i in range(3, 40)]])
+def test_a_factor_is_asked_for_once(priors: Any) -> None:
+    """And not once a run: 40 runs of 2 relevant documents, forwards and backwards."""
+    context = RunContext(campaign(40), priors=priors)
+    Halved.asked = 0
+    for name in context.names:
+        held = {"others": 39, "earlier": context.names.index(name)}.get(str(priors), 37 - (name in priors))
+        assert product(context, name, Halved())[0] == 0.5**held
+    assert 0 < Halved.asked <= 2 * 40 * 2
+
+
+class Multiplied(np.ndarray):
+    """An array that counts the numbers that it multiplies."""
+
+    count = 0
+
+    def prod(self, *args: Any, **kwargs: Any) -> Any:
+        Multiplied.count += self.size
+        return np.asarray(self).prod(*args, **kwargs)
+
+
+def counted(position: IntArray) -> Any:
+    return np.where(position > 0, 0.5, 1.0).view(Multiplied)
+
+
+def test_a_product_is_kept_for_the_runs_with_the_same_priors() -> None:
+    """As the candidates of a step of a greedy selection have: 30 of them, and 10 chosen runs of 2 documents."""
+    context = RunContext(campaign(41), priors=[f"r{i}" for i in range(31, 41)])
+    for i in range(30):
+        assert product(context, f"r{i}", counted) == [0.5**10, 1.0]
+    assert Multiplied.count == 10 * 2
+
+
+def test_factors_that_differ_share_nothing() -> None:
+    """Two of a kind, and two kinds of one look; a factor is its own key."""
+    context = RunContext(campaign(4))
+    expected = {held: held**3 for held in (0.5, 0.25, 0.0, 0.75)}
+    for _ in range(2):
+        for held, value in expected.items():
+            assert product(context, "r0", Halved(held)) == [value, held if held else 0.0]
+
+    def missed(position: IntArray) -> FloatArray:
+        return np.where(position > 0, 0.1, 1.0)
+
+    first = missed
+
+    def missed(position: IntArray) -> FloatArray:  # type: ignore[no-redef]  # of the same name
+        return np.where(position > 0, 0.2, 1.0)
+
+    for factor, held in ((first, 0.1), (missed, 0.2), (first, 0.1)):
+        assert product(context, "r0", factor) == pytest.approx([held**3, held])
+
+
+def test_every_way_to_a_product_gives_it() -> None:
+    """The first runs, all but one, a list, a glob: each is the plain product."""
+    names = [f"r{i}" for i in range(6)]
+    runs = campaign(6)
+    policies: list[Any] = [
+        "others",
+        "earlier",
+        names[2:4],
+        names[::2],
+        {n: names[i:] for i, n in enumerate(names)},
+        [],
+    ]
+    for policy in policies:
+        context = RunContext(runs, priors=policy)
+        for name in names:
+            chosen = {"others": names, "earlier": names[: names.index(name)]}.get(str(policy))
+            listed = policy[name] if isinstance(policy, dict) else policy if chosen is None else chosen
+            others = [n for n in listed if n != name]
+            expected = [0.5 ** len(others), 0.5 ** ("r1" in others)]
+            assert product(context, name, Halved()) == expected
+        assert product(context, names[0], Halved(), prior="r[24],r5") == [0.5**3, 1.0]
+        assert product(context, None, Halved(), prior="r1,r1") == [0.5, 0.5]
+
+
+def test_a_policy_may_name_a_run_twice_and_itself() -> None:
+    runs = campaign(3)
+    twice = RunContext(runs, priors=["r2", "r0", "r2"]).evaluate({"q": {"a": 1}}, ["NRG@3"])
+    once = RunContext(runs, priors=["r0", "r2"]).evaluate({"q": {"a": 1}}, ["NRG@3"])
+    pd.testing.assert_frame_equal(twice, once)
