@@ -177,6 +177,17 @@ def test_chronological_scores_each_system_against_those_before_it() -> None:
         plots.chronological(context, ax=axes())
 
 
+def test_chronological_rates_open_documents_on_the_scale_of_the_context() -> None:
+    drawn = {}
+    for grades in (None, (0, 9)):
+        context = RunContext(RUNS, reference="BM25", grades=grades)
+        ax = plots.chronological(context, QRELS, relative=MED @ 2, absolute=nDCG @ 2, ax=axes())
+        lines = [line for each in ax.figure.axes for line in each.lines if "MED" in line.get_label()]
+        drawn[grades] = list(lines[0].get_ydata())
+        assert drawn[grades] == list(context.evaluate(QRELS, [MED @ 2])["MED@2"])
+    assert drawn[None] != drawn[0, 9]
+
+
 def test_measures_of_different_size_have_two_axes() -> None:
     frame = table(3, spread=0.2).assign(**{"NRG@10": [4.0, 2.0, 1.0]})
     ax = plots.chronological(frame, ax=axes())
@@ -302,6 +313,15 @@ assert matplotlib.pyplot.gcf() is made.figure
 def test_pyplot_is_left_alone_unless_it_is_to_make_the_figure() -> None:
     done = subprocess.run([sys.executable, "-W", "error", "-c", _ALONE], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_axes_of_a_subfigure() -> None:
+    left, right = canvas(Figure(figsize=(12, 6), layout="constrained")).subfigures(1, 2)
+    plots.relative_against_absolute(table(9), groups={"team0-run0": "team0"}, ax=left.subplots())
+    above, below = right.subplots(2)
+    plots.chronological(table(9), ax=above)
+    plots.similarity(RunContext(RUNS), QRELS, ax=below)
+    left.figure.canvas.draw()
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:

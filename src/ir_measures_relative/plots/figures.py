@@ -51,9 +51,8 @@ def given_or_new_axes(ax: Axes | None, width: float = 9.0, height: float = 6.5) 
 
 def size_of(ax: Axes) -> tuple[float, float]:
     """Width and height of the axes in points, before the layout is made."""
-    box = ax.get_position()
-    width, height = ax.figure.get_size_inches()
-    return 72.0 * box.width * width, 72.0 * box.height * height
+    point = ax.figure.dpi / 72.0
+    return ax.bbox.width / point, ax.bbox.height / point
 
 
 def size_with_margins(ax: Axes) -> tuple[float, float]:

@@ -56,9 +56,8 @@ def title(text: str, room: float, size: float) -> str:
     width = max(_NARROWEST, min(_WIDEST, int(room / width_of("x", size))))
     text = _without_middle(" ".join(text.split()), width * _LINES)
     lines = textwrap.wrap(text, width)
-    for narrower in range(
-        _NARROWEST, width
-    ):  # lines of about the same length, rather than one word in the last
+    # As narrow as so many lines can be: of about the same length, rather than with one word in the last.
+    for narrower in range(_NARROWEST, width):
         if len(even := textwrap.wrap(text, narrower)) == len(lines):
             lines = even
             break
