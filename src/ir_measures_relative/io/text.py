@@ -36,19 +36,34 @@ class Columns:
             ValueError: a line with another number, or characters that no such file may hold; without a message,
                 which :func:`first_bad_line` finds.
         """
-        _check_characters(data)
         self._text = data
         self._data = np.frombuffer(data, dtype=np.uint8)
-        edges = np.flatnonzero(np.diff(_is_space(self._data), prepend=True, append=True))
-        if len(edges) % (2 * n):
+        low = np.flatnonzero(self._data <= ord(" "))  # white space, and next to nothing else
+        byte = self._data[low]
+        counts = np.bincount(byte, minlength=ord(" ") + 1)
+        _check_characters(data, counts)
+        if counts[_NOT_SPACE].any():
+            space = ~_NOT_SPACE[byte]
+            low, byte = low[space], byte[space]
+        if not len(low) or low[-1] < len(data) - 1:  # no newline at the end
+            low, byte = np.append(low, len(data)), np.append(byte, np.uint8(ord("\n")))
+        # A column ends at white space, and starts behind the one before.
+        starts, ends = np.zeros_like(low), low
+        np.add(low[:-1], 1, out=starts[1:])
+        last = byte == ord("\n")  # of its line
+        last[-1] = True
+        if (starts == ends).any():  # where two stand together, there is none
+            column = starts < ends
+            line = (np.cumsum(last) - last)[column]
+            starts, ends, last = starts[column], ends[column], np.ones(len(line), dtype=bool)
+            last[:-1] = line[1:] > line[:-1]
+        if len(starts) % n:
             raise ValueError
-        self._starts = edges[0::2].reshape(-1, n)
-        self._ends = edges[1::2].reshape(-1, n)
-        newline = np.flatnonzero(self._data == ord("\n"))
-        # How many lines end before the first and before the last column of each row.
-        first, last = (np.searchsorted(newline, self._starts[:, i]) for i in (0, n - 1))
-        if (first != last).any() or (np.diff(first) == 0).any():
+        last = last.reshape(-1, n)
+        if not last[:, -1].all() or last[:, :-1].any():
             raise ValueError
+        self._starts: IntArray = starts.reshape(-1, n)
+        self._ends: IntArray = ends.reshape(-1, n)
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -107,15 +122,19 @@ def _whole_number(text: bytes) -> int:
     return int(text)
 
 
-def _is_space(data: ByteArray) -> BoolArray:
-    return np.asarray((data == 32) | ((data - np.uint8(9)) <= 4))
+# Of the bytes up to the space: what isspace does not say is white space.
+_NOT_SPACE = np.array([chr(i) not in " \t\n\v\f\r" for i in range(ord(" ") + 1)])
 
 
-def _check_characters(data: bytes) -> None:
-    """Raises ValueError, without a message, where :func:`what_is_wrong` finds something."""
-    if any(character in data for character in (b"\0", b"\x1c", b"\x1d", b"\x1e", b"\x1f")):
+def _check_characters(data: bytes, counts: IntArray) -> None:
+    """Raises ValueError, without a message, where :func:`what_is_wrong` finds something.
+
+    Args:
+        counts: how many there are of each byte up to the space.
+    """
+    if counts[0] or counts[0x1C:0x20].any():
         raise ValueError
-    if b"\r" in data and _BARE_RETURN.search(data):
+    if counts[ord("\r")] and _BARE_RETURN.search(data):
         raise ValueError
     if not data.isascii() and any(_OTHER_SPACE.search(piece.decode()) for piece in _pieces(data)):
         raise ValueError
