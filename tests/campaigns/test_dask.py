@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from example_measures import EXAMPLES
 from ir_measures_relative import MED, BestOfOtherGroups, RunContext
 from ir_measures_relative.campaigns import evaluate_part
+from ir_measures_relative.measures.declaration import RelativeMeasure
 from long_campaigns import campaign, frame_of, qrels_frame
 from random_campaigns import contexts, qrels
 
@@ -274,6 +275,13 @@ def test_bad_runs_are_refused_by_name(frame, message) -> None:
         ({"compute": False}, ValueError, r"goes with perquery=True"),
         ({"measures": "NRG@10"}, ValueError, r"must be a list of measures"),
         ({"measures": ["NRG@0"]}, ValueError, r"cutoff=0 is not allowed"),
+        ({"measures": ["nDCG@0"]}, ValueError, r"nDCG@0: cutoff=0 is not allowed"),
+        ({"measures": ["TaSC(base='nDCG@0')"]}, ValueError, r"nDCG@0: cutoff=0 is not allowed"),
+        (
+            {"priors": BestOfOtherGroups(by="nDCG@0"), "groups": {f"run{i}": "x" for i in range(4)}},
+            ValueError,
+            r"nDCG@0: cutoff=0 is not allowed",
+        ),
         ({"runs": frame_of(campaign()[0])}, TypeError, r"runs is a DataFrame; give a Dask DataFrame"),
         ({"qrels": campaign()[1].iloc[:0]}, ValueError, r"hold no judgment"),
         (
@@ -293,6 +301,33 @@ def test_bad_arguments(options, error, message) -> None:
     }
     with pytest.raises(error, match=message):
         evaluate(**arguments)
+
+
+class OfSome(RelativeMeasure):
+    """The number of judged documents of a query, and no value where it is odd."""
+
+    __name__ = NAME = "OfSome"
+    PRETTY_NAME = "Of some"
+    SHORT_DESC = "For tests."
+    RELATIVE_TO = "chance"
+    SUPPORTED_PARAMS: dict[str, Any] = {}
+
+    def score(self, comparison: Any) -> Any:
+        count = np.diff(comparison.judgments.starts)
+        return np.where(count % 2, np.nan, count)
+
+
+@pytest.mark.parametrize("how", ["by query", "mixed"])
+def test_a_mean_leaves_out_what_has_no_value(how: str) -> None:
+    runs, judgments = campaign()
+    judgments = judgments.drop(index=judgments.index[judgments["query_id"].isin(["q1", "q4"])][::2])
+    context = RunContext({n: runs[n] for n in sorted(runs)})
+    expected = context.evaluate(judgments, [OfSome(), "nDCG@10"])
+    assert expected["OfSome"].notna().all()
+    assert context.evaluate(judgments, [OfSome()], perquery=True)["value"].isna().any()
+    assert_same(
+        evaluate(spread(frame_of(runs), how), judgments, [OfSome(), "nDCG@10"]), expected, exact=False
+    )
 
 
 def test_an_aggregator_that_is_no_sum() -> None:
