@@ -326,12 +326,14 @@ class Comparison:
         The systems are all runs of the context, and the evaluated one.
         """
         judged = self.judged
-        found: BoolArray = judged.positions_of_runs(docs, cutoff, judged_only) > 0
-        count: IntArray = judged.cached(("retrieving", docs, cutoff, judged_only), lambda: found.sum(axis=0))
+        found = judged.positions_of_runs(docs, cutoff, judged_only)
+        count: IntArray = judged.cached(
+            ("retrieving", docs, cutoff, judged_only), lambda: (found > 0).sum(axis=0)
+        )
         own = self.positions(docs, cutoff, judged_only) > 0
         if self.member is None:
             return count + own, len(judged.names) + 1
-        return count - found[judged.index[self.member]] + own, len(judged.names)
+        return count - (found[judged.index[self.member]] > 0) + own, len(judged.names)
 
     def reference(self, ref: str | None = None) -> Rankings:
         """The reference run: ``ref``, else the context's, else the only other run.

@@ -129,10 +129,14 @@ class Rankings:
             for q, a, b in zip(self.query_ids, bounds[:-1], bounds[1:], strict=True)
         }
 
+    def rows(self) -> tuple[IntArray, Ids, NDArray[np.float32]]:
+        """Every row: its query as an index into ``query_ids``, ascending; its document; its score as it is compared."""
+        query = np.repeat(np.arange(len(self.query_ids)), np.diff(self.starts))
+        return query, self._ids_at(slice(None), query), self._scores
+
     def check_documents(self) -> None:
         """Raises ValueError for a document that stands twice in a ranking, however deep, or an id of another type."""
-        query = np.repeat(np.arange(len(self.query_ids)), np.diff(self.starts))
-        ids = self._ids_at(slice(None), query)
+        query, ids, _ = self.rows()
         self._check_repeats(query, ids, ids.hashes())
         self._checked = True
 

@@ -60,10 +60,13 @@ def _one_column(frame: Any, names: list[str], source: str) -> Any:
     return column
 
 
-def text_of(column: Any) -> Ids | ObjectArray:
-    """A column of ids: the bytes of an Arrow column as they are, else a copy of its objects."""
+def text_of(column: Any, *, kept: bool = True) -> Ids | ObjectArray:
+    """A column of ids: the bytes of an Arrow column as they are, else its objects, a copy of them if they are kept."""
     ids = _arrow_ids(column)
-    return column.to_numpy(dtype=object).copy() if ids is None else ids
+    if ids is not None:
+        return ids
+    objects: ObjectArray = column.to_numpy(dtype=object)
+    return objects.copy() if kept else objects
 
 
 def _arrow_ids(column: Any) -> Ids | None:

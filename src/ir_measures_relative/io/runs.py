@@ -116,7 +116,7 @@ def _from_lists(query_ids: list[Any], doc_ids: list[Any], scores: list[Any], nam
 
 def _from_frame(frame: Any, name: str) -> Rankings:
     query_column, doc_column, score_column = columns_of(frame, ("query_id", "doc_id", "score"), name)
-    queries, docs = text_of(query_column), text_of(doc_column)
+    queries, docs = text_of(query_column, kept=False), text_of(doc_column)
     return Rankings(
         queries,
         docs,
