@@ -1,6 +1,11 @@
-"""Campaigns larger than one machine: :func:`evaluate` on Dask, and :func:`evaluate_part` for any engine."""
+"""Campaigns larger than one machine.
+
+:func:`evaluate` on Dask, :func:`evaluate_part` for any engine, and :func:`by_query`, which writes run files as they
+want them.
+"""
 
 from .dask import evaluate
 from .part import evaluate_part
+from .regroup import by_query
 
-__all__ = ["evaluate", "evaluate_part"]
+__all__ = ["by_query", "evaluate", "evaluate_part"]
