@@ -160,7 +160,10 @@ class Ids:
         if 0 < width <= 8 and (lengths == width).all() and (self.starts[1:] == self.ends[:-1]).all():
             # The topics' numbers in an Arrow column: letter by letter.
             letters = self.data[self.starts[0] : self.ends[-1]].reshape(-1, width)
-            return np.logical_or.reduce([letters[1:, j] != letters[:-1, j] for j in range(width)])
+            different: BoolArray = letters[1:, 0] != letters[:-1, 0]
+            for j in range(1, width):
+                different |= letters[1:, j] != letters[:-1, j]
+            return different
         different = lengths[1:] != lengths[:-1]
         for i in range((int(lengths.max()) + 7) // 8):
             if i < 2:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import FloatArray, IntArray, object_array
 from ..ids import Ids
@@ -95,8 +96,8 @@ def by_query(
 class _Table(NamedTuple):
     """Some rows, sorted by query."""
 
-    run: IntArray
-    query: IntArray
+    run: NDArray[np.int32]
+    query: NDArray[np.int32]
     doc: pyarrow.Array
     score: FloatArray
 
@@ -155,8 +156,8 @@ class _Rows:
         code = np.array(
             [self._code.setdefault(q, len(self._code)) for q in rankings.query_ids], dtype=np.int32
         )
-        query, ids, score = rankings.rows()
-        score = score.astype(np.float64)
+        query, ids, score32 = rankings.rows()
+        score = score32.astype(np.float64)
         # What is too large for a 32-bit float stands above all others, and still is a number.
         np.copyto(score, np.copysign(1e300, score), where=np.isinf(score))
         self._held.append(_Table(np.full(len(query), run, dtype=np.int32), code[query], _strings(ids), score))
@@ -196,7 +197,7 @@ def _write(rows: _Table, names: Sequence[str], query_ids: Sequence[str], path: P
     import pyarrow
     import pyarrow.parquet
 
-    def text(code: IntArray, values: Sequence[str]) -> Any:
+    def text(code: NDArray[np.int32], values: Sequence[str]) -> Any:
         used, index = np.unique(code, return_inverse=True)
         return pyarrow.DictionaryArray.from_arrays(index, [values[i] for i in used]).cast(pyarrow.string())
 
