@@ -12,16 +12,15 @@ from hypothesis import Phase, settings
 # A failing test shows the first example that fails, and stops there: to look for a smaller one may take minutes a
 # test, and a suite in which many fail should say so as soon as one in which none does. The smallest example of one
 # test is found by `pytest --hypothesis-profile=shrink tests/…::test_…`, which starts with the example that failed.
-_FAST = (Phase.explicit, Phase.reuse, Phase.generate, Phase.target)
+settings.register_profile("shrink", deadline=None, print_blob=True)
 settings.register_profile(
     "default",
     deadline=None,
-    phases=_FAST,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.target),
     report_multiple_bugs=False,
     print_blob=True,
     derandomize=bool(os.environ.get("CI")),
 )
-settings.register_profile("shrink", deadline=None, phases=tuple(Phase), print_blob=True)
 settings.load_profile("default")
 
 
