@@ -10,9 +10,11 @@ import pytest
 from hypothesis import Phase, settings
 
 # A failing test shows the first example that fails, and stops there: to look for a smaller one may take minutes a
-# test, and a suite in which many fail should say so as soon as one in which none does. The smallest example of one
-# test is found by `pytest --hypothesis-profile=shrink tests/…::test_…`, which starts with the example that failed.
-settings.register_profile("shrink", deadline=None, print_blob=True)
+# test, and a suite in which many fail should say so as soon as one in which none does. To look for the smallest:
+# `pytest --hypothesis-profile=shrink tests/…::test_…`, which starts anew, since what was found before is taken for
+# the smallest.
+_ANEW = tuple(phase for phase in Phase if phase is not Phase.reuse)
+settings.register_profile("shrink", deadline=None, phases=_ANEW, print_blob=True)
 settings.register_profile(
     "default",
     deadline=None,
