@@ -6,11 +6,12 @@ import gzip
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from command_line import COMMAND, error, output, run
+from command_line import COMMAND, run
 
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
 
@@ -26,6 +27,18 @@ PICTURES = {
     "webp": b"RIFF\x00\x00\x00\x00WEBPVP8 ",
     "tif": b"II*\x00",
 }
+
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def call(files: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Runs the command in this process, where it is quick: exit code, stdout, stderr."""
+    from ir_measures_relative.cli import main
+
+    monkeypatch.chdir(files)
+    return lambda *arguments: (main(arguments), *capfd.readouterr())
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
@@ -47,7 +60,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
         ("pipe.png", "pipe.png: cannot be written, since it is not a file"),
     ],
 )
-def test_nothing_but_a_picture_is_overwritten(files: Path, path: str, message: str) -> None:
+def test_nothing_but_a_picture_is_overwritten(files: Path, call: Call, path: str, message: str) -> None:
     os.rename(files / "runs" / "A.run", files / "runs" / "A.png")
     os.rename(files / "qrels.txt", files / "qrels.svg")
     (files / "groups.pdf").write_text("A,x\nB,x\nC,y\n")
@@ -60,8 +73,9 @@ def test_nothing_but_a_picture_is_overwritten(files: Path, path: str, message: s
         os.mkfifo(files / "pipe.png")
         before = None
     arguments = ["qrels.svg", *ARGUMENTS[1:], "--groups", "groups.pdf", "--plot", path]
-    said = error(*arguments, cwd=files)
-    assert message in said and said.startswith("--plot ")
+    code, out, said = call(*arguments)
+    assert (code, out, said.count("\n")) == (2, "", 1)
+    assert said.startswith("ir_measures_relative: error: --plot ") and message in said
     assert before is None or contents(files) == before
 
 
@@ -90,22 +104,21 @@ def test_what_matplotlib_draws_is_a_picture(files: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "svgz"])
-def test_a_picture_is_drawn_again(files: Path, ending: str) -> None:
+def test_a_picture_is_drawn_again(files: Path, call: Call, ending: str) -> None:
     path = files / f"out.{ending}"
     for before in (b"", PICTURES[ending], PICTURES["png"], PICTURES["pdf"]):
         path.write_bytes(before)
         path.chmod(0o640)
-        output(files / "qrels.txt", files / "runs", "NRG@2", "nDCG@2", "--plot", path)
+        assert call(*ARGUMENTS, "--plot", path.name)[::2] == (0, "")
         assert path.stat().st_size > 1000 and path.stat().st_mode & 0o777 == 0o640
     assert {p.name for p in files.iterdir()} == {"qrels.txt", "runs", path.name}
 
 
-def test_a_link_to_a_picture_stays_a_link(files: Path) -> None:
+def test_a_link_to_a_picture_stays_a_link(files: Path, call: Call) -> None:
     (files / "pictures").mkdir()
     os.symlink("pictures/real.svg", files / "out.svg")
     for _ in range(2):
-        done = run(*ARGUMENTS, "--plot", "out.svg", cwd=files)
-        assert (done.returncode, done.stderr) == (0, "")
+        assert call(*ARGUMENTS, "--plot", "out.svg")[::2] == (0, "")
     assert (files / "out.svg").is_symlink() and (files / "pictures" / "real.svg").stat().st_size > 1000
 
 
@@ -142,16 +155,18 @@ def test_a_full_disk_leaves_no_half_picture(files: Path, before: bytes | None) -
 
 
 @pytest.mark.parametrize("ending", PICTURES)
-def test_a_picture_among_the_runs_is_passed_over(files: Path, ending: str) -> None:
-    expected = run(*ARGUMENTS, cwd=files).stdout
+def test_a_picture_among_the_runs_is_passed_over(files: Path, call: Call, ending: str) -> None:
+    _, expected, _ = call(*ARGUMENTS)
     (files / "runs" / f"B.{ending}").write_bytes(PICTURES[ending])
     for folder in ("runs", "runs/*"):
-        done = run("qrels.txt", folder, *ARGUMENTS[2:], cwd=files)
-        assert (done.returncode, done.stdout) == (0, expected)
         warning = f"ir_measures_relative: warning: runs/B.{ending} is a picture, not a run, and is left out\n"
-        assert done.stderr == warning
-    said = error("qrels.txt", f"runs/B.{ending}", "nDCG@2", cwd=files)
-    assert said.startswith(f"runs/B.{ending} is a picture (") and said.endswith("); give a text file")
+        assert call("qrels.txt", folder, *ARGUMENTS[2:]) == (0, expected, warning)
+    code, _, said = call("qrels.txt", f"runs/B.{ending}", "nDCG@2")
+    assert (
+        code == 2
+        and f"error: runs/B.{ending} is a picture (" in said
+        and said.endswith("); give a text file\n")
+    )
 
 
 def test_a_picture_drawn_into_the_folder_of_runs(files: Path) -> None:

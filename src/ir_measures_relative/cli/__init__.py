@@ -11,7 +11,6 @@ from ..measures.declaration import is_relative
 from .arguments import parse_arguments, provider_of, read_measures
 from .inputs import check_context, check_newcomer, files_of_runs, input_files, read_context, read_qrels
 from .output import drop_output, in_these_terms, lines, open_streams, say, tidy_warnings
-from .picture import check_plot, plot
 from .scores import score
 
 # What wrong input raises, here and in ir_measures and its providers; anything else is a mistake of this package.
@@ -62,7 +61,10 @@ def _run(arguments: Sequence[str] | None) -> int:
     measures = read_measures(args.measures)
     provider = provider_of(args.provider, [m for m in measures if not is_relative(m)])
     files = files_of_runs(args)
-    axes = check_plot(args.plot, measures, input_files(args, files)) if args.plot else None
+    if args.plot:
+        from .picture import check_plot, plot
+
+        axes = check_plot(args.plot, measures, input_files(args, files))
     judged = read_qrels(args.qrels)
     context, scored = read_context(args, files, judged.num_docs if args.num_docs is None else args.num_docs)
     check_context(context, measures, args)
@@ -71,6 +73,6 @@ def _run(arguments: Sequence[str] | None) -> int:
     scores = score(context, scored, measures, judged, provider)
     for line in lines(scores, args):
         print(line)
-    if axes is not None:
+    if args.plot:
         plot(args.plot, scores.table(), *axes, dict(context.groups))
     return 0

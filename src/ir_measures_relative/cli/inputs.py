@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
-import io
-import logging
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -101,6 +98,9 @@ def read_groups(path: str, names: Sequence[str]) -> dict[str, str]:
         raise ValueError(
             f"--groups {path} is not text in UTF-8; give a CSV file of two columns, run,group"
         ) from None
+    import csv
+    import io
+
     groups: dict[str, str] = {}
     try:
         rows = list(csv.reader(io.StringIO(text, newline="")))
@@ -139,6 +139,8 @@ def read_qrels(qrels: str) -> Judged:
 
 
 def _read_dataset(name: str) -> Judged:
+    import logging
+
     from .. import demo
     from ..io.datasets import dataset_of, qrels_of
 
@@ -156,11 +158,11 @@ def _read_dataset(name: str) -> Judged:
 
 
 @contextmanager
-def _held_back(logger: logging.Logger) -> Iterator[None]:
+def _held_back(logger: Any) -> Iterator[None]:
     """Holds back what is logged, and says it afterwards if there was no error."""
-    records: list[logging.LogRecord] = []
+    records: list[Any] = []
 
-    def hold(record: logging.LogRecord) -> bool:
+    def hold(record: Any) -> bool:
         records.append(record)
         return False
 

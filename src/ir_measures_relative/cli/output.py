@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import os
 import re
 import sys
@@ -25,6 +24,8 @@ ALL_QUERIES = "all"  #: what ir_measures calls the aggregate over queries
 
 def lines(scores: Scores, args: argparse.Namespace) -> Iterator[str]:
     """The output, line by line: ir_measures' own where RUN is a file, else tables that start with the name."""
+    import json
+
     tsv = args.output_format == "tsv"
     names = list(map(str, scores.measures))
     if args.is_folder and not args.by_query:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -27,6 +26,8 @@ def dataset_of(dataset: Any) -> Any:
         try:
             return ir_datasets.load(dataset_id)
         except KeyError:
+            import difflib
+
             similar = difflib.get_close_matches(dataset_id, list(ir_datasets.registry), n=3)
             hint = f"did you mean {' or '.join(map(repr, similar))}? " if similar else ""
             raise ValueError(
