@@ -1,0 +1,148 @@
+"""Ratios, tables, and the pages that they are written into."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.growth import Growth
+from benchmarks.timing import Cost, load
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Row(NamedTuple):
+    """What some work costs, beside what it is compared with."""
+
+    work: str
+    against: str
+    ours: Cost
+    theirs: Cost
+    limit: float | None = None
+    ids: str = ""  #: the dtype of the frames' ids
+
+    @property
+    def ratio(self) -> float:
+        """Of the CPU times."""
+        return self.ours.cpu / self.theirs.cpu
+
+
+class Memory(NamedTuple):
+    """The most that some work holds, beside the frames that it is given."""
+
+    work: str
+    ids: str
+    peak: int
+    frames: int
+    limit: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        return self.peak / self.frames
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], numbers: int) -> str:
+    """A table in Markdown, of which the last columns are numbers."""
+    rule = ["---"] * (len(header) - numbers) + ["--:"] * numbers
+    lines = [header, rule, *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def ratios(rows: Sequence[Row]) -> str:
+    with_ids = any(row.ids for row in rows)
+    header = ["work", "against", *["ids"] * with_ids]
+    return table(
+        [*header, "CPU", "must be", "wall", "CPU s", "wall s"],
+        [
+            [
+                row.work,
+                row.against,
+                *[row.ids] * with_ids,
+                _marked(row.ratio, row.limit),
+                _limit(row.limit),
+                f"{row.ours.wall / row.theirs.wall:.3f}",
+                f"{row.ours.cpu:.3f} / {row.theirs.cpu:.3f}",
+                f"{row.ours.wall:.3f} / {row.theirs.wall:.3f}",
+            ]
+            for row in rows
+        ],
+        5,
+    )
+
+
+def memories(rows: Sequence[Memory]) -> str:
+    return table(
+        ["peak memory of", "to that of", "ids", "ratio", "must be", "MB"],
+        [
+            [
+                row.work,
+                "the frames",
+                row.ids,
+                _marked(row.ratio, row.limit),
+                _limit(row.limit),
+                f"{row.peak / 1e6:.0f} / {row.frames / 1e6:.0f}",
+            ]
+            for row in rows
+        ],
+        3,
+    )
+
+
+def growths(rows: Sequence[Growth]) -> str:
+    return table(
+        ["time with the", "of", "sizes", "CPU s", "exponent", "must be"],
+        [
+            [
+                row.axis,
+                row.work,
+                _list(f"{size:,}" for size in row.sizes),
+                _list(f"{seconds:.3g}" for seconds in row.seconds),
+                _marked(row.exponent, row.limit, 2),
+                _limit(row.limit),
+            ]
+            for row in rows
+        ],
+        2,
+    )
+
+
+def versions() -> str:
+    """Of what the figures depend on, and of the machine."""
+    packages = ["numpy", "pandas", "pyarrow", "ir_measures", "pytrec_eval-terrier", "polars"]
+    found = [f"Python {platform.python_version()}"]
+    for package in packages:
+        try:
+            found.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            found.append(f"{package} not installed")
+    machine = f"{os.cpu_count()} cores ({platform.machine()}, {platform.system()})"
+    return f"{', '.join(found)}; {machine}, load {load():.1f} at the start."
+
+
+def fill(page: Path, name: str, text: str) -> None:
+    """Puts the text into a page, between ``<!-- NAME -->`` and ``<!-- end of NAME -->``."""
+    before = page.read_text(encoding="utf-8")
+    place = re.compile(rf"(<!-- {name} -->)(.*?)(<!-- end of {name} -->)", re.DOTALL)
+    after, places = place.subn(lambda found: f"{found[1]}{text}{found[3]}", before)
+    if places != 1:
+        raise SystemExit(f"{page} has {places} places for {name}; it must have one")
+    page.write_text(after, encoding="utf-8")
+
+
+def _marked(value: float, limit: float | None, digits: int = 3) -> str:
+    """The value, in bold where it is beyond the limit."""
+    text = f"{value:.{digits}f}"
+    return f"**{text}**" if limit is not None and value > limit else text
+
+
+def _limit(limit: float | None) -> str:
+    return "" if limit is None else f"≤ {limit:g}"
+
+
+def _list(texts: Iterable[str]) -> str:
+    return "; ".join(texts)
