@@ -26,6 +26,31 @@ settings.register_profile(
 settings.load_profile("default")
 
 
+# Tests that start processes, draw many pictures or run whole experiments.
+_SLOW = (
+    "cli",
+    "documentation",
+    "hosts/test_experiment.py",
+    "hosts/test_registration.py",
+    "measures/test_refused.py",
+    "plots/test_label_placement.py",
+    "plots/test_odd_input.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks as slow, besides those that say so themselves, the tests of these files and all on the Robust runs.
+
+    What is left, ``pytest -n auto -m "not slow"``, takes less than a minute.
+    """
+    folder = Path(__file__).parent
+    slow = tuple(folder / name for name in _SLOW)
+    for item in items:
+        on_campaign = any(name.startswith("robust03") for name in getattr(item, "fixturenames", ()))
+        if on_campaign or any(item.path.is_relative_to(path) for path in slow):
+            item.add_marker(pytest.mark.slow)
+
+
 def robust03_folder() -> Path | None:
     """Where the TREC 2003 Robust runs are: $ROBUST03, else ../shared/robust03 beside the checkout."""
     named = os.environ.get("ROBUST03")

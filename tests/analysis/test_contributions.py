@@ -33,6 +33,7 @@ EXPLAINED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", EXPLAINED)
 @settings(max_examples=60)
 @given(context=contexts, labels=qrels, data=st.data())

@@ -217,6 +217,7 @@ class Recording(distributed.Client):
         return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dask_qrels", [False, True])
 def test_a_cluster_keeps_the_rows(dask_qrels) -> None:
     """Nothing is collected on the client but the result, whether the rows are shuffled or not."""

@@ -117,6 +117,7 @@ ALIKE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @settings(max_examples=6)
 @given(context=contexts.filter(bool), labels=pytrec_eval_qrels, order=st.randoms(use_true_random=False))
@@ -139,6 +140,7 @@ def test_a_measure_does_not_depend_on_those_in_the_same_call(
         assert together.loc[[str(measure)], "value"].tolist() == alone["value"].tolist(), measure
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", [e for e in EXAMPLES if "ref" in e.SUPPORTED_PARAMS], ids=str)
 @settings(max_examples=25)
 @given(run=runs, other=runs, labels=qrels)

@@ -31,6 +31,7 @@ def ranked(docs: Any) -> dict[str, float]:
 # ---- against the oracle -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(
     random_campaigns.runs,
     random_campaigns.runs,
@@ -71,6 +72,7 @@ def table_of_preferences(measure: Any, labels: dict[str, int], orders: list[list
     }
 
 
+@pytest.mark.slow
 @given(labelled, st.lists(rankings, min_size=3, max_size=3))
 def test_antisymmetric_and_zero_against_itself(labels, orders):
     for measure in PREFERENCES:

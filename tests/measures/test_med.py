@@ -193,6 +193,7 @@ def check(
     return table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("base", "cutoff"),
     [*itertools.product(BASES[:-1], [1, 3, 5, 10]), ("RBP", None), ("nDCG", None), ("RR", None)],
@@ -313,6 +314,7 @@ def test_fully_judged_is_the_difference(absolute: Any) -> None:
             assert row.winner == ("run" if difference > 0 else "reference")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("residual", [True, "at-cutoff", False])
 @pytest.mark.parametrize("cutoff", [1, 3, 5, 10, None])
 def test_what_may_follow_a_ranking(residual: Any, cutoff: int | None) -> None:

@@ -77,6 +77,7 @@ def test_table_3(norm: Any, value: float, relevant: str) -> None:
 # ---- every labeling tried --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("norm", NORMS)
 @pytest.mark.parametrize("seed", range(5))
 def test_sum_precision_equals_brute_force(norm: Any, seed: int) -> None:

@@ -67,6 +67,7 @@ BASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("measure", "options"), BASES)
 @settings(max_examples=150)
 @given(context=contexts, run=runs, labels=qrels, k=cutoffs)
@@ -146,6 +147,7 @@ def rr_at(run, labels, k):
     return per_query(RR, labels, cut)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(run=runs, labels=pytrec_eval_qrels, k=cutoffs)
 def test_empty_context_is_the_base_measure(run, labels, k) -> None:
@@ -212,6 +214,7 @@ def test_relevant_documents_first_in_a_prior_give_nothing(labels, context, k, ba
         assert per_query(NRG(base=base) @ k, {query: docs}, run, RunContext(priors)) == {query: 0.0}
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(context=contexts, run=runs, more=runs, labels=qrels, k=cutoffs)
 def test_a_prior_never_raises_the_residual_gain(context, run, more, labels, k) -> None:

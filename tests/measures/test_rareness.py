@@ -14,6 +14,7 @@ from random_campaigns import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
 
 
+@pytest.mark.slow
 @settings(max_examples=250)
 @given(
     context=contexts,
@@ -57,6 +58,7 @@ def test_members_oracle(context, labels, k, bounded) -> None:
         assert row.value == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(context=contexts, run=runs, labels=pytrec_eval_qrels, k=cutoffs)
 def test_alpha_0_is_the_plain_measure(context, run, labels, k) -> None:
