@@ -1,32 +1,64 @@
 """Measures that score a ranking relative to the rankings that exist already, for ir_measures and PyTerrier.
 
 Importing the package registers its measures with ir_measures, and its provider as
-``ir_measures.providers.registry["relative"]``, also in ``ir_measures.DefaultPipeline``.
+``ir_measures.providers.registry["relative"]``, also in ``ir_measures.DefaultPipeline``. What is not a measure is
+imported when it is first asked for.
 """
 
 from . import interrupts as _interrupts  # noqa: F401  (first of all)
 
 # isort: split
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+from typing import Any as _Any
+
 import ir_measures  # noqa: F401  (first and whole: it may be what imports this package, by an entry point)
 
-from .analysis.contributions import explain
-from .analysis.differences import med
-from .analysis.selection import select_complementary
-from .analysis.significance import SignTest, sign_test
-from .context import RunContext
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
 from .measures.nrg import NRG, UniqueRel
 from .measures.rareness import AP_Rareness, P_Rareness
 from .measures.tasc import TaSC
 from .measures.ue import AP_UE, nDCG_UE
-from .priors import BestOfOtherGroups, PriorPolicy
+from .messages import RelativeWarning
 from .provider import RelativeProvider, registered_provider
-from .warning import RelativeWarning
+
+if TYPE_CHECKING:
+    from .analysis.contributions import explain
+    from .analysis.differences import med
+    from .analysis.selection import select_complementary
+    from .analysis.significance import SignTest, sign_test
+    from .context import RunContext
+    from .priors import BestOfOtherGroups, PriorPolicy
 
 __version__ = "0.1.0"
 
 relative: RelativeProvider = registered_provider()
+
+# Where a name is that is imported when it is asked for.
+_LATER = {
+    "BestOfOtherGroups": "priors",
+    "PriorPolicy": "priors",
+    "RunContext": "context",
+    "SignTest": "analysis.significance",
+    "explain": "analysis.contributions",
+    "med": "analysis.differences",
+    "select_complementary": "analysis.selection",
+    "sign_test": "analysis.significance",
+}
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(_import_module(f".{_LATER[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "AP_UE",

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-IntArray: TypeAlias = NDArray[np.int64]
-FloatArray: TypeAlias = NDArray[np.float64]
-BoolArray: TypeAlias = NDArray[np.bool_]
-ObjectArray: TypeAlias = NDArray[np.object_]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+IntArray: TypeAlias = "NDArray[np.int64]"
+FloatArray: TypeAlias = "NDArray[np.float64]"
+BoolArray: TypeAlias = "NDArray[np.bool_]"
+ObjectArray: TypeAlias = "NDArray[np.object_]"
 
 
 def object_array(values: Iterable[Any]) -> ObjectArray:

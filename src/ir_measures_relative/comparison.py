@@ -17,9 +17,10 @@ import numpy as np
 from .arrays import BoolArray, FloatArray, IntArray
 from .ids import WordArray
 from .judgments import Judgments
+from .measures.declaration import needs_subtopics
+from .messages import warn
 from .priors import matching
 from .rankings import Rankings
-from .warning import warn
 
 if TYPE_CHECKING:
     from .context import RunContext
@@ -153,8 +154,8 @@ class JudgedContext:
         """
         if not self.whole:
             raise ValueError(
-                f"the means of {measure} over all queries decide which runs are whose priors, and a part of the queries "
-                "does not know them; give the dict that BestOfOtherGroups.choose(means, groups) makes"
+                f"the means of {measure} over all queries decide which runs are whose priors, and a part of the "
+                "queries does not know them; give the dict that BestOfOtherGroups.choose(means, groups) makes"
             )
         return dict(zip(self.names, self.absolute_of_runs(measure).mean(axis=1).tolist(), strict=True))
 
@@ -380,11 +381,6 @@ def check_queries(judged: JudgedContext, rankings: Rankings, *, may_be_batch: bo
 def some(ids: Any) -> str:
     """The first few of the ids, for a message."""
     return f"{list(ids[:3])}{' …' if len(ids) > 3 else ''}"
-
-
-def needs_subtopics(measure: ir_measures.Measure) -> bool:
-    """Whether a measure of ir_measures rates diversity, by subtopics that stand in the qrels' iteration column."""
-    return bool(ir_measures.providers.registry["pyndeval"].supports(measure))
 
 
 # What the providers of ir_measures raise for a measure that they cannot compute after all.

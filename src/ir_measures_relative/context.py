@@ -21,9 +21,9 @@ from .io.pipelines import run_pipelines
 from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from .io.runs import Run, name_runs, read_run, run_files
 from .measures.declaration import parse_measures
+from .messages import kind_of
 from .priors import Policy, PriorPolicy, policy_of
 from .rankings import Rankings
-from .wording import kind_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,7 +61,8 @@ def _leave(context: RunContext, block: object) -> None:
 
 
 _DOES_NOT_CHANGE = (
-    "a RunContext does not change once it is made, since what was computed with it would be wrong then; make a new one"
+    "a RunContext does not change once it is made, since what was computed with it would be wrong then; make a new "
+    "one"
 )
 
 

@@ -22,6 +22,7 @@ _ALL = slice(None)
 _BLOCK = (
     1 << 14
 )  # rows that are looked at at a time: what is computed on the way stays in the processor's cache
+_LITTLE_ENDIAN: np.dtype[np.uint64] = np.dtype("<u8")
 _SHIFT = np.uint64(29)
 _FACTOR = np.uint64(0xBF58476D1CE4E5B9)
 _OTHER_FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -48,12 +49,13 @@ class Ids:
             UnicodeEncodeError: half of a surrogate pair, which no file can hold.
         """
         items = list(strings)
-        text = "\n".join(items)
-        data = np.frombuffer(text.encode(), dtype=np.uint8)
-        if len(text) == len(data):
-            lengths = np.fromiter(map(len, items), dtype=np.int64, count=len(items))
-        else:
-            lengths = np.fromiter((len(s.encode()) for s in items), dtype=np.int64, count=len(items))
+        data = np.frombuffer("\n".join(items).encode(), dtype=np.uint8)
+        breaks = np.flatnonzero(data == ord("\n"))
+        if len(breaks) == len(items) - 1:
+            ends = np.append(breaks, len(data))
+            return cls(data, np.append(np.int64(0), breaks + 1), ends)
+        # Line breaks in ids, or no id at all.
+        lengths = np.fromiter((len(s.encode()) for s in items), dtype=np.int64, count=len(items))
         ends = np.cumsum(lengths + 1) - 1
         return cls(data, ends - lengths, ends)
 
@@ -65,7 +67,7 @@ class Ids:
         """How many bytes each id has."""
         return self.ends - self.starts
 
-    def take(self, rows: IntArray | slice | BoolArray) -> Ids:
+    def take(self, rows: IntArray | NDArray[np.int32] | slice | BoolArray) -> Ids:
         """The ids of some rows, on the same bytes."""
         return Ids(self.data, self.starts[rows], self.ends[rows])
 
@@ -95,7 +97,7 @@ class Ids:
     def word(self, i: int, rows: IntArray | slice = _ALL) -> WordArray:
         """The i-th eight bytes of each id, as a number; 0 beyond its end."""
         last = len(self.data) - 8
-        words = np.ndarray(last + 1, dtype="<u8", buffer=self.data, strides=(1,))
+        words: WordArray = np.ndarray(last + 1, dtype=_LITTLE_ENDIAN, buffer=self.data, strides=(1,))
         at, ends = self.starts[rows], self.ends[rows]
         if i:
             at = at + 8 * i
@@ -103,7 +105,7 @@ class Ids:
             return np.zeros(0, dtype=np.uint64)
         left = ends - at
         if at.max() <= last:
-            result: WordArray = words[at]
+            result = words[at]
         else:  # near the end of the data: the last eight bytes, shifted
             excess = np.maximum(at - last, 0)
             result = words[np.minimum(at, last)] >> (8 * np.minimum(excess, 7)).astype(np.uint64)

@@ -108,7 +108,7 @@ class Judgments:
     @cached_property
     def _first_bits(self) -> tuple[np.uint64, BoolArray]:
         """How far to shift a key for its first bits, and whether any key here has these: most others do not."""
-        seed, keys, _ = self._keys
+        _, keys, _ = self._keys
         shift = np.uint64(64 - min(max(len(keys), 1).bit_length() + 3, 24))
         taken = np.zeros(2 ** (64 - int(shift)), dtype=bool)
         taken[(keys >> shift).astype(np.int64)] = True

@@ -1,23 +1,18 @@
-"""ir_measures' door: its Provider and its Evaluator. They know no measure by name."""
+"""ir_measures' door: its Provider. What evaluates is imported when there is something to evaluate."""
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import ir_measures
-from ir_measures.providers import Evaluator, Provider
+from ir_measures.providers import Provider
 
-from .comparison import Comparison, JudgedContext, check_queries, some
-from .context import Active, RunContext, active, counts_from_zero
-from .io.frames import is_frame
-from .io.qrels import Qrels, qrels_columns
-from .io.runs import Run, read_run
 from .measures.declaration import RelativeMeasure, is_relative, registered
-from .rankings import Rankings
-from .scoring import warn_if_empty
-from .warning import warn
+from .messages import warn
+
+if TYPE_CHECKING:
+    from .evaluator import RelativeEvaluator
 
 
 class RelativeProvider(Provider):  # type: ignore[misc]
@@ -36,7 +31,9 @@ class RelativeProvider(Provider):  # type: ignore[misc]
         measure.validate_params()
         return is_relative(measure)
 
-    def _evaluator(self, measures: Iterable[RelativeMeasure], qrels: Qrels) -> RelativeEvaluator:
+    def _evaluator(self, measures: Iterable[RelativeMeasure], qrels: Any) -> RelativeEvaluator:
+        from .evaluator import RelativeEvaluator
+
         return RelativeEvaluator(list(measures), qrels)
 
 
@@ -70,111 +67,3 @@ def _is_ours(provider: Provider) -> bool:
     """Whether it is a :class:`RelativeProvider`, also one from before the module was reloaded."""
     kind = type(provider)
     return (kind.__module__, kind.__qualname__) == (__name__, RelativeProvider.__qualname__)
-
-
-class RelativeEvaluator(Evaluator):  # type: ignore[misc]
-    """Scores runs relative to the context that is active when the evaluator is created.
-
-    Raises:
-        ValueError: a measure that needs a context, and there is none.
-    """
-
-    def __init__(self, measures: list[RelativeMeasure], qrels: Qrels) -> None:
-        for measure in measures:
-            measure.validate_params()
-        self.active = active() or Active(RunContext({}), None)
-        if active() is None:
-            needing = [str(m) for m in measures if m.needs_context]
-            if needing:
-                raise ValueError(
-                    f"{', '.join(needing)} needs the runs to compare with, and no RunContext is active; write\n"
-                    "    with RunContext({'BM25': bm25_run}):\n"
-                    "        …  # evaluate here\n"
-                    "(RunContext({}) is a context without prior runs)" + _elsewhere()
-                )
-        context, columns = self.active.context, qrels_columns(qrels)
-        self._may_be_batch = is_frame(qrels) and not counts_from_zero(qrels)
-        self.judged = context.judged_columns(columns)
-        if not columns.n_rows:  # as ir_measures' own measures do: no value, so that the mean is NaN
-            warn("the qrels hold no judgment, so there is no query to score", context)
-        else:
-            _warn_of_runs_of_context(self.judged, may_be_batch=self._may_be_batch)
-            if is_frame(qrels):
-                low, high = (any(m.asks_for_grades[end] for m in measures) for end in (0, 1))
-                context.check_batch(qrels, self.judged, (low, high))
-        super().__init__(measures, set(self.judged.judgments.query_ids))
-
-    def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
-        rankings = read_run(run)
-        if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
-            warn_if_empty(rankings, self.active.context)
-        check_queries(self.judged, rankings, may_be_batch=True)
-        comparison = Comparison(self.judged, rankings, self._identify(rankings))
-        query_ids = self.judged.judgments.query_ids
-        for measure in self.measures:
-            for query_id, value in zip(query_ids, measure.score(comparison).tolist(), strict=True):
-                yield ir_measures.Metric(query_id=query_id, measure=measure, value=value)
-
-    def _identify(self, rankings: Rankings) -> str | None:
-        """The name of the member that is evaluated; None for a newcomer."""
-        context = self.active.context
-        now = active()
-        member = (
-            now.member if now is not None and now.context is context and now.member else self.active.member
-        )
-        if member is None and rankings.tag in context.runs:
-            member = rankings.tag
-        if not (self.judged.judgments.queries_of(rankings) >= 0).any():
-            return member  # no judged query: nothing to tell runs apart by, and nothing that could mislead
-        if member is None:
-            # Relative to a reference alone, it does not matter who else is in the context.
-            matters = any(m.RELATIVE_TO in ("priors", "systems") for m in self.measures)
-            for name in context.names if matters else ():
-                if self.judged.same_rankings(rankings, name):
-                    warn(
-                        f"the evaluated run ranks exactly as the context's run {name!r}, but is taken for a newcomer, "
-                        f"with {name!r} as a prior: if it is that run, say so with a column name='{name}' "
-                        f"(pipeline >> pt.apply.name(lambda row: {name!r})) or context.evaluating({name!r})",
-                        context,
-                    )
-                    break
-        elif not self.judged.same_heads(rankings, member):
-            warn(
-                f"the evaluated run is named {member!r}, but ranks differently from the context's run of that name; "
-                "it is scored without that one as its prior: give it another name if it is another run",
-                context,
-            )
-        return member
-
-
-def _elsewhere() -> str:
-    """Why a context that is entered may not be seen here."""
-    import multiprocessing
-
-    if multiprocessing.parent_process() is None and threading.current_thread() is threading.main_thread():
-        return ""
-    return (
-        "\nA context does not reach the threads and processes that are started inside it: enter it there as well. "
-        "pt.GridSearch and pt.GridScan need jobs=1."
-    )
-
-
-def _warn_of_runs_of_context(judged: JudgedContext, *, may_be_batch: bool) -> None:
-    """Warns of a run without rankings, and of one for other topics: none of its queries is known elsewhere.
-
-    A batch of PyTerrier's is other topics for a run that holds only some.
-    """
-    runs = judged.context.runs
-    counts = Counter(q for run in runs.values() for q in run.query_ids)
-    for run in runs.values():
-        warn_if_empty(run, judged.context)
-        unknown = not (judged.judgments.queries_of(run) >= 0).any() and all(
-            counts[q] == 1 for q in run.query_ids
-        )
-        if len(run) and unknown and not may_be_batch:
-            warn(
-                f"{run.name} of the context has no query in common with the qrels: it has {some(run.query_ids)}, the "
-                f"qrels have {some(judged.judgments.query_ids)}; it counts as empty rankings: is one of them numbered "
-                "differently?",
-                judged.context,
-            )

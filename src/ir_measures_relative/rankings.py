@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
 from .ids import Ids, WordArray, pair_keys
-from .wording import kind_of_id
+from .messages import is_text, kind_of_id
 
 
 class TopDocs:
@@ -57,8 +57,12 @@ class Rankings:
         *,
         name: str = "the run",
         tag: str | None = None,
+        owner: object = None,
     ) -> None:
         """Takes one query id, document id and score a row, in any order. Keeps ``doc_ids`` as they are.
+
+        Args:
+            owner: what has to be kept so that ``doc_ids`` stay as they are.
 
         Raises:
             ValueError: a score that is not a finite number, a query id that is not a string.
@@ -97,6 +101,7 @@ class Rankings:
         self.starts: IntArray = np.append(starts, len(query_ids)).astype(np.int64)
         self._scores = score32 if order is None else score32[order]
         self._doc_ids = doc_ids
+        self._owner = owner
         self._order = order if order is None or len(order) >= 2**31 else order.astype(np.int32)
         self._top: dict[int, TopDocs] = {}
         self._checked = False  # whether all documents are known to be there once
@@ -149,10 +154,7 @@ class Rankings:
         else:
             # The rows within the cutoff, and those that share the score of the last of them: which of these
             # are within it, only their ids can tell.
-            last = self.starts[:-1] + np.minimum(sizes, cutoff) - 1
-            tie_ends = np.flatnonzero(self._scores[1:] != self._scores[:-1])
-            tie_ends = np.append(tie_ends, len(self) - 1)
-            ends = np.minimum(tie_ends[np.searchsorted(tie_ends, last)] + 1, self.starts[1:])
+            ends = self._tie_ends(self.starts[:-1] + np.minimum(sizes, cutoff))
             counts = ends - self.starts[:-1]
             query = np.repeat(np.arange(len(sizes)), counts)
             within = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -171,6 +173,23 @@ class Rankings:
             keep = position <= cutoff
             query, position, ids, hashes = query[keep], position[keep], ids.take(keep), hashes[keep]
         return TopDocs(query, position, ids, hashes)
+
+    def _tie_ends(self, ends: IntArray) -> IntArray:
+        """Cuts behind a row of each ranking, moved behind the rows that share its score."""
+        last = self.starts[1:]
+        tied = np.flatnonzero(
+            (ends < last) & (self._scores[ends - 1] == self._scores[np.minimum(ends, last - 1)])
+        )
+        if not len(tied):
+            return ends
+        # The rows behind the cut, of these rankings: which is the first whose score is another?
+        start, counts = ends[tied], last[tied] - ends[tied]
+        at = np.cumsum(counts) - counts
+        row = np.arange(counts.sum()) - np.repeat(at - start, counts)
+        other = self._scores[row] != np.repeat(self._scores[start - 1], counts)
+        result = ends.copy()
+        result[tied] = np.minimum(np.minimum.reduceat(np.where(other, row, len(self)), at), last[tied])
+        return result
 
     def _ids_at(self, rows: IntArray | slice, query: IntArray) -> Ids:
         """The document ids of some rows, of these queries."""
@@ -203,14 +222,6 @@ class Rankings:
                     "ranking holds a document once: drop the duplicates"
                 )
             seen.add(pair)
-
-
-def is_text(value: object) -> bool:
-    """Whether a value is a string that a file can hold."""
-    try:
-        return isinstance(value, str) and value.encode() is not None
-    except UnicodeEncodeError:
-        return False
 
 
 def _blocks(query_ids: Ids | ObjectArray, name: str) -> tuple[IntArray, ObjectArray]:

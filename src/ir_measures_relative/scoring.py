@@ -12,8 +12,8 @@ import numpy as np
 from .arrays import FloatArray, ObjectArray, object_array
 from .comparison import Comparison, JudgedContext, check_queries
 from .measures.declaration import is_relative
+from .messages import warn
 from .rankings import Rankings
-from .warning import warn
 
 if TYPE_CHECKING:
     import pandas as pd

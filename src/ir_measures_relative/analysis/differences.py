@@ -76,7 +76,13 @@ def med(
     task = measure.task(Comparison(judged, rankings, None))
     solutions, (_, labels) = BASES[base].solve(task), task.levels
     labelings = [
-        dict(zip(task.pool.ids.take(row[level > 0]).strings(), labels[level[level > 0] - 1].tolist(), strict=True))
+        dict(
+            zip(
+                task.pool.ids.take(row[level > 0]).strings(),
+                labels[level[level > 0] - 1].tolist(),
+                strict=True,
+            )
+        )
         for row, level in zip(task.pool.row, solutions.level, strict=True)
     ]
     return pd.DataFrame(

@@ -19,9 +19,9 @@ from ..io.frames import column_names
 from ..io.qrels import Qrels, judge, qrels_columns
 from ..judgments import Judgments
 from ..measures.declaration import parse_measures
+from ..messages import kind_of
 from ..priors import NAMED, Policy
 from ..scoring import Scores
-from ..wording import kind_of
 from .part import score_part
 
 if TYPE_CHECKING:

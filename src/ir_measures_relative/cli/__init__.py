@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from ..interrupts import INTERRUPTED, as_exceptions
 from ..measures.declaration import is_relative
 from .arguments import parse_arguments, provider_of, read_measures
-from .inputs import check_context, check_newcomer, files_of_runs, input_files, read_context, read_qrels
 from .output import drop_output, in_these_terms, lines, open_streams, say, tidy_warnings
-from .scores import score
 
 # What wrong input raises, here and in ir_measures and its providers; anything else is a mistake of this package.
 _BAD_INPUT = (
@@ -59,6 +57,10 @@ def _run(arguments: Sequence[str] | None) -> int:
     except SystemExit as leave:  # argparse has said what there is to say: help, version, wrong arguments
         return leave.code if isinstance(leave.code, int) else 0
     measures = read_measures(args.measures)
+    # What follows reads runs; help, and a mistake in the arguments, need not wait for its import.
+    from .inputs import check_context, check_newcomer, files_of_runs, input_files, read_context, read_qrels
+    from .scores import score
+
     provider = provider_of(args.provider, [m for m in measures if not is_relative(m)])
     files = files_of_runs(args)
     if args.plot:

@@ -14,8 +14,8 @@ import ir_measures
 
 from .. import __version__
 from ..measures.declaration import parse_measure, registered
+from ..messages import is_text
 from ..priors import NAMED
-from ..rankings import is_text
 from .output import DEFAULT_PLACES, PROG, say
 
 

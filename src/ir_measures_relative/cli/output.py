@@ -10,12 +10,11 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..arrays import FloatArray
-from ..scoring import Scores, aggregate
+if TYPE_CHECKING:
+    from ..arrays import FloatArray
+    from ..scoring import Scores
 
 PROG = "ir_measures_relative"
 DEFAULT_PLACES = 4
@@ -28,34 +27,34 @@ def lines(scores: Scores, args: argparse.Namespace) -> Iterator[str]:
 
     tsv = args.output_format == "tsv"
     names = list(map(str, scores.measures))
+    means = scores.means().tolist()
     if args.is_folder and not args.by_query:
         if tsv:
             yield "\t".join(["name", *names])
-        for name, means in zip(scores.names, scores.means().tolist(), strict=True):
-            row: dict[str, Any] = {"name": name} | dict(zip(names, means, strict=True))
+        for name, of_run in zip(scores.names, means, strict=True):
+            row: dict[str, Any] = {"name": name} | dict(zip(names, of_run, strict=True))
             yield _tsv(row, args.places) if tsv else json.dumps(row)
         return
     if args.is_folder and tsv:
         yield "name\tquery_id\tmeasure\tvalue"
-    for name, values in zip(scores.names, scores.values, strict=True):
+    for name, values, of_run in zip(scores.names, scores.values, means, strict=True):
         head: dict[str, Any] = {"name": name} if args.is_folder else {}
-        for query_id, measure, value in _long(scores, values, args):
+        for query_id, measure, value in _long(scores, values, of_run, args):
             of_query = {"query_id": query_id} if args.by_query else {}
             line = head | of_query | {"measure": measure, "value": value}
             yield _tsv(line, args.places) if tsv else json.dumps(line)
 
 
-def _long(scores: Scores, values: FloatArray, args: argparse.Namespace) -> Iterator[tuple[str, str, float]]:
+def _long(
+    scores: Scores, values: FloatArray, means: list[float], args: argparse.Namespace
+) -> Iterator[tuple[str, str, float]]:
     """Query, measure and value of one run: every query where asked for, then the summary."""
     names = list(map(str, scores.measures))
     if args.by_query:
         for query_id, of_query in zip(scores.query_ids, values.T.tolist(), strict=True):
-            yield from (
-                (query_id, name, v) for name, v in zip(names, of_query, strict=True) if not np.isnan(v)
-            )
+            yield from ((query_id, name, v) for name, v in zip(names, of_query, strict=True) if v == v)
     if not args.no_summary:
-        for measure, name, row in zip(scores.measures, names, values, strict=True):
-            yield ALL_QUERIES, name, aggregate(measure, row)
+        yield from ((ALL_QUERIES, name, mean) for name, mean in zip(names, means, strict=True))
 
 
 def _tsv(row: dict[str, Any], places: int) -> str:

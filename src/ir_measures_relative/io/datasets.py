@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..wording import kind_of
+from ..messages import kind_of
 
 #: What a dataset may have, in the order in which messages list it.
 _PARTS = ("docs", "queries", "qrels", "scoreddocs")

@@ -60,6 +60,18 @@ def _one_column(frame: Any, names: list[str], source: str) -> Any:
     return column
 
 
+def shared_text(column: Any) -> tuple[Ids | ObjectArray, Any]:
+    """A column of ids that is kept, and whatever keeps it as it is: where pandas copies a column when it is written to,
+    that is another reference to it, and nothing has to be copied now.
+    """
+    import pandas as pd
+
+    if not isinstance(column, pd.Series) or int(pd.__version__.partition(".")[0]) < 3:
+        return text_of(column), None
+    reference = column.copy(deep=False)
+    return text_of(reference, kept=False), reference
+
+
 def text_of(column: Any, *, kept: bool = True) -> Ids | ObjectArray:
     """A column of ids: the bytes of an Arrow column as they are, else its objects, a copy of them if they are kept."""
     ids = _arrow_ids(column)

@@ -6,8 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..warning import warn
-from ..wording import kind_of
+from ..messages import kind_of, warn
 
 
 def import_pyterrier() -> Any:

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from ..arrays import IntArray, ObjectArray, block_starts, object_array
 from ..ids import Ids
 from ..judgments import Judgments
-from ..rankings import is_text
-from ..warning import warn
-from ..wording import kind_of, kind_of_id
+from ..messages import is_text, kind_of, kind_of_id, warn
 from .files import PARQUET, read_bytes
 from .frames import columns_of, is_frame, read_parquet, text_of
 from .trec import read_trec_qrels

@@ -15,11 +15,10 @@ import numpy as np
 
 from ..arrays import FloatArray, ObjectArray, object_array
 from ..ids import Ids
+from ..messages import kind_of, warn
 from ..rankings import Rankings
-from ..warning import warn
-from ..wording import kind_of
 from .files import PARQUET, is_picture, read_bytes
-from .frames import columns_of, is_frame, read_parquet, single_value, text_of
+from .frames import columns_of, is_frame, read_parquet, shared_text, single_value, text_of
 from .trec import read_trec_run
 
 if TYPE_CHECKING:
@@ -116,13 +115,15 @@ def _from_lists(query_ids: list[Any], doc_ids: list[Any], scores: list[Any], nam
 
 def _from_frame(frame: Any, name: str) -> Rankings:
     query_column, doc_column, score_column = columns_of(frame, ("query_id", "doc_id", "score"), name)
-    queries, docs = text_of(query_column, kept=False), text_of(doc_column)
+    queries = text_of(query_column, kept=False)
+    docs, owner = shared_text(doc_column)
     return Rankings(
         queries,
         docs,
         scores_of(score_column, queries, docs, name),
         name=name,
         tag=single_value(frame, "name"),
+        owner=owner,
     )
 
 

@@ -7,7 +7,6 @@ function. Adding a measure touches one file, in this folder, and the list of wha
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,8 +17,7 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ..arrays import FloatArray
-from ..judgments import Judgments
-from ..warning import warn
+from ..messages import warn
 from .parameters import MISSING
 
 if TYPE_CHECKING:
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from ..comparison import Comparison
     from ..io.qrels import Qrels
     from ..io.runs import Run
+    from ..judgments import Judgments
 
 #: What a measure may be relative to, in turn the prior runs, all systems, one reference run, a random ranking.
 RELATIVE_TO = ("priors", "systems", "reference", "chance")
@@ -117,6 +116,8 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
             spec = self.SUPPORTED_PARAMS.get(name)
             if spec is None:
                 known = ", ".join(self.SUPPORTED_PARAMS)
+                import difflib
+
                 close = difflib.get_close_matches(name, self.SUPPORTED_PARAMS, n=1)
                 hint = f"; did you mean {close[0]!r}?" if close else ""
                 raise ValueError(f"{self.NAME} has no parameter {name!r}{hint}; its parameters are {known}")
@@ -248,6 +249,8 @@ def nearest_name(name: str, names: Sequence[str]) -> str:
     >>> nearest_name("ndgc", ["AP", "nDCG", "NRG"])
     'nDCG'
     """
+    import difflib
+
     lower = [n.lower() for n in names]
     return names[lower.index(difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.0)[0])]
 
@@ -299,3 +302,8 @@ def _check_host_measure(measure: Measure) -> None:
     gains = measure.params.get("gains")
     if isinstance(gains, dict) and any(isinstance(n, int) and abs(n) > _LARGEST_INT for n in gains.values()):
         raise ValueError(f"{measure}: gains={gains} is not allowed; the gains must be below 2^31 in size")
+
+
+def needs_subtopics(measure: Measure) -> bool:
+    """Whether a measure of ir_measures rates diversity, by subtopics that stand in the qrels' iteration column."""
+    return bool(ir_measures.providers.registry["pyndeval"].supports(measure))

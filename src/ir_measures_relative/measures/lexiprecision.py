@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, ratio, row_sums, table
-from ..rankings import Rankings
 from . import parameters
 from .declaration import RelativeMeasure, register
 from .gains import discount
@@ -23,6 +22,7 @@ from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
+    from ..rankings import Rankings
 
 
 def reciprocal_ranks(position: IntArray, query: IntArray, n_queries: int) -> FloatArray:

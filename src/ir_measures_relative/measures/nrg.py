@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
-from ..judgments import Judgments
 from . import parameters
 from .declaration import Contributions, RelativeMeasure, register
 from .gains import discount, gain_of, ideal_dcg, persistence, reciprocal
@@ -20,6 +19,7 @@ from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
+    from ..judgments import Judgments
 
 
 class Residual(NamedTuple):

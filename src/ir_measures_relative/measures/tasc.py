@@ -12,9 +12,8 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray
-from ..comparison import needs_subtopics
 from . import parameters
-from .declaration import RelativeMeasure, parse_measure, register, shown
+from .declaration import RelativeMeasure, needs_subtopics, parse_measure, register, shown
 from .parameters import Param
 
 if TYPE_CHECKING:

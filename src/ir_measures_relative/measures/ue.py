@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, ratio, row_sums, sum_by_query, table
-from ..judgments import Judgments
 from . import parameters
 from .declaration import RelativeMeasure, register
 from .gains import discount, gain_of, ideal_dcg
@@ -19,6 +18,7 @@ from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
+    from ..judgments import Judgments
 
 
 class Normalizers(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..warning import warn
+from ..messages import warn
 from .text import title
 
 if TYPE_CHECKING:

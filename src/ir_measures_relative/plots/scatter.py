@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import ir_measures
 import numpy as np
 
-from ..warning import warn
+from ..messages import warn
 from .figures import given_or_new_axes, write_axis_titles, write_title
 from .groups import add_legend, groups_of
 from .tables import names_and_values

@@ -21,8 +21,8 @@ import pyterrier as pt
 
 from ..context import RunContext
 from ..measures.declaration import is_relative, parse_measure
+from ..messages import kind_of
 from ..priors import Policy
-from ..wording import kind_of
 from .replay import Replay, run_and_time
 from .saved_runs import SavedRuns
 from .table import in_order, rounded, set_times

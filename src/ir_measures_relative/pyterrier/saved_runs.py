@@ -14,7 +14,7 @@ from typing import Any
 
 import pyterrier as pt
 
-from ..warning import warn
+from ..messages import warn
 
 
 class SavedRuns:

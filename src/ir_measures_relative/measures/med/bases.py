@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...arrays import BoolArray, FloatArray, IntArray
-from ...comparison import Comparison, JudgedTop
-from ...rankings import Rankings
-from ...warning import warn
+from ...messages import warn
 from ..gains import discount, gain_of, persistence
-from .exact import Solution, med_err, med_sum_precision
 from .pool import Pool, pool_tops, same_rankings
 from .solvers import Solutions, med_ndcg, med_rr, med_weighted
+
+if TYPE_CHECKING:
+    from ...comparison import Comparison, JudgedTop
+    from ...rankings import Rankings
+    from .exact import Solution
 
 
 class Task:
@@ -173,6 +175,8 @@ def _solve_rr(task: Task) -> Solutions:
 
 
 def _solve_err(task: Task) -> Solutions:
+    from .exact import med_err
+
     label = np.where(task.pool.open, -1, np.maximum(task.pool.grade, 0))
     highest = task.highest
 
@@ -189,6 +193,8 @@ def _solve_sum_precision(norm: str | None) -> Callable[[Task], Solutions]:
     """SSP and AP; the norm, where it is the base's own."""
 
     def solve_all(task: Task) -> Solutions:
+        from .exact import med_sum_precision
+
         relevant: BoolArray = ~task.pool.open & (task.gain_of(task.pool.grade) > 0)
         label = np.where(task.pool.open, -1, relevant)
         elsewhere = task.judged_at(np.ones(1))[:, 0] - relevant.sum(axis=1)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...arrays import BoolArray, IntArray, rank_within
-from ...comparison import JudgedTop
-from ...ids import Ids
+
+if TYPE_CHECKING:
+    from ...comparison import JudgedTop
+    from ...ids import Ids
 
 
 class Pool(NamedTuple):

@@ -1,4 +1,4 @@
-"""The warnings of this package: one category, each about a line of the user's."""
+"""What messages are made of: the category of warnings, each about a line of the user's; words for odd values."""
 
 from __future__ import annotations
 
@@ -77,3 +77,30 @@ def _said_of(about: object) -> set[Hashable]:
 
 def _package(module: dict[str, object]) -> str:
     return str(module.get("__name__")).partition(".")[0]
+
+
+def kind_of(value: object) -> str:
+    """The type of a value, with its article.
+
+    >>> kind_of(7), kind_of({}), kind_of(None)
+    ('an int', 'a dict', 'a NoneType')
+    """
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'AEIOaeio' or name == 'ndarray' else 'a'} {name}"
+
+
+def kind_of_id(value: object) -> str:
+    """What a value is that stands where an id should, and is not a string that a file can hold.
+
+    >>> kind_of_id(7), kind_of_id("\\ud800")
+    ('an int', 'half of a surrogate pair')
+    """
+    return "half of a surrogate pair" if isinstance(value, str) else kind_of(value)
+
+
+def is_text(value: object) -> bool:
+    """Whether a value is a string that a file can hold."""
+    try:
+        return isinstance(value, str) and value.encode() is not None
+    except UnicodeEncodeError:
+        return False
