@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import oracles
 from ir_measures_relative import NRG, RunContext, UniqueRel, select_complementary
-from random_campaigns import contexts, qrels
+from random_campaigns import Labels, Run, contexts, qrels
 from scored import assume_common, ranking
 
 EXPLAINED = [
@@ -37,7 +38,9 @@ EXPLAINED = [
 @pytest.mark.parametrize("measure", EXPLAINED)
 @settings(max_examples=60)
 @given(context=contexts, labels=qrels, data=st.data())
-def test_contributions_sum_to_the_score(measure, context, labels, data) -> None:
+def test_contributions_sum_to_the_score(
+    measure: Any, context: dict[str, Run], labels: Labels, data: st.DataObject
+) -> None:
     assume(context)
     for run in context.values():
         assume_common(run, labels)
@@ -114,7 +117,7 @@ def test_explain_bad_input() -> None:
 
 @settings(max_examples=100)
 @given(context=contexts, labels=qrels, k=st.sampled_from([1, 2, 5]))
-def test_every_greedy_step_is_the_best_one(context, labels, k) -> None:
+def test_every_greedy_step_is_the_best_one(context: dict[str, Run], labels: Labels, k: int | None) -> None:
     """Against the oracle, over all runs that are left; the cumulative gain counts distinct relevant documents."""
     assume(context)
     for run in context.values():
@@ -122,7 +125,7 @@ def test_every_greedy_step_is_the_best_one(context, labels, k) -> None:
     members = RunContext(context)
     table = select_complementary(members, labels, len(context), UniqueRel @ k)
 
-    def distinct(names) -> float:
+    def distinct(names: Any) -> float:
         found = 0
         for query, docs in labels.items():
             pooled = set(itertools.chain.from_iterable(ranking(context[n], query)[:k] for n in names))
@@ -143,7 +146,7 @@ def test_every_greedy_step_is_the_best_one(context, labels, k) -> None:
 
 @settings(max_examples=60)
 @given(context=contexts, labels=qrels)
-def test_nrg_steps_against_the_oracle(context, labels) -> None:
+def test_nrg_steps_against_the_oracle(context: dict[str, Run], labels: Labels) -> None:
     assume(context)
     for run in context.values():
         assume_common(run, labels)
@@ -184,13 +187,13 @@ def test_select_complementary_bad_input() -> None:
             call()
 
 
-def test_complementary_runs_find_more_than_the_best_ones_on_robust03(robust03) -> None:
+def test_complementary_runs_find_more_than_the_best_ones_on_robust03(robust03: Any) -> None:
     runs, labels = robust03
     context = RunContext(runs)
     best = context.evaluate(labels, ["nDCG@10"]).sort_values("nDCG@10", ascending=False)["name"][:5]
     relevant = set(map(tuple, labels[labels.relevance > 0][["query_id", "doc_id"]].to_numpy()))
 
-    def reached(names) -> int:
+    def reached(names: Any) -> int:
         found = set()
         for name in names:
             frame = runs[name]

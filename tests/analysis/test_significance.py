@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ def exact_p(wins: int, losses: int) -> float:
 
 
 @given(st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), max_size=60))
-def test_it_is_the_binomial_test_of_the_pairs_that_differ(pairs):
+def test_it_is_the_binomial_test_of_the_pairs_that_differ(pairs: Any) -> None:
     a, b = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
     result = sign_test(a, b)
     wins, losses = int((a > b).sum()), int((a < b).sum())
@@ -30,7 +31,7 @@ def test_it_is_the_binomial_test_of_the_pairs_that_differ(pairs):
     assert sign_test(b, a).pvalue == pytest.approx(result.pvalue)
 
 
-def test_worked_numbers():
+def test_worked_numbers() -> None:
     assert sign_test([1] * 6, [0] * 6).pvalue == 2 / 64
     assert sign_test([3, 1, 2], [3, 1, 2]) == (0, 1.0)
     assert sign_test([], []).pvalue == 1.0
@@ -48,6 +49,6 @@ def test_worked_numbers():
         ([1, 2], [math.nan, 2], "pair 0 holds a NaN"),
     ],
 )
-def test_what_is_no_pair_of_lists(a, b, message):
+def test_what_is_no_pair_of_lists(a: Any, b: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         sign_test(a, b)

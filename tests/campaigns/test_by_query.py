@@ -7,6 +7,7 @@ import lzma
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -50,7 +51,7 @@ def partitions(folder: Path) -> list[pd.DataFrame]:
 @pytest.mark.parametrize(
     "size", [{"rows_per_file": 150, "buffer": 3000}, {"rows_per_file": 1, "buffer": 1}, {}]
 )
-def test_values_are_those_of_the_files(tmp_path, size, pack) -> None:
+def test_values_are_those_of_the_files(tmp_path: Path, size: Any, pack: Any) -> None:
     runs, judgments = campaign(n_runs=6)
     source = write(runs, tmp_path / "runs", pack=pack)
     names = by_query(source, tmp_path / "by-query", **size)
@@ -73,7 +74,7 @@ def test_values_are_those_of_the_files(tmp_path, size, pack) -> None:
     pd.testing.assert_frame_equal(found, expected, check_dtype=False, check_exact=True)
 
 
-def test_no_shuffle(tmp_path, monkeypatch) -> None:
+def test_no_shuffle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs, judgments = campaign()
     names = by_query(write(runs, tmp_path / "runs"), tmp_path / "by-query", rows_per_file=100)
     monkeypatch.setattr(dd.DataFrame, "set_index", None)
@@ -81,7 +82,7 @@ def test_no_shuffle(tmp_path, monkeypatch) -> None:
         evaluate(dd.read_parquet(tmp_path / "by-query"), judgments, ["NRG@10"], names=names)
 
 
-def test_every_row_is_there_once(tmp_path) -> None:
+def test_every_row_is_there_once(tmp_path: Path) -> None:
     """With the order within a query of each run, ids that are not ASCII, and scores beyond a 32-bit float."""
     runs = {
         "b": {"q1": {"d\u00e9j\u00e0-vu": 1e300, "x" * 40: 3.5, "y": -1e300}, "q2": {"z": 16777217.0}},
@@ -100,7 +101,7 @@ def test_every_row_is_there_once(tmp_path) -> None:
     assert rows["query_id"].unique().tolist() == ["q2", "\u00e9", "q1"]  # as they came
 
 
-def test_shared_tags_and_a_run_without_rows(tmp_path) -> None:
+def test_shared_tags_and_a_run_without_rows(tmp_path: Path) -> None:
     runs, judgments = campaign()
     runs = {**runs, "empty": {}}
     source = write(runs, tmp_path / "runs", tag="ours")
@@ -114,7 +115,7 @@ def test_shared_tags_and_a_run_without_rows(tmp_path) -> None:
     pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 
-def test_nothing_is_left_where_a_file_is_wrong(tmp_path) -> None:
+def test_nothing_is_left_where_a_file_is_wrong(tmp_path: Path) -> None:
     runs, _ = campaign()
     source = write(runs, tmp_path / "runs")
     (source / "zz").write_text("q1 Q0 d1 0 1.0 tag\nq1 Q0 d2 0 nan tag\n")
@@ -123,7 +124,7 @@ def test_nothing_is_left_where_a_file_is_wrong(tmp_path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["runs"]
 
 
-def test_nothing_is_left_after_an_interrupt(tmp_path, monkeypatch) -> None:
+def test_nothing_is_left_after_an_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from ir_measures_relative.campaigns import regroup
 
     def interrupted(*arguments: object) -> None:
@@ -137,7 +138,7 @@ def test_nothing_is_left_after_an_interrupt(tmp_path, monkeypatch) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["runs"]
 
 
-def test_what_is_there_is_not_touched(tmp_path) -> None:
+def test_what_is_there_is_not_touched(tmp_path: Path) -> None:
     source = write(campaign()[0], tmp_path / "runs")
     with pytest.raises(FileExistsError, match="is there already"):
         by_query(source, source)
@@ -147,18 +148,18 @@ def test_what_is_there_is_not_touched(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("size", [{"rows_per_file": 0}, {"buffer": 0}])
-def test_sizes(tmp_path, size) -> None:
+def test_sizes(tmp_path: Path, size: Any) -> None:
     with pytest.raises(ValueError, match="must be at least 1"):
         by_query(tmp_path, tmp_path / "by-query", **size)
 
 
-def test_runs_without_a_row(tmp_path) -> None:
+def test_runs_without_a_row(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="nothing to write"):
         by_query(write({"a": {}}, tmp_path / "runs"), tmp_path / "by-query")
     assert [p.name for p in tmp_path.iterdir()] == ["runs"]
 
 
-def test_command(tmp_path, capsys) -> None:
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = write(campaign()[0], tmp_path / "runs")
     assert main([str(source), str(tmp_path / "by-query"), "--rows", "100"]) == 0
     assert "4 runs" in capsys.readouterr().out
@@ -167,7 +168,7 @@ def test_command(tmp_path, capsys) -> None:
     assert "is there already" in capsys.readouterr().err
 
 
-def test_command_as_a_process(tmp_path) -> None:
+def test_command_as_a_process(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",

@@ -20,7 +20,7 @@ from ir_measures_relative import MED, BestOfOtherGroups, RunContext
 from ir_measures_relative.campaigns import evaluate_part
 from ir_measures_relative.measures.declaration import RelativeMeasure
 from long_campaigns import campaign, frame_of, qrels_frame
-from random_campaigns import contexts, qrels
+from random_campaigns import Labels, Run, contexts, qrels
 
 dask = pytest.importorskip("dask", reason="dask is not installed: pip install 'ir-measures-relative[dask]'")
 dd = pytest.importorskip("dask.dataframe")
@@ -74,7 +74,9 @@ def assert_same(found: pd.DataFrame, expected: pd.DataFrame, *, exact: bool = Tr
     dask_qrels=False,
     reverse=False,
 )
-def test_every_measure_equals_one_machine(runs, labels, how, dask_qrels, reverse) -> None:
+def test_every_measure_equals_one_machine(
+    runs: dict[str, Run], labels: Labels, how: str, dask_qrels: bool, reverse: bool
+) -> None:
     frame, judgments = frame_of(runs), qrels_frame(labels)
     assume(len(frame) > 0)
     judged = [q for q in labels if any(q in run and run[q] for run in runs.values())]
@@ -95,7 +97,7 @@ def test_every_measure_equals_one_machine(runs, labels, how, dask_qrels, reverse
 
 @pytest.mark.parametrize("how", ["by query", "mixed"])
 @pytest.mark.parametrize("dask_qrels", [False, True])
-def test_means(how, dask_qrels) -> None:
+def test_means(how: str, dask_qrels: bool) -> None:
     runs, judgments = campaign()
     context = RunContext({n: runs[n] for n in sorted(runs)}, reference="run1", num_docs=200)
     given_qrels = spread(judgments, "by query", 2) if dask_qrels else judgments
@@ -116,7 +118,7 @@ def test_means(how, dask_qrels) -> None:
     ],
     ids=str,
 )
-def test_priors(options) -> None:
+def test_priors(options: Any) -> None:
     runs, judgments = campaign(seed=1, n_runs=5)
     runs = {**runs, "run4": runs["run3"]}  # a tie between the runs of a group
     names = ["run4", "run0", "run3", "run2", "run1"]
@@ -175,7 +177,7 @@ def parquet(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pd.DataFram
         return folder, judgments, context.evaluate(judgments, SOME, perquery=True)
 
 
-def test_parquet_by_query(parquet) -> None:
+def test_parquet_by_query(parquet: Any) -> None:
     """Dask merges partitions of which it reads few columns; their numbers must not shift under us."""
     folder, judgments, expected = parquet
     for options in ({}, {"filesystem": "arrow"}):
@@ -184,7 +186,7 @@ def test_parquet_by_query(parquet) -> None:
         assert_same(evaluate(runs, judgments, SOME, reference="run0", num_docs=200, perquery=True), expected)
 
 
-def test_parquet_in_hive_folders(parquet, tmp_path) -> None:
+def test_parquet_in_hive_folders(parquet: Any, tmp_path: Path) -> None:
     import pyarrow as pa
 
     folder, judgments, expected = parquet
@@ -194,7 +196,7 @@ def test_parquet_in_hive_folders(parquet, tmp_path) -> None:
     assert_same(evaluate(runs, judgments, SOME, reference="run0", num_docs=200, perquery=True), expected)
 
 
-def test_left_on_the_workers(parquet, tmp_path) -> None:
+def test_left_on_the_workers(parquet: Any, tmp_path: Path) -> None:
     folder, judgments, expected = parquet
     scores = evaluate(
         dd.read_parquet(folder), judgments, SOME, reference="run0", num_docs=200, perquery=True, compute=False
@@ -219,7 +221,7 @@ class Recording(distributed.Client):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dask_qrels", [False, True])
-def test_a_cluster_keeps_the_rows(dask_qrels) -> None:
+def test_a_cluster_keeps_the_rows(dask_qrels: bool) -> None:
     """Nothing is collected on the client but the result, whether the rows are shuffled or not."""
     runs, judgments = campaign(seed=3, n_runs=6, n_queries=40, depth=50)
     frame = frame_of(runs)
@@ -261,7 +263,7 @@ def mutated(column: str, value: Any) -> pd.DataFrame:
         ),
     ],
 )
-def test_bad_runs_are_refused_by_name(frame, message) -> None:
+def test_bad_runs_are_refused_by_name(frame: Any, message: str) -> None:
     with dask.config.set({"dataframe.convert-string": False}), pytest.raises(ValueError, match=message):
         evaluate(dd.from_pandas(frame, npartitions=3), campaign()[1], ["NRG@10"])
 
@@ -292,7 +294,7 @@ def test_bad_runs_are_refused_by_name(frame, message) -> None:
         ),
     ],
 )
-def test_bad_arguments(options, error, message) -> None:
+def test_bad_arguments(options: Any, error: Any, message: str) -> None:
     runs, judgments = campaign()
     arguments = {
         "runs": spread(frame_of(runs), "by query"),
@@ -382,7 +384,7 @@ def test_best_of_other_groups_from_means() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["object", "string[python]", "string[pyarrow]", "category", "arrow"])
-def test_every_kind_of_string_column(dtype) -> None:
+def test_every_kind_of_string_column(dtype: str) -> None:
     import pyarrow as pa
 
     runs, judgments = campaign()
@@ -398,7 +400,7 @@ def test_every_kind_of_string_column(dtype) -> None:
     assert_same(found, expected)
 
 
-def test_the_page(parquet, tmp_path) -> None:
+def test_the_page(parquet: Any, tmp_path: Path) -> None:
     """The first example of docs/past-one-machine.md, as it stands there, without its client."""
     folder, judgments, _ = parquet
     (tmp_path / "runs").symlink_to(folder)

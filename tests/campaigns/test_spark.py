@@ -36,7 +36,7 @@ def spark() -> Any:
         session.stop()
 
 
-def test_the_recipe(spark, tmp_path) -> None:
+def test_the_recipe(spark: Any, tmp_path: Path) -> None:
     runs, judgments = campaign(seed=4, n_queries=6)
     frame_of(runs).sample(frac=1, random_state=1).to_parquet(tmp_path / "runs.parquet")
     judgments.to_parquet(tmp_path / "qrels.parquet")

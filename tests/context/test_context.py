@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Iterator
+from typing import Any
 
 import ir_measures
 import pandas as pd
@@ -19,7 +21,7 @@ RUNS = {"A": A, "B": B, "C": C}
 U = UniqueRel @ 3
 
 
-def frame(run, name=None) -> pd.DataFrame:
+def frame(run: Any, name: str | None = None) -> pd.DataFrame:
     rows = pd.DataFrame(
         [(q, d, s) for q, docs in run.items() for d, s in docs.items()],
         columns=["query_id", "doc_id", "score"],
@@ -27,7 +29,7 @@ def frame(run, name=None) -> pd.DataFrame:
     return rows if name is None else rows.assign(name=name)
 
 
-def unique(context, run, measure=U) -> float:
+def unique(context: Any, run: Any, measure: Any = U) -> float:
     with context:
         return ir_measures.calc_aggregate([measure], QRELS, run)[measure]
 
@@ -232,7 +234,7 @@ def test_contexts_that_end_out_of_order_take_back_their_own() -> None:
     newcomer = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
     outer, inner = RunContext({"A": A}), RunContext({"C": C})
 
-    def inside():
+    def inside() -> Iterator[None]:
         with outer.evaluating("A"):
             yield
 

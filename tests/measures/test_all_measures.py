@@ -21,14 +21,14 @@ from scored import assume_common, per_query
 
 
 @pytest.mark.parametrize("measure", EXAMPLES, ids=str)
-def test_repr_round_trips(measure) -> None:
+def test_repr_round_trips(measure: Any) -> None:
     again = ir_measures.parse_measure(repr(measure))
     assert again == measure
     assert repr(again) == repr(measure)
 
 
 @pytest.mark.parametrize("name", REGISTERED)
-def test_declared_in_full(name) -> None:
+def test_declared_in_full(name: str) -> None:
     measure = REGISTERED[name]
     assert measure.PRETTY_NAME
     assert measure.SHORT_DESC.endswith(".")
@@ -144,7 +144,9 @@ def test_a_measure_does_not_depend_on_those_in_the_same_call(
 @pytest.mark.parametrize("measure", [e for e in EXAMPLES if "ref" in e.SUPPORTED_PARAMS], ids=str)
 @settings(max_examples=25)
 @given(run=runs, other=runs, labels=qrels)
-def test_a_reference_scored_against_itself_gives_0(measure, run, other, labels) -> None:
+def test_a_reference_scored_against_itself_gives_0(
+    measure: Any, run: Run, other: Run, labels: Labels
+) -> None:
     assume_common(run, labels)
     context = RunContext({"ref": run, "other": other, "third": {}}, reference="ref")
     with context.evaluating("ref"), warnings.catch_warnings():
@@ -155,7 +157,7 @@ def test_a_reference_scored_against_itself_gives_0(measure, run, other, labels) 
 
 
 @pytest.mark.parametrize("measure", [e for e in EXAMPLES if "ref" in e.SUPPORTED_PARAMS], ids=str)
-def test_the_choice_of_the_reference(measure) -> None:
+def test_the_choice_of_the_reference(measure: Any) -> None:
     labels = {"q": {"a": 1, "b": 1}}
     a, b = {"q": {"a": 2.0, "x": 1.0}}, {"q": {"x": 2.0, "y": 1.0}}
     one, two = RunContext({"A": a}), RunContext({"A": a, "B": b})

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import oracles
 import random_campaigns
 from ir_measures_relative import NRG, RPP, RunContext, rrLP, sgnLP, sgnLR, sign_test
+from random_campaigns import Labels, Run
 from scored import assume_common, per_query
 
 PREFERENCES = [rrLP, sgnLP, sgnLR, RPP, RPP(weight="inverse"), RPP(weight="dcg")]
@@ -40,7 +41,9 @@ def ranked(docs: Any) -> dict[str, float]:
     st.integers(1, 3),
     st.booleans(),
 )
-def test_all_are_the_oracle(run, reference, qrels, k, rel, judged_only):
+def test_all_are_the_oracle(
+    run: Run, reference: Any, qrels: Labels, k: int | None, rel: int, judged_only: bool
+) -> None:
     assume_common(run, qrels)
     params = {"rel": rel, "judged_only": judged_only, "ref": "R"}
     if k is not None:
@@ -74,7 +77,7 @@ def table_of_preferences(measure: Any, labels: dict[str, int], orders: list[list
 
 @pytest.mark.slow
 @given(labelled, st.lists(rankings, min_size=3, max_size=3))
-def test_antisymmetric_and_zero_against_itself(labels, orders):
+def test_antisymmetric_and_zero_against_itself(labels: dict[str, int], orders: Any) -> None:
     for measure in PREFERENCES:
         value = table_of_preferences(measure, labels, orders)
         for i, j in itertools.product(range(3), repeat=2):
@@ -84,7 +87,7 @@ def test_antisymmetric_and_zero_against_itself(labels, orders):
 
 
 @given(labelled, st.lists(rankings, min_size=3, max_size=3))
-def test_the_lexicographic_preferences_are_transitive(labels, orders):
+def test_the_lexicographic_preferences_are_transitive(labels: dict[str, int], orders: Any) -> None:
     for measure in (rrLP, sgnLP, sgnLR):
         value = table_of_preferences(measure, labels, orders)
         for a, b, c in itertools.permutations(range(3)):
@@ -94,7 +97,7 @@ def test_the_lexicographic_preferences_are_transitive(labels, orders):
                     assert value[a, c] > 0
 
 
-def test_recall_paired_preference_is_not_transitive():
+def test_recall_paired_preference_is_not_transitive() -> None:
     """Positions 1, 6, 8 beat 2, 4, 9, which beat 3, 5, 7, which beat 1, 6, 8."""
     labels = dict.fromkeys("ABC", 1)
     orders = []
@@ -105,7 +108,7 @@ def test_recall_paired_preference_is_not_transitive():
     assert value[0, 1] > 0 and value[1, 2] > 0 and value[2, 0] > 0
 
 
-def test_means_over_queries_are_not_transitive():
+def test_means_over_queries_are_not_transitive() -> None:
     """Three rankings that take turns: each beats the next on average."""
     labels = {"A": 1, "B": 1}
     levels = [["A", "x", "B"], ["A", "x", "y", "B"], ["x", "A", "B"]]  # best first
@@ -118,7 +121,7 @@ def test_means_over_queries_are_not_transitive():
 
 
 @given(labelled, st.lists(rankings, min_size=2, max_size=2))
-def test_the_sign_and_reciprocal_rank(labels, orders):
+def test_the_sign_and_reciprocal_rank(labels: dict[str, int], orders: Any) -> None:
     value, sign = (table_of_preferences(m, labels, orders)[0, 1] for m in (rrLP, sgnLP))
     assert sign == (1 if value > 0 else -1 if value < 0 else 0)
     rr = [1 / min(oracles.recall_positions(o, labels), default=math.inf) for o in orders]
@@ -133,14 +136,14 @@ def rbp(labels: dict[str, int], order: list[str]) -> float:
 
 
 @given(labelled, st.lists(rankings, min_size=2, max_size=2))
-def test_the_sign_is_that_of_the_difference_in_rbp(labels, orders):
+def test_the_sign_is_that_of_the_difference_in_rbp(labels: dict[str, int], orders: Any) -> None:
     """With p = 1/2, RBP reads the ranking as a binary number (the paper's §6)."""
     mine, theirs = (rbp(labels, order) for order in orders)
     sign = table_of_preferences(sgnLP, labels, orders)[0, 1]
     assert sign == (1 if mine > theirs else -1 if mine < theirs else 0)
 
 
-def test_the_binary_number_and_the_sign_on_deep_rankings():
+def test_the_binary_number_and_the_sign_on_deep_rankings() -> None:
     """As whole numbers the equivalence holds at any depth; as 64-bit floats two RBPs are soon tied."""
     generator = random.Random(3)
     for _ in range(100):
@@ -158,7 +161,7 @@ def test_the_binary_number_and_the_sign_on_deep_rankings():
 
 
 @given(random_campaigns.runs, random_campaigns.qrels)
-def test_against_an_empty_reference_rrlp_is_reciprocal_rank(run, qrels):
+def test_against_an_empty_reference_rrlp_is_reciprocal_rank(run: Run, qrels: Labels) -> None:
     assume(any(run.get(q) for q in qrels))
     with RunContext({"nothing": {}}, reference="nothing"):
         mine = per_query(rrLP, qrels, run)
@@ -166,7 +169,7 @@ def test_against_an_empty_reference_rrlp_is_reciprocal_rank(run, qrels):
         assert mine[q] == pytest.approx(value, abs=1e-9)
 
 
-def test_real_runs(robust03):
+def test_real_runs(robust03: Any) -> None:
     """Deep rankings, and two runs with ties on nine rows in ten, against the plain oracle, query by query."""
     runs, frame = robust03
     names = ["fub03IeOLKe3", "MU03rob01", "rutcor03100", "NLPR03vb10"]
@@ -196,7 +199,7 @@ def test_real_runs(robust03):
 
 
 @pytest.mark.parametrize("measure", PREFERENCES)
-def test_missing_queries_and_queries_without_relevant_documents(measure):
+def test_missing_queries_and_queries_without_relevant_documents(measure: Any) -> None:
     qrels = {
         "run lacks": {"A": 1},
         "reference lacks": {"A": 1},
@@ -220,7 +223,7 @@ def test_missing_queries_and_queries_without_relevant_documents(measure):
     }
 
 
-def test_no_query_has_a_relevant_document():
+def test_no_query_has_a_relevant_document() -> None:
     with RunContext({"ref": {"q": ranked("A")}}):
         for measure in PREFERENCES:
             assert measure.calc_aggregate({"q": {"A": 0, "B": 0}}, {"q": ranked("BA")}) == 0
@@ -241,14 +244,14 @@ def test_no_query_has_a_relevant_document():
         (RPP(rel=2), -1),
     ],
 )
-def test_the_cutoff_and_rel(measure, value):
+def test_the_cutoff_and_rel(measure: Any, value: Any) -> None:
     """Relevant at 1 and 3, against 2 and 3."""
     with RunContext({"ref": {"q": ranked("XBA")}}):
         got = measure.calc_aggregate({"q": {"A": 1, "B": 2}}, {"q": ranked("AXB")})
     assert got == pytest.approx(value)
 
 
-def test_the_paper_s_worked_example():
+def test_the_paper_s_worked_example() -> None:
     """Fig. 4: the first relevant documents are tied, and the second decide."""
     labels = dict.fromkeys("ABCDE", 1)
     run = ["A", "x", "B", "C", "D", "E"]
@@ -256,7 +259,7 @@ def test_the_paper_s_worked_example():
     assert table_of_preferences(rrLP, labels, [run, reference])[0, 1] == pytest.approx(1 / 3 - 1 / 4)
 
 
-def test_which_reference():
+def test_which_reference() -> None:
     qrels, runs = {"q": {"A": 1}}, {n: {"q": ranked(o)} for n, o in [("a", "A"), ("b", "XA"), ("c", "XYA")]}
     context = RunContext(runs)
     with context, pytest.raises(ValueError, match=r"\['a', 'b', 'c'\]"):
@@ -282,12 +285,12 @@ def test_which_reference():
     "text",
     ["rrLP(ref='BM25 [k1=1.2]')@10", "sgnLP", "sgnLR(rel=2)@1000", "RPP(weight='dcg',ref='a,b')", "RPP@5"],
 )
-def test_repr_round_trips(text):
+def test_repr_round_trips(text: str) -> None:
     measure = ir_measures.parse_measure(text)
     assert repr(measure) == text and ir_measures.parse_measure(repr(measure)) == measure
 
 
-def test_measure_strings_beside_absolute_ones():
+def test_measure_strings_beside_absolute_ones() -> None:
     qrels, run = {"q": {"A": 1, "B": 1}}, {"q": ranked("XAB")}
     texts = ["rrLP@2", "sgnLP(ref='old')", "sgnLR", "RPP(weight='inverse')", "RR"]
     measures = [ir_measures.parse_measure(t) for t in texts]
@@ -299,12 +302,12 @@ def test_measure_strings_beside_absolute_ones():
 @pytest.mark.parametrize(
     "text", ["rrLP(p=0.5)", "RPP(weight='none')", "sgnLP@0", "sgnLP(rel=0)", "rrLP(ref='')"]
 )
-def test_wrong_parameters(text):
+def test_wrong_parameters(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not allowed|has no parameter"):
         ir_measures.parse_measure(text)
 
 
-def test_in_an_experiment_with_the_sign_test():
+def test_in_an_experiment_with_the_sign_test() -> None:
     pt = pytest.importorskip("pyterrier")
     queries = [f"q{i}" for i in range(8)]
     labels = {"A": 1, "B": 1}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -13,7 +14,7 @@ from ir_measures import RR, P, nDCG
 
 import oracles
 from ir_measures_relative import NRG, RunContext, UniqueRel
-from random_campaigns import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
+from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
 
 TABLE1 = {"R1": "ABCDEFGHIJ", "R2": "EDCBAFGHIJ", "R3": "JIHGFEDCBA"}
@@ -71,7 +72,9 @@ BASES = [
 @pytest.mark.parametrize(("measure", "options"), BASES)
 @settings(max_examples=150)
 @given(context=contexts, run=runs, labels=qrels, k=cutoffs)
-def test_oracle(measure, options, context, run, labels, k) -> None:
+def test_oracle(
+    measure: Any, options: Any, context: dict[str, Run], run: Run, labels: Labels, k: int | None
+) -> None:
     assume_common(run, labels)
     values = per_query(f"{measure}@{k}", labels, run, RunContext(context))
     assert set(values) == set(labels)
@@ -84,7 +87,9 @@ def test_oracle(measure, options, context, run, labels, k) -> None:
 
 @settings(max_examples=150)
 @given(context=contexts, labels=qrels, k=st.one_of(st.none(), cutoffs), data=st.data())
-def test_oracle_of_members_and_judged_only(context, labels, k, data) -> None:
+def test_oracle_of_members_and_judged_only(
+    context: dict[str, Run], labels: Labels, k: int | None, data: st.DataObject
+) -> None:
     """Every policy of priors, through evaluate(), with judged_only on and off."""
     for run in context.values():
         assume_common(run, labels)
@@ -106,7 +111,7 @@ def test_oracle_of_members_and_judged_only(context, labels, k, data) -> None:
         else:
             chosen = [n for n in (policy[row.name] if isinstance(policy, dict) else policy) if n != row.name]
 
-        def top(name, query=row.query_id):
+        def top(name: str, query: str = row.query_id) -> list[str]:
             docs = ranking(context[name], query)
             return oracles.only_judged(docs, labels[query]) if judged_only else docs
 
@@ -116,7 +121,7 @@ def test_oracle_of_members_and_judged_only(context, labels, k, data) -> None:
 
 @settings(max_examples=150)
 @given(context=contexts, run=runs, labels=qrels, k=cutoffs, rel=st.sampled_from([1, 2]))
-def test_unique_rel(context, run, labels, k, rel) -> None:
+def test_unique_rel(context: dict[str, Run], run: Run, labels: Labels, k: int, rel: int) -> None:
     assume_common(run, labels)
     members = RunContext(context)
     unique = per_query(UniqueRel(rel=rel) @ k, labels, run, members)
@@ -127,7 +132,7 @@ def test_unique_rel(context, run, labels, k, rel) -> None:
         assert as_nrg[query] == value / k
 
 
-def reductions(k: int):
+def reductions(k: int) -> list[tuple[Any, Any]]:
     return [
         (NRG @ k, nDCG @ k),
         (NRG, nDCG),
@@ -141,7 +146,7 @@ def reductions(k: int):
     ]
 
 
-def rr_at(run, labels, k):
+def rr_at(run: Run, labels: Labels, k: int) -> dict[str, float]:
     """RR of the top k: pytrec_eval's on the rankings cut off at k."""
     cut = {q: {d: -float(i) for i, d in enumerate(ranking(run, q)[:k])} for q in run}
     return per_query(RR, labels, cut)
@@ -150,7 +155,7 @@ def rr_at(run, labels, k):
 @pytest.mark.slow
 @settings(max_examples=150)
 @given(run=runs, labels=pytrec_eval_qrels, k=cutoffs)
-def test_empty_context_is_the_base_measure(run, labels, k) -> None:
+def test_empty_context_is_the_base_measure(run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
     empty = RunContext({})
     for relative, absolute in reductions(k):
@@ -164,11 +169,11 @@ def test_empty_context_is_the_base_measure(run, labels, k) -> None:
         assert value == pytest.approx(rbp_oracle(ranking(run, query), labels[query]), abs=1e-12)
 
 
-def rbp_oracle(docs, labels, p=0.8):
+def rbp_oracle(docs: list[str], labels: dict[str, int], p: float = 0.8) -> float:
     return (1 - p) * sum(p**i for i, d in enumerate(docs) if labels.get(d, 0) >= 1)
 
 
-def test_empty_context_on_robust03(robust03) -> None:
+def test_empty_context_on_robust03(robust03: Any) -> None:
     robust_runs, labels = robust03
     empty = RunContext({})
     for frame in robust_runs.values():
@@ -205,7 +210,9 @@ def test_empty_context_on_robust03(robust03) -> None:
 
 @settings(max_examples=150)
 @given(labels=qrels, context=contexts, k=cutoffs, base=st.sampled_from(["nDCG", "P", "RR", "RBP"]))
-def test_relevant_documents_first_in_a_prior_give_nothing(labels, context, k, base) -> None:
+def test_relevant_documents_first_in_a_prior_give_nothing(
+    labels: Labels, context: dict[str, Run], k: int | None, base: str
+) -> None:
     """One prior per relevant document, with it at rank 1: nothing is left to gain."""
     for query, docs in labels.items():
         relevant = [d for d, label in docs.items() if label > 0]
@@ -217,7 +224,9 @@ def test_relevant_documents_first_in_a_prior_give_nothing(labels, context, k, ba
 @pytest.mark.slow
 @settings(max_examples=150)
 @given(context=contexts, run=runs, more=runs, labels=qrels, k=cutoffs)
-def test_a_prior_never_raises_the_residual_gain(context, run, more, labels, k) -> None:
+def test_a_prior_never_raises_the_residual_gain(
+    context: dict[str, Run], run: Run, more: Run, labels: Labels, k: int | None
+) -> None:
     """With a fixed normalizer (P, RBP) the value is the residual gain; RR is their maximum."""
     assume_common(run, labels)
     for base in ("P", "RBP", "RR"):

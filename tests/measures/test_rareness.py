@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import ir_measures
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from ir_measures import AP, P
 
 import oracles
 from ir_measures_relative import AP_Rareness, P_Rareness, RunContext
-from random_campaigns import contexts, cutoffs, pytrec_eval_qrels, qrels, runs
+from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
 
 
@@ -25,10 +27,12 @@ from scored import assume_common, per_query, ranking
     rel=st.sampled_from([1, 2]),
     bounded=st.booleans(),
 )
-def test_newcomer_oracle(context, run, labels, k, alpha, rel, bounded) -> None:
+def test_newcomer_oracle(
+    context: dict[str, Run], run: Run, labels: Labels, k: int, alpha: float, rel: int, bounded: bool
+) -> None:
     assume_common(run, labels)
     members = RunContext(context, priors="earlier")
-    options = {"alpha": alpha, "rel": rel, "bounded": bounded}
+    options: dict[str, Any] = {"alpha": alpha, "rel": rel, "bounded": bounded}
     precision = per_query(P_Rareness(**options) @ k, labels, run, members)
     average = per_query(AP_Rareness(**options) @ k, labels, run, members)
     deep = per_query(AP_Rareness(**options), labels, run, members)
@@ -46,7 +50,7 @@ def test_newcomer_oracle(context, run, labels, k, alpha, rel, bounded) -> None:
 
 @settings(max_examples=200)
 @given(context=contexts, labels=qrels, k=cutoffs, bounded=st.booleans())
-def test_members_oracle(context, labels, k, bounded) -> None:
+def test_members_oracle(context: dict[str, Run], labels: Labels, k: int, bounded: bool) -> None:
     for run in context.values():
         assume_common(run, labels)
     rows = RunContext(context).evaluate(labels, [AP_Rareness(bounded=bounded) @ k], perquery=True)
@@ -61,7 +65,7 @@ def test_members_oracle(context, labels, k, bounded) -> None:
 @pytest.mark.slow
 @settings(max_examples=150)
 @given(context=contexts, run=runs, labels=pytrec_eval_qrels, k=cutoffs)
-def test_alpha_0_is_the_plain_measure(context, run, labels, k) -> None:
+def test_alpha_0_is_the_plain_measure(context: dict[str, Run], run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
     members = RunContext(context)
     for relative, absolute in [
@@ -76,7 +80,7 @@ def test_alpha_0_is_the_plain_measure(context, run, labels, k) -> None:
         assert per_query(relative, labels, run, members) == pytest.approx(expected, abs=1e-12)
 
 
-def test_alpha_0_on_robust03(robust03) -> None:
+def test_alpha_0_on_robust03(robust03: Any) -> None:
     runs_, labels = robust03
     context = RunContext(runs_)
     pairs = [(P_Rareness(alpha=0) @ 100, P @ 100), (AP_Rareness(alpha=0) @ 1000, AP @ 1000)]
@@ -95,7 +99,7 @@ def test_alpha_0_on_robust03(robust03) -> None:
                 assert found[query, relative] == pytest.approx(expected[query, absolute], abs=1e-12)
 
 
-def test_bounds_on_robust03(robust03) -> None:
+def test_bounds_on_robust03(robust03: Any) -> None:
     runs_, labels = robust03
     context = RunContext(runs_)
     rows = context.evaluate(labels, [AP_Rareness(bounded=True) @ 100, P_Rareness @ 100], perquery=True)

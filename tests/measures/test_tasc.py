@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import ir_measures
 import pytest
 from hypothesis import given
@@ -9,13 +11,16 @@ from hypothesis import strategies as st
 
 import random_campaigns
 from ir_measures_relative import NRG, RunContext, TaSC
+from random_campaigns import Labels, Run
 from scored import assume_common, per_query
 
 BASES = ["nDCG@10", "P@2", "RR", "AP(rel=2)@3", "nDCG(gains={1:3})@5", "Success@1"]
 
 
 @given(random_campaigns.runs, random_campaigns.contexts, random_campaigns.qrels, st.sampled_from(BASES))
-def test_it_is_the_product_of_the_base_s_values(run, priors, qrels, base):
+def test_it_is_the_product_of_the_base_s_values(
+    run: Run, priors: dict[str, Run], qrels: Labels, base: str
+) -> None:
     assume_common(run, qrels)
     absolute = ir_measures.parse_measure(base)
     got = per_query(TaSC(base=base), qrels, run, RunContext(priors))
@@ -26,7 +31,7 @@ def test_it_is_the_product_of_the_base_s_values(run, priors, qrels, base):
         assert got[q] == pytest.approx(want, abs=1e-6)
 
 
-def test_a_worked_example_and_the_policies():
+def test_a_worked_example_and_the_policies() -> None:
     qrels = {"q1": {"A": 1}, "q2": {"A": 1}}
     runs = {
         "r1": {"q1": {"A": 1.0}, "q2": {"X": 2.0, "A": 1.0}},
@@ -53,7 +58,7 @@ def test_a_worked_example_and_the_policies():
     assert earlier["TaSC(base='RR')"].tolist() == [0.75, 0.0, 0.25]
 
 
-def test_missing_queries_and_queries_without_relevant_documents():
+def test_missing_queries_and_queries_without_relevant_documents() -> None:
     qrels = {"both": {"A": 1}, "run lacks": {"A": 1}, "prior lacks": {"A": 1}, "irrelevant": {"A": 0}}
     run = {"both": {"X": 2.0, "A": 1.0}, "prior lacks": {"A": 1.0}, "irrelevant": {"A": 1.0}}
     with RunContext({"old": {"both": {"X": 2.0, "A": 1.0}, "run lacks": {"A": 1.0}}}):
@@ -61,7 +66,7 @@ def test_missing_queries_and_queries_without_relevant_documents():
     assert values == {"both": 0.25, "run lacks": 0, "prior lacks": 1, "irrelevant": 0}
 
 
-def test_without_priors_it_is_the_base():
+def test_without_priors_it_is_the_base() -> None:
     qrels, run = {"q": {"A": 2, "B": 1}}, {"q": {"B": 2.0, "A": 1.0}}
     with RunContext({}):
         value = TaSC.calc_aggregate(qrels, run)
@@ -77,7 +82,7 @@ def test_without_priors_it_is_the_base():
         TaSC(base=ir_measures.nDCG(gains={1: 3}) @ 5),
     ],
 )
-def test_repr_round_trips(measure):
+def test_repr_round_trips(measure: Any) -> None:
     again = ir_measures.parse_measure(repr(measure))
     assert again == measure and again["base"] == measure["base"]
     assert ir_measures.parse_measure(again["base"]) == ir_measures.parse_measure(measure["base"])
@@ -96,14 +101,14 @@ def test_repr_round_trips(measure):
         ("nDCG(dcg='exp-log2',gains={1:3})@5", "no provider of ir_measures computes"),
     ],
 )
-def test_a_base_that_is_none(base, message):
+def test_a_base_that_is_none(base: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         TaSC(base=base).validate_params()
     with RunContext({"a": {"q": {"A": 1.0}}}), pytest.raises(ValueError, match=message):
         TaSC(base=base).calc_aggregate({"q": {"A": 1}}, {"q": {"A": 1.0, "B": 2.0}})
 
 
-def test_a_cutoff_goes_to_the_base():
+def test_a_cutoff_goes_to_the_base() -> None:
     with pytest.raises(ValueError, match=r"TaSC\(base='nDCG@5'\)"):
         TaSC @ 5
     with pytest.raises(ValueError, match=r"has no parameter 'priors'; did you mean 'prior'"):
@@ -112,7 +117,7 @@ def test_a_cutoff_goes_to_the_base():
         TaSC(base=10)
 
 
-def test_a_base_beyond_1_is_an_error():
+def test_a_base_beyond_1_is_an_error() -> None:
     qrels, run = {"q": {"A": 1}}, {"q": {"A": 1.0, "B": 2.0}}
     with (
         RunContext({"a": {"q": {"A": 1.0}}}),
@@ -121,7 +126,7 @@ def test_a_base_beyond_1_is_an_error():
         TaSC(base="NumRet").calc_aggregate(qrels, run)
 
 
-def test_it_sees_effectiveness_and_nrg_sees_documents():
+def test_it_sees_effectiveness_and_nrg_sees_documents() -> None:
     """Whether a run finds the prior's relevant document or another one is nothing to TaSC, and all to NRG."""
     qrels = {"q": {"A": 1, "B": 1}}
     with RunContext({"old": {"q": {"A": 2.0, "X": 1.0}}}):

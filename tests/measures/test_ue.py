@@ -16,6 +16,7 @@ import oracles
 import random_campaigns
 from ir_measures_relative import AP_UE, RunContext, nDCG_UE
 from ir_measures_relative.measures.ue import expected_dcg, expected_sum_of_precisions
+from random_campaigns import Labels, Run
 from scored import assume_common, per_query
 
 RANKED = "ABCDEFGH"
@@ -44,7 +45,9 @@ def all_rankings(labels: dict[str, int], extra: str = "") -> tuple[dict[str, Any
     st.none() | st.dictionaries(st.integers(-1, 3), st.integers(0, 4), max_size=2),
     st.booleans(),
 )
-def test_ndcg_ue_is_the_oracle(run, qrels, k, version, dcg, gains, judged_only):
+def test_ndcg_ue_is_the_oracle(
+    run: Run, qrels: Labels, k: int | None, version: int, dcg: str, gains: Any, judged_only: bool
+) -> None:
     assume_common(run, qrels)
     params = {"version": version, "dcg": dcg, "judged_only": judged_only}
     if gains is not None:
@@ -75,7 +78,9 @@ def test_ndcg_ue_is_the_oracle(run, qrels, k, version, dcg, gains, judged_only):
     st.integers(1, 3),
     st.booleans(),
 )
-def test_ap_ue_is_the_oracle(run, qrels, k, version, exact, rel, judged_only):
+def test_ap_ue_is_the_oracle(
+    run: Run, qrels: Labels, k: int | None, version: int, exact: bool, rel: int, judged_only: bool
+) -> None:
     assume_common(run, qrels)
     measure = AP_UE(
         version=version, expected="exact" if exact else "independent", rel=rel, judged_only=judged_only
@@ -104,7 +109,9 @@ def test_ap_ue_is_the_oracle(run, qrels, k, version, exact, rel, judged_only):
     st.sampled_from([1, 2]),
     st.booleans(),
 )
-def test_the_corpus_pool_is_the_oracle(run, qrels, k, num_docs, version, exact):
+def test_the_corpus_pool_is_the_oracle(
+    run: Run, qrels: Labels, k: int | None, num_docs: int, version: int, exact: bool
+) -> None:
     assume_common(run, qrels)
     with RunContext({}, num_docs=num_docs):
         ndcg = per_query(nDCG_UE(pool="corpus", version=version) @ k, qrels, run)
@@ -126,7 +133,7 @@ def test_the_corpus_pool_is_the_oracle(run, qrels, k, num_docs, version, exact):
 @pytest.mark.parametrize(
     "grades", [(1,), (0, 1), (0, 0, 2), (0, 1, 2, 3), (0, 0, 1, 1, 3), (0, 0, 0, 1, 2, 4)]
 )
-def test_expected_dcg_is_the_mean_over_all_permutations(grades):
+def test_expected_dcg_is_the_mean_over_all_permutations(grades: Any) -> None:
     gains = [2.0**g - 1 for g in grades]
     for k in range(1, len(grades) + 3):
         mean = np.mean([oracles.ue_dcg(order, k) for order in itertools.permutations(gains)])
@@ -135,7 +142,7 @@ def test_expected_dcg_is_the_mean_over_all_permutations(grades):
 
 
 @pytest.mark.parametrize("n", range(1, 8))
-def test_exact_expected_sp_is_the_mean_over_all_permutations(n):
+def test_exact_expected_sp_is_the_mean_over_all_permutations(n: int) -> None:
     for n_relevant, k in itertools.product(range(n + 1), range(1, n + 3)):
         pool = [True] * n_relevant + [False] * (n - n_relevant)
         mean = np.mean([oracles.ue_sp(order, k) for order in itertools.permutations(pool)])
@@ -145,7 +152,7 @@ def test_exact_expected_sp_is_the_mean_over_all_permutations(n):
         assert published == pytest.approx(min(k, n) * (n_relevant / n) ** 2, rel=1e-12)
 
 
-def test_the_published_expectation_and_the_true_one():
+def test_the_published_expectation_and_the_true_one() -> None:
     arguments = np.array([5]), np.array([20]), np.array([10])
     assert expected_sum_of_precisions(*arguments, exact=False)[0] == 0.625
     every = []
@@ -162,7 +169,7 @@ def test_the_published_expectation_and_the_true_one():
     "labels",
     [{"A": 1, "B": 0, "C": 0, "D": 0}, {"A": 3, "B": 1, "C": 0, "D": 0, "E": 2}, {"A": 1, "B": 1, "C": -1}],
 )
-def test_version_2_averages_to_a_numerator_of_zero(labels, k):
+def test_version_2_averages_to_a_numerator_of_zero(labels: Any, k: int | None) -> None:
     """A - REB has mean 0 over all rankings of the pool; the published E[SP@k] has not."""
     qrels, run = all_rankings(labels)
     gain = [oracles.gain_oracle(g, "exp-log2") for g in sorted(labels.values(), reverse=True)]
@@ -187,7 +194,7 @@ def test_version_2_averages_to_a_numerator_of_zero(labels, k):
             assert np.mean(numerators) == pytest.approx(0, abs=1e-12)
 
 
-def test_judged_only_compares_with_rankings_of_what_it_leaves():
+def test_judged_only_compares_with_rankings_of_what_it_leaves() -> None:
     """Also with unjudged documents in the ranking, and a negative label, which counts as unjudged there."""
     labels = {"A": 1, "B": 0, "C": -1}
     qrels, run = all_rankings(labels, extra="X")
@@ -205,7 +212,7 @@ def test_judged_only_compares_with_rankings_of_what_it_leaves():
     st.permutations(RANKED),
     random_campaigns.cutoffs,
 )
-def test_ranges(labels, order, k):
+def test_ranges(labels: dict[str, int], order: Any, k: int | None) -> None:
     qrels, run = {"q": labels}, {"q": ranked(order)}
     for name in ("nDCG_UE", "AP_UE", "AP_UE(expected='exact')"):
         two = ir_measures.parse_measure(f"{name}@{k}")
@@ -217,7 +224,7 @@ def test_ranges(labels, order, k):
     st.dictionaries(st.sampled_from(RANKED), st.integers(-1, 3), min_size=1),
     st.none() | random_campaigns.cutoffs,
 )
-def test_a_perfect_ranking(labels, k):
+def test_a_perfect_ranking(labels: dict[str, int], k: int | None) -> None:
     order = sorted(labels, key=lambda d: labels[d], reverse=True)
     qrels, run = {"q": labels}, {"q": ranked(order)}
     gain = {max(g, 0) for g in labels.values()}
@@ -230,7 +237,7 @@ def test_a_perfect_ranking(labels, k):
         assert value == pytest.approx(1 if something_to_rank else 0, abs=1e-12)
 
 
-def test_version_1_of_a_perfect_ranking_is_below_1():
+def test_version_1_of_a_perfect_ranking_is_below_1() -> None:
     value = (AP_UE(version=1) @ 2).calc_aggregate({"q": {"A": 1, "B": 1}}, {"q": ranked("AB")})
     assert value == 0.5  # all of the pool is relevant, so REB = IUB
     value = (nDCG_UE(version=1) @ 1).calc_aggregate(
@@ -240,7 +247,7 @@ def test_version_1_of_a_perfect_ranking_is_below_1():
 
 
 @pytest.mark.parametrize("measure", [nDCG_UE, AP_UE, AP_UE(expected="exact")])
-def test_missing_and_empty_rankings_and_queries_without_relevant_documents(measure):
+def test_missing_and_empty_rankings_and_queries_without_relevant_documents(measure: Any) -> None:
     qrels = {
         "missing": {"A": 1, "B": 0},
         "irrelevant": {"A": 1, "B": 0},
@@ -259,7 +266,7 @@ def test_missing_and_empty_rankings_and_queries_without_relevant_documents(measu
     assert per_query(measure(version=1) @ 2, qrels, {})["missing"] == 0
 
 
-def test_where_all_of_the_pool_is_alike_there_is_nothing_to_rank():
+def test_where_all_of_the_pool_is_alike_there_is_nothing_to_rank() -> None:
     """IUB = REB, which rounding must not turn into a division by 1e-16."""
     docs = [f"d{i}" for i in range(30)]
     for label in (1, 2, 3):
@@ -271,14 +278,14 @@ def test_where_all_of_the_pool_is_alike_there_is_nothing_to_rank():
     assert (AP_UE @ 4).calc_aggregate(qrels, half) == -0.5  # SP 2 where every ranking of the pool has 4
 
 
-def test_a_ranking_shorter_than_the_pool_is_compared_with_rankings_of_the_pool():
+def test_a_ranking_shorter_than_the_pool_is_compared_with_rankings_of_the_pool() -> None:
     qrels, run = {"q": {"A": 1, "B": 1, "C": 0, "D": 0}}, {"q": ranked("A")}
     # Without a cutoff k is the whole pool: SP 1, IUB 2, E[SP] = 4 · (1/2)² = 1.
     assert AP_UE.calc_aggregate(qrels, run) == 0
     assert (AP_UE @ 1).calc_aggregate(qrels, run) == 1
 
 
-def test_random_rankings_do_not_average_to_zero_in_version_2():
+def test_random_rankings_do_not_average_to_zero_in_version_2() -> None:
     """The mean of the *values* is not 0: above and below the random level are scaled differently."""
     qrels, run = all_rankings({"A": 1, "B": 0, "C": 0, "D": 0})
     assert (nDCG_UE @ 1).calc_aggregate(qrels, run) == pytest.approx(-0.5)
@@ -288,7 +295,7 @@ def test_random_rankings_do_not_average_to_zero_in_version_2():
 
 
 @pytest.mark.parametrize("name", ["nDCG_UE", "AP_UE", "AP_UE(expected='exact')"])
-def test_the_corpus_is_a_pool_in_which_everything_is_judged(name):
+def test_the_corpus_is_a_pool_in_which_everything_is_judged(name: str) -> None:
     labels, run = {"A": 2, "B": 1, "C": 0}, {"q": ranked("XBA")}
     measure = ir_measures.parse_measure(f"{name}@5")
     everything = {**labels, **{f"u{i}": 0 for i in range(997)}}
@@ -298,7 +305,7 @@ def test_the_corpus_is_a_pool_in_which_everything_is_judged(name):
         )
 
 
-def test_what_the_corpus_needs():
+def test_what_the_corpus_needs() -> None:
     qrels, run = {"q": {"A": 1, "B": 0}}, {"q": ranked("A")}
     measure = nDCG_UE(pool="corpus") @ 5
     for context in (None, RunContext({})):
@@ -316,7 +323,7 @@ def test_what_the_corpus_needs():
         (AP_UE(pool="corpus", judged_only=True) @ 5).validate_params()
 
 
-def test_the_bounds_of_one_context_do_not_leak_into_another():
+def test_the_bounds_of_one_context_do_not_leak_into_another() -> None:
     qrels, run = {"q": {"A": 1, "B": 0}}, {"q": ranked("XA")}
     measure, values = AP_UE(pool="corpus", expected="exact") @ 2, []
     for num_docs in (2, 20):
@@ -337,7 +344,7 @@ def test_the_bounds_of_one_context_do_not_leak_into_another():
 # ---- through ir_measures ---------------------------------------------------------------------------------
 
 
-def test_it_needs_no_context_and_stands_beside_absolute_measures():
+def test_it_needs_no_context_and_stands_beside_absolute_measures() -> None:
     qrels, run = {"q": {"A": 2, "B": 0, "C": 1}}, {"q": ranked("BAC")}
     measures = [
         ir_measures.parse_measure(m)
@@ -357,7 +364,7 @@ def test_it_needs_no_context_and_stands_beside_absolute_measures():
         "AP_UE(judged_only=True)",
     ],
 )
-def test_repr_round_trips(text):
+def test_repr_round_trips(text: str) -> None:
     measure = ir_measures.parse_measure(text)
     assert repr(measure) == text and ir_measures.parse_measure(repr(measure)) == measure
 
@@ -365,12 +372,12 @@ def test_repr_round_trips(text):
 @pytest.mark.parametrize(
     "text", ["nDCG_UE(version=3)@5", "AP_UE(expected='maybe')", "AP_UE(dcg='log2')", "nDCG_UE@0"]
 )
-def test_wrong_parameters(text):
+def test_wrong_parameters(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not allowed|has no parameter"):
         ir_measures.parse_measure(text)
 
 
-def test_within_a_query_it_orders_rankings_as_the_measure_it_normalizes():
+def test_within_a_query_it_orders_rankings_as_the_measure_it_normalizes() -> None:
     labels = {"A": 2, "B": 1, "C": 0, "D": 0}
     qrels, run = all_rankings(labels)
     for ue, plain in [(nDCG_UE, "nDCG(dcg='exp-log2')@3"), (AP_UE(version=1, expected="exact"), "AP@3")]:
