@@ -62,7 +62,7 @@ def med_err(
     best, value = lowest, difference(lowest)
     # A node is a bound, the difference to maximize, and the range that every grade is confined to.
     stack = [(1.0, _Difference(*pair), lowest, highest) for pair in ((y, z), (z, y))]
-    while stack and time.monotonic() < deadline:
+    while stack and time.thread_time() < deadline:
         _, objective, lowest, highest = stack.pop()
         bound, least, greatest = objective.over(_go_on(highest, max_grade), _go_on(lowest, max_grade))
         if bound <= abs(value) + TOLERANCE:

@@ -87,7 +87,7 @@ def checked_rankings(
 
 
 def deadline_after(time_limit: float | None) -> float:
-    """The `time.monotonic()` moment at which a search must stop.
+    """The `time.thread_time()` moment at which a search must stop.
 
     Raises:
         ValueError: for a negative limit or NaN.
@@ -96,4 +96,4 @@ def deadline_after(time_limit: float | None) -> float:
         return math.inf
     if not time_limit >= 0:
         raise ValueError(f"time_limit must be None or a number of seconds from 0 up, got {time_limit}")
-    return time.monotonic() + time_limit
+    return time.thread_time() + time_limit

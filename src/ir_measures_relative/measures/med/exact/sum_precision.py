@@ -11,15 +11,21 @@ judged relevant fold into its linear part, and `quadratic.improve` searches for 
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+import heapq
+import itertools
+import time
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from .quadratic import improve
+from .relaxation import Mixture, Relaxation
 from .solution import OPEN, TOLERANCE, FloatArray, IntArray, Solution, checked_rankings, deadline_after
 
 Norm = Literal["k", "R", "min"]
+
+ATTEMPTS = 30
+"""So many prices are tried for one number of relevant documents, before the search branches."""
 
 
 def med_sum_precision(
@@ -57,28 +63,7 @@ def med_sum_precision(
     """
     deadline = deadline_after(time_limit)
     y, z, label = _checked(y, z, label, cutoff, norm, other_relevant)
-    best, difference = _greedy(y, z, label, cutoff, norm, other_relevant)
-    relevant = int((label == 1).sum()) + other_relevant
-    upper = 0.0
-    for winner, loser in ((y, z), (z, y)):
-        constant, linear, pairs, free = _quadratic(winner, loser, label)
-        for fixed, per_document in _normalizers(norm, cutoff, relevant):
-            # In units of the smallest N that a difference can have, the excess over 0 bounds what λ can gain.
-            unit = max(fixed, 1)
-            while True:
-                value = abs(difference)
-                x, excess = improve(
-                    (constant - value * fixed) / unit,
-                    (linear - value * per_document) / unit,
-                    pairs / unit,
-                    deadline=deadline,
-                )
-                if x is None:
-                    upper = max(upper, value + excess)
-                    break
-                best = _labeled(label, free[x == 1])
-                difference = _difference(y, z, best, cutoff, norm, other_relevant)
-    return Solution.of(difference, upper, best)
+    return _Search(y, z, label, cutoff, norm, other_relevant).run(deadline)
 
 
 def greedy_sum_precision(
@@ -106,6 +91,141 @@ def greedy_sum_precision(
     return Solution.of(difference, 1.0, best)
 
 
+class _Node(NamedTuple):
+    """A part of the search: some open documents are labeled. Nodes are ordered by their bound, then by age."""
+
+    priority: tuple[float, int]
+    winner: IntArray
+    loser: IntArray
+    label: IntArray
+    bounds: FloatArray  #: on SP(winner) - SP(loser), by the number of relevant documents in the two lists
+
+
+class _Search:
+    """Branch and bound, the node with the largest bound first."""
+
+    def __init__(
+        self, y: IntArray, z: IntArray, label: IntArray, cutoff: int, norm: Norm, other_relevant: int
+    ) -> None:
+        self.problem = y, z, label
+        self.norm: Norm = norm
+        self.cutoff = cutoff
+        self.other_relevant = other_relevant
+        counts = range(other_relevant, other_relevant + len(label) + 1)
+        self.normalizer = np.array([_normalizer(norm, cutoff, r) for r in counts], dtype=np.float64)
+        self.best, self.difference = _greedy(y, z, label, cutoff, norm, other_relevant)
+        self.nodes: list[_Node] = []
+        self.age = itertools.count()
+
+    @property
+    def value(self) -> float:
+        """The largest difference so far."""
+        return abs(self.difference)
+
+    @property
+    def upper(self) -> float:
+        """No labeling exceeds this."""
+        return max(self.value, -self.nodes[0].priority[0] if self.nodes else 0.0)
+
+    def run(self, deadline: float) -> Solution:
+        """Search until the value is proved to be the largest, or the time is up."""
+        y, z, label = self.problem
+        for winner, loser in ((y, z), (z, y)):
+            self.push(winner, loser, label, self.normalizer)  # a score is at most 1, so is a difference
+        while self.upper > self.value + TOLERANCE and time.thread_time() < deadline:
+            self.explore(heapq.heappop(self.nodes), deadline)
+        return Solution.of(self.difference, self.upper, self.best)
+
+    def push(self, winner: IntArray, loser: IntArray, label: IntArray, bounds: FloatArray) -> None:
+        """Leave a node for later."""
+        priority = -float((bounds / self.normalizer).max()), next(self.age)
+        heapq.heappush(self.nodes, _Node(priority, winner, loser, label, bounds))
+
+    def explore(self, node: _Node, deadline: float) -> None:
+        """Bound the numbers of relevant documents that can be better than the best; branch where that fails."""
+        winner, loser = node.winner, node.loser
+        label = self.decided(winner, loser, node.label)
+        relaxation = Relaxation(winner, loser, label, self.cutoff)
+        counts = relaxation.relevant + np.arange(len(relaxation.free) + 1)
+        bounds = np.full(len(node.bounds), -np.inf)
+        bounds[counts] = node.bounds[counts]
+        table = np.empty((0, 0))
+        while (unproved := bounds[counts] > (self.value + TOLERANCE) * self.normalizer[counts]).any():
+            # The first run of counts without a proof. Prices that suit one count prove those from about a third
+            # of it to three times as many, so it is best to aim beyond the first.
+            least = int(unproved.argmax())
+            proved = np.flatnonzero(~unproved[least:])
+            most = least + int(proved[0]) - 1 if len(proved) else len(relaxation.free)
+            aim = min(max(2 * least, 1), most)
+            # The last prices, though they were chosen for fewer documents, tell which so many may be.
+            labels = relaxation.labels(table, aim) if aim < len(table) else np.zeros(len(relaxation.free))
+            price = relaxation.lost(labels) + 0.5
+            mixture = None
+            for _ in range(ATTEMPTS):
+                if time.thread_time() >= deadline:
+                    return self.push(winner, loser, label, bounds)
+                found, table = relaxation.bounds(price, most)
+                some = counts[: most + 1]
+                bounds[some] = np.minimum(bounds[some], found)
+                labels = relaxation.labels(table, aim)
+                self.consider(label, relaxation.free[labels > 0])
+                if bounds[counts[aim]] <= (self.value + TOLERANCE) * self.normalizer[counts[aim]]:
+                    break
+                if mixture is None:
+                    mixture = Mixture(relaxation, labels)
+                else:
+                    mixture.add(labels)
+                price = mixture.price
+            else:
+                assert mixture is not None
+                return self.branch(node, label, relaxation, mixture.share, bounds)
+
+    def decided(self, winner: IntArray, loser: IntArray, label: IntArray) -> IntArray:
+        """The labels with those of documents set that are better relevant, or not, whatever the others are.
+
+        Better means SP(winner) - SP(loser) - λN, which is positive for a labeling with a ratio above λ alone. One
+        more relevant document adds its linear part, its pairs with others that are relevant, and -λ or nothing.
+        """
+        _, linear, pairs, free = _quadratic(winner, loser, label)
+        relevant = int((label == 1).sum()) + self.other_relevant
+        grows = np.array([{"k": False, "R": True, "min": n < self.cutoff}[self.norm] for n in (relevant, relevant + len(free) - 1)])
+        dearest, cheapest = self.value * grows
+        gains = np.maximum(pairs, 0).sum(axis=1)
+        losses = pairs.sum(axis=1) - gains
+        label, undecided = label.copy(), np.ones(len(free), dtype=bool)
+        while True:
+            zeros = undecided & (linear + gains <= cheapest)
+            ones = undecided & ~zeros & (linear + losses >= dearest)
+            done = zeros | ones
+            if not done.any():
+                return label
+            label[free[zeros]], label[free[ones]] = 0, 1
+            undecided &= ~done
+            linear += pairs[:, ones].sum(axis=1)
+            gain = np.maximum(pairs[:, done], 0).sum(axis=1)
+            gains -= gain
+            losses -= pairs[:, done].sum(axis=1) - gain
+
+    def consider(self, label: IntArray, relevant: IntArray) -> None:
+        """Keep this labeling if it is the best so far."""
+        y, z, _ = self.problem
+        labels = _labeled(label, relevant)
+        difference = _difference(y, z, labels, self.cutoff, self.norm, self.other_relevant)
+        if abs(difference) > self.value + TOLERANCE:
+            self.best, self.difference = labels, difference
+
+    def branch(
+        self, node: _Node, label: IntArray, relaxation: Relaxation, share: FloatArray, bounds: FloatArray
+    ) -> None:
+        """Label the document that is most in doubt; of two, that which the winner ranks higher counts more."""
+        doubt = (share * (1 - share) + 1e-9) / np.sqrt(node.winner[relaxation.free])
+        document = relaxation.free[doubt.argmax()]
+        for relevant in (0, 1):
+            labels = label.copy()
+            labels[document] = relevant
+            self.push(node.winner, node.loser, labels, bounds)
+
+
 def _checked(
     y: npt.ArrayLike, z: npt.ArrayLike, label: npt.ArrayLike, cutoff: int, norm: str, other_relevant: int
 ) -> tuple[IntArray, IntArray, IntArray]:
@@ -114,15 +234,6 @@ def _checked(
     if other_relevant < 0:
         raise ValueError(f"other_relevant must not be negative, got {other_relevant}")
     return checked_rankings(y, z, label, top_label=1, cutoff=cutoff)
-
-
-def _normalizers(norm: Norm, cutoff: int, relevant: int) -> list[tuple[int, int]]:
-    """N as pairs (a, b): N = a + b·(number of open documents labeled relevant).
-
-    A non-negative difference over min(k, R) is the larger of those over k and over R, and the maximum is
-    never negative, since one of the two rankings wins. So for "min" both are searched.
-    """
-    return {"k": [(cutoff, 0)], "R": [(relevant, 1)], "min": [(cutoff, 0), (relevant, 1)]}[norm]
 
 
 def _quadratic(
