@@ -22,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from .solution import OPEN, FloatArray, IntArray
+from .solution import FloatArray, IntArray
 
 # So many numbers at a time are computed in advance: enough to make few calls of numpy, few enough for the cache.
 BLOCK = 1 << 15
@@ -31,24 +31,26 @@ BLOCK = 1 << 15
 class Relaxation:
     """The bounds for one labeling, of which the open documents of the winner are still to be labeled.
 
-    An open document that only the loser holds is not relevant: it would raise nothing but the loser.
-
-    Attributes:
+    Args:
+        winner, loser: the positions of all documents, 0 for the absent ones.
+        label: their labels. Open documents that only the loser holds count as not relevant.
         free: the open documents of the winner, in its order.
-        relevant: how many documents are labeled relevant already.
+        cutoff: k.
     """
 
-    def __init__(self, winner: IntArray, loser: IntArray, label: IntArray, cutoff: int) -> None:
-        free = np.flatnonzero((label == OPEN) & (winner > 0))
-        self.free = free[winner[free].argsort()]
-        self.relevant = int((label == 1).sum())
+    def __init__(
+        self, winner: IntArray, loser: IntArray, label: IntArray, free: IntArray, cutoff: int
+    ) -> None:
         self._depth = cutoff
-        self._won = winner[self.free]
-        self._lost = np.where(loser[self.free] > 0, loser[self.free], cutoff + 1)
+        self._won = winner[free]
+        self._lost = np.where(loser[free] > 0, loser[free], cutoff + 1)
         i = np.arange(1, cutoff + 1)
         self._weight = 1 / i - np.where(i < cutoff, 1 / (i + 1), 0)
         # Y_i and Z_i if no free document is relevant, and the range of δ_i.
-        self._known_won, self._known_lost = self._by_depth(winner[label == 1]), self._by_depth(loser[label == 1])
+        self._known_won, self._known_lost = (
+            self._by_depth(winner[label == 1]),
+            self._by_depth(loser[label == 1]),
+        )
         lead = self._known_won - self._known_lost
         first = self._won < self._lost
         self._least = lead - self._by_depth(self._lost[~first]) + self._by_depth(self._won[~first])
@@ -89,7 +91,7 @@ class Relaxation:
         delta = np.clip(np.ceil(gap), self._least, self._most)
         known = self.sum(delta * gap - triangle(delta - 1) + price * (self._known_won - self._known_lost))
 
-        size = len(self.free)
+        size = len(self._won)
         table = np.empty((most + 1, size + 1))
         table[0] = 0.0
         block = max(1, BLOCK // self._depth)
@@ -108,8 +110,8 @@ class Relaxation:
 
     def labels(self, table: FloatArray, count: int) -> FloatArray:
         """The labels of the free documents that attain the bound for `count` relevant ones."""
-        result = np.zeros(len(self.free))
-        end = len(self.free)
+        result = np.zeros(len(self._won))
+        end = len(self._won)
         for n in range(count, 0, -1):
             row = table[n, n : end + 1]
             end = n - 1 + int(row.searchsorted(row[-1]))  # where the maximum so far was reached first
@@ -118,33 +120,36 @@ class Relaxation:
 
 
 class Mixture:
-    """An average of labelings that tends to the maximum of the relaxation: the Frank-Wolfe method.
+    """An average of labelings that tends to the maximum of the relaxation: the method of Frank and Wolfe.
 
-    While no δ_i is at the end of its range, the smallest upper bound is the largest value of the concave
-    function Σ_i c_i (mean of T(Y_i) - T(mean of Z_i)) of such an average. There σ_i = mean of Z_i + ½.
+    While no δ_i is at the end of its range, the least bound is the largest value, over all averages of labelings,
+    of the concave function Σ_i c_i (mean of T(Y_i) - T(mean of Z_i)), and σ_i = mean of Z_i + ½ is its slope.
+
+    Attributes:
+        share: how often each free document is relevant.
     """
 
     def __init__(self, relaxation: Relaxation, labels: FloatArray) -> None:
         self._relaxation = relaxation
         self._gain = relaxation.sum(triangle(relaxation.won(labels)))
+        self._lost = relaxation.lost(labels)
         self.share = labels
-
-    def add(self, labels: FloatArray) -> None:
-        """Move towards this labeling, as far as the function grows."""
-        relaxation = self._relaxation
-        lost = relaxation.lost(self.share)
-        change = relaxation.lost(labels) - lost
-        gain = relaxation.sum(triangle(relaxation.won(labels))) - self._gain
-        curvature = relaxation.sum(change * change)
-        slope = gain - relaxation.sum(change * (lost + 0.5))
-        step = min(max(slope / curvature, 0.0), 1.0) if curvature > 0 else 1.0
-        self.share = self.share + step * (labels - self.share)
-        self._gain += step * gain
 
     @property
     def price(self) -> FloatArray:
         """The σ_i that suit the average."""
-        return self._relaxation.lost(self.share) + 0.5
+        return self._lost + 0.5
+
+    def add(self, labels: FloatArray) -> None:
+        """Move towards this labeling, as far as the function grows."""
+        change = self._relaxation.lost(labels) - self._lost
+        gain = self._relaxation.sum(triangle(self._relaxation.won(labels))) - self._gain
+        slope = gain - self._relaxation.sum(change * self.price)
+        curvature = self._relaxation.sum(change * change)
+        step = min(max(slope / curvature, 0.0), 1.0) if curvature > 0 else 1.0
+        self.share = self.share + step * (labels - self.share)
+        self._lost = self._lost + step * change
+        self._gain += step * gain
 
 
 def triangle(n: npt.NDArray[np.float64]) -> FloatArray:
