@@ -289,15 +289,17 @@ class Search:
         return None
 
     def _decided(self, node: Node) -> IntArray:
-        """The labels with those set that a labeling above the present value may have as well as others.
+        """The labels with those set that the best labeling of the node, if it is above the value, may have.
 
-        It has a positive SP(winner) - SP(loser) - λN, λ the value, and keeps it where the sum does not fall. One
-        more relevant document costs λ where it increases N.
+        That has SP(winner) - SP(loser) - λN = 0, λ its ratio, and no other more; so a document that does not lower
+        the sum may be relevant, and one that does not raise it need not be. One more relevant document costs λ
+        where it increases N. λ is above the value and within the bound of the node.
         """
         quadratic = node.quadratic or Quadratic.of(node.winner, node.loser, node.label)
         known = int((node.label == 1).sum())
-        costs = self.value * np.diff(self._normalizer[known : known + len(quadratic.free) + 1])
-        return quadratic.decided(node.label, costs.min(initial=self.value), costs.max(initial=0.0))
+        growth = np.diff(self._normalizer[known : known + len(quadratic.free) + 1])
+        least, most = self.value * growth.min(initial=1), -node.priority[0] * growth.max(initial=0)
+        return quadratic.decided(node.label, float(least), float(most))
 
     def _consider(self, label: IntArray, relevant: npt.ArrayLike) -> None:
         """Keep this labeling if it is better."""
