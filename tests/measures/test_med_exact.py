@@ -209,9 +209,9 @@ def test_no_labeling_exceeds_the_bound_for_its_number_of_relevant_documents(seed
             complete[free] = chosen
             found = sum_precision_difference(y.tolist(), z.tolist(), complete.tolist(), 9, "k", 0) * 9
             best[sum(chosen)] = max(best[sum(chosen)], float(found))
-            # Prices that suit a labeling make its own bound tight.
-            tight, _ = relaxation.bounds(relaxation.lost(np.array(chosen, dtype=float)) + 0.5, len(free))
-            assert tight[sum(chosen)] >= found - 1e-12
+            # Prices that suit a labeling must not bring its bound below it.
+            suited, _ = relaxation.bounds(relaxation.lost(np.array(chosen, dtype=float)) + 0.5, len(free))
+            assert suited[sum(chosen)] >= found - 1e-12
         assert (bounds >= best - 1e-12).all()
         for count in range(len(free) + 1):
             assert relaxation.labels(table, count).sum() == count

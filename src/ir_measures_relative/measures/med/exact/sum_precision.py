@@ -181,6 +181,12 @@ class Search:
             "R": np.maximum(relevant, 1),
             "min": relevant.clip(1, cutoff),
         }[norm]
+        # Whether one more relevant document adds 1 to N, or nothing.
+        self._growth = {
+            "k": np.zeros(len(relevant), dtype=np.int64),
+            "R": np.ones(len(relevant), dtype=np.int64),
+            "min": (relevant < cutoff).astype(np.int64),
+        }[norm]
         self._nodes: list[Node] = []
         self._age = itertools.count()
         self.best = _labeled(label, [])
@@ -297,7 +303,7 @@ class Search:
         """
         quadratic = node.quadratic or Quadratic.of(node.winner, node.loser, node.label)
         known = int((node.label == 1).sum())
-        growth = np.diff(self._normalizer[known : known + len(quadratic.free) + 1])
+        growth = self._growth[known : known + len(quadratic.free)]
         least, most = self.value * growth.min(initial=1), -node.priority[0] * growth.max(initial=0)
         return quadratic.decided(node.label, float(least), float(most))
 
