@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from typing import Any
@@ -12,6 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ir_measures_relative.measures.med.exact import Solution, greedy_sum_precision, med_err, med_sum_precision
+from ir_measures_relative.measures.med.exact import solution as solution_module
+from ir_measures_relative.measures.med.exact import sum_precision as sum_precision_module
+from ir_measures_relative.measures.med.exact.relaxation import Relaxation
 from oracles_med_exact import brute_force, err_difference, sum_precision_difference
 
 NORMS = ["k", "R", "min"]
@@ -163,6 +167,57 @@ def check_err(
     check_labels(stopped, grade, max_grade, difference(stopped.labels.tolist()))
 
 
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("attempts", [2, 30])
+def test_the_proof_does_not_lean_on_a_good_start(
+    norm: Any, attempts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a poor labeling the value rises many times during the search: what was decided before must still hold."""
+    monkeypatch.setattr(sum_precision_module.Search, "_greedy", lambda *_: None)
+    monkeypatch.setattr(sum_precision_module, "ATTEMPTS", attempts)
+    rng = np.random.default_rng([attempts, NORMS.index(norm)])
+    for _ in range(40):
+        y, z, label = near_copy(rng, 16)
+        label = np.where(rng.random(16) < 0.5, label, rng.integers(0, 2, 16))
+        label[np.flatnonzero(label == -1)[9:]] = 0
+        check_value(y, z, label, norm, int(rng.choice([0, 1, 5])))
+        y, z, label = random_pair(rng, 9, 0.8)
+        check_value(y, z, label, norm, int(rng.choice([0, 1, 5])))
+
+
+def check_value(y: np.ndarray, z: np.ndarray, label: np.ndarray, norm: Any, other_relevant: int) -> None:
+    def difference(labels: Any) -> Any:
+        return sum_precision_difference(y.tolist(), z.tolist(), list(labels), 12, norm, other_relevant)
+
+    solution = med_sum_precision(y, z, label, cutoff=12, norm=norm, other_relevant=other_relevant)
+    assert solution.exact
+    assert solution.value == pytest.approx(float(brute_force(label.tolist(), (0, 1), difference)), abs=2e-10)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_labeling_exceeds_the_bound_for_its_number_of_relevant_documents(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        y, z, label = near_copy(rng, 9) if rng.random() < 0.5 else random_pair(rng, 9, 0.7)
+        free = sum_precision_module.open_documents(y, label)
+        label[(label == -1) & (y == 0)] = 0
+        relaxation = Relaxation(y, z, label, free, 9)
+        price = rng.normal(3, 3, 9)
+        bounds, table = relaxation.bounds(price, len(free))
+        best = np.full(len(free) + 1, -np.inf)
+        for chosen in itertools.product((0, 1), repeat=len(free)):
+            complete = label.copy()
+            complete[free] = chosen
+            found = sum_precision_difference(y.tolist(), z.tolist(), complete.tolist(), 9, "k", 0) * 9
+            best[sum(chosen)] = max(best[sum(chosen)], float(found))
+            # Prices that suit a labeling must not bring its bound below it.
+            suited, _ = relaxation.bounds(relaxation.lost(np.array(chosen, dtype=float)) + 0.5, len(free))
+            assert suited[sum(chosen)] >= found - 1e-12
+        assert (bounds >= best - 1e-12).all()
+        for count in range(len(free) + 1):
+            assert relaxation.labels(table, count).sum() == count
+
+
 # ---- the search at depth ---------------------------------------------------------------------------------
 
 
@@ -180,6 +235,15 @@ def test_interval_holds_the_maximum_when_time_runs_out(time_limit: float) -> Non
             assert stopped.exact or stopped.upper > stopped.lower
 
 
+def test_the_time_limit_counts_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that is busy with other work does not end the search early."""
+    y, z, label = random_pair(np.random.default_rng(7), 60, 0.9)
+    hours = iter(range(0, 10**9, 3600))
+    monkeypatch.setattr(solution_module.time, "monotonic", lambda: float(next(hours)))
+    assert med_sum_precision(y, z, label, cutoff=60, norm="R").exact
+    assert med_err(y[:10], z[:10], label[:10], cutoff=10, max_grade=1).exact
+
+
 def test_greedy_is_not_always_optimal() -> None:
     # Judged relevant: A in Y, D and E in Z. Neither B nor C adds to Y's lead (1/30 less for each alone), but
     # both together do: 17/300 instead of 16/300.
@@ -192,7 +256,8 @@ def test_greedy_is_not_always_optimal() -> None:
     assert exact.exact and not greedy.exact
 
 
-def test_optimum_is_proved_at_depth_100_on_real_runs(robust03: Any) -> None:
+@pytest.mark.parametrize("depth", [100, 1000])
+def test_optimum_is_proved_at_depth_on_real_runs(robust03: Any, depth: int) -> None:
     runs, qrels = robust03
     judgments = dict(list(qrels.groupby("query_id")))
     first, second = (runs[name] for name in sorted(runs)[:2])
@@ -200,7 +265,7 @@ def test_optimum_is_proved_at_depth_100_on_real_runs(robust03: Any) -> None:
         {
             query: rows.assign(score=rows.score.astype(np.float32))
             .sort_values(["score", "doc_id"], ascending=False)
-            .doc_id[:100]
+            .doc_id[:depth]
             for query, rows in run.groupby("query_id")
         }
         for run in (first, second)
@@ -217,9 +282,8 @@ def test_optimum_is_proved_at_depth_100_on_real_runs(robust03: Any) -> None:
                     [at_y.get(d, 0) for d in documents],
                     [at_z.get(d, 0) for d in documents],
                     label,
-                    cutoff=100,
+                    cutoff=depth,
                     norm=norm,
-                    time_limit=None,
                 )
                 assert solution.exact
 

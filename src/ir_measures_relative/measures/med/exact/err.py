@@ -12,12 +12,10 @@ other than 0 and the top one.
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import numpy.typing as npt
 
-from .solution import OPEN, TOLERANCE, FloatArray, IntArray, Solution, checked_rankings, deadline_after
+from .solution import OPEN, TOLERANCE, Clock, FloatArray, IntArray, Solution, checked_rankings
 
 
 def med_err(
@@ -41,7 +39,7 @@ def med_err(
         grade: shape (documents,), -1 open, else 0 to `max_grade`.
         cutoff: k; later positions count as absent.
         max_grade: the top grade, at least 1.
-        time_limit: seconds, None for no limit; looked at between the steps of the search.
+        time_limit: seconds of CPU time, None for no limit; looked at between the steps of the search.
 
     Returns:
         The solution, its value in [0, 1). When time runs out, `lower` and `upper` enclose the maximum.
@@ -51,7 +49,7 @@ def med_err(
     """
     if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
         raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")
-    deadline = deadline_after(time_limit)
+    clock = Clock(time_limit)
     y, z, grade = checked_rankings(y, z, grade, top_label=max_grade, cutoff=cutoff)
 
     def difference(grades: IntArray) -> float:
@@ -62,7 +60,7 @@ def med_err(
     best, value = lowest, difference(lowest)
     # A node is a bound, the difference to maximize, and the range that every grade is confined to.
     stack = [(1.0, _Difference(*pair), lowest, highest) for pair in ((y, z), (z, y))]
-    while stack and time.monotonic() < deadline:
+    while stack and not clock.expired():
         _, objective, lowest, highest = stack.pop()
         bound, least, greatest = objective.over(_go_on(highest, max_grade), _go_on(lowest, max_grade))
         if bound <= abs(value) + TOLERANCE:
