@@ -18,6 +18,7 @@ from ir_measures_relative import NRG, AP_Rareness, P_Rareness, RunContext, nDCG_
 
 _ABSOLUTE = [nDCG @ 10, AP, P @ 10, RR, R @ 1000]
 _IN_PYTREC_EVAL = {"ndcg_cut.10", "map", "P.10", "recip_rank", "recall.1000"}
+_SYSTEMS = 9  # for pt.Experiment, which takes its time
 
 HOST, HOST_FIVE = "ir_measures, nDCG@10", "ir_measures, the same five"
 BEST, BEST_FIVE = "best use of pytrec_eval, nDCG@10", "best use of pytrec_eval, the same five"
@@ -94,22 +95,23 @@ def calls(frames: Frames, qrels: pd.DataFrame, rounds: int) -> list[Row]:
         print("PyTerrier is not installed: no row for pt.Experiment\n")
     else:
         theirs = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
-        systems = [f.rename(columns=theirs).assign(name=n) for n, f in frames.items()]
+        names = list(frames)[:_SYSTEMS]
+        systems = [frames[n].rename(columns=theirs).assign(name=n) for n in names]
         labels = qrels.rename(columns=theirs)
         topics = pd.DataFrame({"qid": labels["qid"].unique(), "query": "x"})
 
         def experiment(measures: Sequence[ir_measures.Measure]) -> Side:
             def side() -> None:
                 with context:
-                    pt.Experiment(systems, topics, labels, measures, names=list(frames), validate="ignore")
+                    pt.Experiment(systems, topics, labels, measures, names=names, validate="ignore")
 
             return side
 
-        work, peer = "pt.Experiment, [nDCG@10, NRG@10], warm context", "pt.Experiment, [nDCG@10]"
+        work = f"pt.Experiment of {len(names)} frames, [nDCG@10, NRG@10], warm context"
+        peer = "pt.Experiment, [nDCG@10]"
         sides |= {work: experiment([nDCG @ 10, NRG @ 10]), peer: experiment([nDCG @ 10])}
         pairs.append((work, peer, 1.15))
-    for side in sides.values():
-        side()
+    sides[pairs[0][0]]()  # what warms the context
     found = interleaved(sides, rounds)
     return [Row(ours, peer, found[ours], found[peer], limit, "str") for ours, peer, limit in pairs]
 

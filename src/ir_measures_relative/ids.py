@@ -45,11 +45,13 @@ class Ids:
         """The ids of an array of strings.
 
         Raises:
-            TypeError: something else among them.
+            TypeError: something else among them, or a NUL, which ends a text in C and so stands in no file.
             UnicodeEncodeError: half of a surrogate pair, which no file can hold.
         """
         items = list(strings)
         data = np.frombuffer("\n".join(items).encode(), dtype=np.uint8)
+        if not data.all():
+            raise TypeError("an id holds a NUL")
         breaks = np.flatnonzero(data == ord("\n"))
         if len(breaks) == len(items) - 1:
             ends = np.append(breaks, len(data))

@@ -95,12 +95,14 @@ def kind_of_id(value: object) -> str:
     >>> kind_of_id(7), kind_of_id("\\ud800")
     ('an int', 'half of a surrogate pair')
     """
-    return "half of a surrogate pair" if isinstance(value, str) else kind_of(value)
+    if not isinstance(value, str):
+        return kind_of(value)
+    return "a string with a NUL" if "\0" in value else "half of a surrogate pair"
 
 
 def is_text(value: object) -> bool:
     """Whether a value is a string that a file can hold."""
     try:
-        return isinstance(value, str) and value.encode() is not None
+        return isinstance(value, str) and "\0" not in value and value.encode() is not None
     except UnicodeEncodeError:
         return False

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 _ROWS = 250_000  # a file
-_BUFFER = 256 * 2**20  # bytes
+_BUFFER = 128 * 2**20  # bytes
 _PIECE = 2**22  # bytes of ids that are copied at a time
 
 
@@ -40,7 +40,7 @@ def by_query(
 
     ``evaluate(dask.dataframe.read_parquet(folder), qrels, measures, names=names)``, with the names that this returns,
     then needs no shuffle. A run at a time is in memory, which takes about six times its file (unpacked), the buffer,
-    which is sorted, and one of the files that are written. The disk holds the rows once more meanwhile, 40 bytes and
+    which takes four times its size while it is sorted, and one of the files that are written. The disk holds the rows once more meanwhile, 40 bytes and
     a document id each. Nothing is in ``folder`` before all is; it does not appear where something goes wrong.
 
     Args:

@@ -53,7 +53,7 @@ def _one_column(frame: Any, names: list[str], source: str) -> Any:
     if column.ndim != 1:
         raise ValueError(f"{source}: the column {names[0]!r} stands twice in the DataFrame; drop one")
     for other in names[1:]:
-        if frame[other].ndim != 1 or not column.equals(frame[other]):
+        if frame[other].ndim != 1 or not column.astype(object).equals(frame[other].astype(object)):
             raise ValueError(
                 f"{source}: the columns {names[0]!r} and {other!r} differ; drop the one that is not meant"
             )
@@ -100,6 +100,8 @@ def _arrow_ids(column: Any) -> Ids | None:
     n, first = len(strings), strings.offset
     bounds = np.frombuffer(offsets, dtype=width)[first : first + n + 1].astype(np.int64, copy=False)
     bytes_ = np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
+    if not bytes_[bounds[0] : bounds[-1]].all():  # a NUL, which is refused where the ids are looked at
+        return None
     return Ids(bytes_, bounds[:-1], bounds[1:])
 
 
