@@ -39,9 +39,9 @@ def by_query(
     """Writes run files anew as Parquet files that hold some queries each, with all rows of these of every run.
 
     ``evaluate(dask.dataframe.read_parquet(folder), qrels, measures, names=names)``, with the names that this returns,
-    then needs no shuffle. A run at a time is in memory, which takes about six times its file (unpacked), the buffer,
-    which takes four times its size while it is sorted, and one of the files that are written. The disk holds the rows once more meanwhile, 40 bytes and
-    a document id each. Nothing is in ``folder`` before all is; it does not appear where something goes wrong.
+    then needs no shuffle. In memory is a run at a time, about six times its file (unpacked); the buffer, four times its
+    size while it is sorted; and one of the files that are written. The disk holds the rows once more meanwhile, 24
+    bytes and a document id each. ``folder`` appears when all is written, and does not where something goes wrong.
 
     Args:
         paths: a folder (every file in it is a run), a glob, a path, or several paths, as for
