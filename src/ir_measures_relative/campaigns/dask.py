@@ -48,8 +48,8 @@ def evaluate(
 
     A first pass over the columns ``name`` and ``query_id`` finds out which runs there are, and whether all rows of
     a query stand in one partition, as they do where the campaign was written query by query. If they do not, the
-    rows are shuffled by query, which is the slow part then. A partition must fit into the memory of a worker, with
-    room for its document ids as Python strings, so some 100 bytes a row.
+    rows are shuffled by query, which is the slow part then; :func:`by_query` writes run files so that they need not be.
+    A partition must fit into the memory of a worker, with some 200 bytes a row.
 
     Nothing reaches the client but the result, and per query its id and where it is (per run and query one number
     with :class:`BestOfOtherGroups`). Where no Dask client is active, Dask's threads do the work on this machine.
@@ -111,6 +111,8 @@ def evaluate(
     options["priors"] = {name: list(context.policy.priors_of(campaign, name)) for name in campaign.names}
 
     scored = campaign.scored(parsed, options)
+    if perquery and compute:
+        return campaign.together(dask.compute(*scored), parsed).long_table()
     if perquery:
         import dask.dataframe as dd
 
@@ -118,8 +120,7 @@ def evaluate(
         empty = Scores(
             campaign.names, parsed, object_array([]), np.empty((len(campaign.names), len(parsed), 0))
         )
-        lazy = dd.from_delayed(frames, meta=empty.long_table())
-        return campaign.in_order(lazy.compute(), parsed) if compute else lazy
+        return dd.from_delayed(frames, meta=empty.long_table())
     totals = dask.delayed(_add)([dask.delayed(_total)(scores) for scores in scored]).compute()
     result: pd.DataFrame = pd.DataFrame({"name": campaign.names})
     for j, measure in enumerate(parsed):
@@ -176,24 +177,18 @@ class _Campaign:
     def means(self, measure: ir_measures.Measure) -> dict[str, float]:
         """The mean of an absolute measure over the queries, as a context computes it."""
         if measure not in self._means:
-            index = {query: i for i, query in enumerate(self.query_ids)}
-            values = np.empty((len(self.names), len(index)))
-            for scores in _dask().compute(*self.scored([measure], {})):
-                values[:, [index[q] for q in scores.query_ids]] = scores.values[:, 0]
-            self._means[measure] = dict(zip(self.names, values.mean(axis=1).tolist(), strict=True))
+            scores = self.together(_dask().compute(*self.scored([measure], {})), [measure])
+            values = scores.values[:, 0].mean(axis=1)
+            self._means[measure] = dict(zip(self.names, values.tolist(), strict=True))
         return self._means[measure]
 
-    def in_order(self, frame: pd.DataFrame, measures: Sequence[ir_measures.Measure]) -> pd.DataFrame:
-        """Rows by run, measure and query, each in the order given."""
-        keys = []
-        for column, order in (
-            ("query_id", self.query_ids),
-            ("measure", map(str, measures)),
-            ("name", self.names),
-        ):
-            index = {value: i for i, value in enumerate(order)}
-            keys.append(frame[column].map(index).to_numpy())
-        return frame.take(np.lexsort(keys)).reset_index(drop=True)
+    def together(self, parts: Sequence[Scores], measures: list[ir_measures.Measure]) -> Scores:
+        """The scores of all parts, with the queries in the order of the qrels."""
+        index = {query: i for i, query in enumerate(self.query_ids)}
+        values = np.empty((len(self.names), len(measures), len(index)))
+        for part in parts:
+            values[:, :, [index[q] for q in part.query_ids]] = part.values
+        return Scores(self.names, measures, object_array(self.query_ids), values)
 
 
 def _score(
