@@ -74,6 +74,7 @@ __all__ = [
     "SignTest",
     "TaSC",
     "UniqueRel",
+    "bounds",
     "explain",
     "med",
     "nDCG_UE",
@@ -82,4 +83,5 @@ __all__ = [
     "sgnLP",
     "sgnLR",
     "sign_test",
+    "verdicts",
 ]
