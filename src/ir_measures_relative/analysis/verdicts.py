@@ -71,7 +71,7 @@ def verdicts(
     for measure in parsed:
         model = model_of(measure, judged, elsewhere)
         value, interval = differences(judged, measure, model, a, b)
-        counts = movable(model, a, b)
+        counts = movable(model, a, b, interval)
         if perquery:
             n = len(query_ids)
             index: dict[str, Any] = {
@@ -124,13 +124,14 @@ def differences(
     return value, interval
 
 
-def movable(model: Model, a: IntArray, b: IntArray) -> IntArray:
+def movable(model: Model, a: IntArray, b: IntArray, interval: Interval) -> IntArray:
     """How many unjudged documents can move the difference of each pair, shape (pairs, queries)."""
     docs, n = model.open_docs.docs, model.open_docs.n_queries
     result = np.empty((len(a), n), dtype=np.int64)
-    listed = model.open_docs.listed
+    listed = np.flatnonzero(model.open_docs.listed & model.open)
+    reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
     for i, (x, y) in enumerate(zip(a, b, strict=True)):
-        moves = (model.influence(int(x), int(y)) > TOLERANCE) & listed
+        moves = listed[model.influence(int(x), int(y), reach[i])[listed] > TOLERANCE]
         result[i] = np.bincount(docs.query[moves], minlength=n)
     return result
 

@@ -49,7 +49,7 @@ class Additive(Model):
         upper = known + self.highest * up + self.lowest * down
         return Interval(lower, upper, np.ones(lower.shape, dtype=bool))
 
-    def influence(self, a: int, b: int) -> FloatArray:
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         moved = np.abs(self.weight[a] - self.weight[b]) * (self.highest - self.lowest)
         result: FloatArray = np.where(self.open, moved, 0.0)
         return result

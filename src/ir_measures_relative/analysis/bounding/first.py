@@ -54,7 +54,7 @@ class Best(Model):
         np.maximum.at(result, query, won - lost)
         return result
 
-    def influence(self, a: int, b: int) -> FloatArray:
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         query = self.open_docs.docs.query
         x, y = (np.maximum(self.worth[i] - self._known[i, query], 0.0) for i in (a, b))
         result: FloatArray = np.where(self.open, np.maximum(x, y), 0.0)

@@ -62,5 +62,12 @@ class Model(ABC):
         """Of run a[i] less run b[i], shape (pairs, queries)."""
 
     @abstractmethod
-    def influence(self, a: int, b: int) -> FloatArray:
-        """About how far a label of each document of ``open_docs.docs`` can move the difference of two runs."""
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
+        """About how far a label of each document of ``open_docs.docs`` can move the difference of two runs.
+
+        Args:
+            reach: the largest size that the difference can have in each query.
+
+        Returns:
+            one value a document: 0 where it is judged, or can move nothing.
+        """

@@ -105,10 +105,12 @@ class Normalized(Model):
         result[:, 1:] = self.steps[:, None] * won[:, None, :]
         return result
 
-    def influence(self, a: int, b: int) -> FloatArray:
-        query = self.open_docs.docs.query
-        span = float(self.steps.sum())
-        ideal = np.maximum(self.ideals[..., 0].sum(axis=1), span)
-        moved = np.abs(self.weight[a] - self.weight[b]) * span / ideal[query]
-        result: FloatArray = np.where(self.open, moved, 0.0)
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
+        query, n = self.open_docs.docs.query, self.open_docs.n_queries
+        known = self.ideals[..., 0].sum(axis=1)
+        full = self.ideals[np.arange(n), :, self.sizes].sum(axis=1)
+        # A document that neither run holds counts by what it adds to the ideal.
+        grown = ratio(reach * (full - known), full * np.maximum(self.sizes, 1))
+        moved = np.abs(self.weight[a] - self.weight[b]) * ratio(np.full(n, self.steps.sum()), full)[query]
+        result: FloatArray = np.where(self.open, moved + grown[query], 0.0)
         return result
