@@ -43,15 +43,17 @@ def random_campaign(rng: random.Random, highest: int, most_open: int) -> Campaig
             runs[name][query] = {d: float(rng.randint(0, 6)) for d in ranked}
     runs = {n: r if any(r.values()) else {"q1": {docs[0]: 1.0}} for n, r in runs.items()}
     qrels: dict[str, dict[str, int]] = {}
+    lowest = rng.choice([0, 0, -1])
+    labels = range(lowest, highest + 1)
+    most_open = most_open if lowest == 0 else min(most_open, 3)
     for query in queries:
-        labels = list(range(highest + 1)) + ([-1] if rng.random() < 0.3 else [])
         judged = rng.sample(docs, rng.randint(1, len(docs)))
         qrels[query] = {d: rng.choice(labels) for d in judged}
         if all(label < 0 for label in qrels[query].values()):
             qrels[query][judged[0]] = 0  # pytrec_eval writes outside its arrays otherwise
         while len(left := open_of(runs, qrels, query, cutoff)) > most_open:
             qrels[query][left[0]] = rng.choice(labels)
-    options: dict[str, Any] = {"grades": (-1, highest)}
+    options: dict[str, Any] = {"grades": (lowest, highest)}
     options["priors"] = rng.choice(
         ["others", "earlier", names[:1], {n: rng.sample(names, rng.randint(0, len(names))) for n in names}]
     )
@@ -98,7 +100,7 @@ def all_values(
     return {query: values[:, :, of_query == query] for query in campaign.qrels}
 
 
-def check(campaign: Campaign, measures: list[str], labels: list[int], elsewhere: int = 0) -> dict[str, Any]:
+def check(campaign: Campaign, measures: list[str], elsewhere: int = 0) -> dict[str, Any]:
     """Compares intervals with the values of all labelings; raises AssertionError where one is wrong.
 
     Returns:
@@ -106,6 +108,9 @@ def check(campaign: Campaign, measures: list[str], labels: list[int], elsewhere:
         what labelings attain.
     """
     measures = [str(ir_measures.parse_measure(m)) for m in measures]
+    low, high = campaign.options["grades"]
+    # To judged_only a document with a negative label is unjudged, and no labeling leaves one so.
+    labels = list(range(0 if any("judged_only=True" in m for m in measures) else low, high + 1))
     values = all_values(campaign, measures, labels, elsewhere)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

@@ -20,6 +20,7 @@ from .additive import Additive
 from .first import Best
 from .model import Model
 from .normalized import Normalized
+from .residual import Residual
 
 #: Makes the model of a measure on the documents of a campaign.
 Maker: TypeAlias = Callable[[ir_measures.Measure, OpenDocuments], Model]
@@ -150,6 +151,12 @@ def _nrg_rr(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     return Best(open_docs, worth * _survival(measure, open_docs, "RR"), _relevant(measure, open_docs))
 
 
+def _nrg_ndcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    positions = open_docs.positions(measure.get("judged_only"))
+    survival = _survival(measure, open_docs, "nDCG")
+    return Residual(open_docs, survival, positions, *_graded(measure, open_docs))
+
+
 #: From a measure's name, and NRG's base, to its model. ir_measures' own stand beside this package's.
 MODELS: dict[tuple[str, str | None], Maker] = {
     ("P", None): _binary(_of_p),
@@ -158,6 +165,7 @@ MODELS: dict[tuple[str, str | None], Maker] = {
     ("nDCG", None): _ndcg,
     ("RR", None): _rr,
     ("UniqueRel", None): _binary(_of_unique_rel),
+    ("NRG", "nDCG"): _nrg_ndcg,
     ("NRG", "P"): _binary(_of_nrg_p),
     ("NRG", "RBP"): _binary(_of_nrg_rbp),
     ("NRG", "RR"): _nrg_rr,
