@@ -11,6 +11,7 @@ from ...measures.gains import discount, ideal_dcg
 from ..labelings import OpenDocuments
 from .model import TOLERANCE, Interval, Model
 from .placement import place, places
+from .residual_pairs import Side, greatest_difference, side_of
 
 # Steps of the search for weights of the ideal: each halves what is left, more or less.
 _ROUNDS = 12
@@ -138,7 +139,40 @@ class Residual(Model):
     def difference(self, a: IntArray, b: IntArray) -> Interval:
         one = self.one()
         first, second = (Interval(*(end[runs] for end in one)) for runs in (a, b))
-        return first.minus(second)
+        simple = first.minus(second)
+        if self.levels[0] > 0 or not len(self.columns):
+            return simple
+        width = int(np.bincount(self.query).max())
+        if width * min(width, self.cutoff or width) > _MOST_STATES // 10:
+            return simple
+        size = max(1, _AT_ONCE // (width * self.open_docs.n_queries))
+        parts = [slice(i, i + size) for i in range(0, len(a), size)]
+        upper, most = (np.concatenate(e) for e in zip(*(self._above(a[p], b[p]) for p in parts), strict=True))
+        lower, least = (np.concatenate(e) for e in zip(*(self._above(b[p], a[p]) for p in parts), strict=True))
+        exact = (upper - most <= TOLERANCE) & (lower - least <= TOLERANCE)
+        return Interval(-lower, upper, exact).within(simple)
+
+    def _above(self, a: IntArray, b: IntArray) -> tuple[FloatArray, FloatArray]:
+        """A bound of run a[i] less run b[i], and the greatest difference found; shape (pairs, queries)."""
+        n = self.open_docs.n_queries
+        orders = {run: self.sorted_by(run) for run in np.unique(b).tolist()}
+        rows = np.concatenate([orders[run].row for run in b.tolist()])
+        forced = np.concatenate([orders[run].forced for run in b.tolist()])
+        query = np.tile(np.arange(n), len(b))
+        open_here = np.bincount(self.query[~self.forced], minlength=n)[query] > 0
+        first = side_of(self, np.repeat(a, n), rows, query)
+        second = side_of(self, np.repeat(b, n), rows, query)
+        bound, reached = np.zeros((2, len(query)))
+        some = np.flatnonzero(open_here)
+        one = self.one()
+        bound[:] = one.upper[np.repeat(a, n), query] - one.lower[np.repeat(b, n), query]
+        reached[:] = bound
+        if len(some):
+            sides = (Side(*(part[some] for part in side)) for side in (first, second))
+            bound[some], reached[some] = greatest_difference(
+                *sides, forced[some], rows[some] >= 0, self.cutoff
+            )
+        return bound.reshape(len(a), n), reached.reshape(len(a), n)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         docs, n, least = self.open_docs.docs, self.open_docs.n_queries, np.zeros(self.open_docs.n_queries)
