@@ -19,10 +19,12 @@ def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str
     rel = 2 if graded else 1
     flag = "judged_only=True" if judged_only else ""
     found = [f"nDCG({flag}){at}", f"NRG({flag}){at}", f"NRG(base='RR',rel={rel},{flag}){at}", f"NRG(base='RBP',p=0.6,rel={rel},{flag}){at}"]
+    found += [f"AP(rel={rel},{flag}){at}", f"AP_Rareness(rel={rel},{flag}){at}"]
     if cutoff is None:
         found += [f"RR(rel={rel},{flag})"]
     else:
         found += [f"P(rel={rel},{flag}){at}", f"UniqueRel(rel={rel},{flag}){at}", f"NRG(base='P',rel={rel},{flag}){at}"]
+        found += [] if judged_only else [f"ERR{at}"]
         found += [f"P_Rareness(rel={rel},{flag}){at}", f"P_Rareness(bounded=True,alpha=0.5,rel={rel},{flag}){at}"]
     if graded:
         found += [f"nDCG(gains={{1:3,2:1}},{flag}){at}", f"NRG(gains={{1:3,2:1}},{flag}){at}"]

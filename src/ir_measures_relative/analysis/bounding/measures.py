@@ -17,9 +17,11 @@ from ...measures.parameters import MISSING
 from ...measures.rareness import rareness_weights
 from ..labelings import OpenDocuments, open_documents
 from .additive import Additive
+from .cascade import Cascade
 from .first import Best
 from .model import Model
 from .normalized import Normalized
+from .precisions import Precisions
 from .residual import Residual
 
 #: Makes the model of a measure on the documents of a campaign.
@@ -157,6 +159,29 @@ def _nrg_ndcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     return Residual(open_docs, survival, positions, *_graded(measure, open_docs))
 
 
+def _ap(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    positions = open_docs.positions(_get(measure, "judged_only", False))
+    weight = np.ones(len(open_docs.docs))
+    if measure.NAME == "AP_Rareness":
+        weight = _rareness(measure, open_docs)
+    return Precisions(open_docs, positions, _relevant(measure, open_docs), weight)
+
+
+# gdeval's highest grade
+_HIGHEST_IN_ERR = 4
+
+
+def _err(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    highest = int(open_docs.labels()[-1])
+    if highest > _HIGHEST_IN_ERR:
+        raise ValueError(
+            f"{measure}: ir_measures computes ERR for grades up to {_HIGHEST_IN_ERR}, and there is {highest}; leave it out"
+        )
+    grade = np.maximum(open_docs.docs.grade, 0)
+    stop = (2.0**grade - 1.0) / 2.0**_HIGHEST_IN_ERR
+    return Cascade(open_docs, open_docs.positions(), stop, (2.0**highest - 1.0) / 2.0**_HIGHEST_IN_ERR)
+
+
 #: From a measure's name, and NRG's base, to its model. ir_measures' own stand beside this package's.
 MODELS: dict[tuple[str, str | None], Maker] = {
     ("P", None): _binary(_of_p),
@@ -164,6 +189,9 @@ MODELS: dict[tuple[str, str | None], Maker] = {
     ("SDCG", None): _sdcg,
     ("nDCG", None): _ndcg,
     ("RR", None): _rr,
+    ("AP", None): _ap,
+    ("AP_Rareness", None): _ap,
+    ("ERR", None): _err,
     ("UniqueRel", None): _binary(_of_unique_rel),
     ("NRG", "nDCG"): _nrg_ndcg,
     ("NRG", "P"): _binary(_of_nrg_p),
