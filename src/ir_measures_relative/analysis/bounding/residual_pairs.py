@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from .residual import Residual
 
 # Rounds of the search for the placements.
-_ROUNDS = 4
+_ROUNDS = 3
+# How many times the smallest ideal the largest may be for a second search.
+_NEAR = 3.0
 
 
 class Side(NamedTuple):
@@ -89,18 +91,18 @@ def greatest_difference(
         first, second, forced, real, cutoff, (first.upper, second.lower), (first.flat, second.flat), best, reached
     )
     bound = np.minimum(bound, value)
-    # And once more around the best labels found.
-    at = first.value(best, cutoff), second.value(best, cutoff)
-    usable = np.isfinite(first.steep) & np.isfinite(second.steep)
-    if usable.any():
+    # And once more around the best labels found, where the ideals do not vary so much that it would be in vain.
+    near = np.flatnonzero((first.steep <= _NEAR * first.flat) & (second.steep <= _NEAR * second.flat))
+    if len(near):
+        one, two = (Side(*(part[near] for part in side)) for side in (first, second))
+        fixed, some, labels, most = forced[near], real[near], best[near], reached[near]
+        at = one.value(labels, cutoff), two.value(labels, cutoff)
         corners = []
-        steep = [np.where(usable, side.steep, 0.0) for side in (first, second)]
-        for ends in itertools.product(*zip((first.flat, second.flat), steep, strict=True)):
-            value, best, reached = _relaxed(
-                first, second, forced, real, cutoff, at, (ends[0], ends[1]), best, reached
-            )
+        for ends in itertools.product((one.flat, one.steep), (two.flat, two.steep)):
+            value, labels, most = _relaxed(one, two, fixed, some, cutoff, at, ends, labels, most)
             corners.append(value)
-        bound = np.where(usable, np.minimum(bound, np.max(corners, axis=0)), bound)
+        bound[near] = np.minimum(bound[near], np.max(corners, axis=0))
+        reached[near] = most
     return np.maximum(bound, reached), reached
 
 
