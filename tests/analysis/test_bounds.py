@@ -18,14 +18,32 @@ def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str
     at = "" if cutoff is None else f"@{cutoff}"
     rel = 2 if graded else 1
     flag = "judged_only=True" if judged_only else ""
-    found = [f"nDCG({flag}){at}", f"NRG({flag}){at}", f"NRG(base='RR',rel={rel},{flag}){at}", f"NRG(base='RBP',p=0.6,rel={rel},{flag}){at}"]
+    found = [
+        f"nDCG({flag}){at}",
+        f"NRG({flag}){at}",
+        f"NRG(base='RR',rel={rel},{flag}){at}",
+        f"NRG(base='RBP',p=0.6,rel={rel},{flag}){at}",
+    ]
     found += [f"AP(rel={rel},{flag}){at}", f"AP_Rareness(rel={rel},{flag}){at}"]
+    comma = f",{flag}" if flag else ""
+    found += [f"nDCG_UE(version={v}{comma}){at}" for v in (1, 2)] + [f"AP_UE(version=1,rel={rel}{comma}){at}"]
+    found += [f"AP_UE(rel={rel}{comma}){at}", f"AP_UE(expected='exact',rel={rel}{comma}){at}"]
+    found += [f"TaSC(base='nDCG{at}')", f"TaSC(base='AP{at}')"]
+    found += [f"{name}(ref='r0',rel={rel}{comma}){at}" for name in ("rrLP", "sgnLP", "sgnLR", "RPP")]
+    found += [f"RPP(weight='dcg',ref='r0',rel={rel}{comma}){at}"]
     if cutoff is None:
         found += [f"RR(rel={rel},{flag})"]
     else:
-        found += [f"P(rel={rel},{flag}){at}", f"UniqueRel(rel={rel},{flag}){at}", f"NRG(base='P',rel={rel},{flag}){at}"]
+        found += [
+            f"P(rel={rel},{flag}){at}",
+            f"UniqueRel(rel={rel},{flag}){at}",
+            f"NRG(base='P',rel={rel},{flag}){at}",
+        ]
         found += [] if judged_only else [f"ERR{at}"]
-        found += [f"P_Rareness(rel={rel},{flag}){at}", f"P_Rareness(bounded=True,alpha=0.5,rel={rel},{flag}){at}"]
+        found += [
+            f"P_Rareness(rel={rel},{flag}){at}",
+            f"P_Rareness(bounded=True,alpha=0.5,rel={rel},{flag}){at}",
+        ]
     if graded:
         found += [f"nDCG(gains={{1:3,2:1}},{flag}){at}", f"NRG(gains={{1:3,2:1}},{flag}){at}"]
         found += [f"NRG(gains={{0:1}},{flag}){at}"]

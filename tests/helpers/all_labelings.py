@@ -66,9 +66,7 @@ def open_of(runs: Any, qrels: Any, query: str, cutoff: int | None) -> list[str]:
     return sorted({d for top in tops for d in top} - set(qrels[query]))
 
 
-def labelings(
-    campaign: Campaign, query: str, labels: list[int], elsewhere: int = 0
-) -> list[dict[str, int]]:
+def labelings(campaign: Campaign, query: str, labels: list[int], elsewhere: int = 0) -> list[dict[str, int]]:
     """The qrels of a query under every labeling."""
     left = open_of(campaign.runs, campaign.qrels, query, campaign.cutoff)
     left += [f"elsewhere{i}" for i in range(elsewhere)]
@@ -88,12 +86,12 @@ def all_values(
         for query in campaign.qrels
         for i, labeling in enumerate(labelings(campaign, query, labels, elsewhere))
     }
-    runs = {
-        name: {key: campaign.runs[name].get(key[:1], {}) for key in qrels} for name in names
-    }
+    runs = {name: {key: campaign.runs[name].get(key[:1], {}) for key in qrels} for name in names}
     context = RunContext(runs, **campaign.options)
     values = np.empty((len(names), len(measures), len(qrels)))
-    for j, measure in enumerate(measures):  # one by one: ir_measures computes plain nDCG beside one with gains wrongly
+    for j, measure in enumerate(
+        measures
+    ):  # one by one: ir_measures computes plain nDCG beside one with gains wrongly
         table = context.evaluate(qrels, [measure], perquery=True)
         values[:, j] = table["value"].to_numpy().reshape(len(names), len(qrels))
     of_query = np.array([key[:1] for key in qrels])

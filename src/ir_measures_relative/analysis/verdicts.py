@@ -16,6 +16,7 @@ from ..measures.declaration import parse_measures
 from .bounding.measures import model_of
 from .bounding.model import TOLERANCE, Interval, Model
 from .bounds import check_bounded, settled, values_of
+from .odds import Odds, chances_of, probabilities, settled_probabilities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +31,10 @@ def verdicts(
     perquery: bool = False,
     *,
     elsewhere: int = 0,
+    odds: Odds | None = None,
+    samples: int = 1000,
+    seed: int = 0,
+    spread: float = 0.8,
 ) -> pd.DataFrame:
     """Which of two runs is better whatever the labels of the open documents are, and which comparisons they decide.
 
@@ -42,6 +47,14 @@ def verdicts(
         measures: as for :func:`bounds`.
         perquery: one row a query instead.
         elsewhere: as for :func:`bounds`.
+        odds: adds ``probability``, the chance that M(name) > M(other), ties counting half: with ``"pool"`` from how
+            often the judged documents that stand in the rankings as an open one does are relevant; or a function
+            from query id and document id to the chance that the document is relevant (a classifier, an LLM judge).
+        samples: how many labelings are drawn for it.
+        seed: of the draw.
+        spread: how far the chances of all documents of one run may be off together, as a standard deviation of their
+            log-odds. At 0 the documents are independent, and the odds too sure of themselves: the documents of a good
+            run are relevant more often than their places say.
 
     Returns:
         a DataFrame with one row a pair and measure, each pair once in the order of the context: ``name``, ``other``,
@@ -65,6 +78,12 @@ def verdicts(
 
     parsed, judged = parse_measures(measures), context.judged(qrels)
     check_bounded(judged, parsed)
+    if odds is not None and perquery:
+        raise ValueError("odds are those of the mean over queries; leave perquery=True out")
+    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
+        raise ValueError(f"samples={samples!r} is not allowed; it must be a whole number of at least 1")
+    if not (isinstance(spread, (int, float)) and 0 <= spread < 100):
+        raise ValueError(f"spread={spread!r} is not allowed; it must be a number of at least 0, such as 0.8")
     a, b = pairs_of(context)
     names, query_ids = object_array(judged.names), judged.judgments.query_ids
     tables = []
@@ -89,7 +108,11 @@ def verdicts(
         text["measure"] = pd.Series([str(measure)] * len(exact), dtype=str)
         columns: dict[str, Any] = {"lower": lower, "value": value, "upper": upper, "exact": exact}
         columns["verdict"] = pd.Series(verdict_of(lower, upper), dtype=str)
-        tables.append(pd.DataFrame({**text, **columns, "open": counts}))
+        columns["open"] = counts
+        if odds is not None:
+            chance = probabilities(model, a, b, chances_of(model, odds), samples, seed, spread)
+            columns["probability"] = settled_probabilities(chance, verdict_of(lower, upper))
+        tables.append(pd.DataFrame({**text, **columns}))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -101,7 +124,9 @@ def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
     """
     names = context.names
     if len(names) < 2:
-        raise ValueError(f"a verdict is about two runs, and the context holds {names}; add the runs to compare")
+        raise ValueError(
+            f"a verdict is about two runs, and the context holds {names}; add the runs to compare"
+        )
     if context.reference is not None:
         second = names.index(context.reference)
         pairs = [(i, second) for i in range(len(names)) if i != second]

@@ -30,6 +30,19 @@ class Additive(Model):
     def value(self) -> FloatArray:
         return self.open_docs.sums(self.weight * self.gain, ~self.open)
 
+    @property
+    def known_gain(self) -> FloatArray:
+        return self.gain
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        known, rows = self.value(), np.flatnonzero(self.open)
+        result = np.repeat(known[:, None, :], len(gains), axis=1)
+        if len(rows):
+            starts, query = _blocks(self.open_docs.docs.query[rows])
+            for run, weight in enumerate(self.weight[:, rows]):
+                result[run][:, query] += np.add.reduceat(gains * weight, starts, axis=1)
+        return result
+
     def one(self) -> Interval:
         known, free = self.value(), self.open_docs.sums(self.weight, self.open)
         lower, upper = known + self.lowest * free, known + self.highest * free

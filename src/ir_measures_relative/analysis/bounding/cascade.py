@@ -38,9 +38,23 @@ class Cascade(Model):
         ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
         self.rows = [rows[i:j] for i, j in zip(ends[:-1], ends[1:], strict=True)]
 
+    @property
+    def known_gain(self) -> FloatArray:
+        return self.stop
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        stop = np.tile(self.stop, (len(gains), 1))
+        stop[:, self.open] = gains
+        found = [
+            [expected_reciprocal_rank(row[rows], stop[:, rows]) for rows in self.rows]
+            for row in self.position
+        ]
+        return np.array(found).reshape(len(self.position), len(self.rows), len(gains)).transpose(0, 2, 1)
+
     def _values(self, stop: FloatArray) -> FloatArray:
         found = [
-            [float(expected_reciprocal_rank(row[rows], stop[rows])) for rows in self.rows] for row in self.position
+            [float(expected_reciprocal_rank(row[rows], stop[rows])) for rows in self.rows]
+            for row in self.position
         ]
         return np.array(found).reshape(len(self.position), len(self.rows))
 

@@ -23,6 +23,7 @@ class Best(Model):
     def __init__(self, open_docs: OpenDocuments, worth: FloatArray, relevant: BoolArray) -> None:
         super().__init__(open_docs)
         self.worth = worth
+        self.relevant = relevant
         self._known = np.array([self._best(row * relevant, ~self.open) for row in worth]).reshape(
             len(worth), open_docs.n_queries
         )
@@ -34,6 +35,21 @@ class Best(Model):
 
     def value(self) -> FloatArray:
         return self._known
+
+    @property
+    def known_gain(self) -> FloatArray:
+        return self.relevant.astype(np.float64)
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        rows = np.flatnonzero(self.open)
+        result = np.repeat(self._known[:, None, :], len(gains), axis=1)
+        if len(rows):
+            query = self.open_docs.docs.query[rows]
+            starts = np.flatnonzero(np.diff(query, prepend=-1))
+            for run, worth in enumerate(self.worth[:, rows]):
+                best = np.maximum.reduceat((gains > 0) * worth, starts, axis=1)
+                result[run][:, query[starts]] = np.maximum(result[run][:, query[starts]], best)
+        return result
 
     def one(self) -> Interval:
         upper = np.maximum(self._known, [self._best(row, self.open) for row in self.worth])

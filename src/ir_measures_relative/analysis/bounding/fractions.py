@@ -8,6 +8,8 @@ from ...arrays import BoolArray, FloatArray, IntArray, ratio
 
 # More than Dinkelbach's iteration ever takes, which is quadratic; a dozen is usual.
 _MOST_STEPS = 200
+# What is left of a denominator of 0 by rounding.
+_NOTHING = 1e-12
 
 
 def greatest_ratio(numerator: FloatArray, denominator: FloatArray, sizes: IntArray) -> FloatArray:
@@ -32,6 +34,26 @@ def greatest_ratio(numerator: FloatArray, denominator: FloatArray, sizes: IntArr
     none_of_them = denominator[:, :, 0].sum(axis=1)
     best = ratio(numerator[rows, :, sizes].sum(axis=1), all_of_them)
     active = np.flatnonzero(all_of_them > 0)
+    _climb(numerator, denominator, beyond, best, active)
+    # A labeling without a gain to find has the value 0 by definition.
+    result: FloatArray = np.where(none_of_them > 0, best, np.maximum(best, 0.0))
+    return result
+
+
+def greatest_positive_ratio(numerator: FloatArray, denominator: FloatArray, sizes: IntArray) -> FloatArray:
+    """:func:`greatest_ratio` where that is above 0, else 0; where the numerator is, the denominator must be too."""
+    problems, levels, width = numerator.shape
+    best = np.zeros(problems)
+    if levels and problems:
+        _climb(numerator, denominator, np.arange(width) > sizes[:, None], best, np.arange(problems))
+    return best
+
+
+def _climb(
+    numerator: FloatArray, denominator: FloatArray, beyond: BoolArray, best: FloatArray, active: IntArray
+) -> None:
+    """Raises ``best`` to the greatest ratios."""
+    levels = numerator.shape[1]
     for _ in range(_MOST_STEPS):
         if not len(active):
             break
@@ -39,13 +61,11 @@ def greatest_ratio(numerator: FloatArray, denominator: FloatArray, sizes: IntArr
         score[np.broadcast_to(beyond[active, None, :], score.shape)] = -np.inf
         chosen = _nested_choice(score)
         picked = np.arange(len(active))[:, None], np.arange(levels), chosen
-        reached = ratio(numerator[active][picked].sum(axis=1), denominator[active][picked].sum(axis=1))
+        above, below = numerator[active][picked].sum(axis=1), denominator[active][picked].sum(axis=1)
+        reached = ratio(above, np.where(below > _NOTHING, below, 0.0))
         better = reached > best[active]
         best[active[better]] = reached[better]
         active = active[better]
-    # A labeling without a gain to find has the value 0 by definition.
-    result: FloatArray = np.where(none_of_them > 0, best, np.maximum(best, 0.0))
-    return result
 
 
 def _nested_choice(score: FloatArray) -> IntArray:

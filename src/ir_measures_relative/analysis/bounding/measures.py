@@ -8,9 +8,10 @@ from typing import Any, TypeAlias
 import ir_measures
 import numpy as np
 
-from ...arrays import BoolArray, FloatArray
-from ...comparison import JudgedContext
-from ...measures.declaration import is_relative
+from ...arrays import BoolArray, FloatArray, IntArray
+from ...comparison import Comparison, JudgedContext
+from ...judgments import Judgments
+from ...measures.declaration import RelativeMeasure
 from ...measures.gains import discount, gain_of, persistence, reciprocal
 from ...measures.nrg import Unseen
 from ...measures.parameters import MISSING
@@ -18,10 +19,13 @@ from ...measures.rareness import rareness_weights
 from ..labelings import OpenDocuments, open_documents
 from .additive import Additive
 from .cascade import Cascade
+from .chance import GainsAboveChance, Pool, PrecisionsAboveChance
+from .coverage import Coverage
 from .first import Best
 from .model import Model
 from .normalized import Normalized
 from .precisions import Precisions
+from .preferences import Preferences
 from .residual import Residual
 
 #: Makes the model of a measure on the documents of a campaign.
@@ -34,9 +38,11 @@ def model_of(measure: ir_measures.Measure, judged: JudgedContext, elsewhere: int
     Raises:
         ValueError: a measure without one; says which have one.
     """
+    if measure.NAME == "TaSC":
+        return _tasc(measure, judged, elsewhere)
     make = MODELS.get(_kind(measure))
     if make is None:
-        known = sorted({f"{name}(base={base!r})" if base else name for name, base in MODELS})
+        known = sorted({f"{name}(base={base!r})" if base else name for name, base in MODELS} | {"TaSC"})
         raise ValueError(f"{measure} cannot be bounded yet; these can: {', '.join(known)}")
     return make(measure, open_documents(judged, _get(measure, "cutoff"), elsewhere))
 
@@ -182,6 +188,63 @@ def _err(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     return Cascade(open_docs, open_docs.positions(), stop, (2.0**highest - 1.0) / 2.0**_HIGHEST_IN_ERR)
 
 
+def _pool(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Pool:
+    whole = open_docs.judged.context.num_docs if measure.get("pool") == "corpus" else None
+    return Pool(open_docs, whole, measure.get("judged_only"))
+
+
+def _ap_ue(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    positions = open_docs.positions(measure.get("judged_only"))
+    model = PrecisionsAboveChance(
+        open_docs, positions, _relevant(measure, open_docs), np.ones(len(open_docs.docs))
+    )
+    model.pool, model.version = _pool(measure, open_docs), measure.get("version")
+    model.exact_level = measure.get("expected") == "exact"
+    return model
+
+
+def _ndcg_ue(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    positions = open_docs.positions(measure.get("judged_only"))
+    model = GainsAboveChance(open_docs, positions, *_graded(measure, open_docs), open_docs.cutoff)
+    model.pool, model.version = _pool(measure, open_docs), measure.get("version")
+    return model
+
+
+def _preference(measure: RelativeMeasure, open_docs: OpenDocuments) -> Model:
+    positions = open_docs.positions(measure.get("judged_only"))
+    docs, rel, context = open_docs.docs, measure.get("rel"), open_docs.judged.context
+    runs = list(context.runs.values())
+    references: list[int] = []
+    for i in range(len(runs)):
+        reference = open_docs.comparison(i).reference(measure.get("ref"))
+        references.append(next(j for j, run in enumerate(runs) if run is reference))
+
+    def score(gains: FloatArray) -> FloatArray:
+        grade: IntArray = docs.grade.copy()
+        grade[open_docs.open] = np.where(gains > 0, min(rel, max(open_docs.completed.grades[1], 1)), 0)
+        labeled = Judgments(docs.query_ids, docs.query, docs.ids, grade)
+        judged = JudgedContext(context, labeled)
+        return np.array(
+            [
+                measure.score(Comparison(judged, run, name))
+                for name, run in zip(judged.names, runs, strict=True)
+            ]
+        )
+
+    weight = _get(measure, "weight", "uniform")
+    relevant = _relevant(measure, open_docs)
+    return Preferences(open_docs, positions, relevant, references, measure.NAME, weight, score)
+
+
+def _tasc(measure: RelativeMeasure, judged: JudgedContext, elsewhere: int) -> Model:
+    base = model_of(measure.base_measure(), judged, elsewhere)
+    priors = [
+        Comparison(judged, run, name).priors(measure.get("prior"))
+        for name, run in judged.context.runs.items()
+    ]
+    return Coverage(base, priors)
+
+
 #: From a measure's name, and NRG's base, to its model. ir_measures' own stand beside this package's.
 MODELS: dict[tuple[str, str | None], Maker] = {
     ("P", None): _binary(_of_p),
@@ -192,6 +255,9 @@ MODELS: dict[tuple[str, str | None], Maker] = {
     ("AP", None): _ap,
     ("AP_Rareness", None): _ap,
     ("ERR", None): _err,
+    ("nDCG_UE", None): _ndcg_ue,
+    ("AP_UE", None): _ap_ue,
+    **{(name, None): _preference for name in ("rrLP", "sgnLP", "sgnLR", "RPP")},
     ("UniqueRel", None): _binary(_of_unique_rel),
     ("NRG", "nDCG"): _nrg_ndcg,
     ("NRG", "P"): _binary(_of_nrg_p),
@@ -199,8 +265,3 @@ MODELS: dict[tuple[str, str | None], Maker] = {
     ("NRG", "RR"): _nrg_rr,
     ("P_Rareness", None): _binary(_of_p_rareness),
 }
-
-
-def host_measure(measure: ir_measures.Measure) -> bool:
-    """Whether a measure is ir_measures' own."""
-    return not is_relative(measure)

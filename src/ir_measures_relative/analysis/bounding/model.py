@@ -53,6 +53,19 @@ class Model(ABC):
     def value(self) -> FloatArray:
         """The value of every run where no open document has a gain, shape (runs, queries)."""
 
+    @property
+    @abstractmethod
+    def known_gain(self) -> FloatArray:
+        """The gain of every judged document, 0 for an open one."""
+
+    @abstractmethod
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        """The values of some labelings, shape (runs, labelings, queries).
+
+        Args:
+            gains: of the open documents, in their order; shape (labelings, open documents).
+        """
+
     @abstractmethod
     def one(self) -> Interval:
         """Of every run, shape (runs, queries)."""

@@ -73,6 +73,33 @@ class Normalized(Model):
     def value(self) -> FloatArray:
         return ratio(self.open_docs.sums(self.weight * self.gain, ~self.open), self._ideal)
 
+    @property
+    def known_gain(self) -> FloatArray:
+        return self.gain
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        found, ideal = self.parts(gains)
+        return ratio(found, np.broadcast_to(ideal, found.shape))
+
+    def parts(self, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The sums of some labelings, shape (runs, labelings, queries), and the ideals, (labelings, queries)."""
+        known = self.open_docs.sums(self.weight * self.gain, ~self.open)
+        n, levels, _ = self.ideals.shape
+        found = np.repeat(known[:, None, :], len(gains), axis=1)
+        ideal = np.repeat(self.ideals[:, 0, 0][None], len(gains), axis=0)
+        count = np.zeros((len(gains), n), dtype=np.int64)
+        starts = np.flatnonzero(np.diff(self._query, prepend=-1))
+        here = self._query[starts]
+        for level in range(1, levels):
+            if len(starts):
+                reached = gains > self.least + self.steps[:level].sum() - self.steps[level - 1] / 2
+                count[:, here] = np.add.reduceat(reached.astype(np.int64), starts, axis=1)
+            ideal += self.ideals[np.arange(n), level, count]
+        if len(starts):
+            for run, weight in enumerate(self.weight[:, self._rows]):
+                found[run][:, here] += np.add.reduceat(gains * weight, starts, axis=1)
+        return found, ideal
+
     def one(self) -> Interval:
         known = self.open_docs.sums(self.weight * self.gain, ~self.open)
         lower, upper = np.empty((2, *known.shape))

@@ -56,6 +56,27 @@ class Precisions(Model):
             for i, j in zip(ends[:-1], ends[1:], strict=True)
         ]
 
+    @property
+    def known_gain(self) -> FloatArray:
+        return self.relevant.astype(np.float64)
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        result = np.zeros((len(self.position), len(gains), len(self.queries)))
+        relevant = np.zeros((len(gains), len(self.open)), dtype=bool)
+        relevant[:, self.open] = gains > 0
+        relevant[:, self.relevant] = True
+        for q, query in enumerate(self.queries):
+            labels = relevant[:, query.rows]
+            count = labels.sum(axis=1)
+            for run, position in enumerate(self.position[:, query.rows]):
+                held = np.flatnonzero(position > 0)
+                order = held[np.argsort(position[held])]
+                found = labels[:, order] * self.weight[query.rows[order]]
+                precision = np.cumsum(found, axis=1) / position[order]
+                total = (precision * labels[:, order]).sum(axis=1)
+                result[run, :, q] = self.normalized(total, count, q)
+        return result
+
     def _per_run(self, ends: Callable[[int, int], tuple[float, float, bool]]) -> Interval:
         found = [[ends(run, q) for q in range(len(self.queries))] for run in range(len(self.position))]
         table = np.array(found, dtype=np.float64).reshape(len(self.position), len(self.queries), 3)
@@ -108,7 +129,9 @@ class Precisions(Model):
         simple = first.minus(second)
         lower, upper = np.empty((2, *simple.lower.shape))
         exact = np.zeros(lower.shape, dtype=bool)
-        pairs = tqdm(list(zip(a, b, strict=True)), desc="comparing runs", unit="pair", disable=None, leave=False)
+        pairs = tqdm(
+            list(zip(a, b, strict=True)), desc="comparing runs", unit="pair", disable=None, leave=False
+        )
         for i, (x, y) in enumerate(pairs):
             for q in range(len(self.queries)):
                 lower[i, q], upper[i, q], exact[i, q] = self._apart(int(x), int(y), q)

@@ -96,6 +96,33 @@ class Residual(Model):
         """What each of these documents adds to the run's sum at its highest gain."""
         return self.taken(self.top * self.weight[run, self.columns], row)
 
+    @property
+    def known_gain(self) -> FloatArray:
+        return self.gain
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        n = self.open_docs.n_queries
+        result = np.zeros((len(self.weight), len(gains), n))
+        if not len(self.columns) or self.levels[-1] <= 0:
+            return result
+        column = rank_within(self.query) - 1
+        width = int(column.max()) + 1
+        every = np.tile(np.where(self.open, 0.0, self.gain)[self.columns], (len(gains), 1))
+        every[:, ~self.forced] = gains
+        depth = width if self.cutoff is None else min(self.cutoff, width)
+        seen = discount.up_to(depth)[1:]
+        starts = np.flatnonzero(np.diff(self.query, prepend=-1))
+        for run in range(len(self.weight)):
+            found = np.zeros((len(gains), n))
+            found[:, self.query[starts]] = np.add.reduceat(
+                every * self.weight[run, self.columns], starts, axis=1
+            )
+            table = np.zeros((len(gains), n, width))
+            table[:, self.query, column] = every * self.survival[run, self.columns]
+            best = -np.sort(np.partition(-table, depth - 1, axis=2)[..., :depth], axis=2)
+            result[run] = ratio(found, (best * seen).sum(axis=2))
+        return result
+
     def one(self) -> Interval:
         if self._one is None:
             shape = len(self.weight), self.open_docs.n_queries
@@ -120,9 +147,7 @@ class Residual(Model):
         bound = np.maximum(relaxed_ratio(docs, found, self.cutoff), upper)
         return lower, bound, bound - upper <= TOLERANCE
 
-    def _simple(
-        self, run: int, docs: Sorted, found: FloatArray
-    ) -> tuple[FloatArray, FloatArray, BoolArray]:
+    def _simple(self, run: int, docs: Sorted, found: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
         """From the least and the greatest of the sum, and of the ideal."""
         least = self.levels[0] / self.levels[-1]
         share = np.where(docs.forced, 1.0, least)
@@ -148,7 +173,9 @@ class Residual(Model):
         size = max(1, _AT_ONCE // (width * self.open_docs.n_queries))
         parts = [slice(i, i + size) for i in range(0, len(a), size)]
         upper, most = (np.concatenate(e) for e in zip(*(self._above(a[p], b[p]) for p in parts), strict=True))
-        lower, least = (np.concatenate(e) for e in zip(*(self._above(b[p], a[p]) for p in parts), strict=True))
+        lower, least = (
+            np.concatenate(e) for e in zip(*(self._above(b[p], a[p]) for p in parts), strict=True)
+        )
         exact = (upper - most <= TOLERANCE) & (lower - least <= TOLERANCE)
         return Interval(-lower, upper, exact).within(simple)
 
@@ -179,7 +206,10 @@ class Residual(Model):
         result = np.zeros(len(docs))
         for run, sign in ((a, 1.0), (b, -1.0)):
             full = ideal_dcg(
-                self.survival[run] * np.where(self.open, self.levels[-1], self.gain), docs.query, n, self.cutoff
+                self.survival[run] * np.where(self.open, self.levels[-1], self.gain),
+                docs.query,
+                n,
+                self.cutoff,
             )
             result += sign * self.weight[run] * ratio(np.full(n, self.levels[-1]), full)[docs.query]
             known = ideal_dcg(self.survival[run] * self.gain, docs.query, n, self.cutoff)

@@ -88,7 +88,15 @@ def greatest_difference(
         best, reached = _keep(first, second, chosen, best, reached, cutoff)
     # Where λ is the greatest value of the first and the least of the second, only one end of 1/ideal is needed.
     value, best, reached = _relaxed(
-        first, second, forced, real, cutoff, (first.upper, second.lower), (first.flat, second.flat), best, reached
+        first,
+        second,
+        forced,
+        real,
+        cutoff,
+        (first.upper, second.lower),
+        (first.flat, second.flat),
+        best,
+        reached,
     )
     bound = np.minimum(bound, value)
     # And once more around the best labels found, where the ideals do not vary so much that it would be in vain.
