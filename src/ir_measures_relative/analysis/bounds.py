@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 
-from ..arrays import FloatArray, object_array
+from ..arrays import BoolArray, FloatArray, object_array
 from ..comparison import Comparison, JudgedContext
 from ..io.qrels import Qrels
 from ..measures.declaration import is_relative, parse_measures
@@ -80,11 +80,11 @@ def bounds(
                 "query_id": np.tile(query_ids, len(names)),
             }
             columns = {name: column.reshape(-1) for name, column in columns.items()}
-            exact = interval.exact.reshape(-1)
+            exact: BoolArray = interval.exact.reshape(-1)
         else:
             index = {"name": object_array(names)}
             columns = {name: column.mean(axis=1) for name, column in columns.items()}
-            exact = interval.exact.all(axis=1)
+            exact = np.asarray(interval.exact.all(axis=1))
         text = {name: pd.Series(column, dtype=str) for name, column in index.items()}
         text["measure"] = pd.Series([str(measure)] * len(exact), dtype=str)
         tables.append(pd.DataFrame({**text, **columns, "exact": exact}))
@@ -116,7 +116,7 @@ def _computed_by_trec_eval(measure: ir_measures.Measure) -> bool:
 
 
 def settled(interval: Interval, value: FloatArray, model: Model) -> Interval:
-    """The interval with ends that differ from the value by rounding alone put there, and the value where nothing is open."""
+    """The interval, whose ends are the value where only rounding keeps them from it, or nothing is open."""
     lower = np.where(np.abs(interval.lower - value) <= TOLERANCE, value, interval.lower)
     upper = np.where(np.abs(interval.upper - value) <= TOLERANCE, value, interval.upper)
     closed = np.bincount(model.open_docs.docs.query[model.open], minlength=value.shape[-1]) == 0

@@ -28,8 +28,8 @@ def chances_of(model: Model, odds: Odds) -> FloatArray:
         return pool_chances(open_docs, model.known_gain > 0)[model.open]
     if not callable(odds):
         raise ValueError(
-            f"odds={odds!r} is not allowed; give 'pool', or a function from query id and document id to the chance that "
-            "the document is relevant"
+            f"odds={odds!r} is not allowed; give 'pool', or a function from query id and document id to the chance "
+            "that the document is relevant"
         )
     docs, rows = open_docs.docs, np.flatnonzero(model.open)
     ids = docs.ids.take(rows).strings()

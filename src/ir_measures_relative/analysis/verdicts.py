@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, ObjectArray, object_array
+from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
 from ..comparison import JudgedContext
 from ..io.qrels import Qrels
 from ..measures.declaration import parse_measures
@@ -99,11 +99,12 @@ def verdicts(
                 "query_id": np.tile(query_ids, len(a)),
             }
             lower, value, upper = (x.reshape(-1) for x in (interval.lower, value, interval.upper))
-            exact, counts = interval.exact.reshape(-1), counts.reshape(-1)
+            counts = counts.reshape(-1)
+            exact: BoolArray = interval.exact.reshape(-1)
         else:
             index = {"name": names[a], "other": names[b]}
             lower, value, upper = (x.mean(axis=1) for x in (interval.lower, value, interval.upper))
-            exact, counts = interval.exact.all(axis=1), counts.sum(axis=1)
+            exact, counts = np.asarray(interval.exact.all(axis=1)), counts.sum(axis=1)
         text = {name: pd.Series(column, dtype=str) for name, column in index.items()}
         text["measure"] = pd.Series([str(measure)] * len(exact), dtype=str)
         columns: dict[str, Any] = {"lower": lower, "value": value, "upper": upper, "exact": exact}

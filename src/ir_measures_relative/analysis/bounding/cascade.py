@@ -36,7 +36,7 @@ class Cascade(Model):
         docs = open_docs.docs
         rows = np.flatnonzero(self.open | (self.stop > 0))
         ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
-        self.rows = [rows[i:j] for i, j in zip(ends[:-1], ends[1:], strict=True)]
+        self.rows = [rows[i:j] for i, j in itertools.pairwise(ends)]
 
     @property
     def known_gain(self) -> FloatArray:

@@ -49,7 +49,7 @@ class PrecisionsAboveChance(Precisions):
 
     def difference(self, a: IntArray, b: IntArray) -> Interval:
         one = self.one()
-        first, second = (Interval(*(end[runs] for end in one)) for runs in (a, b))
+        first, second = one.of(a), one.of(b)
         return first.minus(second)
 
 
@@ -69,10 +69,10 @@ class GainsAboveChance(Normalized):
     def _levels(self) -> FloatArray:
         """REB as sums over levels, shaped like the ideals."""
         unit, known = self._random_level()
-        result = np.zeros(self.ideals.shape)
+        result = np.zeros_like(self.ideals)
         result[:, 0] = known[:, None]
         width = np.arange(result.shape[2])
-        result[:, 1:] = unit[:, None, None] * self.steps[:, None] * width
+        result[:, 1:] = np.multiply.outer(unit, np.multiply.outer(self.steps, width))
         return result
 
     def one(self) -> Interval:
@@ -80,18 +80,14 @@ class GainsAboveChance(Normalized):
         level, n = self._levels(), self.open_docs.n_queries
         ends = np.empty((2, *known.shape))
         exact = np.ones(known.shape, dtype=bool)
-        rows = np.arange(n)
         for run, weight in enumerate(self.weight):
             free = weight[self._rows]
             found, less = self._numerator(known[run], free), self._numerator(-known[run], -free)
             if self.version == 1:
-                high, low = (
-                    (greatest_ratio(found, below, self.sizes) for below in (self.ideals, level)),
-                    (-greatest_ratio(less, below, self.sizes) for below in (self.ideals, level)),
-                )
-                (of_ideal, of_level), (least, least_level) = tuple(high), tuple(low)
-                ends[1, run] = of_ideal * _share(of_level)
+                of_ideal, of_level = (greatest_ratio(found, x, self.sizes) for x in (self.ideals, level))
+                least, least_level = (-greatest_ratio(less, x, self.sizes) for x in (self.ideals, level))
                 ends[0, run] = least * _share(least_level)
+                ends[1, run] = of_ideal * _share(of_level)
                 exact[run] = ends[1, run] - ends[0, run] <= TOLERANCE
                 continue
             above, room = found - level, self.ideals - level
@@ -109,12 +105,12 @@ class GainsAboveChance(Normalized):
             # Where all labelings are above chance, the least is above it too, but for such a pool.
             ends[0, run] = np.where(worst > 0, -worst, np.where(even, 0.0, np.maximum(least_above, 0.0)))
             ends[1, run] = np.clip(ends[1, run], -1.0, 1.0)
-            exact[run] = ~even[rows]
+            exact[run] = ~even
         return Interval(ends[0], ends[1], exact)
 
     def difference(self, a: IntArray, b: IntArray) -> Interval:
         one = self.one()
-        first, second = (Interval(*(end[runs] for end in one)) for runs in (a, b))
+        first, second = one.of(a), one.of(b)
         return first.minus(second)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:

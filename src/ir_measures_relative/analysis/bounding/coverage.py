@@ -44,7 +44,7 @@ class Coverage(Model):
 
     def difference(self, a: IntArray, b: IntArray) -> Interval:
         one = self.one()
-        first, second = (Interval(*(end[runs] for end in one)) for runs in (a, b))
+        first, second = one.of(a), one.of(b)
         return first.minus(second)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:

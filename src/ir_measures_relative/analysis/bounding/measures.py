@@ -38,6 +38,8 @@ def model_of(measure: ir_measures.Measure, judged: JudgedContext, elsewhere: int
     Raises:
         ValueError: a measure without one; says which have one.
     """
+    if isinstance(elsewhere, bool) or not isinstance(elsewhere, (int, np.integer)) or elsewhere < 0:
+        raise ValueError(f"elsewhere={elsewhere!r} is not allowed; it must be a whole number from 0 up")
     if measure.NAME == "TaSC":
         return _tasc(measure, judged, elsewhere)
     make = MODELS.get(_kind(measure))
@@ -88,7 +90,7 @@ def _in_top(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArra
 
 
 def _of_p(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
-    return _in_top(measure, open_docs) / _get(measure, "cutoff")
+    return _in_top(measure, open_docs) / float(_get(measure, "cutoff"))
 
 
 def _of_rbp(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
@@ -127,7 +129,10 @@ def _of_unique_rel(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Fl
 def _rareness(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
     """What a relevant document counts, for every run: all systems are members, so it is the same for all."""
     held = open_docs.positions(measure.get("judged_only")) > 0
-    return rareness_weights(held.sum(axis=0), len(held), measure.get("alpha"), measure.get("bounded"))
+    result: FloatArray = rareness_weights(
+        held.sum(axis=0), len(held), measure.get("alpha"), measure.get("bounded")
+    )
+    return result
 
 
 def _of_p_rareness(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
@@ -181,7 +186,7 @@ def _err(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     highest = int(open_docs.labels()[-1])
     if highest > _HIGHEST_IN_ERR:
         raise ValueError(
-            f"{measure}: ir_measures computes ERR for grades up to {_HIGHEST_IN_ERR}, and there is {highest}; leave it out"
+            f"{measure}: ir_measures computes ERR for grades up to {_HIGHEST_IN_ERR}, not {highest}; leave it out"
         )
     grade = np.maximum(open_docs.docs.grade, 0)
     stop = (2.0**grade - 1.0) / 2.0**_HIGHEST_IN_ERR

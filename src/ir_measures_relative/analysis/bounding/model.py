@@ -21,6 +21,10 @@ class Interval(NamedTuple):
     upper: FloatArray
     exact: BoolArray  #: whether labelings attain both ends
 
+    def of(self, runs: IntArray) -> Interval:
+        """The intervals of some runs."""
+        return Interval(self.lower[runs], self.upper[runs], self.exact[runs])
+
     def minus(self, other: Interval) -> Interval:
         """What the difference of two values cannot leave, whatever they have to do with each other."""
         lower, upper = self.lower - other.upper, self.upper - other.lower

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from ...arrays import FloatArray, IntArray, ratio, table
@@ -56,7 +58,7 @@ class Normalized(Model):
         so_far = np.cumsum(discount.up_to(deepest if self.cutoff is None else min(self.cutoff, deepest)))
         result = np.zeros((n, len(levels), width))
         level = 0
-        for low, high in zip(every[:-1], every[1:], strict=True):
+        for low, high in itertools.pairwise(every):
             while level + 1 < len(levels) and levels[level] <= low:
                 level += 1
             count = np.bincount(docs.query[~self.open & (self.gain >= high)], minlength=n)

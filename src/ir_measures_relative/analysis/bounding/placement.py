@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arrays import BoolArray, FloatArray
+from ...arrays import BoolArray, FloatArray, IntArray
 from ...measures.gains import discount
 
 
@@ -63,6 +63,6 @@ def place(
 
 def places(chosen: BoolArray, cutoff: int | None) -> FloatArray:
     """What the place of each chosen document in the ideal counts, 0 for the others; documents as in :func:`place`."""
-    rank = np.cumsum(chosen, axis=1)
-    rank = np.where(chosen & (True if cutoff is None else rank <= cutoff), rank, 0)
-    return discount(rank)
+    rank: IntArray = np.cumsum(chosen, axis=1)
+    counts = chosen if cutoff is None else chosen & (rank <= cutoff)
+    return discount(np.where(counts, rank, 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
@@ -26,6 +27,17 @@ class Query(NamedTuple):
     rows: IntArray  #: into all documents, those that are open, or judged relevant
     open: BoolArray
     relevant: int  #: how many are judged relevant
+
+
+class Quadratic(NamedTuple):
+    """``constant + linear·label + ½·labelᵀ pairs label``."""
+
+    constant: float
+    linear: FloatArray
+    pairs: FloatArray
+
+    def negated(self) -> Quadratic:
+        return Quadratic(-self.constant, -self.linear, -self.pairs)
 
 
 class Precisions(Model):
@@ -53,7 +65,7 @@ class Precisions(Model):
         ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
         self.queries = [
             Query(some := rows[i:j], self.open[some], int(relevant[some].sum()))
-            for i, j in zip(ends[:-1], ends[1:], strict=True)
+            for i, j in itertools.pairwise(ends)
         ]
 
     @property
@@ -116,8 +128,8 @@ class Precisions(Model):
         # Weights: or as the difference from a run that holds nothing.
         nothing = np.zeros(int(held.sum()), dtype=np.int64)
         quadratic = difference_of_sums(position[held], nothing, weight[held], query.open[held])
-        up, reached_up = _greatest(*quadratic, query.relevant, outside)
-        down, reached_down = _greatest(*(-part for part in quadratic), query.relevant, outside)
+        up, reached_up = _greatest(quadratic, query.relevant, outside)
+        down, reached_down = _greatest(quadratic.negated(), query.relevant, outside)
         lower, upper = max(lower, -down), min(upper, up)
         return lower, upper, upper - reached_up <= TOLERANCE and -lower - reached_down <= TOLERANCE
 
@@ -125,7 +137,7 @@ class Precisions(Model):
         from tqdm import tqdm
 
         one = self.one()
-        first, second = (Interval(*(end[runs] for end in one)) for runs in (a, b))
+        first, second = one.of(a), one.of(b)
         simple = first.minus(second)
         lower, upper = np.empty((2, *simple.lower.shape))
         exact = np.zeros(lower.shape, dtype=bool)
@@ -152,8 +164,8 @@ class Precisions(Model):
         outside = int((query.open & ~held).sum())
         x, y, weight = self.position[a, rows], self.position[b, rows], self.weight[rows]
         quadratic = difference_of_sums(x, y, weight, query.open[held])
-        up, reached_up = _greatest(*quadratic, query.relevant, outside)
-        down, reached_down = _greatest(*(-part for part in quadratic), query.relevant, outside)
+        up, reached_up = _greatest(quadratic, query.relevant, outside)
+        down, reached_down = _greatest(quadratic.negated(), query.relevant, outside)
         exact = up - reached_up <= TOLERANCE and down - reached_down <= TOLERANCE
         return -down, up, exact
 
@@ -220,10 +232,8 @@ def sums_by_count(
     return least, most
 
 
-def difference_of_sums(
-    x: IntArray, y: IntArray, weight: FloatArray, is_open: BoolArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The difference of two sums of precisions as ``constant + linear·label + ½·labelᵀ pairs label``.
+def difference_of_sums(x: IntArray, y: IntArray, weight: FloatArray, is_open: BoolArray) -> Quadratic:
+    """The difference of two sums of precisions, as a function of the labels of the open documents.
 
     Args:
         x: the positions of open, and of relevant, documents in the one run, 0 where not retrieved.
@@ -237,17 +247,16 @@ def difference_of_sums(
         total += sign * upper * np.minimum(inverse[:, None], inverse)
     free, known = np.flatnonzero(is_open), np.flatnonzero(~is_open)
     own = np.diagonal(total)
-    constant = np.array((total[np.ix_(known, known)].sum() + own[known].sum()) / 2)
+    constant = float(total[np.ix_(known, known)].sum() + own[known].sum()) / 2
     linear = own[free] + total[np.ix_(free, known)].sum(axis=1)
     pairs = total[np.ix_(free, free)].copy()
     np.fill_diagonal(pairs, 0.0)
-    return constant, linear, pairs
+    return Quadratic(constant, linear, pairs)
 
 
-def _greatest(
-    constant: FloatArray, linear: FloatArray, pairs: FloatArray, relevant: int, outside: int
-) -> tuple[float, float]:
-    """A bound of the greatest ``(constant + linear·x + ½ xᵀ pairs x)/R``, and the greatest that was found."""
+def _greatest(quadratic: Quadratic, relevant: int, outside: int) -> tuple[float, float]:
+    """A bound of the greatest value over R, and the greatest that was found."""
+    constant, linear, pairs = quadratic
     n = len(linear)
     shared = np.cumsum(-np.sort(-np.maximum(pairs, 0.0), axis=1), axis=1)
     with_others = np.zeros((n, n + 1))
@@ -256,14 +265,14 @@ def _greatest(
     most = np.zeros(n + 1)
     for count in range(1, n + 1):
         most[count] = worth[:count, count].sum()
-    sums = float(constant) + most
+    sums = constant + most
     counts = relevant + np.arange(n + 1)
     # More relevant documents elsewhere bring a value closer to 0.
     divisors = np.where(sums >= 0, counts, counts + outside)
     bound = float((sums / np.maximum(divisors, 1)).max())
     labels = np.zeros(n)
     gain = linear.copy()
-    total, reached, size = float(constant), -np.inf, relevant
+    total, reached, size = constant, -np.inf, relevant
     # Greedily more, from none; every step on the way is a labeling.
     for _ in range(n + 1):
         divisor = size if total >= 0 else size + outside

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -43,7 +44,7 @@ class Preferences(Model):
         docs = open_docs.docs
         rows = np.flatnonzero(self.open | relevant)
         ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
-        self.rows = [rows[i:j] for i, j in zip(ends[:-1], ends[1:], strict=True)]
+        self.rows = [rows[i:j] for i, j in itertools.pairwise(ends)]
 
     @property
     def known_gain(self) -> FloatArray:

@@ -11,7 +11,7 @@ from ...measures.gains import discount, ideal_dcg
 from ..labelings import OpenDocuments
 from .model import TOLERANCE, Interval, Model
 from .placement import place, places
-from .residual_pairs import Side, greatest_difference, side_of
+from .residual_pairs import greatest_difference, side_of
 
 # Steps of the search for weights of the ideal: each halves what is left, more or less.
 _ROUNDS = 12
@@ -27,6 +27,10 @@ class Sorted(NamedTuple):
     row: IntArray  #: into the columns of the model, -1 where padded; shape (queries, documents)
     residual: FloatArray  #: 0 where padded
     forced: BoolArray  #: whether the judgments say that it has this gain
+
+    def at(self, queries: IntArray) -> Sorted:
+        """Those of some queries."""
+        return Sorted(self.row[queries], self.residual[queries], self.forced[queries])
 
 
 class Residual(Model):
@@ -83,14 +87,16 @@ class Residual(Model):
         column = rank_within(query) - 1
         row = np.full((self.open_docs.n_queries, int(column.max(initial=-1)) + 1), -1)
         row[query, column] = order
-        return Sorted(row, self.taken(residual, row), self.taken(self.forced, row))
+        return Sorted(row, self.taken(residual, row), self.judged_at(row))
 
     @staticmethod
-    def taken(values: FloatArray | BoolArray, row: IntArray) -> FloatArray:
+    def taken(values: FloatArray, row: IntArray) -> FloatArray:
         """The values of some columns, 0 where there is none."""
-        if not len(values):
-            return np.zeros(row.shape, dtype=values.dtype)
-        return np.where(row >= 0, values[row], np.zeros((), dtype=values.dtype))
+        return np.where(row >= 0, values[row], 0.0) if len(values) else np.zeros(row.shape)
+
+    def judged_at(self, row: IntArray) -> BoolArray:
+        """Whether each of some columns is judged to have a gain."""
+        return self.taken(self.forced.astype(np.float64), row) > 0
 
     def found(self, run: int, row: IntArray) -> FloatArray:
         """What each of these documents adds to the run's sum at its highest gain."""
@@ -163,7 +169,7 @@ class Residual(Model):
 
     def difference(self, a: IntArray, b: IntArray) -> Interval:
         one = self.one()
-        first, second = (Interval(*(end[runs] for end in one)) for runs in (a, b))
+        first, second = one.of(a), one.of(b)
         simple = first.minus(second)
         if self.levels[0] > 0 or not len(self.columns):
             return simple
@@ -195,9 +201,8 @@ class Residual(Model):
         bound[:] = one.upper[np.repeat(a, n), query] - one.lower[np.repeat(b, n), query]
         reached[:] = bound
         if len(some):
-            sides = (Side(*(part[some] for part in side)) for side in (first, second))
             bound[some], reached[some] = greatest_difference(
-                *sides, forced[some], rows[some] >= 0, self.cutoff
+                first.at(some), second.at(some), forced[some], rows[some] >= 0, self.cutoff
             )
         return bound.reshape(len(a), n), reached.reshape(len(a), n)
 
@@ -243,7 +248,7 @@ def _extreme_ratio(docs: Sorted, found: FloatArray, cutoff: int | None, sign: fl
     best: FloatArray = np.maximum(*ends) if sign > 0 else np.minimum(*ends)
     active = np.flatnonzero((~docs.forced & real).any(axis=1))
     while len(active):
-        some = Sorted(*(part[active] for part in docs))
+        some = docs.at(active)
         chosen = place(sign * found[active], some.residual, some.forced, -sign * best[active], cutoff)
         reached = _ratio_of(some, found[active], chosen & (some.row >= 0), cutoff)
         # An ideal of 0 is no ratio; where it can be 0, so can the value, and the caller knows.

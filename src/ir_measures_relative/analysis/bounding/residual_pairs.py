@@ -37,6 +37,10 @@ class Side(NamedTuple):
     flat: FloatArray  #: one over the largest ideal, 0 where that is 0
     steep: FloatArray  #: one over the smallest, infinite where that is 0
 
+    def at(self, rows: IntArray) -> Side:
+        """That of some problems."""
+        return Side(*(np.asarray(part)[rows] for part in self))
+
     def ideal_weights(self, chosen: BoolArray, cutoff: int | None) -> FloatArray:
         """What the place of each chosen document in the ideal counts."""
         order = np.argsort(-np.where(chosen, self.residual, -1.0), axis=1, kind="stable")
@@ -60,7 +64,7 @@ def side_of(model: Residual, runs: IntArray, rows: IntArray, queries: IntArray) 
             for run, row in zip(runs, rows, strict=True)
         ]
     )
-    forced, real = model.taken(model.forced, rows), rows >= 0
+    forced, real = model.judged_at(rows), rows >= 0
     ends = []
     for chosen in (real, forced):
         largest = -np.sort(-residual * chosen, axis=1)
@@ -102,7 +106,7 @@ def greatest_difference(
     # And once more around the best labels found, where the ideals do not vary so much that it would be in vain.
     near = np.flatnonzero((first.steep <= _NEAR * first.flat) & (second.steep <= _NEAR * second.flat))
     if len(near):
-        one, two = (Side(*(part[near] for part in side)) for side in (first, second))
+        one, two = first.at(near), second.at(near)
         fixed, some, labels, most = forced[near], real[near], best[near], reached[near]
         at = one.value(labels, cutoff), two.value(labels, cutoff)
         corners = []
