@@ -45,6 +45,7 @@ def experiment(
     groups: Mapping[str, str] | None,
     num_docs: int | None,
     grades: tuple[int, int] | None,
+    bounds: bool,
     options: dict[str, Any],
 ) -> Any:
     """What ``pt.relative.Experiment`` does; ``options`` are the other keyword arguments of ``pt.Experiment``."""
@@ -65,6 +66,8 @@ def experiment(
     }
     _try_out(metrics, names, context_options)
     _check_perquery(options)
+    if bounds:
+        check_plain(options)
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
 
@@ -87,7 +90,10 @@ def experiment(
         )
     if times and not options.get("perquery"):
         set_times(result, times if isinstance(result, dict) else short_times)
-    return in_order(result, asked)
+    result = in_order(result, asked)
+    if bounds:
+        result = with_bounds(result, context, qrels, topics, named(metrics, asked), options)
+    return result
 
 
 def _as_list(
