@@ -1,4 +1,4 @@
-"""The columns that ``pt.relative.Experiment(…, bounds=True)`` adds: what unjudged documents could make of each value."""
+"""The columns of ``pt.relative.Experiment(…, bounds=True)``: what unjudged documents could make of each value."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def check_plain(options: Mapping[str, Any]) -> None:
     clash += ["dataframe=False"] if not options.get("dataframe", True) else []
     if clash:
         raise ValueError(
-            f"bounds=True adds columns to the table of means, and does not go with {clash[0]}; leave one of them out, or "
-            "call pt.relative.bounds"
+            f"bounds=True adds columns to the table of means, and does not go with {clash[0]}; leave one of them out, "
+            "or call pt.relative.bounds"
         )
 
 
