@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import random
 
 import pytest
 
 from all_labelings import check, random_campaign
+from ir_measures_relative import RunContext, bounds
 
 # How many random campaigns; each has two queries, and every pair of its runs.
 CAMPAIGNS = int(os.environ.get("LABELING_CAMPAIGNS", "40"))
@@ -69,3 +71,14 @@ def test_relevant_documents_elsewhere(seed: int) -> None:
     rng = random.Random(2000 + seed)
     campaign = random_campaign(rng, 1, 4)
     check(campaign, measures_at(campaign.cutoff, False, False), elsewhere=2)
+
+
+def test_measures_that_only_cwl_eval_computes() -> None:
+    """RBP and SDCG by hand: judged A and the open X, in a ranking of A, X, N."""
+    context = RunContext({"a": {"q": {"A": 3.0, "X": 2.0, "N": 1.0}}})
+    found = bounds(context, {"q": {"A": 1, "N": 0}}, ["RBP(rel=1,p=0.5)", "SDCG(max_rel=2)@2"])
+    full = 1.0 + math.log(2) / math.log(3)
+    assert found["lower"].tolist() == pytest.approx([0.5, 0.5 / full])
+    assert found["upper"].tolist() == pytest.approx([0.75, (0.5 + math.log(2) / math.log(3)) / full])
+    with pytest.raises(ValueError, match=r"give rel, as in RBP\(rel=1\)@10"):
+        bounds(context, {"q": {"A": 1}}, ["RBP@10"])

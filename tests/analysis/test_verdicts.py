@@ -112,7 +112,9 @@ def test_odds() -> None:
     sure = verdicts(context, QRELS, ["P@3"], odds="pool").set_index(["name", "other"])
     assert sure.loc[("a", "b"), "probability"] == 1.0
     likely, hardly = (
-        verdicts(context, QRELS, ["P@3"], odds=lambda q, d: chance, spread=0.0).set_index(["name", "other"])
+        verdicts(context, QRELS, ["P@3"], odds=lambda q, d, chance=chance: chance, spread=0.0).set_index(
+            ["name", "other"]
+        )
         for chance in (0.9, 0.1)
     )
     # b - c is Z/6 - 1/6: worse, or a tie that counts half.

@@ -50,7 +50,7 @@ class OpenDocuments:
         self.open: BoolArray = order >= n
         self.listed: BoolArray = order < n + len(found)
         self.completed = JudgedContext(judged.context, self.docs, whole=judged.whole)
-        self._comparisons = [self._comparison(name) for name in judged.names]
+        self._comparisons: dict[int, Comparison] = {}
 
     @property
     def n_queries(self) -> int:
@@ -58,14 +58,14 @@ class OpenDocuments:
 
     def comparison(self, run: int) -> Comparison:
         """A run of the context, beside the others, on the judged and the open documents."""
+        if run not in self._comparisons:
+            name = self.judged.names[run]
+            rankings = self.judged.context.runs[name]
+            # Its priors are those that it has on the judgments as they are.
+            priors = Comparison(self.judged, rankings, name).priors()
+            names = [self.judged.names[i] for i in priors]
+            self._comparisons[run] = Comparison(self.completed, rankings, name, names)
         return self._comparisons[run]
-
-    def _comparison(self, name: str) -> Comparison:
-        """With the priors that the run has on the judgments as they are."""
-        rankings = self.judged.context.runs[name]
-        priors = Comparison(self.judged, rankings, name).priors()
-        names = self.judged.names
-        return Comparison(self.completed, rankings, name, [names[i] for i in priors])
 
     def positions(self, judged_only: bool = False) -> IntArray:
         """Where every run ranks each of ``docs``, shape (runs, documents); 0 where not in its top."""

@@ -52,7 +52,9 @@ def check_flags(args: argparse.Namespace) -> None:
     if asked and args.plot:
         raise ValueError(f"--plot draws scores, and --{asked[0]} is another table; leave one of them out")
     if asked and not args.is_folder:
-        raise ValueError(f"--{asked[0]} goes with a folder of runs, and {args.run} is not one; give the folder as RUN")
+        raise ValueError(
+            f"--{asked[0]} goes with a folder of runs, and {args.run} is not one; give the folder as RUN"
+        )
 
 
 def wants(args: argparse.Namespace, *tables: str) -> bool:

@@ -94,6 +94,10 @@ def _of_p(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
 
 
 def _of_rbp(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
+    if _get(measure, "rel", 1 if measure.NAME == "NRG" else None) is None:
+        raise ValueError(
+            f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
+        )
     p = float(_get(measure, "p"))
     return (1.0 - p) * persistence(p)(open_docs.positions(_get(measure, "judged_only", False)))
 
@@ -157,6 +161,10 @@ def _ndcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
 def _rr(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     worth = reciprocal(open_docs.positions(_get(measure, "judged_only", False)))
     return Best(open_docs, worth, _relevant(measure, open_docs))
+
+
+def _success(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    return Best(open_docs, _in_top(measure, open_docs), _relevant(measure, open_docs))
 
 
 def _nrg_rr(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
@@ -257,6 +265,7 @@ MODELS: dict[tuple[str, str | None], Maker] = {
     ("SDCG", None): _sdcg,
     ("nDCG", None): _ndcg,
     ("RR", None): _rr,
+    ("Success", None): _success,
     ("AP", None): _ap,
     ("AP_Rareness", None): _ap,
     ("ERR", None): _err,
