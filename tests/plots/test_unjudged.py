@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
 
-from ir_measures_relative import RunContext, bounds, plots, verdicts  # noqa: E402
+from ir_measures_relative import RunContext, bounds, plots, verdicts
 
 RUNS = {
     "a": {"q": {"A": 3.0, "B": 2.0}},
