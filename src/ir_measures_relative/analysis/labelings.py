@@ -14,7 +14,7 @@ from ..arrays import BoolArray, FloatArray, IntArray, object_array
 from ..comparison import Comparison, JudgedContext
 from ..ids import Ids
 from ..judgments import Judgments
-from ..warning import warn
+from ..messages import warn
 
 # So many rows of rankings may hold unjudged documents before a measure must have a cutoff.
 _MOST_ROWS = 5_000_000

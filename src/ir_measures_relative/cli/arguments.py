@@ -16,6 +16,7 @@ from .. import __version__
 from ..measures.declaration import parse_measure, registered
 from ..messages import is_text
 from ..priors import NAMED
+from . import unjudged
 from .output import DEFAULT_PLACES, PROG, say
 
 

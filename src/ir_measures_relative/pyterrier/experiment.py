@@ -23,6 +23,7 @@ from ..context import RunContext
 from ..measures.declaration import is_relative, parse_measure
 from ..messages import kind_of
 from ..priors import Policy
+from .bounded import check_plain, named, with_bounds
 from .replay import Replay, run_and_time
 from .saved_runs import SavedRuns
 from .table import in_order, rounded, set_times
