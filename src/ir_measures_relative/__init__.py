@@ -24,10 +24,14 @@ from .messages import RelativeWarning
 from .provider import RelativeProvider, registered_provider
 
 if TYPE_CHECKING:
+    from .analysis.bounds import bounds
     from .analysis.contributions import explain
     from .analysis.differences import med
+    from .analysis.judging import judge_next
+    from .analysis.reusability import reusability
     from .analysis.selection import select_complementary
     from .analysis.significance import SignTest, sign_test
+    from .analysis.verdicts import verdicts
     from .context import RunContext
     from .priors import BestOfOtherGroups, PriorPolicy
 
@@ -41,10 +45,14 @@ _LATER = {
     "PriorPolicy": "priors",
     "RunContext": "context",
     "SignTest": "analysis.significance",
+    "bounds": "analysis.bounds",
     "explain": "analysis.contributions",
+    "judge_next": "analysis.judging",
     "med": "analysis.differences",
+    "reusability": "analysis.reusability",
     "select_complementary": "analysis.selection",
     "sign_test": "analysis.significance",
+    "verdicts": "analysis.verdicts",
 }
 
 
@@ -74,12 +82,16 @@ __all__ = [
     "SignTest",
     "TaSC",
     "UniqueRel",
+    "bounds",
     "explain",
+    "judge_next",
     "med",
     "nDCG_UE",
+    "reusability",
     "rrLP",
     "select_complementary",
     "sgnLP",
     "sgnLR",
     "sign_test",
+    "verdicts",
 ]

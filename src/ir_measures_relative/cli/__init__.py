@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ..interrupts import INTERRUPTED, as_exceptions
 from ..measures.declaration import is_relative
+from . import unjudged
 from .arguments import parse_arguments, provider_of, read_measures
 from .output import drop_output, in_these_terms, lines, open_streams, say, tidy_warnings
 
@@ -72,6 +73,10 @@ def _run(arguments: Sequence[str] | None) -> int:
     check_context(context, measures, args)
     if not args.is_folder:
         check_newcomer(context, judged, scored[0])
+    if unjudged.wants(args):
+        for line in unjudged.lines(context, measures, judged, args):
+            print(line)
+        return 0
     scores = score(context, scored, measures, judged, provider)
     for line in lines(scores, args):
         print(line)

@@ -8,5 +8,13 @@ from .figures import new_figure
 from .heatmap import similarity
 from .history import chronological
 from .scatter import relative_against_absolute
+from .unjudged import intervals, matrix_of_verdicts
 
-__all__ = ["chronological", "new_figure", "relative_against_absolute", "similarity"]
+__all__ = [
+    "chronological",
+    "intervals",
+    "matrix_of_verdicts",
+    "new_figure",
+    "relative_against_absolute",
+    "similarity",
+]

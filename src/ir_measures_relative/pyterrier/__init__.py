@@ -37,6 +37,7 @@ def Experiment(
     groups: Mapping[str, str] | None = None,
     num_docs: int | None = None,
     grades: tuple[int, int] | None = None,
+    bounds: bool = False,
     **kwargs: Any,
 ) -> Any:
     """``pt.Experiment`` with every system scored relative to the other ones.
@@ -64,6 +65,8 @@ def Experiment(
         groups: from system name to group name, for :class:`BestOfOtherGroups`.
         num_docs: the number of documents in the collection.
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
+        bounds: adds the columns ``M lower`` and ``M upper`` behind each measure M: between which values unjudged
+            documents could bring it, as :func:`~ir_measures_relative.bounds` has them. For a table of means.
         kwargs: the other arguments of ``pt.Experiment``.
 
     Returns:
@@ -103,6 +106,7 @@ def Experiment(
         groups=groups,
         num_docs=num_docs,
         grades=grades,
+        bounds=bounds,
         options=kwargs,
     )
 

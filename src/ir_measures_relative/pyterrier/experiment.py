@@ -23,6 +23,7 @@ from ..context import RunContext
 from ..measures.declaration import is_relative, parse_measure
 from ..messages import kind_of
 from ..priors import Policy
+from .bounded import check_plain, named, with_bounds
 from .replay import Replay, run_and_time
 from .saved_runs import SavedRuns
 from .table import in_order, rounded, set_times
@@ -45,6 +46,7 @@ def experiment(
     groups: Mapping[str, str] | None,
     num_docs: int | None,
     grades: tuple[int, int] | None,
+    bounds: bool,
     options: dict[str, Any],
 ) -> Any:
     """What ``pt.relative.Experiment`` does; ``options`` are the other keyword arguments of ``pt.Experiment``."""
@@ -65,6 +67,8 @@ def experiment(
     }
     _try_out(metrics, names, context_options)
     _check_perquery(options)
+    if bounds:
+        check_plain(options)
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
 
@@ -87,7 +91,10 @@ def experiment(
         )
     if times and not options.get("perquery"):
         set_times(result, times if isinstance(result, dict) else short_times)
-    return in_order(result, asked)
+    result = in_order(result, asked)
+    if bounds:
+        result = with_bounds(result, context, qrels, topics, named(metrics, asked), options)
+    return result
 
 
 def _as_list(

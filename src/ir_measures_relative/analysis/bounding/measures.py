@@ -1,0 +1,281 @@
+"""Which model a measure has: the table of what can be bounded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import ir_measures
+import numpy as np
+
+from ...arrays import BoolArray, FloatArray, IntArray
+from ...comparison import Comparison, JudgedContext
+from ...judgments import Judgments
+from ...measures.declaration import RelativeMeasure
+from ...measures.gains import discount, gain_of, persistence, reciprocal
+from ...measures.nrg import Unseen
+from ...measures.parameters import MISSING
+from ...measures.rareness import rareness_weights
+from ..labelings import OpenDocuments, open_documents
+from .additive import Additive
+from .cascade import Cascade
+from .chance import GainsAboveChance, Pool, PrecisionsAboveChance
+from .coverage import Coverage
+from .first import Best
+from .model import Model
+from .normalized import Normalized
+from .precisions import Precisions
+from .preferences import Preferences
+from .residual import Residual
+
+#: Makes the model of a measure on the documents of a campaign.
+Maker: TypeAlias = Callable[[ir_measures.Measure, OpenDocuments], Model]
+
+
+def model_of(measure: ir_measures.Measure, judged: JudgedContext, elsewhere: int = 0) -> Model:
+    """The model of a measure.
+
+    Raises:
+        ValueError: a measure without one; says which have one.
+    """
+    if isinstance(elsewhere, bool) or not isinstance(elsewhere, (int, np.integer)) or elsewhere < 0:
+        raise ValueError(f"elsewhere={elsewhere!r} is not allowed; it must be a whole number from 0 up")
+    if measure.NAME == "TaSC":
+        return _tasc(measure, judged, elsewhere)
+    make = MODELS.get(_kind(measure))
+    if make is None:
+        known = sorted({f"{name}(base={base!r})" if base else name for name, base in MODELS} | {"TaSC"})
+        raise ValueError(f"{measure} cannot be bounded yet; these can: {', '.join(known)}")
+    return make(measure, open_documents(judged, _get(measure, "cutoff"), elsewhere))
+
+
+def _kind(measure: ir_measures.Measure) -> tuple[str, str | None]:
+    base = _get(measure, "base") if measure.NAME == "NRG" else None
+    return measure.NAME, base
+
+
+def _get(measure: ir_measures.Measure, name: str, default: Any = None) -> Any:
+    """The value of a parameter of any measure: as given, else its default, else ``default``."""
+    if name not in measure.SUPPORTED_PARAMS:
+        return default
+    value = measure[name]
+    return default if value is MISSING else value
+
+
+def _relevant(measure: ir_measures.Measure, open_docs: OpenDocuments) -> BoolArray:
+    """Which judged documents are relevant."""
+    result: BoolArray = ~open_docs.open & (open_docs.docs.grade >= _get(measure, "rel", 1))
+    return result
+
+
+def _graded(measure: ir_measures.Measure, open_docs: OpenDocuments) -> tuple[FloatArray, FloatArray]:
+    """The gain of every judged document, and the gains that a label can give, ascending."""
+    dcg, gains = _get(measure, "dcg", "log2"), _get(measure, "gains")
+    labels = open_docs.labels(_get(measure, "judged_only", False))
+    return gain_of(open_docs.docs.grade, dcg, gains), np.unique(gain_of(labels, dcg, gains))
+
+
+def _binary(weight: Callable[[ir_measures.Measure, OpenDocuments], FloatArray]) -> Maker:
+    """An additive measure of relevant documents."""
+
+    def make(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+        gain = _relevant(measure, open_docs).astype(np.float64)
+        return Additive(open_docs, weight(measure, open_docs), gain, 0.0, 1.0)
+
+    return make
+
+
+def _in_top(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
+    return (open_docs.positions(_get(measure, "judged_only", False)) > 0).astype(np.float64)
+
+
+def _of_p(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
+    return _in_top(measure, open_docs) / float(_get(measure, "cutoff"))
+
+
+def _of_rbp(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
+    if _get(measure, "rel", 1 if measure.NAME == "NRG" else None) is None:
+        raise ValueError(
+            f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
+        )
+    p = float(_get(measure, "p"))
+    return (1.0 - p) * persistence(p)(open_docs.positions(_get(measure, "judged_only", False)))
+
+
+def _survival(measure: ir_measures.Measure, open_docs: OpenDocuments, base: str) -> FloatArray:
+    """The chance that each document was left to find, for every run; shape (runs, documents)."""
+    factor = Unseen(base, _get(measure, "p")) if base == "RBP" else Unseen(base)
+    result = [
+        open_docs.comparison(i).prior_product(
+            factor,
+            open_docs.docs,
+            prior=measure.get("prior"),
+            cutoff=open_docs.cutoff,
+            judged_only=measure.get("judged_only"),
+        )
+        for i in range(len(open_docs.judged.names))
+    ]
+    return np.array(result).reshape(len(result), len(open_docs.docs))
+
+
+def _of_nrg_p(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
+    return _survival(measure, open_docs, "P") * _of_p(measure, open_docs)
+
+
+def _of_nrg_rbp(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
+    return _survival(measure, open_docs, "RBP") * _of_rbp(measure, open_docs)
+
+
+def _of_unique_rel(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
+    return _survival(measure, open_docs, "P") * _in_top(measure, open_docs)
+
+
+def _rareness(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
+    """What a relevant document counts, for every run: all systems are members, so it is the same for all."""
+    held = open_docs.positions(measure.get("judged_only")) > 0
+    result: FloatArray = rareness_weights(
+        held.sum(axis=0), len(held), measure.get("alpha"), measure.get("bounded")
+    )
+    return result
+
+
+def _of_p_rareness(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
+    return _rareness(measure, open_docs) * _of_p(measure, open_docs)
+
+
+def _sdcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    low, high, cutoff = measure["min_rel"], measure["max_rel"], measure["cutoff"]
+    labels = open_docs.labels()
+    grade = np.clip(open_docs.docs.grade, low, high)
+    scale = float(discount(np.arange(1, cutoff + 1)).sum()) * (high - low)
+    least, greatest = (float(np.clip(end, low, high) - low) for end in (labels[0], max(labels[-1], high)))
+    weight = discount(open_docs.positions()) / scale
+    return Additive(open_docs, weight, (grade - low).astype(np.float64), least, greatest)
+
+
+def _ndcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    positions = open_docs.positions(_get(measure, "judged_only", False))
+    return Normalized(open_docs, positions, *_graded(measure, open_docs), open_docs.cutoff)
+
+
+def _rr(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    worth = reciprocal(open_docs.positions(_get(measure, "judged_only", False)))
+    return Best(open_docs, worth, _relevant(measure, open_docs))
+
+
+def _success(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    return Best(open_docs, _in_top(measure, open_docs), _relevant(measure, open_docs))
+
+
+def _nrg_rr(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    worth = reciprocal(open_docs.positions(measure.get("judged_only")))
+    return Best(open_docs, worth * _survival(measure, open_docs, "RR"), _relevant(measure, open_docs))
+
+
+def _nrg_ndcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    positions = open_docs.positions(measure.get("judged_only"))
+    survival = _survival(measure, open_docs, "nDCG")
+    return Residual(open_docs, survival, positions, *_graded(measure, open_docs))
+
+
+def _ap(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    positions = open_docs.positions(_get(measure, "judged_only", False))
+    weight = np.ones(len(open_docs.docs))
+    if measure.NAME == "AP_Rareness":
+        weight = _rareness(measure, open_docs)
+    return Precisions(open_docs, positions, _relevant(measure, open_docs), weight)
+
+
+# gdeval's highest grade
+_HIGHEST_IN_ERR = 4
+
+
+def _err(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    highest = int(open_docs.labels()[-1])
+    if highest > _HIGHEST_IN_ERR:
+        raise ValueError(
+            f"{measure}: ir_measures computes ERR for grades up to {_HIGHEST_IN_ERR}, not {highest}; leave it out"
+        )
+    grade = np.maximum(open_docs.docs.grade, 0)
+    stop = (2.0**grade - 1.0) / 2.0**_HIGHEST_IN_ERR
+    return Cascade(open_docs, open_docs.positions(), stop, (2.0**highest - 1.0) / 2.0**_HIGHEST_IN_ERR)
+
+
+def _pool(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Pool:
+    whole = open_docs.judged.context.num_docs if measure.get("pool") == "corpus" else None
+    return Pool(open_docs, whole, measure.get("judged_only"))
+
+
+def _ap_ue(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    positions = open_docs.positions(measure.get("judged_only"))
+    model = PrecisionsAboveChance(
+        open_docs, positions, _relevant(measure, open_docs), np.ones(len(open_docs.docs))
+    )
+    model.pool, model.version = _pool(measure, open_docs), measure.get("version")
+    model.exact_level = measure.get("expected") == "exact"
+    return model
+
+
+def _ndcg_ue(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    positions = open_docs.positions(measure.get("judged_only"))
+    model = GainsAboveChance(open_docs, positions, *_graded(measure, open_docs), open_docs.cutoff)
+    model.pool, model.version = _pool(measure, open_docs), measure.get("version")
+    return model
+
+
+def _preference(measure: RelativeMeasure, open_docs: OpenDocuments) -> Model:
+    positions = open_docs.positions(measure.get("judged_only"))
+    docs, rel, context = open_docs.docs, measure.get("rel"), open_docs.judged.context
+    runs = list(context.runs.values())
+    references: list[int] = []
+    for i in range(len(runs)):
+        reference = open_docs.comparison(i).reference(measure.get("ref"))
+        references.append(next(j for j, run in enumerate(runs) if run is reference))
+
+    def score(gains: FloatArray) -> FloatArray:
+        grade: IntArray = docs.grade.copy()
+        grade[open_docs.open] = np.where(gains > 0, min(rel, max(open_docs.completed.grades[1], 1)), 0)
+        labeled = Judgments(docs.query_ids, docs.query, docs.ids, grade)
+        judged = JudgedContext(context, labeled)
+        return np.array(
+            [
+                measure.score(Comparison(judged, run, name))
+                for name, run in zip(judged.names, runs, strict=True)
+            ]
+        )
+
+    weight = _get(measure, "weight", "uniform")
+    relevant = _relevant(measure, open_docs)
+    return Preferences(open_docs, positions, relevant, references, measure.NAME, weight, score)
+
+
+def _tasc(measure: RelativeMeasure, judged: JudgedContext, elsewhere: int) -> Model:
+    base = model_of(measure.base_measure(), judged, elsewhere)
+    priors = [
+        Comparison(judged, run, name).priors(measure.get("prior"))
+        for name, run in judged.context.runs.items()
+    ]
+    return Coverage(base, priors)
+
+
+#: From a measure's name, and NRG's base, to its model. ir_measures' own stand beside this package's.
+MODELS: dict[tuple[str, str | None], Maker] = {
+    ("P", None): _binary(_of_p),
+    ("RBP", None): _binary(_of_rbp),
+    ("SDCG", None): _sdcg,
+    ("nDCG", None): _ndcg,
+    ("RR", None): _rr,
+    ("Success", None): _success,
+    ("AP", None): _ap,
+    ("AP_Rareness", None): _ap,
+    ("ERR", None): _err,
+    ("nDCG_UE", None): _ndcg_ue,
+    ("AP_UE", None): _ap_ue,
+    **{(name, None): _preference for name in ("rrLP", "sgnLP", "sgnLR", "RPP")},
+    ("UniqueRel", None): _binary(_of_unique_rel),
+    ("NRG", "nDCG"): _nrg_ndcg,
+    ("NRG", "P"): _binary(_of_nrg_p),
+    ("NRG", "RBP"): _binary(_of_nrg_rbp),
+    ("NRG", "RR"): _nrg_rr,
+    ("P_Rareness", None): _binary(_of_p_rareness),
+}

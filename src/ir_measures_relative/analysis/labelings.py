@@ -1,0 +1,156 @@
+"""The documents that the judgments leave open, beside the judged ones: what a labeling is made of.
+
+An open document of a query is an unjudged one that some run of the context holds in its top. A labeling gives each of
+them a label; the judged documents keep theirs, and what no run holds stays without a gain.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import BoolArray, FloatArray, IntArray, object_array
+from ..comparison import Comparison, JudgedContext
+from ..ids import Ids
+from ..judgments import Judgments
+from ..messages import warn
+
+# So many rows of rankings may hold unjudged documents before a measure must have a cutoff.
+_MOST_ROWS = 5_000_000
+
+
+class OpenDocuments:
+    """The judged and the open documents of a campaign, to a depth.
+
+    Attributes:
+        judged: the context on the judgments as they are.
+        completed: the context on all of ``docs``.
+        docs: the judged documents, and the open ones with grade 0.
+        open: which of ``docs`` are open.
+        listed: which of ``docs`` are no stand-ins for relevant documents elsewhere.
+        cutoff: how deep the runs are looked at.
+    """
+
+    def __init__(self, judged: JudgedContext, cutoff: int | None, elsewhere: int = 0) -> None:
+        self.judged = judged
+        self.cutoff = cutoff
+        judgments = judged.judgments
+        found = _unjudged(judged, cutoff)
+        n_queries, n = judgments.n_queries, len(judgments)
+        absent = np.repeat(np.arange(n_queries), elsewhere)
+        names = [f"{_ABSENT}{i}" for i in range(elsewhere)] * n_queries
+        query = np.concatenate([judgments.query, found.query, absent])
+        ids = judgments.ids.followed_by(found.ids)
+        if names:
+            ids = ids.followed_by(Ids.of(names))
+        grade = np.concatenate([judgments.grade, np.zeros(len(query) - n, dtype=np.int64)])
+        order = np.argsort(query, kind="stable")
+        self.docs = Judgments(judgments.query_ids, query[order], ids.take(order), grade[order])
+        self.open: BoolArray = order >= n
+        self.listed: BoolArray = order < n + len(found)
+        self.completed = JudgedContext(judged.context, self.docs, whole=judged.whole)
+        self._comparisons: dict[int, Comparison] = {}
+
+    @property
+    def n_queries(self) -> int:
+        return self.docs.n_queries
+
+    def comparison(self, run: int) -> Comparison:
+        """A run of the context, beside the others, on the judged and the open documents."""
+        if run not in self._comparisons:
+            name = self.judged.names[run]
+            rankings = self.judged.context.runs[name]
+            # Its priors are those that it has on the judgments as they are.
+            priors = Comparison(self.judged, rankings, name).priors()
+            names = [self.judged.names[i] for i in priors]
+            self._comparisons[run] = Comparison(self.completed, rankings, name, names)
+        return self._comparisons[run]
+
+    def positions(self, judged_only: bool = False) -> IntArray:
+        """Where every run ranks each of ``docs``, shape (runs, documents); 0 where not in its top."""
+        return self.completed.positions_of_runs(self.docs, self.cutoff, judged_only)
+
+    def labels(self, judged_only: bool = False) -> IntArray:
+        """The labels that an open document may have; a negative one would leave it unjudged to ``judged_only``."""
+        low, high = self.completed.grades
+        return np.arange(0 if judged_only else low, high + 1)
+
+    def sums(self, values: FloatArray, among: BoolArray) -> FloatArray:
+        """The sums by query over some of ``docs``; ``values`` of shape (…, documents)."""
+        rows = np.flatnonzero(among)
+        result = np.zeros((*values.shape[:-1], self.n_queries))
+        if len(rows):
+            query = self.docs.query[rows]
+            starts = np.flatnonzero(np.diff(query, prepend=-1))
+            result[..., query[starts]] = np.add.reduceat(values[..., rows], starts, axis=-1)
+        return result
+
+
+_ABSENT = "\x7felsewhere "
+
+
+def open_documents(judged: JudgedContext, cutoff: int | None, elsewhere: int = 0) -> OpenDocuments:
+    """The documents to a depth; found once for a set of judgments.
+
+    Args:
+        elsewhere: how many further documents a query, which no run holds, may turn out relevant.
+
+    Raises:
+        ValueError: more documents than can be looked at.
+    """
+
+    def find() -> OpenDocuments:
+        return OpenDocuments(judged, cutoff, elsewhere)
+
+    return judged.cached(("open", cutoff, elsewhere), find)
+
+
+def _unjudged(judged: JudgedContext, cutoff: int | None) -> Judgments:
+    """The unjudged documents in the tops of the runs, each once, sorted by query; grade 0."""
+    query: list[Any] = [np.empty(0, dtype=np.int64)]
+    ids: list[str] = []
+    rows = sum(len(run) for run in judged.context.runs.values())
+    if cutoff is None and rows > _MOST_ROWS:
+        raise ValueError(
+            f"without a cutoff every unjudged document is open, and the runs hold {rows} rows; give the measure a "
+            "cutoff, such as @1000"
+        )
+    for run in judged.context.runs.values():
+        top = judged.top(run, cutoff)
+        unknown = np.flatnonzero(~top.judged)
+        query.append(top.docs.query[unknown])
+        ids += top.docs.ids.take(unknown).strings().tolist()
+    queries = np.concatenate(query)
+    order = np.argsort(queries, kind="stable")
+    all_ids = Ids.of(object_array(ids))
+    nothing = np.zeros(len(order), dtype=np.int64)
+    found = Judgments(judged.judgments.query_ids, queries[order], all_ids.take(order), nothing)
+    again, _ = found.repeats()
+    keep = np.ones(len(found), dtype=bool)
+    keep[again] = False
+    return found.select(keep)
+
+
+class _Watched:
+    """A campaign that notes whether a policy asks for means, which the judgments decide."""
+
+    def __init__(self, judged: JudgedContext) -> None:
+        self.names, self.groups, self._judged = judged.names, judged.groups, judged
+        self.asked = False
+
+    def means(self, measure: Any) -> dict[str, float]:
+        self.asked = True
+        return self._judged.means(measure)
+
+
+def warn_of_judged_priors(judged: JudgedContext) -> None:
+    """Warns where the judgments decide which runs are whose priors."""
+    campaign = _Watched(judged)
+    for name in judged.names:
+        judged.context.policy.priors_of(campaign, name)
+    if campaign.asked:
+        warn(
+            "the judgments decide which runs are whose priors, and so do the open documents; the priors are taken to "
+            "stay as the judgments choose them now"
+        )

@@ -1,0 +1,122 @@
+"""What a system that was not pooled would suffer from the judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import ir_measures
+import numpy as np
+
+from ..arrays import BoolArray, FloatArray, IntArray
+from ..comparison import JudgedContext
+from ..io.qrels import Qrels
+from ..judgments import Judgments
+from ..measures.declaration import parse_measures
+from ..scoring import check_campaign, score_runs
+from .bounds import check_bounded
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..context import RunContext
+
+
+def reusability(
+    context: RunContext,
+    qrels: Qrels | None,
+    measures: Sequence[ir_measures.Measure | str],
+    groups: Mapping[str, str] | None = None,
+    *,
+    pool_depth: int = 100,
+) -> pd.DataFrame:
+    """Leave-out-uniques: each run's score and place without the judgments that it alone contributed.
+
+    A new system meets judgments that its own documents had no part in. What a pooled run loses, when the documents that
+    only it (or its group) brought into the pool are taken out of the qrels, is what a new one like it would lose. This
+    is a simulation: the qrels do not say to which depth the runs were pooled, so ``pool_depth`` does.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measures: measures of this package and of ir_measures, or their strings.
+        groups: from run name to group, whose runs are left out together; the context's, where it has any.
+        pool_depth: how deep each run is taken to have been pooled.
+
+    Returns:
+        a DataFrame with one row a run and measure: ``name``, ``measure``, ``value`` and ``place`` (1 is best, equals
+        share the better place) by all judgments, ``simulated`` and ``simulated_place`` without its own, ``lost``, how
+        many judgments these are, and ``pool_depth``.
+
+    Raises:
+        ValueError: groups that name what is not a run; what :meth:`RunContext.evaluate` raises.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, reusability
+        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "X": 1}}}
+        >>> table = reusability(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"], pool_depth=2)
+        >>> table[["name", "value", "simulated", "place", "simulated_place", "lost"]]
+          name  value  simulated  place  simulated_place  lost
+        0    a    1.0        0.5      1                1     1
+        1    b    0.5        0.5      2                2     1
+    """
+    import pandas as pd
+    from tqdm import tqdm
+
+    parsed, judged = parse_measures(measures), context.judged(qrels)
+    check_bounded(judged, [])
+    if isinstance(pool_depth, bool) or not isinstance(pool_depth, (int, np.integer)) or pool_depth < 1:
+        raise ValueError(f"pool_depth={pool_depth!r} is not allowed; it must be a whole number of at least 1")
+    names = context.names
+    group_of = dict(context.groups if groups is None else groups)
+    unknown = [name for name in group_of if name not in names]
+    if unknown:
+        raise ValueError(f"groups names {unknown}, which the context does not hold; its runs are {names}")
+    own = np.array([group_of.get(name, f"\0{name}") for name in names], dtype=object)
+    means = score_runs(judged, names, parsed).means()
+    pooled = judged.judgments.positions_in  # one run at a time: the whole of them may be large
+    held: BoolArray = np.array([pooled(run, pool_depth) > 0 for run in context.runs.values()])
+    rows: list[dict[str, Any]] = []
+    for group in tqdm(list(dict.fromkeys(own)), desc="leaving out", unit="group", disable=None, leave=False):
+        members = np.flatnonzero(own == group)
+        others = (
+            held[own != group].any(axis=0) if (own != group).any() else np.zeros(held.shape[1], dtype=bool)
+        )
+        # A judgment that no member brought is not the group's to lose.
+        lost = held[members].any(axis=0) & ~others
+        left = means if not lost.any() else score_runs(_without(judged, lost), names, parsed).means()
+        for i in members.tolist():
+            rows += [
+                {
+                    "name": names[i],
+                    "measure": str(measure),
+                    "value": means[i, j],
+                    "simulated": left[i, j],
+                    "place": _place(means[:, j], i),
+                    "simulated_place": _place(left[:, j], i),
+                    "lost": int(lost.sum()),
+                    "pool_depth": pool_depth,
+                }
+                for j, measure in enumerate(parsed)
+            ]
+    rows.sort(key=lambda row: names.index(row["name"]))
+    return pd.DataFrame(rows).astype({"name": str, "measure": str})
+
+
+def _place(values: FloatArray, run: int) -> int:
+    return 1 + int((values > values[run]).sum())
+
+
+def _without(judged: JudgedContext, lost: BoolArray) -> JudgedContext:
+    """The context without some judgments. A query that would have none keeps one, as not relevant."""
+    judgments = judged.judgments
+    keep = ~lost
+    counts = np.bincount(judgments.query[keep], minlength=judgments.n_queries)
+    first: IntArray = judgments.starts[:-1][(counts == 0) & (np.diff(judgments.starts) > 0)]
+    keep[first] = True
+    grade = judgments.grade.copy()
+    grade[first] = np.minimum(grade[first], 0)
+    left = Judgments(judgments.query_ids, judgments.query[keep], judgments.ids.take(keep), grade[keep])
+    result = JudgedContext(judged.context, left, whole=judged.whole)
+    check_campaign(result)
+    return result

@@ -1,0 +1,222 @@
+"""Verdicts, what to judge next, odds, and what a new system would suffer."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ir_measures_relative import (
+    BestOfOtherGroups,
+    RelativeWarning,
+    RunContext,
+    bounds,
+    judge_next,
+    reusability,
+    verdicts,
+)
+
+RUNS = {
+    "a": {"q1": {"A": 3.0, "B": 2.0, "C": 1.0}, "q2": {"A": 1.0}},
+    "b": {"q1": {"B": 3.0, "X": 2.0, "Y": 1.0}, "q2": {"Z": 1.0}},
+    "c": {"q1": {"X": 3.0, "Y": 2.0, "B": 1.0}, "q2": {"A": 1.0}},
+}
+QRELS = {"q1": {"A": 1, "C": 1, "X": 0}, "q2": {"A": 1}}
+FAST = ["P@10", "nDCG@10", "UniqueRel@10", "RR@10", "NRG(base='RBP')@10", "P_Rareness@10"]
+
+
+def pool(context: RunContext, qrels: pd.DataFrame, names: list[str], depth: int) -> pd.DataFrame:
+    """The judgments of what these runs hold so deep."""
+    held: set[tuple[str, str]] = set()
+    for name in names:
+        run = context.runs[name]
+        top = run.top(depth)
+        held.update(zip(run.query_ids[top.query], top.doc_ids, strict=True))
+    pairs = zip(qrels["query_id"], qrels["doc_id"], strict=True)
+    return qrels[[pair in held for pair in pairs]]
+
+
+def test_a_document_that_both_hold_helps_both() -> None:
+    found = verdicts(RunContext(RUNS), QRELS, ["P@3"]).set_index(["name", "other"])
+    assert found.loc[("b", "c"), ["lower", "upper"]].tolist() == pytest.approx(
+        [-1 / 6, 0.0 - 1 / 6 + 1 / 6 + 0 / 6]
+    )
+    assert found.loc[("a", "b"), "verdict"] == "better"
+
+
+def test_reference_limits_the_pairs() -> None:
+    found = verdicts(RunContext(RUNS, reference="a"), QRELS, ["P@3"])
+    assert list(zip(found["name"], found["other"], strict=True)) == [("b", "a"), ("c", "a")]
+
+
+def test_full_judgments_leave_nothing_open() -> None:
+    qrels = {q: {d: int(d in "AC") for d in "ABCXYZ"} for q in ("q1", "q2")}
+    measures = [
+        "P@3",
+        "nDCG@3",
+        "NRG@3",
+        "AP@3",
+        "UniqueRel@3",
+        "TaSC(base='nDCG@3')",
+        "nDCG_UE@3",
+        "RPP(ref='a')@3",
+    ]
+    one, two = (f(RunContext(RUNS), qrels, measures) for f in (bounds, verdicts))
+    for table in (one, two):
+        assert (table["lower"] == table["value"]).all() and (table["upper"] == table["value"]).all()
+        assert table["exact"].all()
+    assert (two["open"] == 0).all() and not (two["verdict"] == "open").any()
+    assert judge_next(RunContext(RUNS), qrels, "nDCG@3", 5).empty
+
+
+def test_values_are_those_of_evaluate() -> None:
+    context = RunContext(RUNS)
+    measures = ["P@3", "nDCG@3", "NRG@3", "AP@3", "AP_Rareness@3"]
+    table = bounds(context, QRELS, measures).pivot(index="name", columns="measure", values="value")
+    expected = context.evaluate(QRELS, measures).set_index("name")
+    pd.testing.assert_frame_equal(table[expected.columns].rename_axis(columns=None), expected)
+
+
+def test_judging_what_is_named_settles_the_verdict(tmp_path: Path) -> None:
+    """A loop of judge_next and labels: verdicts become certain, none is taken back, and those left need no label."""
+    truth = {"q1": {"A": 1, "B": 1, "C": 1, "X": 0, "Y": 1}, "q2": {"A": 1, "Z": 0}}
+    qrels = {q: dict(docs) for q, docs in QRELS.items()}
+    context, certain = RunContext(RUNS), {}
+    for _ in range(10):
+        rows = verdicts(context, qrels, ["nDCG@3"])
+        now = {(r.name_, r.other): r.verdict for r in rows.rename(columns={"name": "name_"}).itertuples()}
+        assert all(now[pair] == verdict for pair, verdict in certain.items() if verdict != "open")
+        certain = now
+        path = tmp_path / "pool.txt"
+        asked = judge_next(context, qrels, "nDCG@3", 1, path=path)
+        assert path.read_text() == "".join(f"{r.query_id} {r.doc_id}\n" for r in asked.itertuples())
+        if asked.empty:
+            break
+        for row in asked.itertuples():
+            qrels[row.query_id][row.doc_id] = truth[row.query_id][row.doc_id]
+    assert "open" not in certain.values()
+
+
+def test_judge_next_between_two_runs() -> None:
+    asked = judge_next(RunContext(RUNS), QRELS, "P@3", 10, between=("b", "c"))
+    assert asked[["query_id", "doc_id"]].to_numpy().tolist() == [["q2", "Z"]]
+    assert asked["pairs"].tolist() == [1]
+
+
+def test_odds() -> None:
+    context = RunContext(RUNS)
+    sure = verdicts(context, QRELS, ["P@3"], odds="pool").set_index(["name", "other"])
+    assert sure.loc[("a", "b"), "probability"] == 1.0
+    likely, hardly = (
+        verdicts(context, QRELS, ["P@3"], odds=lambda q, d, chance=chance: chance, spread=0.0).set_index(
+            ["name", "other"]
+        )
+        for chance in (0.9, 0.1)
+    )
+    # b - c is Z/6 - 1/6: worse, or a tie that counts half.
+    assert hardly.loc[("b", "c"), "probability"] == pytest.approx(0.05, abs=0.03)
+    assert likely.loc[("b", "c"), "probability"] == pytest.approx(0.45, abs=0.05)
+    again = verdicts(context, QRELS, ["P@3"], odds=lambda q, d: 0.9, spread=0.0).set_index(["name", "other"])
+    pd.testing.assert_frame_equal(likely, again)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    ["P@3", "nDCG@3", "NRG@3", "RR", "AP@3", "AP_Rareness@3", "UniqueRel@3", "NRG(base='RR')@3", "TaSC(base='AP@3')",
+     "nDCG_UE@3", "nDCG_UE(version=1)@3", "AP_UE@3", "rrLP(ref='a')@3", "RPP(ref='a')@3"],
+)  # fmt: skip
+def test_sampled_labelings_have_the_values_of_evaluate(measure: str) -> None:
+    """With chances of 0 and 1 there is one labeling, and the measure's own values say who is better."""
+    context = RunContext(RUNS, grades=(0, 1))
+    rng = random.Random(3)
+    for _ in range(20):
+        labels = {(q, d): rng.randint(0, 1) for q in RUNS["a"] for d in "ABCXYZ"}
+        found = verdicts(
+            context, QRELS, [measure], odds=lambda q, d, of=labels: of[q, d], samples=1, spread=0.0
+        )
+        full = {
+            q: {d: labels[q, d] for run in RUNS.values() for d in sorted(run[q], key=run[q].get, reverse=True)[:3]} | QRELS[q]
+            for q in QRELS
+        }  # fmt: skip
+        values = context.evaluate(full, [measure]).set_index("name").iloc[:, 0]
+        for row in found.itertuples(index=False):
+            difference = values[row[0]] - values[row.other]
+            if row.verdict == "open":
+                assert row.probability == (0.5 if abs(difference) < 1e-9 else float(difference > 0)), row
+
+
+def test_reusability_takes_out_what_one_group_brought() -> None:
+    qrels = {"q1": {"A": 1, "B": 1, "C": 1, "X": 0, "Y": 1}, "q2": {"A": 1, "Z": 1}}
+    alone = reusability(RunContext(RUNS), qrels, ["P@3"], pool_depth=3).set_index("name")
+    assert alone["lost"].tolist() == [2, 1, 0]  # A and C; Z; nothing
+    assert alone.loc["a", "simulated"] == pytest.approx((1 / 3 + 1 / 3) / 2)
+    together = reusability(RunContext(RUNS), qrels, ["P@3"], groups={"b": "g", "c": "g"}, pool_depth=3)
+    assert together.set_index("name")["lost"].tolist() == [2, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: verdicts(RunContext({"a": RUNS["a"]}), QRELS, ["P@3"]), "holds \\['a'\\]; add the runs"),
+        (lambda: bounds(RunContext({}), QRELS, ["P@3"]), "holds no run"),
+        (lambda: bounds(RunContext(RUNS), QRELS, ["infAP"]), "infAP cannot be bounded yet"),
+        (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=("a", "n")), r"between names \['n'\]"),
+        (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=("a", "a")), "two runs"),
+        (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 0), "n=0"),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds="pooled"), "odds='pooled'"),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds=lambda q, d: 2.0), "from 0 to 1"),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds="pool", perquery=True), "leave perquery"),
+        (lambda: reusability(RunContext(RUNS), QRELS, ["P@3"], groups={"n": "g"}), "groups names"),
+        (lambda: reusability(RunContext(RUNS), QRELS, ["P@3"], pool_depth=0), "pool_depth=0"),
+        (lambda: bounds(RunContext(RUNS), QRELS, ["P@3"], elsewhere=-1), "elsewhere=-1"),
+    ],
+)
+def test_what_is_wrong_is_said(call: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_no_cutoff_on_large_runs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ir_measures_relative.analysis.labelings._MOST_ROWS", 5)
+    with pytest.raises(ValueError, match="give the measure a cutoff, such as @1000"):
+        bounds(RunContext(RUNS), QRELS, ["nDCG"])
+    assert len(bounds(RunContext(RUNS), QRELS, ["nDCG@3"])) == 3
+
+
+def test_qrels_without_a_relevant_document() -> None:
+    qrels = {"q1": {"A": 0}, "q2": {"A": 0}}
+    found = bounds(RunContext(RUNS), qrels, ["nDCG@3", "AP@3", "NRG@3", "P@3"])
+    assert (found["lower"] == 0).all() and (found["value"] == 0).all() and (found["upper"] > 0).all()
+    odds = verdicts(RunContext(RUNS), qrels, ["nDCG@3"], odds="pool")
+    assert odds["probability"].between(0, 1).all()
+
+
+def test_priors_that_judgments_choose_are_said_to_stay() -> None:
+    context = RunContext(RUNS, priors=BestOfOtherGroups(), groups={"a": "g", "b": "h", "c": "h"})
+    with pytest.warns(RelativeWarning, match="the priors are taken to stay"):
+        bounds(context, QRELS, ["NRG@3"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("depth", [5, 10, 20])
+def test_hide_and_reveal(robust03: Any, depth: int) -> None:
+    """Every certain verdict on a shallow pool of half of the runs holds when the open documents are revealed."""
+    runs, qrels = robust03
+    context = RunContext(runs, grades=(0, 2))
+    shallow = pool(context, qrels, random.Random(depth).sample(context.names, 8), depth)
+    revealed = pd.concat([shallow, pool(context, qrels, context.names, 10)]).drop_duplicates(
+        ["query_id", "doc_id"]
+    )
+    truth = context.evaluate(revealed, FAST).set_index("name")
+    for row in bounds(context, shallow, FAST).itertuples():
+        assert row.lower - 1e-9 <= truth.loc[row.name, row.measure] <= row.upper + 1e-9
+    for row in verdicts(context, shallow, FAST).itertuples():
+        difference = truth.loc[row.name, row.measure] - truth.loc[row.other, row.measure]
+        assert row.lower - 1e-9 <= difference <= row.upper + 1e-9
+        assert {"better": difference > 0, "worse": difference < 0, "equal": np.isclose(difference, 0)}.get(
+            row.verdict, True
+        )
