@@ -18,6 +18,7 @@ from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
 from .measures.nrg import NRG, UniqueRel
 from .measures.rareness import AP_Rareness, P_Rareness
+from .measures.shapley import Shapley
 from .measures.tasc import TaSC
 from .measures.ue import AP_UE, nDCG_UE
 from .messages import RelativeWarning
@@ -71,6 +72,7 @@ __all__ = [
     "PriorPolicy",
     "RelativeWarning",
     "RunContext",
+    "Shapley",
     "SignTest",
     "TaSC",
     "UniqueRel",

@@ -120,6 +120,16 @@ def residual_shares(
     return np.where(first, weighted, 0.0)
 
 
+def judged_gains(
+    comparison: Comparison, base: Base, rel: int, dcg: str, gains: dict[int, int] | None
+) -> tuple[Judgments, FloatArray]:
+    """The judged documents that may gain, and the gain G(d) of each."""
+    docs = comparison.judgments if gains and min(gains) <= 0 else comparison.relevant
+    if base.graded:
+        return docs, gain_of(docs.grade, dcg, gains)
+    return docs, (docs.grade >= rel).astype(np.float64)
+
+
 _GRADED = tuple(name for name, base in BASES.items() if base.graded)
 _BINARY = tuple(name for name, base in BASES.items() if not base.graded)
 
@@ -193,12 +203,7 @@ class _NRG(RelativeMeasure):
     def _arrays(self, comparison: Comparison) -> tuple[Judgments, Residual, IntArray]:
         """The judged documents that may gain, their residual gains, and their positions."""
         name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
-        gains = self.get("gains")
-        docs = comparison.judgments if gains and min(gains) <= 0 else comparison.relevant
-        if BASES[name].graded:
-            gain = gain_of(docs.grade, self.get("dcg"), gains)
-        else:
-            gain = (docs.grade >= self.get("rel")).astype(np.float64)
+        docs, gain = judged_gains(comparison, BASES[name], *map(self.get, ("rel", "dcg", "gains")))
         survival = comparison.prior_product(
             Unseen(name, p), docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
         )
