@@ -62,10 +62,11 @@ def nrg_oracle(
     rel: int = 1,
     dcg: str = "log2",
     gains: dict[int, int] | None = None,
+    norm: str | None = "residual",
 ) -> float:
     """NRG of one ranking, Eq. 4."""
 
-    def residual(doc: str) -> float:
+    def residual(doc: str, priors: list[list[str]] = priors) -> float:
         label = labels.get(doc, 0)
         if base == "nDCG":
             gain = gain_oracle(label, dcg, gains) if doc in labels else 0.0
@@ -77,14 +78,16 @@ def nrg_oracle(
     parts = [residual(d) * nrg_seen(i, base, p) for i, d in enumerate(top, start=1)]
     if base == "RR":
         return max(parts, default=0.0)
+    if norm is None:
+        return sum(parts)
     if base == "P":
         assert k is not None
         return sum(parts) / k
     if base == "RBP":
         return sum(parts) * (1 - p)
-    ideal = sorted((residual(d) for d in labels), reverse=True)
-    norm = sum(g * nrg_seen(i, base, p) for i, g in enumerate(ideal if k is None else ideal[:k], start=1))
-    return sum(parts) / norm if norm > 0 else 0.0
+    ideal = sorted((residual(d, priors if norm == "residual" else []) for d in labels), reverse=True)
+    total = sum(g * nrg_seen(i, base, p) for i, g in enumerate(ideal if k is None else ideal[:k], start=1))
+    return sum(parts) / total if total > 0 else 0.0
 
 
 def unique_rel_oracle(
