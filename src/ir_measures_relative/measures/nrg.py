@@ -13,12 +13,13 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
 from . import parameters
+from .coverage import Coverage
 from .declaration import Contributions, RelativeMeasure, register
 from .gains import discount, gain_of, ideal_dcg, persistence, reciprocal
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
+    from ..comparison import Comparison, JudgedContext
     from ..judgments import Judgments
 
 
@@ -140,10 +141,10 @@ def residual_shares(
 
 
 def judged_gains(
-    comparison: Comparison, base: Base, rel: int, dcg: str, gains: dict[int, int] | None
+    judgments: Judgments, base: Base, rel: int, dcg: str, gains: dict[int, int] | None
 ) -> tuple[Judgments, FloatArray]:
     """The judged documents that may gain, and the gain G(d) of each."""
-    docs = comparison.judgments if gains and min(gains) <= 0 else comparison.relevant
+    docs = judgments if gains and min(gains) <= 0 else judgments.relevant
     if base.graded:
         return docs, gain_of(docs.grade, dcg, gains)
     return docs, (docs.grade >= rel).astype(np.float64)
@@ -233,10 +234,24 @@ class _NRG(RelativeMeasure):
         share = residual_shares(residual, position, name, cutoff, p, ideal)
         return Contributions(docs, residual.gain, share)
 
+    def coverage(self, judged: JudgedContext) -> Coverage:
+        """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None."""
+        name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
+        base = BASES[name]
+        docs, gain = judged_gains(judged.judgments, base, *map(self.get, ("rel", "dcg", "gains")))
+        seen = base.seen(judged.positions_of_runs(docs, cutoff, judged_only), p)
+        weight = gain / max(docs.n_queries, 1)
+        if base.normalizer is None:
+            return Coverage(seen, weight, query=docs.query)
+        if self.get("norm") is not None:
+            norm = base.normalizer(Residual(gain, docs.query, docs.n_queries), cutoff, p)
+            weight = ratio(weight, norm[docs.query])
+        return Coverage(seen, weight)
+
     def _arrays(self, comparison: Comparison) -> tuple[Judgments, Residual, IntArray, Residual | None]:
         """The judged documents that may gain, their residual gains, their positions, and the gains that N is of."""
         name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
-        docs, gain = judged_gains(comparison, BASES[name], *map(self.get, ("rel", "dcg", "gains")))
+        docs, gain = judged_gains(comparison.judgments, BASES[name], *map(self.get, ("rel", "dcg", "gains")))
         survival = comparison.prior_product(
             Unseen(name, p), docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
         )
@@ -292,6 +307,12 @@ class _UniqueRel(RelativeMeasure):
         found = comparison.positions(docs, cutoff, judged_only) > 0
         gain = unseen * (docs.grade >= self.get("rel"))
         return Contributions(docs, gain, gain * found)
+
+    def coverage(self, judged: JudgedContext) -> Coverage:
+        """The number of distinct relevant documents in the top k of a group."""
+        docs = judged.judgments.relevant
+        found = judged.positions_of_runs(docs, self.get("cutoff"), self.get("judged_only")) > 0
+        return Coverage(found.astype(np.float64), (docs.grade >= self.get("rel")) / max(docs.n_queries, 1))
 
 
 NRG = _NRG()

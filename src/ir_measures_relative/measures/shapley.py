@@ -125,7 +125,7 @@ class _Shapley(RelativeMeasure):
         """The mean over all orders of the residual gain of each document found, and what it adds."""
         name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
         base = ADDITIVE[name]
-        docs, gain = judged_gains(comparison, base, *map(self.get, ("rel", "dcg", "gains")))
+        docs, gain = judged_gains(comparison.judgments, base, *map(self.get, ("rel", "dcg", "gains")))
         own = base.seen(comparison.positions(docs, cutoff, judged_only), p)
         found = np.flatnonzero(own)
         new = np.zeros(len(docs))
