@@ -25,10 +25,12 @@ from .messages import RelativeWarning
 from .provider import RelativeProvider, registered_provider
 
 if TYPE_CHECKING:
+    from .analysis.comparing import adds, compare
     from .analysis.contributions import explain
     from .analysis.differences import med
     from .analysis.selection import select_complementary
     from .analysis.significance import SignTest, sign_test
+    from .analysis.sweeping import sweep
     from .context import RunContext
     from .priors import BestOfOtherGroups, PriorPolicy
 
@@ -42,10 +44,13 @@ _LATER = {
     "PriorPolicy": "priors",
     "RunContext": "context",
     "SignTest": "analysis.significance",
+    "adds": "analysis.comparing",
+    "compare": "analysis.comparing",
     "explain": "analysis.contributions",
     "med": "analysis.differences",
     "select_complementary": "analysis.selection",
     "sign_test": "analysis.significance",
+    "sweep": "analysis.sweeping",
 }
 
 
@@ -76,6 +81,8 @@ __all__ = [
     "SignTest",
     "TaSC",
     "UniqueRel",
+    "adds",
+    "compare",
     "explain",
     "med",
     "nDCG_UE",
@@ -84,4 +91,5 @@ __all__ = [
     "sgnLP",
     "sgnLR",
     "sign_test",
+    "sweep",
 ]
