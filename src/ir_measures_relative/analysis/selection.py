@@ -145,14 +145,18 @@ class Group(NamedTuple):
 def _values(coverage: Coverage | None, chosen: Sequence[int], found: Group | None) -> dict[str, FloatArray]:
     """The value of the first 1, 2, … runs, and bounds of the value of any so many."""
     n = len(chosen)
+    value, bound = np.full(n + 1, np.nan), np.full(n, np.nan)
     if coverage is None:
-        return {"cumulative": np.full(n, np.nan), "bound": np.full(n, np.nan)}
-    covered = [coverage.covered(chosen[:i]) for i in range(n + 1)]
-    value = np.array([coverage.value(c) for c in covered])
-    bound = np.full(n, np.inf if coverage.submodular else np.nan)
-    for v, c in zip(value, covered, strict=True):
-        largest = -np.sort(-coverage.gains(c))[:n]
-        bound = np.minimum(bound, v + np.cumsum(largest))
+        return {"cumulative": value[1:], "bound": bound}
+    if coverage.submodular:
+        bound[:] = np.inf
+    covered = coverage.covered([])
+    for i in range(n + 1):
+        value[i] = coverage.value(covered)
+        if coverage.submodular:
+            bound = np.minimum(bound, value[i] + np.cumsum(-np.sort(-coverage.gains(covered))[:n]))
+        if i < n:
+            covered = coverage.joined(covered, chosen[i])
     if found is not None:
         bound[-1] = found.bound
     return {"cumulative": value[1:], "bound": np.maximum(bound, value[1:])}

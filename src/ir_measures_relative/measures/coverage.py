@@ -40,8 +40,12 @@ class Coverage:
         """How far a group covers each item."""
         covered = np.zeros(len(self.weight))
         for run in runs:
-            covered = self._with(covered, self.seen[run])
+            covered = self.joined(covered, run)
         return covered
+
+    def joined(self, covered: FloatArray, run: int) -> FloatArray:
+        """How far a group and one run more cover each item."""
+        return self._with(covered, self.seen[run])
 
     def value(self, covered: FloatArray) -> float:
         """v of a group."""
