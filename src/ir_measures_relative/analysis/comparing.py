@@ -10,7 +10,7 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray
-from ..comparison import Comparison
+from ..comparison import Comparison, JudgedContext
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.declaration import is_relative, parse_measures
@@ -100,13 +100,30 @@ def compare(
           name other   mean  other_mean      p  wins  ties  losses
         0  one   two  0.875        0.25  0.125     6     1       1
     """
-    from tqdm import tqdm
-
     settings = _settings(test, correction, confidence, resamples, seed)
     parsed = parse_measures(measures)
+    _candidates(context, names, priors, baseline)  # for its checks, before the judgments are read
+    judged = context.judged(qrels)
+    return compare_judged(judged, parsed, names, priors, baseline, test, correction, settings)
+
+
+def compare_judged(
+    judged: JudgedContext,
+    parsed: Sequence[ir_measures.Measure],
+    names: Sequence[str] | None = None,
+    priors: Policy | None = None,
+    baseline: str | None = None,
+    test: str = "t",
+    correction: str | None = "holm",
+    settings: Settings | None = None,
+) -> pd.DataFrame:
+    """:func:`compare`, on judgments that are read already."""
+    from tqdm import tqdm
+
+    check_correction(correction)
+    settings, context = settings or Settings(), judged.context
     names, of_each = _candidates(context, names, priors, baseline)
     pairs = _pairs(names, baseline)
-    judged = context.judged(qrels)
     chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
     by_pair = [m for m in parsed if is_relative(m) and m.SIGNED and m.get("ref") is None]
     scored = [m for m in parsed if m not in by_pair]
