@@ -70,8 +70,8 @@ def compare(
         priors: as for :class:`RunContext`; those of the context if not given.
         baseline: the run to compare every other with; all pairs if not given.
         test: ``"t"`` (paired t-test), ``"wilcoxon"`` (signed ranks), ``"sign"``, ``"randomization"`` (signs
-            flipped) or ``"bootstrap"`` (shifted to a mean of 0). The interval is Student's, and with
-            ``"bootstrap"`` the bias-corrected and accelerated one. All by scipy.
+            flipped) or ``"bootstrap"`` (of t, shifted to a mean of 0). The interval is Student's, and with
+            ``"bootstrap"`` that of the same resamples. All by scipy.
         correction: how the p-values of one measure are corrected for the number of pairs: what statsmodels'
             ``multipletests`` knows, such as ``"holm"``, ``"bonferroni"``, ``"fdr_bh"``; None for no correction.
         confidence: of the interval, which is that of one comparison, not corrected for their number.

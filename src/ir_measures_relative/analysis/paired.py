@@ -112,28 +112,39 @@ def _randomization(difference: FloatArray, settings: Settings) -> Outcome:
 
 
 def _bootstrap(difference: FloatArray, settings: Settings) -> Outcome:
-    """The BCa interval; p by shifting the bootstrap distribution so that the mean is 0."""
+    """The studentized bootstrap: of t, over resamples of the differences shifted to a mean of 0; and its interval.
+
+    The percentile and the BCa interval are too narrow on some relative measures: of 50 topics, they hold the mean
+    difference in NRG in 92 and 91 % of the cases instead of 95.
+    """
     from scipy.stats import bootstrap
 
     if is_constant(difference):
         return Outcome(np.nan, np.nan, np.nan)
-    level = settings.confidence
-    found = bootstrap(
-        (difference,),
-        _mean,
+    mean, error = difference.mean(), difference.std(ddof=1) / len(difference) ** 0.5
+    resampled = bootstrap(
+        (difference - mean,),
+        t_statistic,
         vectorized=True,
-        confidence_level=2 * level - 1 if settings.greater else level,
         n_resamples=settings.resamples,
         batch=max(1, _BATCH // len(difference)),
-        method="BCa",
+        method="percentile",
         random_state=np.random.default_rng(settings.seed),
-    )
-    mean = difference.mean()
-    shifted = found.bootstrap_distribution - mean
-    beyond = shifted >= mean if settings.greater else np.abs(shifted) >= abs(mean)
-    p = (1 + int(beyond.sum())) / (1 + len(shifted))
-    low, high = found.confidence_interval
+    ).bootstrap_distribution
+    t = mean / error
+    beyond = resampled >= t if settings.greater else np.abs(resampled) >= abs(t)
+    p = (1 + int(beyond.sum())) / (1 + len(resampled))
+    tail = (1.0 - settings.confidence) / (1.0 if settings.greater else 2.0)
+    low, high = mean - np.quantile(resampled, [1.0 - tail, tail]) * error
     return Outcome(p, float(low), np.inf if settings.greater else float(high))
+
+
+def t_statistic(values: Any, axis: int) -> Any:
+    """The mean in standard errors; of resamples that are all the same, 0 or infinite."""
+    mean = np.mean(values, axis=axis)
+    error = np.std(values, axis=axis, ddof=1) / values.shape[axis] ** 0.5
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.nan_to_num(mean / error, nan=0.0, posinf=np.finfo(float).max, neginf=np.finfo(float).min)
 
 
 def _mean(values: Any, axis: int) -> Any:
