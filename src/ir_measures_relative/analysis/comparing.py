@@ -14,10 +14,9 @@ from ..comparison import Comparison, JudgedContext
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.declaration import is_relative, parse_measures
+from ..messages import kind_of, warn
 from ..priors import Listed, Policy, policy_of
 from ..scoring import aggregate, score_runs
-from ..warning import warn
-from ..wording import kind_of
 from .paired import (
     BY_SPREAD,
     TESTS,

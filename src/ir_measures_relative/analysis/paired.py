@@ -114,8 +114,9 @@ def _randomization(difference: FloatArray, settings: Settings) -> Outcome:
 def _bootstrap(difference: FloatArray, settings: Settings) -> Outcome:
     """The studentized bootstrap: of t, over resamples of the differences shifted to a mean of 0; and its interval.
 
-    The percentile and the BCa interval are too narrow on some relative measures: of 50 topics, they hold the mean
-    difference in NRG in 92 and 91 % of the cases instead of 95.
+    Two-sided, the interval is symmetric, and holds 0 where p is above 1 - confidence. The percentile and the BCa
+    interval are too narrow on relative measures: of 50 topics, they hold the mean difference in NRG in 92 and 91 % of
+    the cases instead of 95.
     """
     from scipy.stats import bootstrap
 
@@ -132,11 +133,11 @@ def _bootstrap(difference: FloatArray, settings: Settings) -> Outcome:
         random_state=np.random.default_rng(settings.seed),
     ).bootstrap_distribution
     t = mean / error
-    beyond = resampled >= t if settings.greater else np.abs(resampled) >= abs(t)
-    p = (1 + int(beyond.sum())) / (1 + len(resampled))
-    tail = (1.0 - settings.confidence) / (1.0 if settings.greater else 2.0)
-    low, high = mean - np.quantile(resampled, [1.0 - tail, tail]) * error
-    return Outcome(p, float(low), np.inf if settings.greater else float(high))
+    if not settings.greater:
+        t, resampled = abs(t), np.abs(resampled)
+    p = (1 + int((resampled >= t).sum())) / (1 + len(resampled))
+    reach = float(np.quantile(resampled, settings.confidence)) * error
+    return Outcome(p, float(mean - reach), np.inf if settings.greater else float(mean + reach))
 
 
 def t_statistic(values: Any, axis: int) -> Any:

@@ -16,8 +16,8 @@ from ..io.qrels import Qrels
 from ..measures.coverage import Coverage
 from ..measures.declaration import RelativeMeasure
 from ..measures.nrg import NRG
+from ..messages import warn
 from ..scoring import check_campaign
-from ..warning import warn
 from .contributions import relative_measure
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pandas as pd
 from ..analysis.validity import why_not_comparable
 from ..context import RunContext
 from ..measures.declaration import is_relative
-from ..warning import warn
+from ..messages import warn
 
 # What pt.Experiment adds to a measure for a baseline; the last two with a correction.
 _WINS, _LOSSES, _P, _REJECT, _CORRECTED = "+", "-", "p-value", "reject", "p-value corrected"
