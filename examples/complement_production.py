@@ -41,7 +41,7 @@ def main() -> None:
     blind, judged = [MED_BLIND, overlap], [nDCG @ 10, MED_JUDGED, NRG @ 10, UniqueRel @ 10]
     measures = blind + judged
     table = pt.relative.Experiment(
-        systems, topics, qrels, measures, priors=["production"], baseline="production"
+        systems, topics, qrels, measures, priors=["production"], reference="production"
     )
     table = table.set_index("name", drop=False)
 
@@ -49,7 +49,7 @@ def main() -> None:
     print("Without judgments: how different from production are the candidates?\n")
     show(candidates[["name", *map(str, blind)]])
     print("With judgments: what do they add to it? (production itself has no prior)\n")
-    show(table[["name", *map(str, judged), "nDCG@10 p-value"]])
+    show(table[["name", *map(str, judged)]])
     print("\n".join(conclusions(candidates, str(overlap))))
 
 

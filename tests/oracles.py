@@ -5,8 +5,10 @@ A ranking is a list of document ids, a run a dict {query: {doc: score}}, labels 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -60,10 +62,11 @@ def nrg_oracle(
     rel: int = 1,
     dcg: str = "log2",
     gains: dict[int, int] | None = None,
+    norm: str | None = "residual",
 ) -> float:
     """NRG of one ranking, Eq. 4."""
 
-    def residual(doc: str) -> float:
+    def residual(doc: str, priors: list[list[str]] = priors) -> float:
         label = labels.get(doc, 0)
         if base == "nDCG":
             gain = gain_oracle(label, dcg, gains) if doc in labels else 0.0
@@ -75,14 +78,16 @@ def nrg_oracle(
     parts = [residual(d) * nrg_seen(i, base, p) for i, d in enumerate(top, start=1)]
     if base == "RR":
         return max(parts, default=0.0)
+    if norm is None:
+        return sum(parts)
     if base == "P":
         assert k is not None
         return sum(parts) / k
     if base == "RBP":
         return sum(parts) * (1 - p)
-    ideal = sorted((residual(d) for d in labels), reverse=True)
-    norm = sum(g * nrg_seen(i, base, p) for i, g in enumerate(ideal if k is None else ideal[:k], start=1))
-    return sum(parts) / norm if norm > 0 else 0.0
+    ideal = sorted((residual(d, priors if norm == "residual" else []) for d in labels), reverse=True)
+    total = sum(g * nrg_seen(i, base, p) for i, g in enumerate(ideal if k is None else ideal[:k], start=1))
+    return sum(parts) / total if total > 0 else 0.0
 
 
 def unique_rel_oracle(
@@ -262,3 +267,49 @@ def rpp_oracle(mine: list[float], theirs: list[float], weight: str = "uniform") 
     weights = [{"uniform": 1.0, "inverse": 1 / i, "dcg": 1 / math.log2(i + 1)}[weight] for i in levels]
     signs = [(q > p) - (q < p) for p, q in zip(mine, theirs, strict=True)]
     return sum(w * s for w, s in zip(weights, signs, strict=True)) / sum(weights) if weights else 0.0
+
+
+# ---- Shapley values ----------------------------------------------------------------------------------------
+
+
+def set_value_oracle(
+    systems: Sequence[list[str]],
+    labels: dict[str, int],
+    base: str = "P",
+    k: int | None = 10,
+    p: float = 0.8,
+    rel: int = 1,
+    dcg: str = "log2",
+    gains: dict[int, int] | None = None,
+    norm: bool = True,
+) -> float:
+    """v(S): what a searcher gains who reads the rankings of all these systems."""
+
+    def gain(doc: str) -> float:
+        if base == "nDCG":
+            return gain_oracle(labels[doc], dcg, gains)
+        return 1.0 if labels[doc] >= rel else 0.0
+
+    found = sum(gain(d) - nrg_residual(d, gain(d), list(systems), base, k, p) for d in labels)
+    if not norm:
+        return found
+    if base == "P":
+        assert k is not None
+        return found / k
+    if base == "RBP":
+        return found * (1 - p)
+    ideal = sorted(map(gain, labels), reverse=True)
+    total = sum(g * nrg_seen(i, base, p) for i, g in enumerate(ideal if k is None else ideal[:k], start=1))
+    return found / total if total > 0 else 0.0
+
+
+def shapley_oracle(i: int, systems: list[list[str]], labels: dict[str, int], **options: Any) -> float:
+    """The Shapley value of system i, over all subsets of the others."""
+    others = [s for j, s in enumerate(systems) if j != i]
+    total = 0.0
+    for size in range(len(others) + 1):
+        weight = 1 / (math.comb(len(others), size) * len(systems))
+        for subset in itertools.combinations(others, size):
+            with_it = set_value_oracle([*subset, systems[i]], labels, **options)
+            total += weight * (with_it - set_value_oracle(subset, labels, **options))
+    return total

@@ -18,6 +18,7 @@ from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
 from .measures.nrg import NRG, UniqueRel
 from .measures.rareness import AP_Rareness, P_Rareness
+from .measures.shapley import Shapley
 from .measures.tasc import TaSC
 from .measures.ue import AP_UE, nDCG_UE
 from .messages import RelativeWarning
@@ -25,12 +26,14 @@ from .provider import RelativeProvider, registered_provider
 
 if TYPE_CHECKING:
     from .analysis.bounds import bounds
+    from .analysis.comparing import adds, compare
     from .analysis.contributions import explain
     from .analysis.differences import med
     from .analysis.judging import judge_next
     from .analysis.reusability import reusability
     from .analysis.selection import select_complementary
     from .analysis.significance import SignTest, sign_test
+    from .analysis.sweeping import sweep
     from .analysis.verdicts import verdicts
     from .context import RunContext
     from .priors import BestOfOtherGroups, PriorPolicy
@@ -46,6 +49,8 @@ _LATER = {
     "RunContext": "context",
     "SignTest": "analysis.significance",
     "bounds": "analysis.bounds",
+    "adds": "analysis.comparing",
+    "compare": "analysis.comparing",
     "explain": "analysis.contributions",
     "judge_next": "analysis.judging",
     "med": "analysis.differences",
@@ -53,6 +58,7 @@ _LATER = {
     "select_complementary": "analysis.selection",
     "sign_test": "analysis.significance",
     "verdicts": "analysis.verdicts",
+    "sweep": "analysis.sweeping",
 }
 
 
@@ -79,10 +85,13 @@ __all__ = [
     "PriorPolicy",
     "RelativeWarning",
     "RunContext",
+    "Shapley",
     "SignTest",
     "TaSC",
     "UniqueRel",
+    "adds",
     "bounds",
+    "compare",
     "explain",
     "judge_next",
     "med",
@@ -93,5 +102,6 @@ __all__ = [
     "sgnLP",
     "sgnLR",
     "sign_test",
+    "sweep",
     "verdicts",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import ir_measures
@@ -81,6 +81,7 @@ def score_runs(
     measures: Sequence[ir_measures.Measure],
     *,
     absolute: Absolute | None = None,
+    priors: Mapping[str, Collection[str]] | None = None,
     part: bool = False,
 ) -> Scores:
     """Scores runs of a context, each as the member that it is.
@@ -90,6 +91,7 @@ def score_runs(
         names: which of its runs.
         measures: measures of this package and of ir_measures.
         absolute: what computes those of ir_measures; :meth:`JudgedContext.absolute` if not given.
+        priors: the names of the priors of each run, instead of those that the context's policy gives it.
         part: these are some of the queries, which some runs may not hold; the whole was checked, or will be.
 
     Raises:
@@ -106,7 +108,7 @@ def score_runs(
     deepest_first = sorted(range(len(measures)), key=lambda j: measures[j].params.get("cutoff") is not None)
     for i, name in enumerate(tqdm(names, desc="scoring runs", unit="run", disable=part or None, leave=False)):
         rankings = context.runs[name]
-        comparison = Comparison(judged, rankings, name)
+        comparison = Comparison(judged, rankings, name, None if priors is None else tuple(priors[name]))
         of_host = dict(zip(host, (absolute or judged.absolute)(host, rankings) if host else (), strict=True))
         for j in deepest_first:
             values[i, j] = measures[j].score(comparison) if is_relative(measures[j]) else of_host[measures[j]]

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ir_measures import RR, P, nDCG
 
 import oracles
-from ir_measures_relative import NRG, RunContext, UniqueRel
+from ir_measures_relative import NRG, RunContext, Shapley, UniqueRel
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
 
@@ -60,6 +60,12 @@ BASES = [
     ("NRG", {}),
     ("NRG(dcg='exp-log2')", {"dcg": "exp-log2"}),
     ("NRG(gains={0:1,1:5,3:2})", {"gains": {0: 1, 1: 5, 3: 2}}),
+    ("NRG(norm='ideal')", {"norm": "ideal"}),
+    ("NRG(norm='ideal',gains={0:1,1:5,3:2})", {"norm": "ideal", "gains": {0: 1, 1: 5, 3: 2}}),
+    ("NRG(norm=None)", {"norm": None}),
+    ("NRG(norm=None,base='RBP')", {"norm": None, "base": "RBP"}),
+    ("NRG(norm=None,base='RR')", {"norm": None, "base": "RR"}),
+    ("NRG(base='P',norm='ideal')", {"base": "P", "norm": "ideal"}),
     ("NRG(base='P')", {"base": "P"}),
     ("NRG(base='P',rel=2)", {"base": "P", "rel": 2}),
     ("NRG(base='RR')", {"base": "RR"}),
@@ -82,7 +88,7 @@ def test_oracle(
         priors = [ranking(prior, query) for prior in context.values()]
         expected = oracles.nrg_oracle(ranking(run, query), priors, labels[query], k=k, **options)
         assert value == pytest.approx(expected, abs=1e-12)
-        assert -1e-15 <= value <= 1 + 1e-12 or options.get("gains")
+        assert -1e-15 <= value <= 1 + 1e-12 or {"gains", "norm"} & set(options)
 
 
 @settings(max_examples=150)
@@ -239,3 +245,41 @@ def test_rr_is_equation_4_with_one_relevant_document() -> None:
     run, prior = {"q": {"x": 3.0, "a": 2.0}}, {"q": {"y": 3.0, "z": 2.0, "a": 1.0}}
     value = per_query("NRG(base='RR')@10", {"q": {"a": 1}}, run, RunContext({"prior": prior}))
     assert value["q"] == pytest.approx((1 / 2) * (1 - 1 / 3), abs=1e-15)
+
+
+@pytest.mark.parametrize("base", ["nDCG", "P", "RBP"])
+@settings(max_examples=60)
+@given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels, k=cutoffs)
+def test_ideal_norm_is_the_marginal_contribution(base, context, labels, k) -> None:
+    """v(all) - v(all without it) of the game that Shapley shares out; in the order of a history they sum to v(all)."""
+    for run in context.values():
+        assume_common(run, labels)
+    measure = NRG(base=base, norm="ideal") @ k
+    others = RunContext(context).evaluate(labels, [measure], perquery=True)
+    earlier = RunContext(context, priors="earlier").evaluate(
+        labels, [measure, Shapley(base=base) @ k], perquery=True
+    )
+    for query in labels:
+        value = {
+            without: oracles.set_value_oracle(
+                [ranking(r, query) for n, r in context.items() if n != without], labels[query], base, k
+            )
+            for without in [None, *context]
+        }
+        for row in others[others["query_id"] == query].itertuples():
+            assert row.value == pytest.approx(value[None] - value[row.name], abs=1e-12)
+        for _, rows in earlier[earlier["query_id"] == query].groupby("measure"):
+            assert rows["value"].sum() == pytest.approx(value[None], abs=1e-12)
+
+
+@settings(max_examples=60)
+@given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels, k=cutoffs)
+def test_ideal_norm_is_at_most_the_base_measure(context, labels, k) -> None:
+    for run in context.values():
+        assume_common(run, labels)
+    measure = NRG(norm="ideal") @ k
+    against = RunContext(context).evaluate(labels, [measure], perquery=True)["value"]
+    alone = RunContext(context, priors=[]).evaluate(labels, [measure, NRG @ k], perquery=True)
+    by_measure = dict(list(alone.groupby("measure")["value"]))
+    assert by_measure[str(measure)].tolist() == by_measure[f"NRG@{k}"].tolist()
+    assert (against <= by_measure[str(measure)].to_numpy() + 1e-12).all()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ..interrupts import INTERRUPTED, as_exceptions
 from ..measures.declaration import is_relative
-from . import unjudged
+from . import comparisons, unjudged
 from .arguments import parse_arguments, provider_of, read_measures
 from .output import drop_output, in_these_terms, lines, open_streams, say, tidy_warnings
 
@@ -77,8 +77,12 @@ def _run(arguments: Sequence[str] | None) -> int:
         for line in unjudged.lines(context, measures, judged, args):
             print(line)
         return 0
+    if args.compare:
+        for line in comparisons.compared(context, measures, judged, args, files):
+            print(line)
+        return 0
     scores = score(context, scored, measures, judged, provider)
-    for line in lines(scores, args):
+    for line in comparisons.with_intervals(scores, args) if args.ci else lines(scores, args):
         print(line)
     if args.plot:
         plot(args.plot, scores.table(), *axes, dict(context.groups))

@@ -16,7 +16,7 @@ from .. import __version__
 from ..measures.declaration import parse_measure, registered
 from ..messages import is_text
 from ..priors import NAMED
-from . import unjudged
+from . import comparisons, unjudged
 from .output import DEFAULT_PLACES, PROG, say
 
 
@@ -108,6 +108,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="draws the first relative against the first absolute measure, a point a run; .png, .pdf, .svg …",
     )
     unjudged.add_flags(parser)
+    comparisons.add_arguments(parser, folder)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     args = parser.parse_intermixed_args(arguments)
     args.is_folder = os.path.isdir(args.run) or (not os.path.exists(args.run) and glob.has_magic(args.run))
@@ -147,6 +148,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.output_format == "jsonl" and args.places != DEFAULT_PLACES:
         warnings.warn("--places is ignored with --output_format jsonl, which has all places", stacklevel=2)
     unjudged.check_flags(args)
+    comparisons.check(args)
     if args.is_folder:
         if args.prior:
             raise ValueError(

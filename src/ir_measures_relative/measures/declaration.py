@@ -23,10 +23,11 @@ from .parameters import MISSING
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
 
-    from ..comparison import Comparison
+    from ..comparison import Comparison, JudgedContext
     from ..io.qrels import Qrels
     from ..io.runs import Run
     from ..judgments import Judgments
+    from .coverage import Coverage
 
 #: What a measure may be relative to, in turn the prior runs, all systems, one reference run, a random ranking.
 RELATIVE_TO = ("priors", "systems", "reference", "chance")
@@ -104,6 +105,10 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
             f"{self!r} is not a sum over documents, so it cannot be explained document by document; explain NRG, "
             "UniqueRel, P_Rareness or AP_Rareness"
         )
+
+    def coverage(self, judged: JudgedContext) -> Coverage | None:
+        """What groups of the context's runs are worth, for a measure of what a run adds to its priors."""
+        return None
 
     def get(self, name: str) -> Any:
         """The value of a parameter: as given, else its default, else None."""

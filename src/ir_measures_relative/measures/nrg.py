@@ -13,12 +13,13 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
 from . import parameters
+from .coverage import Coverage
 from .declaration import Contributions, RelativeMeasure, register
 from .gains import discount, gain_of, ideal_dcg, persistence, reciprocal
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
+    from ..comparison import Comparison, JudgedContext
     from ..judgments import Judgments
 
 
@@ -37,8 +38,8 @@ class Base:
     Attributes:
         seen: the chance that a searcher looks at a position (Eq. 1), from positions and the persistence p; 0 for
             position 0, not retrieved.
-        normalizer: N of Eq. 4 for each query, from the residual gains, the cutoff and p; None where the value is
-            the largest term, and not the sum of all.
+        normalizer: N of Eq. 4 for each query, from the residual gains (or with norm='ideal' from those that there
+            were before any prior), the cutoff and p; None where the value is the largest term, and not the sum of all.
         graded: whether a document gains by its label, or by being relevant.
         needs_cutoff: whether it is nothing without ``@k``.
         has_p: whether it has a persistence.
@@ -83,10 +84,23 @@ class Unseen:
         return 1.0 - BASES[self.base].seen(position, self.p)
 
 
+#: The gains that N is computed from, from all gains and the residual ones; None is N = 1.
+NORMS: dict[str | None, Callable[[Residual, Residual], Residual] | None] = {
+    "residual": lambda full, residual: residual,
+    "ideal": lambda full, residual: full,
+    None: None,
+}
+
+
 def normalized_residual_gain(
-    residual: Residual, position: IntArray, base: str, cutoff: int | None, p: float = 0.8
+    residual: Residual,
+    position: IntArray,
+    base: str,
+    cutoff: int | None,
+    p: float = 0.8,
+    ideal: Residual | None = None,
 ) -> FloatArray:
-    """NRG of each query (Eqs. 3-4), range [0, 1].
+    """NRG of each query (Eqs. 3-4), range [0, 1] with N.
 
     Args:
         residual: the gain of every judged document, times the product over the priors j of 1 - seen(pos_j(d)).
@@ -94,17 +108,23 @@ def normalized_residual_gain(
         base: a key of :data:`BASES`.
         cutoff: the depth k; None for the whole ranking.
         p: the persistence of RBP.
+        ideal: the gains that N is computed from, by :data:`NORMS`; N is 1 if not given.
     """
     model = BASES[base]
     weighted = residual.gain * model.seen(position, p)
     if model.normalizer is None:
         return max_by_query(weighted, residual.query, residual.n_queries)
     total = sum_by_query(weighted, residual.query, residual.n_queries)
-    return ratio(total, model.normalizer(residual, cutoff, p))
+    return total if ideal is None else ratio(total, model.normalizer(ideal, cutoff, p))
 
 
 def residual_shares(
-    residual: Residual, position: IntArray, base: str, cutoff: int | None, p: float = 0.8
+    residual: Residual,
+    position: IntArray,
+    base: str,
+    cutoff: int | None,
+    p: float = 0.8,
+    ideal: Residual | None = None,
 ) -> FloatArray:
     """What each document adds to :func:`normalized_residual_gain`, whose arguments these are.
 
@@ -113,11 +133,21 @@ def residual_shares(
     model, query = BASES[base], residual.query
     weighted = residual.gain * model.seen(position, p)
     if model.normalizer is not None:
-        return ratio(weighted, model.normalizer(residual, cutoff, p)[query])
+        return weighted if ideal is None else ratio(weighted, model.normalizer(ideal, cutoff, p)[query])
     order = np.lexsort((position, -weighted, query))
     first = np.zeros(len(query), dtype=bool)
     first[order[rank_within(query[order]) == 1]] = True
     return np.where(first, weighted, 0.0)
+
+
+def judged_gains(
+    judgments: Judgments, base: Base, rel: int, dcg: str, gains: dict[int, int] | None
+) -> tuple[Judgments, FloatArray]:
+    """The judged documents that may gain, and the gain G(d) of each."""
+    docs = judgments if gains and min(gains) <= 0 else judgments.relevant
+    if base.graded:
+        return docs, gain_of(docs.grade, dcg, gains)
+    return docs, (docs.grade >= rel).astype(np.float64)
 
 
 _GRADED = tuple(name for name, base in BASES.items() if base.graded)
@@ -138,6 +168,12 @@ class _NRG(RelativeMeasure):
 
     Range [0, 1]; without priors it is the base measure. With base nDCG a ranking may score higher than its nDCG:
     the ideal falls too, so the value says how much of what is *left* to find was found.
+
+    ``norm='ideal'`` computes N from the gains before any prior: for nDCG, the ideal DCG@k of the judgments. The value
+    is then what the ranking adds on the scale of the base measure, never above it. Against all others it is the
+    marginal contribution ``v(all) - v(all without it)`` of the game that :class:`Shapley` shares out, and in the order
+    of a history the values sum to v(all), which is what the comparison of systems by what they add asks for.
+    ``norm=None`` is N = 1, so that the range with base nDCG is that of DCG. P and RBP have one N; RR has none.
 
     Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, Eqs. 1-4.
 
@@ -166,6 +202,12 @@ class _NRG(RelativeMeasure):
             default="nDCG",
             choices=tuple(BASES),
         ),
+        "norm": Param(
+            str,
+            "what N is computed from: the residual gains (Eq. 4), or the gains before any prior; None is N = 1",
+            default="residual",
+            choices=tuple(NORMS),
+        ),
         "prior": parameters.prior(),
         "dcg": parameters.dcg(bases=_GRADED),
         "gains": parameters.gains(bases=_GRADED),
@@ -181,29 +223,42 @@ class _NRG(RelativeMeasure):
 
     def score(self, comparison: Comparison) -> FloatArray:
         """NRG of each query."""
-        _, residual, position = self._arrays(comparison)
-        return normalized_residual_gain(residual, position, *map(self.get, ("base", "cutoff", "p")))
+        _, residual, position, ideal = self._arrays(comparison)
+        name, cutoff, p = map(self.get, ("base", "cutoff", "p"))
+        return normalized_residual_gain(residual, position, name, cutoff, p, ideal)
 
     def contributions(self, comparison: Comparison) -> Contributions:
         """The residual gain of each document, and what it adds to the value of its query."""
-        docs, residual, position = self._arrays(comparison)
-        share = residual_shares(residual, position, *map(self.get, ("base", "cutoff", "p")))
+        docs, residual, position, ideal = self._arrays(comparison)
+        name, cutoff, p = map(self.get, ("base", "cutoff", "p"))
+        share = residual_shares(residual, position, name, cutoff, p, ideal)
         return Contributions(docs, residual.gain, share)
 
-    def _arrays(self, comparison: Comparison) -> tuple[Judgments, Residual, IntArray]:
-        """The judged documents that may gain, their residual gains, and their positions."""
+    def coverage(self, judged: JudgedContext) -> Coverage:
+        """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None."""
         name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
-        gains = self.get("gains")
-        docs = comparison.judgments if gains and min(gains) <= 0 else comparison.relevant
-        if BASES[name].graded:
-            gain = gain_of(docs.grade, self.get("dcg"), gains)
-        else:
-            gain = (docs.grade >= self.get("rel")).astype(np.float64)
+        base = BASES[name]
+        docs, gain = judged_gains(judged.judgments, base, *map(self.get, ("rel", "dcg", "gains")))
+        seen = base.seen(judged.positions_of_runs(docs, cutoff, judged_only), p)
+        weight = gain / max(docs.n_queries, 1)
+        if base.normalizer is None:
+            return Coverage(seen, weight, query=docs.query)
+        if self.get("norm") is not None:
+            norm = base.normalizer(Residual(gain, docs.query, docs.n_queries), cutoff, p)
+            weight = ratio(weight, norm[docs.query])
+        return Coverage(seen, weight)
+
+    def _arrays(self, comparison: Comparison) -> tuple[Judgments, Residual, IntArray, Residual | None]:
+        """The judged documents that may gain, their residual gains, their positions, and the gains that N is of."""
+        name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
+        docs, gain = judged_gains(comparison.judgments, BASES[name], *map(self.get, ("rel", "dcg", "gains")))
         survival = comparison.prior_product(
             Unseen(name, p), docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
         )
         residual = Residual(gain * survival, docs.query, docs.n_queries)
-        return docs, residual, comparison.positions(docs, cutoff, judged_only)
+        norm = NORMS[self.get("norm")]
+        ideal = None if norm is None else norm(residual._replace(gain=gain), residual)
+        return docs, residual, comparison.positions(docs, cutoff, judged_only), ideal
 
 
 class _UniqueRel(RelativeMeasure):
@@ -252,6 +307,12 @@ class _UniqueRel(RelativeMeasure):
         found = comparison.positions(docs, cutoff, judged_only) > 0
         gain = unseen * (docs.grade >= self.get("rel"))
         return Contributions(docs, gain, gain * found)
+
+    def coverage(self, judged: JudgedContext) -> Coverage:
+        """The number of distinct relevant documents in the top k of a group."""
+        docs = judged.judgments.relevant
+        found = judged.positions_of_runs(docs, self.get("cutoff"), self.get("judged_only")) > 0
+        return Coverage(found.astype(np.float64), (docs.grade >= self.get("rel")) / max(docs.n_queries, 1))
 
 
 NRG = _NRG()

@@ -13,11 +13,12 @@ import numpy as np
 
 from ..arrays import FloatArray
 from . import parameters
+from .coverage import Coverage
 from .declaration import RelativeMeasure, needs_subtopics, parse_measure, register, shown
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
+    from ..comparison import Comparison, JudgedContext
 
 # How far outside [0, 1] rounding may carry a measure whose range that is.
 _ROUNDING = 1e-6
@@ -121,14 +122,22 @@ class _TaSC(RelativeMeasure):
             of_run = judged.absolute([measure], comparison.rankings)[0]
         else:
             of_run = of_runs[judged.index[comparison.member]]
-        for values in (of_run, of_priors):
-            outside = values[(values < -_ROUNDING) | (values > 1 + _ROUNDING)]
-            if len(outside):
-                raise ValueError(
-                    f"{self!r}: its base must range from 0 to 1, and {measure} gave {float(outside[0])}; "
-                    "use a normalized measure"
-                )
-        return max_tasc(np.clip(of_run, 0.0, 1.0), np.clip(of_priors, 0.0, 1.0))
+        return max_tasc(self._checked(of_run), self._checked(of_priors))
+
+    def coverage(self, judged: JudgedContext) -> Coverage:
+        """On each query, the best value of the base measure that a run of the group has."""
+        values = self._checked(judged.absolute_of_runs(self.base_measure()))
+        n_queries = values.shape[1]
+        return Coverage(values, np.full(n_queries, 1.0 / max(n_queries, 1)), best=True)
+
+    def _checked(self, values: FloatArray) -> FloatArray:
+        outside = values[(values < -_ROUNDING) | (values > 1 + _ROUNDING)]
+        if len(outside):
+            raise ValueError(
+                f"{self!r}: its base must range from 0 to 1, and {self.base_measure()} gave {float(outside[0])}; "
+                "use a normalized measure"
+            )
+        return np.clip(values, 0.0, 1.0)
 
 
 TaSC = _TaSC()

@@ -1,4 +1,5 @@
-"""Pictures: relative against absolute effectiveness, systems in the order of their release, which are alike.
+"""Pictures: relative against absolute effectiveness, systems in the order of their release, which are
+alike, what one adds as more is deployed.
 
 Each takes the ``ax`` to draw on and returns it. Without one it makes a figure by pyplot, for a notebook or a
 window; with one it leaves pyplot alone. Needs matplotlib: ``pip install 'ir-measures-relative[plot]'``.
@@ -7,6 +8,7 @@ window; with one it leaves pyplot alone. Needs matplotlib: ``pip install 'ir-mea
 from .figures import new_figure
 from .heatmap import similarity
 from .history import chronological
+from .intervals import sweep
 from .scatter import relative_against_absolute
 from .unjudged import intervals, matrix_of_verdicts
 
@@ -17,4 +19,5 @@ __all__ = [
     "new_figure",
     "relative_against_absolute",
     "similarity",
+    "sweep",
 ]

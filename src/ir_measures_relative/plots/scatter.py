@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import ir_measures
 import numpy as np
 
+from ..arrays import FloatArray
 from ..messages import warn
 from .figures import given_or_new_axes, write_axis_titles, write_title
 from .groups import add_legend, groups_of
+from .intervals import draw_bars, means_and_bars
 from .tables import names_and_values
 from .text import short_names
 
@@ -28,6 +30,7 @@ def relative_against_absolute(
     absolute: ir_measures.Measure | str = "nDCG@10",
     groups: Mapping[str, str] | None = None,
     ax: Axes | None = None,
+    ci: bool = False,
 ) -> Axes:
     """A point a system: what it adds to the others, over how good it is on its own (Figs. 2-5 of the NRG paper).
 
@@ -43,6 +46,9 @@ def relative_against_absolute(
         absolute: the column on the x-axis.
         groups: from name to group, such as ``context.groups``: a colour and a marker for each group.
         ax: where to draw.
+        ci: draw the 95 % intervals of both means as bars. ``table`` is then that of the queries, as from
+            ``context.evaluate(…, perquery=True)``. They say how sure a point is; whether two systems differ, only a
+            comparison topic by topic says (:func:`ir_measures_relative.compare`), since both meet the same topics.
 
     Returns:
         the axes.
@@ -51,6 +57,9 @@ def relative_against_absolute(
         ValueError: a column that is not there, which names those that are; or one that is not all numbers.
         ImportError: matplotlib is missing.
     """
+    bars: dict[str, list[FloatArray]] = {}
+    if ci:
+        table, bars = means_and_bars(table, absolute, relative)
     names, (x, y) = names_and_values(table, absolute, relative)
     drawn = ~np.isnan(x + y)
     if not drawn.all():
@@ -70,6 +79,8 @@ def relative_against_absolute(
         )  # fmt: skip
         for row in group.rows:
             colours[row] = group.colour
+    if ci:
+        draw_bars(ax, x, y, [[ends[drawn] for ends in bars[str(m)]] for m in (absolute, relative)], colours)
     ax.margins(0.1)
     ax.grid(color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)

@@ -23,6 +23,7 @@ from ..context import RunContext
 from ..measures.declaration import is_relative, parse_measure
 from ..messages import kind_of
 from ..priors import Policy
+from .baseline import without_invalid
 from .bounded import check_plain, named, with_bounds
 from .replay import Replay, run_and_time
 from .saved_runs import SavedRuns
@@ -89,6 +90,7 @@ def experiment(
         result = pt.Experiment(
             replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
         )
+    result = without_invalid(result, context, qrels, metrics, options)
     if times and not options.get("perquery"):
         set_times(result, times if isinstance(result, dict) else short_times)
     result = in_order(result, asked)

@@ -1,0 +1,72 @@
+"""Is this candidate worth adding? Two re-rankers, close by nDCG@10, beside what is deployed already.
+
+Takes the folder of a campaign: runs/ is what is deployed, later/ holds the candidates, qrels.txt.gz the judgments.
+Written for TREC 2019 Deep Learning and rankings made years later; prints what the guide on decisions shows.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from ir_measures_relative import MED, RunContext, adds, compare, explain, plots, select_complementary, sweep
+
+MEASURES = ["nDCG@10", "UniqueRel(rel=2)@10", "NRG@10", "NRG(norm='ideal')@10"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--candidates", nargs=2, default=["colbert_rankgpt4o", "colbert_set-encoder-large"])
+    parser.add_argument("--picture", help="where to put the picture of the sweep")
+    args = parser.parse_args()
+    qrels = str(args.folder / "qrels.txt.gz")
+    deployed = RunContext.from_trec(args.folder / "runs")
+    runs = {name: args.folder / "later" / f"{name}.gz" for name in args.candidates}
+    context = RunContext({**deployed.runs, **runs})
+    best = deployed.evaluate(qrels, ["nDCG@10"]).sort_values("nDCG@10")["name"].iloc[-1]
+
+    print(f"Without judgments: how far from {best}, the best that is deployed?\n")
+    blind = MED(base="RBP", p=0.9, judged=False, ref=best) @ 100
+    table = context.evaluate(qrels, [blind])
+    show(table[table["name"].isin(args.candidates)])
+
+    print(f"With judgments: each beside the {len(deployed.names)} that are deployed\n")
+    table = compare(context, qrels, MEASURES, names=args.candidates, priors=deployed.names)
+    show(table.drop(columns=["name", "other", "p_corrected", "topics"]))
+
+    print("Does each add anything? One-sided intervals\n")
+    table = adds(context, qrels, ["UniqueRel(rel=2)@10", "NRG@10"], args.candidates, deployed.names)
+    show(table.drop(columns=["p_corrected", "topics"]))
+
+    print(f"What {args.candidates[0]} finds that nobody does, on the topic where it finds most\n")
+    found = explain(
+        RunContext(deployed.runs), context.runs[args.candidates[0]].to_dict(), qrels, "UniqueRel(rel=2)@10"
+    )
+    most = found.groupby("query_id")["contribution"].sum().idxmax()
+    unique = found[(found["query_id"] == most) & (found["contribution"] > 0)]
+    show(unique[["query_id", "doc_id", "relevance", "position", "contribution"]])
+
+    print("What each adds as more is deployed\n")
+    swept = sweep(context, qrels, "NRG(norm='ideal')@10", names=args.candidates)
+    show(swept[swept["size"].isin([0, 1, 2, 5, 10, 20, 37, 38])].drop(columns=["priors", "topics"]))
+    if args.picture:
+        figure = plots.new_figure(7.5, 4.5)
+        plots.sweep(swept, "NRG(norm='ideal')@10", ax=figure.subplots())
+        figure.savefig(args.picture, dpi=100)
+
+    print("Of all, the three that together show most: greedy, and the best\n")
+    for method in ("greedy", "exact"):
+        show(select_complementary(context, qrels, 3, "NRG(norm='ideal')@10", method=method))
+
+
+def show(table: pd.DataFrame) -> None:
+    print(table.to_string(index=False, float_format="%.3f") + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""Shapley values: each system's fair share of what a group of systems finds.
+
+Shapley, "A Value for n-Person Games", 1953, for the game whose value is what a searcher gains who reads the rankings
+of a group of systems, by the browsing models of NRG.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import FloatArray, IntArray, ratio, row_sums, sum_by_query
+from ..judgments import Judgments
+from . import parameters
+from .declaration import Contributions, RelativeMeasure, register
+from .nrg import BASES, Residual, judged_gains
+from .parameters import Param
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison
+
+#: The bases whose values are sums over documents.
+ADDITIVE = {name: base for name, base in BASES.items() if base.normalizer is not None}
+
+
+@lru_cache(maxsize=64)
+def quadrature(players: int) -> tuple[FloatArray, FloatArray]:
+    """The nodes and weights of the Gauss-Legendre rule on [0, 1] that is exact for products over the other players."""
+    nodes, weights = np.polynomial.legendre.leggauss((players + 1) // 2)
+    return (nodes + 1.0) / 2.0, weights / 2.0
+
+
+def unseen_by_all(seen: Iterable[FloatArray], n_docs: int, players: int) -> FloatArray:
+    """``Π_j (1 - t·a_jd)`` at each node t, shape (documents, nodes); half the size of the positions of the players.
+
+    Args:
+        seen: a_j of each player j: the chance that a searcher sees each document in its ranking.
+        n_docs: the number of documents.
+        players: the number of players that the rule is to be exact for.
+    """
+    nodes, _ = quadrature(players)
+    product = np.ones((n_docs, len(nodes)))
+    for row in seen:
+        found = np.flatnonzero(row)
+        product[found] *= 1.0 - row[found, None] * nodes
+    return product
+
+
+def mean_over_orders(unseen: FloatArray, players: int) -> FloatArray:
+    """``∫₀¹ Π_{j≠i} (1 - t·a_jd) dt`` of each document: the chance that it is new when i comes, in a random order.
+
+    Args:
+        unseen: the integrand at the nodes of :func:`quadrature`, shape (documents, nodes).
+    """
+    return row_sums(unseen * quadrature(players)[1])
+
+
+class _Shapley(RelativeMeasure):
+    """The Shapley value of a system: its fair share of what all the systems find together.
+
+    A searcher reads the rankings of a group S of systems, and gains
+    ``v(S) = (1/N) · Σ_d G(d) · (1 - Π_{j∈S} (1 - seen(pos_j(d))))``. What a system adds to that depends on who was
+    there before it; its Shapley value is the mean over all orders in which the systems may come:
+    ``(1/N) · Σ_d G(d) · a_id · ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt`` with ``a_jd = seen(pos_j(d))``, which is 0 outside the
+    top k of j. The integrand is a polynomial in t, so a Gauss-Legendre rule of ⌈M/2⌉ nodes is exact for M systems.
+
+    - P: seen(i) = 1, N = k, binary gain: ``k · Shapley@k`` is the sum, over the relevant documents in the top k, of
+      1 / (the number of systems that hold it there);
+    - nDCG: seen(i) = 1/log2(i + 1), N the ideal DCG@k of the judgments (0/0 is 0);
+    - RBP: seen(i) = p^(i - 1), N = 1/(1 - p), binary gain.
+
+    All systems count, the context's runs and the evaluated one, whatever the context's ``priors`` are. The values of
+    all systems sum to v of them all (efficiency); systems with the same rankings have the same (symmetry); one that
+    finds nothing relevant has 0 (null player). Range [0, 1]: at most the value of the base measure, which it is where
+    nobody else finds what the system finds, and at least what the system adds to all the others, its
+    ``NRG(norm='ideal')``.
+
+    Not for "what do I lose without it?": a system that finds what another finds shares the credit with it, though
+    either could go. That is NRG.
+
+    Source: Shapley, "A Value for n-Person Games", Contributions to the Theory of Games II, 1953; the browsing models
+    are those of "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, Eq. 1.
+
+    Example:
+        >>> import ir_measures
+        >>> from ir_measures_relative import RunContext, Shapley
+        >>> qrels = {"q": {"A": 1, "B": 1}}
+        >>> with RunContext({"old": {"q": {"A": 2.0, "C": 1.0}}}):
+        ...     (Shapley @ 2).calc_aggregate(qrels, {"q": {"A": 2.0, "B": 1.0}})  # (1/2 + 1) / 2
+        0.75
+    """
+
+    __name__ = "Shapley"
+    RELATIVE_TO = "systems"
+    NAME = __name__
+    PRETTY_NAME = "Shapley Value"
+    SHORT_DESC = "A system's fair share of what all systems find together, whichever order they come in."
+    SUPPORTED_PARAMS = {
+        "cutoff": parameters.cutoff(),
+        "base": Param(
+            str, "the measure whose browsing model is shared out", default="P", choices=tuple(ADDITIVE)
+        ),
+        "dcg": parameters.dcg(bases=tuple(n for n, base in ADDITIVE.items() if base.graded)),
+        "gains": parameters.gains(bases=tuple(n for n, base in ADDITIVE.items() if base.graded)),
+        "rel": parameters.rel(bases=tuple(n for n, base in ADDITIVE.items() if not base.graded)),
+        "p": parameters.persistence(bases=tuple(n for n, base in ADDITIVE.items() if base.has_p)),
+        "judged_only": parameters.judged_only(),
+    }
+
+    def check_together(self) -> None:
+        name = self.get("base")
+        if BASES[name].needs_cutoff and self.get("cutoff") is None:
+            given = f"(base={name!r})" if "base" in self.params else ""
+            raise ValueError(f"Shapley{given} needs a cutoff: write Shapley{given}@10")
+
+    def score(self, comparison: Comparison) -> FloatArray:
+        """The Shapley value for each query."""
+        docs, _, shares = self.contributions(comparison)
+        return sum_by_query(shares, docs.query, docs.n_queries)
+
+    def contributions(self, comparison: Comparison) -> Contributions:
+        """The mean over all orders of the residual gain of each document found, and what it adds."""
+        name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
+        base = ADDITIVE[name]
+        docs, gain = judged_gains(comparison.judgments, base, *map(self.get, ("rel", "dcg", "gains")))
+        own = base.seen(comparison.positions(docs, cutoff, judged_only), p)
+        found = np.flatnonzero(own)
+        new = np.zeros(len(docs))
+        new[found] = self._is_new(comparison, docs, found)
+        assert base.normalizer is not None
+        norm = base.normalizer(Residual(gain, docs.query, docs.n_queries), cutoff, p)
+        return Contributions(docs, gain * new, ratio(gain * new * own, norm[docs.query]))
+
+    def _is_new(self, comparison: Comparison, docs: Judgments, found: IntArray) -> FloatArray:
+        """For some of the documents, the chance that no system has shown them before the evaluated one comes."""
+        name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
+        judged, member = comparison.judged, comparison.member
+        positions = judged.positions_of_runs(docs, cutoff, judged_only)
+        players = len(judged.names) + (member is None)
+
+        def seen(position: IntArray) -> FloatArray:
+            return BASES[name].seen(position, p)
+
+        unseen = judged.cached(
+            ("Shapley", name, p, docs, cutoff, judged_only, players),
+            lambda: unseen_by_all(map(seen, positions), len(docs), players),
+        )[found]
+        if member is not None:  # is one of those; no factor is 0, since no node is 1
+            own = seen(positions[judged.index[member]][found])
+            unseen = unseen / (1.0 - own[:, None] * quadrature(players)[0])
+        return mean_over_orders(unseen, players)
+
+
+Shapley = _Shapley()
+register(Shapley)

@@ -1,0 +1,376 @@
+"""compare() and adds(): their numbers are scipy's and statsmodels', and no test is made of two different quantities."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from ir_measures_relative import (
+    MED,
+    NRG,
+    RPP,
+    P_Rareness,
+    RelativeWarning,
+    RunContext,
+    Shapley,
+    TaSC,
+    UniqueRel,
+    adds,
+    compare,
+    nDCG_UE,
+    rrLP,
+    sgnLP,
+    sgnLR,
+)
+from ir_measures_relative.analysis.paired import TESTS, Settings, paired_test, without_rounding
+
+COLUMNS = [
+    "name",
+    "other",
+    "measure",
+    "mean",
+    "other_mean",
+    "difference",
+    "lower",
+    "upper",
+    "p",
+    "p_corrected",
+    "effect",
+    "wins",
+    "ties",
+    "losses",
+    "topics",
+]
+
+
+def campaign(n_runs: int = 4, n_queries: int = 25, seed: int = 0) -> tuple[dict, dict]:
+    rng = np.random.default_rng(seed)
+    docs = [f"d{i}" for i in range(15)]
+    queries = [f"q{i}" for i in range(n_queries)]
+    runs = {
+        f"r{i}": {
+            q: {d: float(-j) for j, d in enumerate(rng.choice(docs, 6, replace=False).tolist())}
+            for q in queries
+        }
+        for i in range(n_runs)
+    }
+    return runs, {q: dict(zip(docs, rng.integers(0, 3, 15).tolist(), strict=True)) for q in queries}
+
+
+RUNS, LABELS = campaign()
+CONTEXT = RunContext(RUNS)
+
+
+def values(measure, name, priors) -> np.ndarray:
+    """Of a run, by the evaluation of a context with these priors."""
+    context = RunContext(CONTEXT.runs, priors=priors)
+    table = context.evaluate(LABELS, [measure], perquery=True)
+    return table[table["name"] == name]["value"].to_numpy()
+
+
+def of_scipy(
+    test: str, a: np.ndarray, b: np.ndarray, alternative: str = "two-sided"
+) -> tuple[float, float, float]:
+    d = without_rounding(a, b)
+    t = scipy.stats.ttest_rel(a, b, alternative=alternative)
+    low, high = t.confidence_interval(0.95)
+    rng = np.random.default_rng(0)
+    if test == "t":
+        return t.pvalue, low, high
+    if test == "wilcoxon":
+        return scipy.stats.wilcoxon(d, alternative=alternative).pvalue, low, high
+    if test == "sign":
+        wins, losses = (d > 0).sum(), (d < 0).sum()
+        return scipy.stats.binomtest(wins, wins + losses, alternative=alternative).pvalue, low, high
+    if test == "randomization":
+        found = scipy.stats.permutation_test(
+            (d,), np.mean, permutation_type="samples", alternative=alternative, rng=rng
+        )
+        return found.pvalue, low, high
+    t, error = scipy.stats.ttest_1samp(d, 0).statistic, scipy.stats.sem(d)
+    found = scipy.stats.bootstrap(
+        (d - d.mean(),),
+        lambda x, axis: x.mean(axis) / scipy.stats.sem(x, axis=axis),
+        method="percentile",
+        rng=rng,
+    ).bootstrap_distribution
+    if alternative == "greater":
+        return (1 + (found >= t).sum()) / 10000, d.mean() - np.quantile(found, 0.95) * error, np.inf
+    reach = np.quantile(abs(found), 0.95) * error
+    return (1 + (abs(found) >= abs(t)).sum()) / 10000, d.mean() - reach, d.mean() + reach
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("priors", ["others", ["r3"]], ids=str)
+def test_numbers_are_those_of_scipy_and_statsmodels(test, priors) -> None:
+    measures = [NRG @ 5, UniqueRel @ 5, TaSC(base="nDCG@5"), Shapley @ 5, nDCG_UE @ 5, "nDCG@5"]
+    table = compare(CONTEXT, LABELS, measures, priors=priors, test=test)
+    assert list(table.columns) == COLUMNS
+    names = list(RUNS)[: 4 if priors == "others" else 3]
+    assert len(table) == len(measures) * len(list(itertools.combinations(names, 2)))
+    for row in table.itertuples():
+        a, b = (values(row.measure, name, priors) for name in (row.name, row.other))
+        d = a - b
+        assert (row.p, row.lower, row.upper) == pytest.approx(of_scipy(test, a, b), rel=1e-9, abs=1e-12)
+        assert (row.mean, row.other_mean) == pytest.approx((a.mean(), b.mean()))
+        assert row.difference == pytest.approx(d.mean())
+        assert row.effect == pytest.approx(d.mean() / d.std(ddof=1))
+        assert (row.wins, row.ties, row.losses) == (
+            (d > 1e-12).sum(),
+            (abs(d) <= 1e-12).sum(),
+            (d < -1e-12).sum(),
+        )
+        assert row.topics == 25
+    for _, rows in table.groupby("measure"):
+        assert rows["p_corrected"].to_numpy() == pytest.approx(multipletests(rows["p"], method="holm")[1])
+
+
+@pytest.mark.parametrize("correction", ["bonferroni", "fdr_bh", "b", None])
+def test_corrections(correction) -> None:
+    table = compare(CONTEXT, LABELS, [NRG @ 5, "P@5"], correction=correction)
+    for _, rows in table.groupby("measure"):
+        expected = rows["p"] if correction is None else multipletests(rows["p"], method=correction)[1]
+        assert rows["p_corrected"].to_numpy() == pytest.approx(np.asarray(expected))
+
+
+@pytest.mark.parametrize("measure", [rrLP, sgnLP, sgnLR, RPP], ids=str)
+def test_signed_measures_are_tested_pair_by_pair(measure) -> None:
+    """Against 0, whatever the context's reference is; and mirrored where the two change places."""
+    context = RunContext(CONTEXT.runs, reference="r3")
+    table = compare(context, LABELS, [measure], names=["r0", "r1"], test="wilcoxon").iloc[0]
+    mirrored = compare(context, LABELS, [measure], names=["r1", "r0"], test="wilcoxon").iloc[0]
+    of_pair = context.evaluate(LABELS, [measure(ref="r1")], perquery=True)
+    of_pair = of_pair[of_pair["name"] == "r0"]["value"].to_numpy()
+    assert table["difference"] == table["mean"] == pytest.approx(of_pair.mean())
+    assert table["other_mean"] == 0
+    assert table["p"] == pytest.approx(scipy.stats.wilcoxon(of_pair).pvalue)
+    assert table["p"] == pytest.approx(mirrored["p"])
+    assert table["difference"] == pytest.approx(-mirrored["difference"])
+    assert (table["wins"], table["losses"]) == (mirrored["losses"], mirrored["wins"])
+
+
+def test_a_reference_of_its_own() -> None:
+    table = compare(CONTEXT, LABELS, [rrLP(ref="r3"), MED(ref="r3") @ 5], names=["r0", "r1"])
+    for row in table.itertuples():
+        a, b = (values(row.measure, name, "others") for name in ("r0", "r1"))
+        assert row.p == pytest.approx(scipy.stats.ttest_rel(a, b).pvalue)
+    with pytest.warns(RelativeWarning, match="'r3' is the reference, which is at no distance from itself"):
+        table = compare(CONTEXT, LABELS, [MED(ref="r3") @ 5], names=["r0", "r3"])
+    assert table[["difference", "lower", "upper", "p", "wins"]].isna().all(axis=None)
+
+
+POLICIES = st.one_of(
+    st.sampled_from(["others", "earlier"]),
+    st.dictionaries(
+        st.sampled_from(list(RUNS)), st.lists(st.sampled_from(list(RUNS)), unique=True), min_size=4
+    ).filter(lambda d: len(d) == 4),
+)
+
+
+@settings(max_examples=60)
+@given(policy=POLICIES, measure=st.sampled_from(["NRG@5", "UniqueRel@5", "NRG(prior='r0,r1')@5", "TaSC"]))
+def test_what_is_valid(policy, measure) -> None:
+    """Where both stand against the same runs but for each other, and each counts the other or neither does."""
+
+    def priors_of(name: str) -> set[str]:
+        if "prior" in measure:
+            chosen = {"r0", "r1"}
+        elif policy == "others":
+            chosen = set(RUNS)
+        elif policy == "earlier":
+            chosen = set(list(RUNS)[: list(RUNS).index(name)])
+        else:
+            chosen = set(policy[name])
+        return chosen - {name}
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RelativeWarning)
+        table = compare(CONTEXT, LABELS, [measure], priors=policy, correction=None)
+    for row in table.itertuples():
+        a, b = priors_of(row.name), priors_of(row.other)
+        valid = a - {row.other} == b - {row.name} and (row.other in a) == (row.name in b)
+        assert valid == (not np.isnan(row.p)) == (not np.isnan(row.difference)) == (not pd.isna(row.wins))
+
+
+def test_warning_of_what_is_not_valid_says_why_and_what_instead() -> None:
+    with pytest.warns(RelativeWarning) as said:
+        table = compare(CONTEXT, LABELS, [NRG @ 5, "nDCG@5"], priors="earlier", names=["r0", "r1"])
+    assert len(said) == 1
+    assert str(said[0].message) == (
+        "the values of 'r0' and 'r1' on NRG@5 are different quantities, since 'r0' is a prior of 'r1', and 'r1' is not "
+        "a prior of 'r0'; the comparison has no p-value and no interval: give fixed priors that neither is among, "
+        "compare(…, priors=[…]), or priors='others'"
+    )
+    assert said[0].filename == __file__
+    relative, absolute = table.itertuples()
+    assert np.isnan(relative.p) and not np.isnan(absolute.p)
+    assert relative.mean == absolute.mean and relative.other_mean != absolute.other_mean
+    two = {"r0": ["r2"], "r1": ["r3"], "r2": [], "r3": []}
+    with pytest.warns(RelativeWarning, match=r"since \['r2', 'r3'\] are priors of one and not of the other"):
+        compare(CONTEXT, LABELS, [NRG @ 5], priors=two, names=["r0", "r1"])
+
+
+def test_fixed_priors_of_the_context() -> None:
+    context = RunContext(CONTEXT.runs, priors=["r3"])
+    assert compare(context, LABELS, [NRG @ 5]).equals(compare(CONTEXT, LABELS, [NRG @ 5], priors=["r3"]))
+    table = compare(context, LABELS, [NRG @ 5], baseline="r1")
+    assert list(zip(table["name"], table["other"], strict=True)) == [("r0", "r1"), ("r2", "r1")]
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_adds(test) -> None:
+    measures = [NRG @ 5, UniqueRel @ 5, P_Rareness(bounded=True) @ 5, Shapley @ 5]
+    table = adds(CONTEXT, LABELS, measures, priors=["r3"], test=test)
+    assert list(table.columns) == [
+        "name",
+        "measure",
+        "mean",
+        "lower",
+        "p",
+        "p_corrected",
+        "effect",
+        "above",
+        "topics",
+    ]
+    for row in table.itertuples():
+        of_run = values(row.measure, row.name, ["r3"])
+        p, lower, _ = of_scipy(test, of_run, np.zeros(25), "greater")
+        assert (row.p, row.lower, row.mean) == pytest.approx((p, lower, of_run.mean()), rel=1e-9)
+        assert row.above == (of_run > 0).sum()
+    with pytest.raises(ValueError, match="nDCG@5 does not say what a run adds to others"):
+        adds(CONTEXT, LABELS, ["nDCG@5"])
+
+
+def test_seeded() -> None:
+    for test in ("randomization", "bootstrap"):
+        first, again = (compare(CONTEXT, LABELS, [NRG @ 5], test=test) for _ in range(2))
+        assert first.equals(again)
+        one = compare(CONTEXT, LABELS, [NRG @ 5], names=["r1", "r2"], test=test)
+        same = first[(first["name"] == "r1") & (first["other"] == "r2")]
+        assert one["p"].tolist() == same["p"].tolist()
+        other = compare(CONTEXT, LABELS, [NRG @ 5], test=test, seed=1)
+        assert first["p"].tolist() != other["p"].tolist()
+
+
+def test_one_topic_no_test() -> None:
+    one = {"q0": LABELS["q0"]}
+    with pytest.warns(
+        RelativeWarning, match="there is 1 topic to compare on, so there is no test and no interval"
+    ):
+        table = compare(CONTEXT, one, [NRG @ 5])
+    assert table[["lower", "upper", "p", "p_corrected", "effect"]].isna().all(axis=None)
+    assert (table["wins"] + table["ties"] + table["losses"]).tolist() == [1] * 6
+
+
+def test_a_constant_difference() -> None:
+    labels = {f"q{i}": {"A": 1} for i in range(5)}
+    good, bad = ({q: {d: 1.0} for q in labels} for d in "AB")
+    context = RunContext({"good": good, "bad": bad, "bad too": bad})
+    for test in ("t", "bootstrap"):
+        with pytest.warns(
+            RelativeWarning, match=r"'good' and 'bad': the difference on P@1 is 1 on every topic.*'sign'"
+        ):
+            table = compare(context, labels, ["P@1"], test=test)
+        assert table["p"].isna().tolist() == [True, True, False]
+        assert table["p"].tolist()[2] == 1
+        assert table["effect"].tolist()[2] == 0
+    for test, p in (("sign", 1 / 16), ("wilcoxon", 1 / 16), ("randomization", 1 / 16)):
+        table = compare(context, labels, ["P@1"], test=test)
+        assert table["p"].tolist() == pytest.approx([p, p, 1])
+
+
+def test_topics_without_a_value(monkeypatch) -> None:
+    """A measure of ir_measures may have no value on a topic: it is left out, and that is said."""
+    judged = CONTEXT.judged(LABELS)
+    absolute = type(judged).absolute
+
+    def with_a_gap(self, measures, rankings):
+        found = absolute(self, measures, rankings)
+        found[:, 3] = np.nan
+        return found
+
+    monkeypatch.setattr(type(judged), "absolute", with_a_gap)
+    with pytest.warns(RelativeWarning, match="P@5 has no value on 1 topic; the comparison leaves them out"):
+        table = compare(CONTEXT, LABELS, ["P@5"])
+    assert set(table["topics"]) == {24}
+    assert table["p"].notna().all()
+
+
+def test_rounding_is_a_tie() -> None:
+    """Copies of a run multiply their priors in another order, and differ in a last bit."""
+    runs, labels = campaign(7, seed=3)
+    runs["copy"] = runs["r0"]
+    table = compare(RunContext(runs), labels, [NRG @ 5], names=["r0", "copy"]).iloc[0]
+    assert (table["wins"], table["ties"], table["losses"], table["p"]) == (0, 25, 0, 1)
+
+
+BAD = [
+    ({"names": ["r0"], "baseline": None}, "there is one run to compare, 'r0'; a comparison needs two"),
+    ({"names": "r0"}, r"names='r0' must be a list of run names, such as \['r0'\]"),
+    ({"names": ["r0", "x"]}, "names='x': the context holds no such run"),
+    ({"names": ["r0", "r0"]}, "names holds 'r0' twice"),
+    ({"baseline": "x"}, "baseline='x': the context holds no such run"),
+    (
+        {"names": ["r0", "r1"], "priors": ["r1"]},
+        r"names='r1' is among the fixed priors=\['r1'\]: against itself",
+    ),
+    (
+        {"baseline": "r1", "priors": ["r1"]},
+        r"baseline='r1' is among the fixed priors=\['r1'\]: against itself",
+    ),
+    ({"priors": list(RUNS)}, "there is no run left to compare"),
+    ({"priors": ["x"]}, "priors names \\['x'\\], which the context does not hold"),
+    ({"test": "z"}, "test='z' is not allowed; it must be one of 't', 'wilcoxon', 'sign', 'randomization'"),
+    (
+        {"correction": "z"},
+        "correction='z' is not one that statsmodels' multipletests knows; give one such as 'holm'",
+    ),
+    ({"confidence": 95}, "confidence=95 is not allowed; it must be between 0.5 and 1"),
+    ({"confidence": "x"}, "confidence='x' is not allowed"),
+    ({"resamples": 10}, "resamples=10 is not allowed"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD, ids=str)
+def test_bad_input(options, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        compare(CONTEXT, LABELS, [NRG @ 5], **options)
+
+
+def test_the_misleading_call_and_the_valid_one(robust03) -> None:
+    """Production has no prior where it is itself the only one: its NRG is its nDCG."""
+    runs, labels = robust03
+    context = RunContext(runs, priors=["pircRBa1"])
+    with pytest.raises(ValueError, match="baseline='pircRBa1' is among the fixed priors"):
+        compare(context, labels, [NRG @ 10], baseline="pircRBa1")
+    with pytest.warns(RelativeWarning, match="'pircRBa1' is a prior of 'uic0301'"):
+        table = compare(
+            context, labels, [NRG @ 10], ["uic0301"], {n: ["pircRBa1"] for n in runs}, baseline="pircRBa1"
+        )
+    assert table["p"].isna().all() and table["difference"].isna().all()
+    valid = compare(context, labels, [NRG @ 10], names=["uic0301", "Sel50"])
+    assert valid["p"].notna().all()
+    symmetric = compare(context, labels, [NRG @ 10], ["uic0301"], "others", baseline="pircRBa1")
+    assert symmetric["p"].notna().all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("test", ["t", "bootstrap"])
+def test_the_interval_covers(test) -> None:
+    """Nominal 95 %, 2,000 simulations of 50 topics whose differences are skewed as those of nDCG are."""
+    rng = np.random.default_rng(0)
+    draws = rng.beta(0.6, 1.2, (2000, 50)) - rng.beta(0.6, 1.4, (2000, 50))
+    true = 0.6 / 1.8 - 0.6 / 2.0
+    inside = [
+        (found := paired_test(d, test, Settings(resamples=499, seed=i))).lower <= true <= found.upper
+        for i, d in enumerate(draws)
+    ]
+    assert 0.93 <= np.mean(inside) <= 0.97

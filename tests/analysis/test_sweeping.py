@@ -1,0 +1,119 @@
+"""sweep(): the mean over sets of priors is that of their contexts; and its picture."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from ir_measures_relative import NRG, P_Rareness, RunContext, sweep
+from long_campaigns import campaign
+
+RUNS, QRELS = campaign(0, n_runs=5)
+CONTEXT = RunContext(RUNS)
+NAMES = list(RUNS)
+
+
+def values(name: str, priors) -> np.ndarray:
+    table = RunContext(RUNS, priors=list(priors)).evaluate(QRELS, [NRG @ 5], perquery=True)
+    return table[table["name"] == name]["value"].to_numpy()
+
+
+def check(row, expected: np.ndarray) -> None:
+    low, high = scipy.stats.ttest_1samp(expected, 0).confidence_interval(0.95)
+    assert (row.mean, row.lower, row.upper) == pytest.approx((expected.mean(), low, high), abs=1e-12)
+    assert row.topics == len(expected)
+
+
+def test_every_size() -> None:
+    table = sweep(CONTEXT, QRELS, NRG @ 5)
+    assert len(table) == 25
+    for row in table.itertuples():
+        others = [n for n in NAMES if n != row.name]
+        sets = itertools.combinations(others, row.size)
+        check(row, np.mean([values(row.name, priors) for priors in sets], axis=0))
+
+
+def test_every_subset_and_families() -> None:
+    table = sweep(CONTEXT, QRELS, NRG @ 5, over="subset", names=["run1"])
+    assert len(table) == 16 and table["size"].is_monotonic_increasing
+    for row in table.itertuples():
+        check(row, values("run1", row.priors))
+    table = sweep(CONTEXT, QRELS, NRG @ 5, over={"first": ["run0", "run1"], "all": ["run*"]}, names=["run1"])
+    check(next(table.itertuples()), values("run1", ["run0"]))
+    assert table["size"].tolist() == [1, 4] and table["priors"].tolist() == ["first", "all"]
+    globs = sweep(CONTEXT, QRELS, NRG @ 5, over=["run*"], names=["run1"])
+    assert globs["mean"].tolist() == table["mean"].tolist()[1:]
+
+
+def test_samples_are_seeded() -> None:
+    first, again, other = (
+        sweep(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=2, seed=seed)["mean"].tolist()
+        for seed in (0, 0, 1)
+    )
+    assert first == again != other
+    assert first[0] == other[0] and first[-1] == other[-1]  # there is one set of these sizes
+
+
+def test_bad_input() -> None:
+    with pytest.raises(ValueError, match="give a measure whose priors are free"):
+        sweep(CONTEXT, QRELS, P_Rareness @ 5)
+    with pytest.raises(
+        ValueError, match="over='family' is not allowed; give 'size', 'subset', or a list of globs"
+    ):
+        sweep(CONTEXT, QRELS, NRG @ 5, over="family")
+    with pytest.raises(ValueError, match="'x\\*' fits no run of the context"):
+        sweep(CONTEXT, QRELS, NRG @ 5, over=["x*"])
+    with pytest.raises(ValueError, match=r"names=\['x'\]: give a list of runs of the context"):
+        sweep(CONTEXT, QRELS, NRG @ 5, names=["x"])
+    with pytest.raises(ValueError, match="names='run1': give a list"):
+        sweep(CONTEXT, QRELS, NRG @ 5, names="run1")
+    with pytest.raises(ValueError, match="samples=0 is not allowed"):
+        sweep(CONTEXT, QRELS, NRG @ 5, samples=0)
+    with pytest.raises(ValueError, match="confidence=95 is not allowed"):
+        sweep(CONTEXT, QRELS, NRG @ 5, confidence=95)
+    many = RunContext(campaign(0, n_runs=14)[0])
+    with pytest.raises(ValueError, match=r"over='subset' would score 2\^13 sets of 13 runs"):
+        sweep(many, QRELS, NRG @ 5, over="subset")
+
+
+def test_pictures() -> None:
+    plots = pytest.importorskip("ir_measures_relative.plots")
+    pytest.importorskip("matplotlib")
+    ax = plots.new_figure().subplots()
+    table = sweep(CONTEXT, QRELS, NRG @ 5)
+    assert plots.sweep(table, NRG @ 5, ax=ax) is ax
+    assert [line.get_ydata().tolist() for line in ax.get_lines()] == [
+        rows["mean"].tolist() for _, rows in table.groupby("name")
+    ]
+    assert len(ax.collections) == 5  # bands
+    families = sweep(CONTEXT, QRELS, NRG @ 5, over=["run0", "run1"], names=["run2"])
+    ax = plots.sweep(families, NRG @ 5, ax=plots.new_figure().subplots())
+    assert [t.get_text() for t in ax.get_xticklabels()] == ["run0", "run1"]
+    ax.figure.canvas.draw()
+    with pytest.raises(ValueError, match="the table lacks priors, size"):
+        plots.sweep(CONTEXT.evaluate(QRELS, [NRG @ 5]))
+
+
+def test_bars_of_relative_against_absolute() -> None:
+    plots = pytest.importorskip("ir_measures_relative.plots")
+    pytest.importorskip("matplotlib")
+    queries = CONTEXT.evaluate(QRELS, ["nDCG@5", NRG @ 5], perquery=True)
+    ax = plots.relative_against_absolute(
+        queries, NRG @ 5, "nDCG@5", ci=True, ax=plots.new_figure().subplots()
+    )
+    bars = [segment for c in ax.collections for segment in c.get_segments()]
+    across = sorted(tuple(s[:, 0]) for s in bars if s[0][1] == s[1][1])
+    expected = []
+    for _, rows in queries[queries["measure"] == "nDCG@5"].groupby("name"):
+        expected.append(tuple(scipy.stats.ttest_1samp(rows["value"], 0).confidence_interval(0.95)))
+    assert np.array(across) == pytest.approx(np.array(sorted(expected)))
+    ax.figure.canvas.draw()
+    with pytest.raises(ValueError, match="ci=True needs the values of every query"):
+        plots.relative_against_absolute(
+            CONTEXT.evaluate(QRELS, ["nDCG@5", NRG @ 5]), NRG @ 5, "nDCG@5", ci=True
+        )
+    with pytest.raises(ValueError, match="the table has no values of NRG@10; its measures are"):
+        plots.relative_against_absolute(queries, "NRG@10", "nDCG@5", ci=True)

@@ -1,0 +1,76 @@
+"""--compare and --ci: the tables of compare() and of intervals."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+from command_line import QRELS, RUNS, error, output, run
+from ir_measures_relative import RunContext, compare
+
+MEASURES = ["nDCG@2", "NRG@2"]
+
+
+def table(*arguments: object) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(output(*arguments)), sep="\t")
+
+
+def test_compare(files: Path) -> None:
+    expected = compare(RunContext(RUNS), QRELS, MEASURES)
+    found = table(files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1", "--compare")
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    expected = compare(RunContext(RUNS), QRELS, MEASURES, baseline="B")
+    for baseline in ("B", files / "runs" / "B.run"):
+        found = table(files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1", f"--compare={baseline}")
+        pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    lines = output(files / "qrels.txt", files / "runs", "NRG@2", "-o", "jsonl", "--compare", "B").splitlines()
+    of_nrg = expected[expected["measure"] == "NRG@2"]
+    assert [json.loads(line)["p"] for line in lines] == pytest.approx(of_nrg["p"].tolist())
+    assert [json.loads(line)["wins"] for line in lines] == of_nrg["wins"].tolist()
+
+
+def test_what_is_not_valid(files: Path) -> None:
+    done = run(files / "qrels.txt", files / "runs", "NRG@2", "--priors", "earlier", "--compare")
+    assert done.returncode == 0
+    assert "are different quantities" in done.stderr and done.stderr.count("\n") == 1
+    assert pd.read_csv(io.StringIO(done.stdout), sep="\t")["p"].isna().all()
+
+
+def test_intervals(files: Path) -> None:
+    found = table(files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1", "--ci").set_index("name")
+    values = RunContext(RUNS).evaluate(QRELS, MEASURES, perquery=True)
+    for (name, measure), rows in values.groupby(["name", "measure"]):
+        low, high = scipy.stats.ttest_1samp(rows["value"], 0).confidence_interval(0.95)
+        row = found.loc[name, [measure, f"{measure} lower", f"{measure} upper"]].to_numpy(dtype=float)
+        assert row == pytest.approx([rows["value"].mean(), low, high]) or np.ptp(rows["value"]) == 0
+    single = output(
+        files / "qrels.txt",
+        files / "runs" / "A.run",
+        "nDCG@2",
+        "-p",
+        "-1",
+        "--ci",
+        "--prior",
+        files / "runs" / "B.run",
+    )
+    row = [*map(float, single.split()[1:])]
+    assert row == pytest.approx(found.loc["A"].iloc[:3].tolist())
+
+
+def test_bad_arguments(files: Path) -> None:
+    qrels, runs = files / "qrels.txt", files / "runs"
+    assert "--compare goes with a folder of runs" in error(qrels, runs / "A.run", "P@2", "--compare")
+    assert error(qrels, runs, "P@2", "--compare", "Z") == (
+        "--compare Z is not a run of the folder; its runs are A, B, C"
+    )
+    for flag in ("--ci", "-q"):
+        assert "--compare has a table of its own; leave out --" in error(
+            qrels, runs, "P@2", flag, "--compare"
+        )
+    assert "--ci is about the means" in error(qrels, runs, "P@2", "--ci", "-q")

@@ -1,0 +1,135 @@
+"""pt.relative.Experiment(baseline=…): a p-value only where one quantity is compared."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ttest_rel
+from statsmodels.stats.multitest import multipletests
+
+from ir_measures_relative import NRG, P_Rareness, RelativeWarning, RunContext, UniqueRel, compare, rrLP
+
+pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+
+MEASURES = [NRG @ 5, "nDCG@5", UniqueRel(prior="two") @ 5, P_Rareness @ 5, rrLP]
+ADDED = ("+", "-", "p-value")
+DIFFERENT = "the baseline 'one' on NRG@5 are different quantities"
+
+
+@pytest.fixture(scope="module")
+def campaign():
+    rng = np.random.default_rng(5)
+    docs = [f"d{i}" for i in range(15)]
+    qids = [f"q{i}" for i in range(12)]
+    topics = pd.DataFrame({"qid": qids, "query": "x"})
+    rows = [(q, d, int(rng.integers(0, 3))) for q in qids for d in docs]
+    qrels = pd.DataFrame(rows, columns=["qid", "docno", "label"])
+    frames = {}
+    for name in ("one", "two", "three", "four"):
+        found = [(q, d, -float(i)) for q in qids for i, d in enumerate(rng.choice(docs, 6, replace=False))]
+        frames[name] = pd.DataFrame(found, columns=["qid", "docno", "score"])
+        frames[name]["rank"] = -frames[name]["score"]
+    return frames, topics, qrels
+
+
+def comparisons(table: pd.DataFrame, measure) -> pd.DataFrame:
+    return table.set_index("name")[[f"{measure} {what}" for what in ADDED]]
+
+
+def test_symmetric_priors_are_compared_as_before(campaign) -> None:
+    frames, topics, qrels = campaign
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RelativeWarning)
+        table = pt.relative.Experiment(frames, topics, qrels, [NRG @ 5, "nDCG@5"], baseline="one")
+    valid = compare(RunContext(frames), qrels, [NRG @ 5], baseline="one", correction=None)
+    ours = comparisons(table, NRG @ 5).drop("one")
+    assert ours["NRG@5 p-value"].astype(float).to_numpy() == pytest.approx(valid["p"].to_numpy())
+    assert ours["NRG@5 +"].astype(int).tolist() == valid["wins"].tolist()
+    assert ours["NRG@5 -"].astype(int).tolist() == valid["losses"].tolist()
+
+
+def test_the_misleading_call(campaign) -> None:
+    """The baseline is the only prior, so its NRG is its nDCG: NaN, and one warning that says what to call."""
+    frames, topics, qrels = campaign
+    with pytest.warns(RelativeWarning, match=DIFFERENT) as said:
+        table = pt.relative.Experiment(frames, topics, qrels, MEASURES, baseline="one", priors=["one"])
+    assert len(said) == 1 and said[0].filename == __file__
+    message = str(said[0].message)
+    assert "since 'one' is a prior of 'two', and 'two' is not a prior of 'one'" in message
+    assert "pt.relative.compare(RunContext(" in message and "priors='others'" in message
+    assert comparisons(table, NRG @ 5).isna().all(axis=None)
+    for measure in ("nDCG@5", P_Rareness @ 5, rrLP):
+        assert comparisons(table, measure).drop("one").notna().all(axis=None)
+    of_two = comparisons(table, UniqueRel(prior="two") @ 5)
+    assert of_two.loc[["one", "two"]].isna().all(axis=None)
+    assert of_two.loc[["three", "four"]].notna().all(axis=None)
+    with pytest.warns(RelativeWarning, match=DIFFERENT):
+        earlier = pt.relative.Experiment(frames, topics, qrels, MEASURES, baseline="one", priors="earlier")
+    assert comparisons(earlier, NRG @ 5).isna().all(axis=None)
+    assert table["NRG@5"].notna().all()
+
+
+def test_what_is_valid_is_corrected_for_its_own_number(campaign) -> None:
+    frames, topics, qrels = campaign
+    priors = {"one": ["four"], "two": ["four"], "three": ["four"], "four": []}
+    with pytest.warns(RelativeWarning, match="'four' is a prior of 'one'"):
+        table = pt.relative.Experiment(
+            frames,
+            topics,
+            qrels,
+            [NRG @ 5],
+            baseline="one",
+            priors=priors,
+            correction="holm",
+            correction_alpha=0.6,
+        ).set_index("name")
+    values = RunContext(frames, priors=priors).evaluate(qrels, [NRG @ 5], perquery=True)
+    of_run = {name: rows["value"].to_numpy() for name, rows in values.groupby("name")}
+    p = [ttest_rel(of_run[name], of_run["one"]).pvalue for name in ("two", "three")]
+    reject, corrected = multipletests(p, alpha=0.6, method="holm")[:2]
+    assert table.loc[["two", "three"], "NRG@5 p-value corrected"].tolist() == pytest.approx(
+        corrected.tolist()
+    )
+    assert table.loc[["two", "three"], "NRG@5 reject"].tolist() == reject.tolist()
+    assert np.isnan(table.loc["four", "NRG@5 p-value corrected"]) and not table.loc["four", "NRG@5 reject"]
+
+
+@pytest.mark.parametrize("highlight", ["bold", "color"])
+def test_styled(campaign, highlight) -> None:
+    frames, topics, qrels = campaign
+    with pytest.warns(RelativeWarning, match=DIFFERENT):
+        styled = pt.relative.Experiment(
+            frames, topics, qrels, [NRG @ 5, "nDCG@5"], baseline="one", priors=["one"], highlight=highlight
+        )
+    assert comparisons(styled.data, NRG @ 5).isna().all(axis=None)
+    assert "nan" in styled.to_html()
+
+
+def test_without_a_table_of_comparisons(campaign) -> None:
+    frames, topics, qrels = campaign
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RelativeWarning)
+        assert isinstance(
+            pt.relative.Experiment(
+                frames, topics, qrels, [NRG @ 5], baseline="one", priors=["one"], dataframe=False
+            ),
+            dict,
+        )
+        pt.relative.Experiment(frames, topics, qrels, [NRG @ 5], priors=["one"])
+
+
+def test_the_misleading_call_on_robust03(robust03) -> None:
+    runs, labels = robust03
+    rename = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+    systems = {name: runs[name].rename(columns=rename).assign(rank=0) for name in ("pircRBa1", "uic0301")}
+    qrels = labels.rename(columns=rename)
+    topics = pd.DataFrame({"qid": qrels["qid"].unique()}).assign(query="")
+    with pytest.warns(RelativeWarning, match="'uic0301' and the baseline 'pircRBa1' on NRG@10 are different"):
+        table = pt.relative.Experiment(
+            systems, topics, qrels, [NRG @ 10], baseline="pircRBa1", priors=["pircRBa1"]
+        )
+    assert table["NRG@10"].round(3).tolist() == [0.457, 0.281]
+    assert comparisons(table, NRG @ 10).isna().all(axis=None)

@@ -1,0 +1,182 @@
+"""Shapley values: enumeration of all subsets, the axioms, the closed form of base P."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import oracles
+from ir_measures_relative import RunContext, Shapley
+from random_campaigns import contexts, cutoffs, qrels, runs
+from scored import assume_common, per_query, ranking
+
+CASES: list[tuple[str, dict[str, Any]]] = [
+    ("Shapley", {}),
+    ("Shapley(rel=2)", {"rel": 2}),
+    ("Shapley(base='nDCG')", {"base": "nDCG"}),
+    ("Shapley(base='nDCG',dcg='exp-log2')", {"base": "nDCG", "dcg": "exp-log2"}),
+    ("Shapley(base='nDCG',gains={0:1,1:5,3:2})", {"base": "nDCG", "gains": {0: 1, 1: 5, 3: 2}}),
+    ("Shapley(base='RBP')", {"base": "RBP"}),
+    ("Shapley(base='RBP',p=0.5,rel=2)", {"base": "RBP", "p": 0.5, "rel": 2}),
+]
+
+
+@pytest.mark.parametrize(("measure", "options"), CASES)
+@settings(max_examples=40)
+@given(context=contexts, run=runs, labels=qrels, k=cutoffs)
+def test_newcomer_against_all_subsets(measure, options, context, run, labels, k) -> None:
+    assume_common(run, labels)
+    values = per_query(f"{measure}@{k}", labels, run, RunContext(context, priors="earlier"))
+    assert set(values) == set(labels)
+    for query, value in values.items():
+        systems = [ranking(run, query), *(ranking(other, query) for other in context.values())]
+        expected = oracles.shapley_oracle(0, systems, labels[query], k=k, **options)
+        assert value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("measure", "options"), CASES)
+@settings(max_examples=40)
+@given(context=contexts.filter(bool), labels=qrels, k=cutoffs)
+def test_members_against_all_subsets_and_efficiency(measure, options, context, labels, k) -> None:
+    for run in context.values():
+        assume_common(run, labels)
+    rows = RunContext(context).evaluate(labels, [f"{measure}@{k}"], perquery=True)
+    names = list(context)
+    for query, of_query in rows.groupby("query_id"):
+        systems = [ranking(context[name], query) for name in names]
+        for row in of_query.itertuples():
+            expected = oracles.shapley_oracle(names.index(row.name), systems, labels[query], k=k, **options)
+            assert row.value == pytest.approx(expected, abs=1e-12)
+        whole = oracles.set_value_oracle(systems, labels[query], k=k, **options)
+        assert of_query["value"].sum() == pytest.approx(whole, abs=1e-12)
+
+
+@pytest.mark.parametrize("base", ["nDCG", "RBP"])
+@settings(max_examples=30)
+@given(context=contexts.filter(bool), labels=qrels)
+def test_without_a_cutoff(base, context, labels) -> None:
+    for run in context.values():
+        assume_common(run, labels)
+    rows = RunContext(context).evaluate(labels, [Shapley(base=base)], perquery=True)
+    names = list(context)
+    for row in rows.itertuples():
+        systems = [ranking(context[name], row.query_id) for name in names]
+        expected = oracles.shapley_oracle(
+            names.index(row.name), systems, labels[row.query_id], base=base, k=None
+        )
+        assert row.value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("base", ["P", "nDCG", "RBP"])
+@settings(max_examples=40)
+@given(context=contexts.filter(bool), labels=qrels)
+def test_symmetry_and_null_player(base, context, labels) -> None:
+    for run in context.values():
+        assume_common(run, labels)
+    first = next(iter(context))
+    nothing = {query: {"not judged": 1.0} for query in labels}
+    members = RunContext({**context, "twin": context[first], "null": nothing})
+    table = members.evaluate(labels, [Shapley(base=base) @ 3]).set_index("name")[str(Shapley(base=base) @ 3)]
+    assert table["twin"] == pytest.approx(table[first], abs=1e-15)
+    assert table["null"] == 0
+    without = RunContext({**context, "twin": context[first]}).evaluate(labels, [Shapley(base=base) @ 3])
+    assert table.drop("null").to_numpy() == pytest.approx(without.iloc[:, 1].to_numpy(), abs=1e-12)
+
+
+@settings(max_examples=40)
+@given(context=contexts.filter(bool), labels=qrels, k=cutoffs)
+def test_precision_shares_each_document_out_equally(context, labels, k) -> None:
+    for run in context.values():
+        assume_common(run, labels)
+    rows = RunContext(context).evaluate(labels, [Shapley @ k], perquery=True)
+    for row in rows.itertuples():
+        tops = {name: ranking(run, row.query_id)[:k] for name, run in context.items()}
+        found = [d for d in tops[row.name] if labels[row.query_id].get(d, 0) >= 1]
+        credit = sum(1 / sum(d in top for top in tops.values()) for d in found)
+        assert k * row.value == pytest.approx(credit, abs=1e-12)
+
+
+@settings(max_examples=40)
+@given(context=contexts, labels=qrels, data=st.data())
+def test_explain(context, labels, data) -> None:
+    assume(context)
+    for run in context.values():
+        assume_common(run, labels)
+    name = data.draw(st.sampled_from(list(context)))
+    measure = data.draw(
+        st.sampled_from([Shapley @ 3, Shapley(base="nDCG", judged_only=True), Shapley(base="RBP") @ 5])
+    )
+    members = RunContext(context)
+    table = members.explain(name, labels, measure)
+    scores = members.evaluate(labels, [measure], perquery=True)
+    for row in scores[scores["name"] == name].itertuples():
+        rows = table[table["query_id"] == row.query_id]
+        assert rows["contribution"].sum() == pytest.approx(row.value, abs=1e-12)
+
+
+def test_many_identical_systems_share_equally() -> None:
+    """129 systems, where the integrand has degree 128: the rule is still exact."""
+    run = {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}
+    labels = {"q": {"a": 1, "b": 2, "c": 0}}
+    context = RunContext({f"r{i}": run for i in range(129)})
+    values = context.evaluate(labels, [Shapley @ 3, Shapley(base="nDCG") @ 3]).iloc[:, 1:]
+    assert values["Shapley@3"].to_numpy() == pytest.approx(2 / 3 / 129, rel=1e-12)
+    found = 1 + 2 * (1 - (1 - 1 / np.log2(3)) ** 129)
+    assert values["Shapley(base='nDCG')@3"].to_numpy() == pytest.approx(
+        found / (2 + 1 / np.log2(3)) / 129, rel=1e-12
+    )
+
+
+def test_bad_parameters() -> None:
+    with pytest.raises(ValueError, match="base='RR' is not allowed; it must be one of 'nDCG', 'P', 'RBP'"):
+        Shapley(base="RR")
+    with pytest.raises(ValueError, match=r"Shapley needs a cutoff: write Shapley@10"):
+        Shapley.validate_params()
+    with pytest.raises(ValueError, match="dcg goes with base 'nDCG', not 'P'"):
+        (Shapley(dcg="exp-log2") @ 10).validate_params()
+
+
+def test_robust03(robust03) -> None:
+    """Efficiency, since what each adds to those before it sums to what all find; and the two bounds."""
+    runs, labels = robust03
+    context = RunContext(runs)
+    for base in ("P", "RBP"):
+        measure = f"Shapley(base='{base}')@10"
+        start = time.perf_counter()
+        table = context.evaluate(labels, [measure, f"NRG(base='{base}')@10"])
+        assert time.perf_counter() - start < 10
+        added = RunContext(context.runs, priors="earlier").evaluate(labels, [f"NRG(base='{base}')@10"])
+        alone = RunContext(context.runs, priors=[]).evaluate(labels, [f"NRG(base='{base}')@10"])
+        assert table.iloc[:, 1].sum() == pytest.approx(added.iloc[:, 1].sum(), rel=1e-12)
+        assert (table.iloc[:, 2] < table.iloc[:, 1]).all()
+        assert (table.iloc[:, 1] < alone.iloc[:, 1]).all()
+
+
+def test_memory_is_bounded() -> None:
+    """The table of nodes is half as large as that of the positions, which a context keeps as well."""
+    rng = np.random.default_rng(0)
+    n_runs, n_queries = 129, 40
+    runs = {
+        f"r{i}": {
+            f"q{q}": {f"d{d}": float(-j) for j, d in enumerate(rng.choice(200, 30, replace=False))}
+            for q in range(n_queries)
+        }
+        for i in range(n_runs)
+    }
+    labels = {f"q{q}": {f"d{d}": 1 for d in range(100)} for q in range(n_queries)}
+    context = RunContext(runs)
+    judged = context.judged(labels)
+    positions = judged.positions_of_runs(judged.judgments.relevant, 30, False)
+    tracemalloc.start()
+    try:
+        context.evaluate(labels, [Shapley @ 30])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * positions.nbytes
