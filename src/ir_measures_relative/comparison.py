@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import ir_measures
