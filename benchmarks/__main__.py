@@ -14,7 +14,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from benchmarks import frames, growth, processes, report
-from benchmarks.data import Folder, real_campaigns, with_ids
+from benchmarks.data import Folder, real_campaigns
 from benchmarks.timing import load
 
 _SPEED, _README = report.ROOT / "docs" / "speed.md", report.ROOT / "README.md"
@@ -80,12 +80,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _of_frames(campaign: Folder, rounds: int) -> tuple[str, str]:
     """The tables of a campaign in frames; and what the README says of NRG@10 on pandas' default columns."""
-    default, judged = campaign.frames()
     rows: list[report.Row] = []
     memory: list[report.Memory] = []
     for ids in ("str", "object"):
-        runs = {name: with_ids(frame, ids) for name, frame in default.items()}
-        qrels = with_ids(judged, ids)
+        runs, qrels = campaign.frames(ids)
         rows += frames.costs(runs, qrels, ids, rounds)
         memory += frames.memory(runs, qrels, ids)
         if ids == "str":

@@ -29,10 +29,10 @@ class Folder(NamedTuple):
     runs: list[Path]
     qrels: Path
 
-    def frames(self) -> tuple[Frames, pd.DataFrame]:
-        """Runs by file name and qrels, as pandas' default columns."""
-        runs = {path.name: _read(path, _RUN)[["query_id", "doc_id", "score"]] for path in self.runs}
-        return runs, _read(self.qrels, _QRELS)[["query_id", "doc_id", "relevance"]]
+    def frames(self, ids: str) -> tuple[Frames, pd.DataFrame]:
+        """Runs by file name and qrels, as pandas reads them with ids of this dtype, ``str`` or ``object``."""
+        runs = {path.name: _read(path, _RUN, ids)[["query_id", "doc_id", "score"]] for path in self.runs}
+        return runs, _read(self.qrels, _QRELS, ids)[["query_id", "doc_id", "relevance"]]
 
     def unpacked(self, folder: Path) -> tuple[list[Path], Path]:
         """Copies of the files that every program can read: (runs, qrels)."""
@@ -61,16 +61,11 @@ def real_campaigns() -> dict[str, Folder]:
     return found
 
 
-def with_ids(frame: pd.DataFrame, kind: str) -> pd.DataFrame:
-    """The frame with its ids as pandas' ``str`` or ``object``."""
-    dtype = object if kind == "object" else "str"
-    return frame.astype({column: dtype for column in ("query_id", "doc_id")})
-
-
 _RUN = ["query_id", "q0", "doc_id", "rank", "score", "tag"]
 _QRELS = ["query_id", "iteration", "doc_id", "relevance"]
 
 
-def _read(path: Path, columns: list[str]) -> pd.DataFrame:
-    texts = {column: str for column in columns if column not in ("rank", "score", "relevance")}
+def _read(path: Path, columns: list[str], ids: str) -> pd.DataFrame:
+    dtype = {"str": str, "object": object}[ids]
+    texts = {column: dtype for column in columns if column not in ("rank", "score", "relevance")}
     return pd.read_csv(path, sep=r"\s+", header=None, names=columns, dtype=texts)

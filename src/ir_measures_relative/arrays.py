@@ -8,7 +8,7 @@ what numpy computes by an approximation comes from a :class:`PositionTable`. ``q
 
 from __future__ import annotations
 
-import itertools
+import ctypes
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -31,15 +31,31 @@ def object_array(values: Iterable[Any]) -> ObjectArray:
     return result
 
 
-def block_starts(column: ObjectArray | NDArray[np.bytes_]) -> IntArray:
+def block_starts(column: ObjectArray) -> IntArray:
     """The row at which each run of equal values starts."""
     if not len(column):
         return np.empty(0, dtype=np.int64)
+    # A column often holds one object again and again: where it is the same, it need not be looked into.
+    rows = 1 + np.flatnonzero(_changes_of_address(column))
+    if 2 * len(rows) > len(column):  # which then does not help
+        rows = np.arange(1, len(column))
+        after, before = column[1:], column[:-1]
+    else:
+        after, before = column[rows], column[rows - 1]
     try:
-        changes = np.asarray(column[1:] != column[:-1], dtype=bool)
+        changes = np.asarray(after != before, dtype=bool)
     except TypeError:  # pandas' NA is neither equal nor unequal to anything
-        changes = np.array([(a == b) is not True for a, b in itertools.pairwise(column)], dtype=bool)
-    return np.concatenate([[0], np.flatnonzero(changes) + 1]).astype(np.int64)
+        changes = np.array([(a == b) is not True for a, b in zip(after, before, strict=True)], dtype=bool)
+    return np.concatenate([[0], rows[changes]]).astype(np.int64)
+
+
+def _changes_of_address(column: ObjectArray) -> BoolArray:
+    """Whether each row but the first holds another object than the one before."""
+    column = np.ascontiguousarray(column)  # of pointers to objects
+    pointers = (ctypes.c_ssize_t * len(column)).from_address(column.ctypes.data)
+    address = np.ctypeslib.as_array(pointers)
+    changes: BoolArray = address[1:] != address[:-1]
+    return changes
 
 
 def rank_within(group: IntArray) -> IntArray:

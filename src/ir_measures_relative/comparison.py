@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import ir_measures
@@ -132,9 +133,15 @@ class JudgedContext:
                     f"{measure} needs the subtopics of the qrels, which a context does not keep; compute it with "
                     "ir_measures.calc_aggregate or pt.Experiment"
                 )
-        key = "evaluator", tuple((type(m), m) for m in measures)
-        evaluator = self.cached(key, lambda: host_evaluator(ir_measures, measures, self._qrels()))
-        return host_values(evaluator, measures, rankings, self.judgments)
+        values = np.empty((len(measures), self.judgments.n_queries))
+        for rows in _computed_together(measures):
+            group = [measures[i] for i in rows]
+            key = "evaluator", tuple((type(m), m) for m in group)
+            evaluator = self.cached(
+                key, lambda group=group: host_evaluator(ir_measures, group, self._qrels())
+            )
+            values[rows] = host_values(evaluator, group, rankings, self.judgments)
+        return values
 
     def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
         """:meth:`absolute` of one measure for every run of the context, shape (runs, queries)."""
@@ -432,6 +439,12 @@ def host_values(
 
 # Measures of ir_measures that ask of a ranking where its relevant documents are, and nothing else.
 _RELEVANT_ONLY = frozenset({"nDCG", "P", "R", "RR", "AP", "Success", "Rprec"})
+
+
+def _computed_together(measures: Sequence[ir_measures.Measure]) -> list[list[int]]:
+    """The places of the measures that one evaluator computes; ir_measures mixes up the labels of those with gains."""
+    plain = [i for i, m in enumerate(measures) if not m.params.get("gains")]
+    return [*([plain] if plain else []), *([i] for i, m in enumerate(measures) if m.params.get("gains"))]
 
 
 def _run_for(

@@ -288,3 +288,14 @@ def test_no_warning_for_a_copy_where_only_a_reference_counts() -> None:
     with RunContext({"A": A, "B": B}, reference="A"), warnings.catch_warnings():
         warnings.simplefilter("error")
         ir_measures.calc_aggregate([ir_measures.parse_measure("rrLP")], QRELS, B)
+
+
+def test_gains_of_one_absolute_measure_do_not_change_another() -> None:
+    """ir_measures itself gives 0 for the one with gains where both are asked for at once."""
+    context = RunContext({"a": {"q": {"A": 3.0, "B": 2.0, "C": 1.0}}, "b": {"q": {"B": 1.0}}})
+    labels = {"q": {"A": 1, "B": 0, "C": 2}}
+    both = [nDCG, nDCG(gains={1: 3, 2: 1})]
+    together = context.evaluate(labels, both)
+    for measure in both:
+        alone = ir_measures.calc_aggregate([measure], labels, {"q": {"A": 3.0, "B": 2.0, "C": 1.0}})
+        assert together[str(measure)][0] == alone[measure] > 0

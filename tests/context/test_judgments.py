@@ -15,7 +15,7 @@ from ir_measures_relative.judgments import Judgments
 texts = (
     st.text("ab", max_size=2)
     | st.integers(5, 45).map(lambda n: "x" * n)
-    | st.sampled_from(["é" * 4, "é" * 5, "\0", ""])
+    | st.sampled_from(["é" * 4, "é" * 5, "\1", ""])
 )
 ids = st.lists(texts, unique=True, max_size=12)
 
