@@ -137,9 +137,7 @@ class JudgedContext:
         for rows in _computed_together(measures):
             group = [measures[i] for i in rows]
             key = "evaluator", tuple((type(m), m) for m in group)
-            evaluator = self.cached(
-                key, lambda group=group: host_evaluator(ir_measures, group, self._qrels())
-            )
+            evaluator = self.cached(key, partial(host_evaluator, ir_measures, group, self._qrels()))
             values[rows] = host_values(evaluator, group, rankings, self.judgments)
         return values
 
