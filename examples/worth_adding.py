@@ -50,6 +50,9 @@ def main() -> None:
     most = found.groupby("query_id")["contribution"].sum().idxmax()
     unique = found[(found["query_id"] == most) & (found["contribution"] > 0)]
     show(unique[["query_id", "doc_id", "relevance", "position", "contribution"]])
+    for name in args.candidates:
+        share = explain(context, name, qrels, "UniqueRel@10")["relevance"].isna().mean()
+        print(f"{share:.1%} of the top tens of {name} are not judged\n")
 
     print("What each adds as more is deployed\n")
     swept = sweep(context, qrels, "NRG(norm='ideal')@10", names=args.candidates)

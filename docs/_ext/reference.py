@@ -118,7 +118,7 @@ def split(module: ModuleType) -> tuple[str, list[str]]:
 
 def package_page() -> str:
     """The page of what the package exports beside the measures, as reStructuredText."""
-    public = vars(ir_measures_relative)
+    public = {name: getattr(ir_measures_relative, name) for name in ir_measures_relative.__all__}
     names = [n for n in ir_measures_relative.__all__ if not isinstance(public[n], RelativeMeasure)]
     members = f":members:\n   :exclude-members: {', '.join(INTERNAL)}"
     blocks = [
