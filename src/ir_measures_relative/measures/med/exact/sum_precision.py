@@ -23,7 +23,7 @@ from .solution import OPEN, TOLERANCE, Clock, FloatArray, IntArray, Solution, ch
 
 Norm = Literal["k", "R", "min"]
 
-ATTEMPTS = 30
+ATTEMPTS = 12
 """So many prices are tried on one number of relevant documents before the search branches."""
 
 
