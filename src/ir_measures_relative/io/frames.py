@@ -117,7 +117,8 @@ def read_parquet(data: bytes, source: str) -> Any:
     import pandas as pd
 
     try:
-        return pd.read_parquet(io.BytesIO(data))
+        # In one thread: those of a process that ends at once may take it down with them.
+        return pd.read_parquet(io.BytesIO(data), engine="pyarrow", use_threads=False, pre_buffer=False)
     except ImportError:
         raise ImportError(f"{source} is a Parquet file, which needs pyarrow: pip install pyarrow") from None
     except (ValueError, OSError) as error:  # pyarrow's own errors are among them

@@ -34,7 +34,7 @@ class _MED(RelativeMeasure):
     - SSP: ``(1/k)·Σ_{i≤k} g(d_i)·P@i``, and AP: the same sum over R (``norm='R'``) or min(R, k)
       (``norm='min'``), R being the number of relevant documents under the labeling; ERR: expected reciprocal
       rank, with ``(2^g - 1)/2^max_grade`` the chance that a document satisfies. Exact, by branch and bound.
-      Where ``time_limit`` seconds are not enough for a query, its value is the largest difference found so
+      Where ``time_limit`` seconds of CPU time are not enough for a query, its value is the largest difference found so
       far, and a warning says for how many queries that is so and how much larger the true value may be.
 
     Range [0, 1]: 0 where no labeling tells the two rankings apart, as for a ranking and itself. Symmetric in
@@ -114,7 +114,7 @@ class _MED(RelativeMeasure):
         ),
         "time_limit": Param(
             float,
-            "seconds that a query may take; an interval is the result where they run out",
+            "seconds of CPU time that a query may take; an interval is the result where they run out",
             default=10.0,
             test=lambda t: t > 0,
             allowed="a number above 0",
