@@ -54,6 +54,11 @@ class Growth(NamedTuple):
         slope, _ = np.polyfit(np.log(self.sizes), np.log(self.seconds), 1)
         return float(slope)
 
+    @property
+    def last(self) -> float:
+        """The slope from the last size but one to the last, where what costs the same at any size counts least."""
+        return float(np.diff(np.log(self.seconds[-2:]))[0] / np.diff(np.log(self.sizes[-2:]))[0])
+
 
 def axes(scale: str) -> list[Axis]:
     """The axes; all of the sizes with ``full``, and the smaller ones with ``quick``."""

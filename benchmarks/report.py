@@ -95,7 +95,7 @@ def memories(rows: Sequence[Memory]) -> str:
 
 def growths(rows: Sequence[Growth]) -> str:
     return table(
-        ["time with the", "of", "sizes", "CPU s", "exponent", "must be"],
+        ["time with the", "of", "sizes", "CPU s", "exponent", "must be", "last step's"],
         [
             [
                 row.axis,
@@ -104,10 +104,11 @@ def growths(rows: Sequence[Growth]) -> str:
                 _list(f"{seconds:.3g}" for seconds in row.seconds),
                 _marked(row.exponent, row.limit, 2),
                 _limit(row.limit),
+                f"{row.last:.2f}",
             ]
             for row in rows
         ],
-        2,
+        3,
     )
 
 
