@@ -128,7 +128,7 @@ class Judgments:
         wanted = pair_keys(query, ids.hashes(seed) if seed or hashes is None else hashes)
         asked = np.flatnonzero(taken[(wanted >> shift).astype(np.int64)])
         wanted = wanted[asked]
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        at = np.minimum(_search(keys, wanted), len(keys) - 1)
         hit = np.flatnonzero(keys[at] == wanted)
         found, asked = order[at[hit]], asked[hit]
         true = (self.query[found] == query[asked]) & self.ids.equal(found, ids, asked)
@@ -165,3 +165,11 @@ class Judgments:
         if cutoff is not None:
             result[result > cutoff] = 0
         return result
+
+
+def _search(keys: WordArray, wanted: WordArray) -> IntArray:
+    """``np.searchsorted``, from the smallest to the largest: the next is then near, and in the processor's cache."""
+    order = np.argsort(wanted)
+    at = np.empty(len(wanted), dtype=np.int64)
+    at[order] = np.searchsorted(keys, wanted[order])
+    return at
