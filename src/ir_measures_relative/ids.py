@@ -49,9 +49,10 @@ class Ids:
             UnicodeEncodeError: half of a surrogate pair, which no file can hold.
         """
         items = list(strings)
-        data = np.frombuffer("\n".join(items).encode(), dtype=np.uint8)
-        if not data.all():
+        text = "\n".join(items).encode()
+        if b"\0" in text:
             raise TypeError("an id holds a NUL")
+        data = np.frombuffer(text, dtype=np.uint8)
         breaks = np.flatnonzero(data == ord("\n"))
         if len(breaks) == len(items) - 1:
             ends = np.append(breaks, len(data))
@@ -177,6 +178,18 @@ class Ids:
                 at = np.flatnonzero(~different & (lengths[1:] > 8 * i))
                 different[at] = self.word(i, at + 1) != self.word(i, at)
         return different
+
+    def before(self, rows: IntArray, others: IntArray) -> BoolArray:
+        """Whether the ids of ``rows`` come before those of ``others``, in the order of strcmp."""
+        result = np.zeros(len(rows), dtype=bool)
+        undecided = np.arange(len(rows))
+        for i in range(self.n_words):
+            word, other = (self.word(i, r[undecided]).byteswap() for r in (rows, others))
+            result[undecided] = word < other
+            undecided = undecided[word == other]
+            if not len(undecided):
+                break
+        return result
 
     def descending(self, group: IntArray) -> IntArray:
         """The order of the rows by ``group``, then by id, from the last to the first in the order of strcmp."""

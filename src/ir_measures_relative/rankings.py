@@ -246,13 +246,17 @@ def _broken_ties(changes: BoolArray, ids: Ids) -> IntArray | None:
     Args:
         changes: whether the score, or the query, of each row differs from that of the next.
     """
-    tied = np.zeros(len(ids), dtype=bool)
-    tied[1:] = ~changes
-    tied[:-1] |= ~changes
-    rows = np.flatnonzero(tied)
-    if not len(rows):
+    starts = np.flatnonzero(np.concatenate([[True], changes]))
+    sizes = np.diff(np.append(starts, len(ids)))
+    if (sizes == 1).all():
         return None
-    group = np.concatenate([[0], np.cumsum(changes)])[rows]
     order = np.arange(len(ids))
-    order[rows] = rows[ids.take(rows).descending(group)]
+    upper = starts[sizes == 2]  # most ties are of two, which need no sorting
+    upper = upper[ids.before(upper, upper + 1)]
+    order[upper], order[upper + 1] = upper + 1, upper
+    more = np.repeat(sizes > 2, sizes)
+    if more.any():
+        rows = np.flatnonzero(more)
+        group = np.repeat(np.arange(len(sizes)), sizes)[rows]
+        order[rows] = rows[ids.take(rows).descending(group)]
     return order

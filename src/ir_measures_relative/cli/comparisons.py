@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import ir_measures
 import numpy as np
 
-from ..context import RunContext
-from ..scoring import Scores
-from .inputs import Judged
-
 if TYPE_CHECKING:
+    import ir_measures
     import pandas as pd
+
+    from ..context import RunContext
+    from ..scoring import Scores
+    from .inputs import Judged
 
 
 def add_arguments(single_or_folder: Any, folder: Any) -> None:
