@@ -17,8 +17,7 @@ from tqdm import tqdm
 from benchmarks.campaign import make
 from benchmarks.data import Frames
 from benchmarks.timing import Side, interleaved
-from ir_measures_relative import MED, NRG, P_Rareness, RunContext, rrLP, select_complementary
-from ir_measures_relative.scoring import score_pairs
+from ir_measures_relative import MED, NRG, P_Rareness, RunContext, rrLP, select_complementary, similarity
 
 LIMIT, PAIRS_LIMIT = 1.1, 2.1
 _REFERENCE = "run000"
@@ -103,7 +102,7 @@ def _evaluate(frames: Frames, qrels: pd.DataFrame, measure: Any) -> Side:
 
 
 def _pairs(frames: Frames, qrels: pd.DataFrame, measure: Any) -> Side:
-    return lambda: score_pairs(RunContext(frames).judged(qrels), measure)
+    return lambda: similarity(RunContext(frames), qrels, [measure])
 
 
 def _select_all(frames: Frames, qrels: pd.DataFrame) -> Side:

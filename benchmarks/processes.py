@@ -16,13 +16,15 @@ _SAMPLE = 4  # of the run files, on which ir_measures' command line is measured
 
 _ALL_PAIRS = """
 import sys
+from itertools import combinations
 from ir_measures_relative import RunContext, rrLP
-from ir_measures_relative.scoring import score_pairs
+from ir_measures_relative.analysis.similarities import score_pairs
 context = RunContext.from_trec(sys.argv[2:])
-_, mean = score_pairs(context.judged(sys.argv[1]), rrLP)
-for i, row in enumerate(mean.tolist()):
-    for j, value in enumerate(row[i + 1:], i + 1):
-        print(context.names[i], context.names[j], value)
+names = context.names
+pairs = list(combinations(range(len(names)), 2))
+values = score_pairs(context.judged(sys.argv[1]), rrLP, pairs).mean(axis=1)
+for (i, j), value in zip(pairs, values.tolist()):
+    print(names[i], names[j], value)
 """
 # It splits at one blank and checks nothing, so where columns are separated otherwise it has less to do.
 _POLARS = """

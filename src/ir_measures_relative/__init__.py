@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .analysis.reusability import reusability
     from .analysis.selection import select_complementary
     from .analysis.significance import SignTest, sign_test
+    from .analysis.similarities import similarity
     from .analysis.sweeping import sweep
     from .analysis.verdicts import verdicts
     from .context import RunContext
@@ -57,6 +58,7 @@ _LATER = {
     "reusability": "analysis.reusability",
     "select_complementary": "analysis.selection",
     "sign_test": "analysis.significance",
+    "similarity": "analysis.similarities",
     "verdicts": "analysis.verdicts",
     "sweep": "analysis.sweeping",
 }
@@ -102,6 +104,7 @@ __all__ = [
     "sgnLP",
     "sgnLR",
     "sign_test",
+    "similarity",
     "sweep",
     "verdicts",
 ]

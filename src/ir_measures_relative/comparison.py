@@ -91,6 +91,21 @@ class JudgedContext:
         value: T = self._cache[key]
         return value
 
+    def of_query(self, query_id: str) -> JudgedContext:
+        """The same for one query alone, which the judgments hold; nothing that is computed here is used there."""
+        judgments = self.judgments
+        code = judgments.query_code[query_id]
+        rows = slice(int(judgments.starts[code]), int(judgments.starts[code + 1]))
+        of_query = Judgments(
+            judgments.query_ids[code : code + 1],
+            np.zeros(rows.stop - rows.start, dtype=np.int64),
+            judgments.ids.take(rows),
+            judgments.grade[rows],
+        )
+        result = JudgedContext(self.context.of_query(query_id), of_query, whole=False)
+        result.grades = self.grades
+        return result
+
     def positions_of_runs(self, docs: Judgments, cutoff: int | None, judged_only: bool) -> IntArray:
         """Where every run of the context ranks each of ``docs``, shape (runs, documents); 0 where not in its top."""
         runs = self.context.runs.values()

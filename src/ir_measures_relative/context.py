@@ -305,6 +305,13 @@ class RunContext:
         finally:
             _leave(self, block)
 
+    def of_query(self, query_id: str) -> RunContext:
+        """A context of the same runs' rankings for one query."""
+        runs = {name: run.of_query(query_id) for name, run in self.runs.items()}
+        result = object.__new__(type(self))
+        result._set(**self.__dict__ | {"runs": _Fixed(runs), "_judged": [], "_batches": []})
+        return result
+
     def judged(self, qrels: Qrels | None) -> JudgedContext:
         """The context seen through these judgments (None: its dataset's); kept for when the same ones come again."""
         if qrels is None:

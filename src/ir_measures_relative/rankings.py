@@ -7,6 +7,7 @@ it is asked for.
 
 from __future__ import annotations
 
+import copy
 from functools import cached_property
 
 import numpy as np
@@ -123,6 +124,22 @@ class Rankings:
         if cutoff not in self._top:
             self._top[cutoff] = self._find_top(cutoff)
         return self._top[cutoff]
+
+    def of_query(self, query_id: str) -> Rankings:
+        """The ranking of one query alone, on the same rows; empty where there is none."""
+        at = np.flatnonzero(self.query_ids == query_id)
+        first, end = (int(self.starts[at[0]]), int(self.starts[at[0] + 1])) if len(at) else (0, 0)
+        rows = slice(first, end)
+        one = copy.copy(self)
+        one.query_ids = self.query_ids[at]
+        one.starts = np.array([0, end - first] if len(at) else [0])
+        one._scores = self._scores[rows]
+        if self._order is None:
+            one._doc_ids = self._doc_ids.take(rows) if isinstance(self._doc_ids, Ids) else self._doc_ids[rows]
+        else:
+            one._order = self._order[rows]
+        one._top = {}
+        return one
 
     def to_dict(self, cutoff: int | None = None) -> dict[str, dict[str, float]]:
         """The first ``cutoff`` of each ranking as ir_measures takes a run, with scores that fall by one a position."""

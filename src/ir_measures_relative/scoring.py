@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -128,29 +127,3 @@ def warn_if_empty(run: Rankings, context: RunContext) -> None:
     """Warns of a run without a row."""
     if not len(run):
         warn(f"{run.name} holds no ranking; all of its rankings count as empty", context)
-
-
-def score_pairs(
-    judged: JudgedContext, measure: Any, *, signed: bool = False
-) -> tuple[FloatArray, FloatArray]:
-    """The mean absolute value, and the mean, over queries of a measure for every two runs of a context.
-
-    Args:
-        measure: a measure with a reference run, which the columns are.
-        signed: compute both directions; else the second is taken for the mirror of the first, up to its sign.
-
-    Returns:
-        two arrays of shape (runs, runs). Unless ``signed``, the second has values above its diagonal alone.
-    """
-    from tqdm import tqdm
-
-    context, names = judged.context, judged.names
-    n = len(names)
-    distance, mean = np.zeros((2, n, n))
-    compared = [Comparison(judged, context.runs[name], name) for name in names]
-    pairs = list(itertools.permutations(range(n), 2) if signed else itertools.combinations(range(n), 2))
-    with_reference = [measure(ref=name) for name in names]
-    for i, j in tqdm(pairs, desc="comparing runs", unit="pair", disable=None, leave=False):
-        values = with_reference[j].score(compared[i])
-        distance[i, j], mean[i, j] = np.abs(values).mean(), values.mean()
-    return np.maximum(distance, distance.T), mean

@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import oracles
-from ir_measures_relative import NRG, RunContext, UniqueRel, select_complementary
+from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, select_complementary
 from random_campaigns import Labels, Run, contexts, qrels
 from scored import assume_common, ranking
 
@@ -32,6 +32,30 @@ EXPLAINED = [
     "AP_Rareness(bounded=True,alpha=0.5)@5",
     "AP_Rareness(judged_only=True)",
 ]
+
+
+@pytest.mark.parametrize("measure", EXPLAINED)
+@settings(max_examples=25)
+@given(context=contexts, labels=qrels, data=st.data())
+def test_one_query_has_the_rows_that_it_has_among_all(
+    measure: Any, context: dict[str, Run], labels: Labels, data: st.DataObject
+) -> None:
+    assume(context)
+    for run in context.values():
+        assume_common(run, labels)
+    names = list(context)
+    policies = ["others", "earlier", names[:2], BestOfOtherGroups("nDCG@3")]
+    groups = {name: name[:1] + str(i % 2) for i, name in enumerate(names)}
+    members = RunContext(context, priors=data.draw(st.sampled_from(policies)), groups=groups)
+    name = data.draw(st.sampled_from(names))
+    run = data.draw(st.sampled_from([name, context[name]]))  # a member, or a newcomer that ranks as it does
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        whole = members.explain(run, labels, measure)
+        for query in labels:
+            alone = members.explain(run, labels, measure, query_id=query)
+            expected = whole[whole["query_id"] == query].reset_index(drop=True)
+            pd.testing.assert_frame_equal(alone, expected, check_exact=True)
 
 
 @pytest.mark.slow

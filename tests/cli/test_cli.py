@@ -400,11 +400,14 @@ def test_a_reader_who_leaves(files: Path) -> None:
 def test_control_c(files: Path) -> None:
     os.mkfifo(files / "slow")
     process = subprocess.Popen(
-        [*COMMAND, "slow", "runs", "NRG@2"], cwd=files, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [*COMMAND, "slow", "runs", "NRG@2"],
+        cwd=files,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     with open(files / "slow", "wb"):  # opens when the command reads it
         process.send_signal(signal.SIGINT)
-        assert process.communicate() == (b"", b"")
+        assert process.communicate(timeout=60) == (b"", b"")
     assert process.returncode == 130
 
 

@@ -84,7 +84,7 @@ def test_control_c_at_any_time(files: Path) -> None:
         )
         time.sleep(whole * share / 100)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate()
+        _, err = process.communicate(timeout=60)
         if process.returncode not in (0, 130) and (
             "ir_measures_relative" not in err or "import interrupts" in err
         ):
@@ -114,7 +114,7 @@ def test_control_c_while_numpy_is_imported(files: Path) -> None:
         while not (files / "started").exists():
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        assert process.communicate() == (b"", b"")
+        assert process.communicate(timeout=50) == (b"", b"")
         assert process.returncode == 130
         (files / "started").unlink()
 

@@ -70,13 +70,13 @@ def explain(
         raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(judgments.query_ids)}")
     check_campaign(judged)
     comparison = Comparison(judged, rankings, member)
+    if query_id is not None:  # of all queries only the policy, which chooses the priors, may need to know
+        comparison = _of_query(comparison, parsed, query_id)
+        judged, judgments = comparison.judged, comparison.judgments
     docs, gain, contribution = parsed.contributions(comparison)
     cutoff, judged_only = parsed.get("cutoff"), parsed.get("judged_only")
 
     query, ids, position = _listed(comparison, cutoff, judged_only)
-    if query_id is not None:
-        keep = np.flatnonzero(query == judgments.query_code[query_id])
-        query, ids, position = query[keep], ids.take(keep), position[keep]
     row, judged_row = docs.rows_of(query, ids), judgments.rows_of(query, ids)
     columns: dict[str, Any] = {
         "query_id": pd.Series(judgments.query_ids[query], dtype=str),
@@ -94,6 +94,17 @@ def explain(
     columns["gain"] = np.where(row >= 0, gain[row] if len(gain) else 0.0, 0.0)
     columns["contribution"] = np.where(row >= 0, contribution[row] if len(gain) else 0.0, 0.0)
     return pd.DataFrame(columns)
+
+
+def _of_query(comparison: Comparison, measure: RelativeMeasure, query_id: str) -> Comparison:
+    """The same run beside the same priors, for one query alone."""
+    judged, member = comparison.judged, comparison.member
+    priors = None
+    if measure.RELATIVE_TO == "priors":
+        priors = [judged.names[i] for i in comparison.priors(measure.get("prior"))]
+    of_query = judged.of_query(query_id)
+    rankings = comparison.rankings.of_query(query_id) if member is None else of_query.context.runs[member]
+    return Comparison(of_query, rankings, member, priors)
 
 
 def _or_na(values: IntArray, known: BoolArray) -> Any:

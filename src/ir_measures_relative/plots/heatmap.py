@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import ir_measures
 import numpy as np
 
+from ..analysis.similarities import score_pairs, with_reference
 from ..arrays import FloatArray
+from ..comparison import JudgedContext
 from ..io.qrels import Qrels
-from ..measures.declaration import RelativeMeasure, parse_measure, registered
-from ..scoring import score_pairs
+from ..measures.declaration import RelativeMeasure
+from ..scoring import check_campaign
 from .figures import (
     given_or_new_axes,
     names_that_fit,
@@ -37,6 +40,7 @@ def similarity(
     measure: ir_measures.Measure | str = "MED@10",
     signed: bool = False,
     ax: Axes | None = None,
+    jobs: int = 1,
 ) -> Axes:
     """Which systems are alike: a heat map of how far apart each two of them are.
 
@@ -54,6 +58,7 @@ def similarity(
         signed: show the mean with its sign (above 0: the system of the row beats that of the column) instead of
             the distance; the order stays. For rrLP and its siblings.
         ax: where to draw.
+        jobs: so many processes; -1 for one a core. For exact MED, which takes its time.
 
     Returns:
         the axes, which hold the heat map; the colour bar has axes of its own.
@@ -62,18 +67,13 @@ def similarity(
         ValueError: a measure without a reference run, or a context without runs.
         ImportError: matplotlib is missing.
     """
-    parsed = parse_measure(measure)
-    if not isinstance(parsed, RelativeMeasure) or parsed.RELATIVE_TO != "reference":
-        known = sorted(name for name, m in registered().items() if m.RELATIVE_TO == "reference")
-        raise ValueError(f"{parsed} does not compare two systems; give one of {', '.join(known)}")
-    if parsed.get("ref") is not None:
-        raise ValueError(f"{parsed} compares with {parsed.get('ref')!r} alone; leave ref= out")
+    parsed = with_reference(measure)
     if signed and not parsed.SIGNED:
         raise ValueError(f"{parsed} does not say which of two systems is better; leave signed=True out")
     if not context.names:
         raise ValueError("the context holds no run to compare")
     require_matplotlib()
-    distance, mean = score_pairs(context.judged(qrels), parsed, signed=signed)
+    distance, mean = _squares(context.judged(qrels), parsed, signed, jobs)
     order = _clustered(distance)
     names = short_names([context.names[i] for i in order])
     n = len(names)
@@ -103,6 +103,20 @@ def similarity(
         _write_values(ax, image, shown, of_values)
     write_title(ax, f"{says}, by {parsed}; alike ones side by side")
     return ax
+
+
+def _squares(
+    judged: JudgedContext, measure: RelativeMeasure, signed: bool, jobs: int
+) -> tuple[FloatArray, FloatArray]:
+    """The mean size, and where ``signed`` the mean, of the measure for every two runs: shape (runs, runs)."""
+    check_campaign(judged)
+    n = len(judged.names)
+    pairs = list(itertools.permutations(range(n), 2) if signed else itertools.combinations(range(n), 2))
+    values = score_pairs(judged, measure, pairs, jobs)
+    places = tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
+    distance, mean = np.zeros((2, n, n))
+    distance[places], mean[places] = np.abs(values).mean(axis=1), values.mean(axis=1)
+    return np.maximum(distance, distance.T), mean
 
 
 def _clustered(distance: FloatArray) -> list[int]:

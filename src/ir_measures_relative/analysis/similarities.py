@@ -1,0 +1,153 @@
+"""Every two runs of a context, by the measures that compare two rankings."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import ir_measures
+import numpy as np
+
+from ..arrays import FloatArray, object_array
+from ..comparison import Comparison, JudgedContext
+from ..io.qrels import Qrels
+from ..measures.declaration import RelativeMeasure, parse_measure, parse_measures, registered
+from ..scoring import check_campaign
+from .jobs import map_tasks, number_of_jobs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..context import RunContext
+
+# So many portions of the pairs a process: enough that none waits long for the last.
+_PORTIONS = 4
+
+
+def similarity(
+    context: RunContext,
+    qrels: Qrels | None,
+    measures: Sequence[ir_measures.Measure | str] = ("MED@10",),
+    perquery: bool = False,
+    jobs: int = 1,
+) -> pd.DataFrame:
+    """How far apart every two runs are.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measures: measures with a reference run, without ``ref=``: MED, rrLP, sgnLP, sgnLR, RPP.
+        perquery: one row a query too.
+        jobs: so many processes; -1 for one a core. The values are the same.
+
+    Returns:
+        a DataFrame with each pair once, in the context's order: ``name``, ``other``, ``measure``, ``value`` (the
+        measure of ``name`` with ``other`` for its reference, the mean over queries) and ``distance`` (the mean of
+        its size, so that differences on one query do not cancel those on another). With ``perquery``:
+        ``query_id``, and no ``distance``.
+
+    Raises:
+        ValueError: a measure without a reference run, or with one; a context without two runs.
+        ImportError: ``jobs`` are more than one, and joblib is missing.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, similarity
+        >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
+        >>> context = RunContext({"a": run("ABC"), "b": run("BAC"), "c": run("CDE")})
+        >>> similarity(context, {"q": {"A": 1}}, ["rrLP"]).round(2)
+          name other measure  value  distance
+        0    a     b    rrLP   0.50      0.50
+        1    a     c    rrLP   1.00      1.00
+        2    b     c    rrLP   0.50      0.50
+    """
+    import pandas as pd
+
+    parsed = [with_reference(measure) for measure in parse_measures(measures)]
+    judged = context.judged(qrels)
+    names = object_array(judged.names)
+    if len(names) < 2:
+        raise ValueError("similarity() compares the runs of a context two by two; give it two runs or more")
+    check_campaign(judged)
+    pairs = list(itertools.combinations(range(len(names)), 2))
+    first, second = np.array(pairs).T
+    n_queries = judged.judgments.n_queries
+    tables = []
+    for measure in parsed:
+        values = score_pairs(judged, measure, pairs, jobs)
+        repeat = n_queries if perquery else 1
+        columns = {
+            "name": pd.Series(np.repeat(names[first], repeat), dtype=str),
+            "other": pd.Series(np.repeat(names[second], repeat), dtype=str),
+            "measure": pd.Series([str(measure)] * (len(pairs) * repeat), dtype=str),
+        }
+        if perquery:
+            query_ids = pd.Series(np.tile(judged.judgments.query_ids, len(pairs)), dtype=str)
+            columns = {"name": columns["name"], "other": columns["other"], "query_id": query_ids} | {
+                "measure": columns["measure"],
+                "value": pd.Series(values.reshape(-1)),
+            }
+        else:
+            columns |= {
+                "value": pd.Series(values.mean(axis=1)),
+                "distance": pd.Series(np.abs(values).mean(axis=1)),
+            }
+        tables.append(pd.DataFrame(columns))
+    return pd.concat(tables, ignore_index=True)
+
+
+def with_reference(measure: ir_measures.Measure | str) -> RelativeMeasure:
+    """The measure, which must compare a run with a reference that it does not name.
+
+    Raises:
+        ValueError: it does not, or names one.
+    """
+    parsed = parse_measure(measure)
+    if not isinstance(parsed, RelativeMeasure) or parsed.RELATIVE_TO != "reference":
+        known = sorted(name for name, m in registered().items() if m.RELATIVE_TO == "reference")
+        raise ValueError(f"{parsed} does not compare two systems; give one of {', '.join(known)}")
+    if parsed.get("ref") is not None:
+        raise ValueError(f"{parsed} compares with {parsed.get('ref')!r} alone; leave ref= out")
+    return parsed
+
+
+class _Portion(NamedTuple):
+    judged: JudgedContext
+    measure: RelativeMeasure
+    pairs: list[tuple[int, int]]
+
+
+def score_pairs(
+    judged: JudgedContext, measure: RelativeMeasure, pairs: Sequence[tuple[int, int]], jobs: int = 1
+) -> FloatArray:
+    """The values of some pairs (run, reference) of a context, shape (pairs, queries).
+
+    Args:
+        measure: one with a reference run.
+        pairs: places among the context's runs.
+        jobs: so many processes.
+    """
+    n = len(pairs)
+    jobs = number_of_jobs(jobs)
+    size = 1 if jobs == 1 else max(1, -(-n // (_PORTIONS * (jobs if jobs > 0 else _cores()))))
+    portions = [_Portion(judged, measure, list(pairs[i : i + size])) for i in range(0, n, size)]
+    found = map_tasks(
+        _score_portion, portions, jobs, desc="comparing runs", unit="pair" if size == 1 else "portion"
+    )
+    empty = np.empty((0, judged.judgments.n_queries))
+    return np.concatenate([empty, *found])
+
+
+def _cores() -> int:
+    import os
+
+    return os.cpu_count() or 1
+
+
+def _score_portion(portion: _Portion) -> FloatArray:
+    judged, measure, pairs = portion
+    context, names = judged.context, judged.names
+    values = [
+        measure(ref=names[j]).score(Comparison(judged, context.runs[names[i]], names[i])) for i, j in pairs
+    ]
+    return np.array(values).reshape(len(pairs), -1)
