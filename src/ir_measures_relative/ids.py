@@ -8,15 +8,17 @@ their bytes, so that no result depends on the hash.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .arrays import BoolArray, IntArray, ObjectArray, object_array
 
-WordArray: TypeAlias = NDArray[np.uint64]
-ByteArray: TypeAlias = NDArray[np.uint8]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+WordArray: TypeAlias = "NDArray[np.uint64]"
+ByteArray: TypeAlias = "NDArray[np.uint8]"
 
 _ALL = slice(None)
 _BLOCK = (

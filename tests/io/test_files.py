@@ -6,9 +6,11 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import subprocess
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +18,7 @@ import pandas as pd
 import pytest
 
 from ir_measures_relative import RunContext
+from ir_measures_relative.io.files import read_bytes
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run
 
@@ -44,6 +47,36 @@ def test_packed_files(kind: str, tmp_path: Path) -> None:
         columns, iterations = read_qrels_file(tmp_path / name)
         assert columns.doc_ids.strings().tolist() == ["a", "b", "é"]
         assert (columns.relevance.tolist(), iterations.strings().tolist()) == ([1, 0, 2], ["0", "3", "0"])
+
+
+@pytest.mark.parametrize("kind", [k for k in PACKED if k.endswith("gz")])
+def test_gzip_without_isal(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "isal", None)
+    test_packed_files(kind, tmp_path)
+
+
+def test_a_damaged_gzip_file_is_read_as_the_standard_library_reads_it(tmp_path: Path) -> None:
+    """Also where isal is there, and reads the others."""
+    generator = random.Random(5)
+    whole = gzip.compress(RUN.encode() * 5, mtime=0)
+    tails = (b"", b"\0" * 20, b"more", b"\x1f", b"\x1f\x8b", whole, whole[:20])
+    cases = [whole + tail for tail in tails] + [whole[:n] for n in range(3, len(whole))]
+    for _ in range(1000):
+        damaged = bytearray(whole)
+        for _ in range(generator.randint(1, 3)):
+            damaged[generator.randrange(2, len(damaged))] = generator.randrange(256)
+        cases.append(bytes(damaged))
+    file = tmp_path / "run.gz"
+    for case in cases:
+        file.write_bytes(case)
+        try:
+            expected = gzip.decompress(case)
+        except (EOFError, OSError, zlib.error) as error:
+            with pytest.raises(ValueError, match=r"the \.gz file is truncated or damaged") as caught:
+                read_bytes(file, "run.gz")
+            assert str(error) in str(caught.value)
+        else:
+            assert read_bytes(file, "run.gz") == expected
 
 
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz"])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import ir_measures
     import pandas as pd
 
@@ -115,6 +116,8 @@ def _cell(value: Any, places: int) -> str:
 def _name_of(baseline: str, names: Sequence[str], files: Sequence[Path]) -> str:
     if baseline in names:
         return baseline
+    from pathlib import Path
+
     at = [i for i, file in enumerate(files) if file.resolve() == Path(baseline).resolve()]
     if not at:
         raise ValueError(f"--compare {baseline} is not a run of the folder; its runs are {', '.join(names)}")

@@ -97,11 +97,11 @@ def tidy_warnings() -> Iterator[None]:
 
 def say(kind: str, message: str) -> None:
     """One line on stderr; nothing where that cannot be written."""
-    from tqdm import tqdm
-
     line = re.sub(r"\S{1000,}", lambda word: f"{word[0][:100]}… ({len(word[0])} characters)", message)
     with suppress(OSError):
-        tqdm.write(f"{PROG}: {kind}: {' '.join(line.split())}", file=sys.stderr)
+        # Beside a progress bar, if something imported what draws one.
+        write = sys.modules["tqdm"].tqdm.write if "tqdm" in sys.modules else print
+        write(f"{PROG}: {kind}: {' '.join(line.split())}", file=sys.stderr)
 
 
 def open_streams() -> None:

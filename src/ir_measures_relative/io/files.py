@@ -6,6 +6,7 @@ import gzip
 import os
 import re
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 GZIP = b"\x1f\x8b"
@@ -67,7 +68,7 @@ def _unpacked(data: bytes, source: str) -> bytes:
     damage: tuple[type[Exception], ...] = (EOFError, OSError, ValueError, zlib.error)
     unpack = None
     if data.startswith(GZIP):
-        kind, unpack = ".gz", gzip.decompress
+        kind, unpack = ".gz", _gunzip
     elif data.startswith(b"BZh"):
         import bz2
 
@@ -84,6 +85,18 @@ def _unpacked(data: bytes, source: str) -> bytes:
         raise ValueError(
             f"{source}: the {kind} file is truncated or damaged ({error}); fetch it again"
         ) from None
+
+
+def _gunzip(data: bytes) -> bytes:
+    """The content of a gzip file, by isal where it is there, which takes half the time."""
+    with suppress(
+        Exception
+    ):  # it is missing; or the file is damaged, which the standard library says in its way
+        from isal import igzip
+
+        unpacked: bytes = igzip.decompress(data)
+        return unpacked
+    return gzip.decompress(data)
 
 
 def kind_of_picture(start: bytes) -> str | None:

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..ids import ByteArray, Ids
+from ..ids import ByteArray, Ids, WordArray
 
 # What str.split splits at and isspace does not.
 _OTHER_SPACE = re.compile("[\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+_BARE_RETURN = re.compile(rb"\r(?!\n|\Z)")
 _WHOLE_NUMBER = re.compile(rb"[+-]?[0-9]+")
 # Python's float() reads what is made of these as C does, and nothing else that is made of these.
 _OF_A_NUMBER = b"0123456789+-.eE"
@@ -84,10 +85,11 @@ class Columns:
                 double; without a message.
         """
         starts, ends = self._starts[:, i], self._ends[:, i]
+        points = np.flatnonzero(self._data == ord("."))
         values = np.empty(len(self))
         for at in range(0, len(self), _ROWS):
             rows = slice(at, at + _ROWS)
-            values[rows], known = _decimals(self._data, starts[rows], ends[rows] - starts[rows])
+            values[rows], known = _decimals(self._data, points, starts[rows], ends[rows])
             others = at + np.flatnonzero(~known)
             if len(others):
                 texts = self._texts(starts[others], ends[others])
@@ -140,42 +142,103 @@ def _check_characters(data: bytes, counts: IntArray) -> None:
         raise ValueError
 
 
-def _decimals(data: ByteArray, starts: IntArray, lengths: IntArray) -> tuple[FloatArray, BoolArray]:
-    """Numbers such as -12.375 with up to 15 digits, and which rows hold one.
+def _decimals(
+    data: ByteArray, points: IntArray, starts: IntArray, ends: IntArray
+) -> tuple[FloatArray, BoolArray]:
+    """Numbers such as -12.375 with up to 18 digits, as the nearest doubles, and which rows hold one.
 
-    Their digits make a whole number that a double holds exactly, and so is the power of ten to divide it by: the
-    quotient is rounded once, to the nearest double.
+    Args:
+        points: where the data hold a point, ascending.
     """
-    n = len(starts)
-    number = np.zeros(n, dtype=np.int64)
-    digits, places, points = np.zeros((3, n), dtype=np.int64)
-    known = lengths <= 17
-    longest = int(lengths[known].max(initial=0))
-    last = len(data) - 1
-    negative = np.zeros(n, dtype=bool)
-    for j in range(longest):
-        inside = known & (j < lengths)
-        byte = data[np.minimum(starts + j, last)]
-        digit = byte - np.uint8(ord("0"))
-        is_digit = inside & (digit <= 9)
-        is_point = inside & (byte == ord("."))
-        number = np.where(is_digit, number * 10 + digit, number)
-        digits += is_digit
-        places += is_digit & (points > 0)
-        points += is_point
-        other = inside & ~is_digit & ~is_point
-        if j == 0:
-            negative = other & (byte == ord("-"))
-            other &= ~negative & (byte != ord("+"))
-        known &= ~other
-    known &= (digits > 0) & (digits <= 15) & (points <= 1)
-    value = number / _POWERS_OF_TEN[places]
-    return np.where(negative, -value, value), known
+    sign = data[starts]
+    negative = sign == ord("-")
+    starts = starts + (negative | (sign == ord("+")))
+    point = np.append(points, len(data))[np.searchsorted(points, starts)]
+    point = np.minimum(point, ends)
+    behind = np.minimum(point + 1, ends)
+    places = np.minimum(ends - behind, _MOST_DIGITS)
+    whole, known = _digits(data, starts, point)
+    fraction, also = _digits(data, behind, ends)
+    n_digits = (point - starts) + (ends - behind)
+    known &= also & (n_digits > 0) & (n_digits <= _MOST_DIGITS)
+    number = np.where(known, whole * _POWERS_OF_TEN[places] + fraction, 0)
+    value, sure = _quotient(number, _POWERS_OF_TEN[places].astype(np.float64))
+    return np.where(negative, -value, value), known & sure
 
 
-# Exact, all of them; numpy's own powers need not be.
-_POWERS_OF_TEN = np.array([float(10**i) for i in range(18)])
-_BARE_RETURN = re.compile(rb"\r(?!\n|\Z)")
+def _quotient(number: IntArray, divisor: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """``number / divisor`` to the nearest double, and where that is sure: all but next to the middle of two doubles.
+
+    The first quotient, by doubles, is off by a unit in its last place or two. What it leaves is known as exactly as a
+    double can say it (the product of two doubles is the sum of two others, as Dekker showed), and so is what is to be
+    added to the quotient.
+
+    Args:
+        number: whole numbers from 0 to 10^18.
+        divisor: powers of ten that a double holds exactly.
+    """
+    high = number.astype(np.float64)
+    low = (number - high.astype(np.int64)).astype(np.float64)
+    first = high / divisor
+    product = first * divisor
+    a, b = _halves(first)
+    c, d = _halves(divisor)
+    error = ((a * c - product) + a * d + b * c) + b * d
+    rest = ((high - product) - error + low) / divisor
+    doubt = first * 2.0**-96  # far above what rounding did to the rest, far below what separates two doubles
+    value = first + rest
+    sure: BoolArray = first + (rest - doubt) == first + (rest + doubt)
+    return value, sure
+
+
+def _halves(value: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Two doubles of half as many digits whose sum is the value."""
+    large = value * (2.0**27 + 1)
+    high = large - (large - value)
+    return high, value - high
+
+
+def _digits(data: ByteArray, starts: IntArray, ends: IntArray) -> tuple[IntArray, BoolArray]:
+    """The whole numbers of up to 18 digits that these bytes write, 0 where there are none; and which rows hold one."""
+    column, lengths = Ids(data, starts, ends), ends - starts
+    known = lengths <= _MOST_DIGITS
+    value, digits = _eight_digits(column.word(0), np.clip(lengths, 0, 8))
+    known &= digits
+    for i in range(1, -(-_MOST_DIGITS // 8)):
+        long = np.flatnonzero(known & (lengths > 8 * i))
+        if not len(long):
+            break
+        more = np.minimum(lengths[long] - 8 * i, 8)
+        low, digits = _eight_digits(column.word(i, long), more)
+        value[long] = value[long] * _POWERS_OF_TEN[more] + low
+        known[long] &= digits
+    return value, known
+
+
+def _eight_digits(words: WordArray, lengths: IntArray) -> tuple[IntArray, BoolArray]:
+    """The numbers that the first bytes of little-endian words write, eight digits at once; and which rows hold digits.
+
+    Args:
+        words: 0 beyond the first ``lengths`` bytes, which are up to eight.
+    """
+    shift = (8 * (8 - lengths)).astype(np.uint64)
+    with np.errstate(over="ignore"):
+        digit = words ^ (_ZEROS >> shift)  # 0 to 9 in each byte, or it is no digit
+        known = ((digit + _OVER_NINE) | digit) & _HIGH_BITS == 0
+        # The last digit into the last byte; then two digits are made one number of twice the width, three times over.
+        digit <<= shift
+        for mask, factor, width in _PAIRS:
+            digit = ((digit & mask) * factor) >> width
+    return digit.astype(np.int64), known
+
+
+_MOST_DIGITS = 18
+_POWERS_OF_TEN = np.array([10**i for i in range(_MOST_DIGITS + 1)], dtype=np.int64)  # exact as doubles, too
+_ZEROS, _OVER_NINE, _HIGH_BITS = (np.uint64(byte * 0x0101010101010101) for byte in (0x30, 0x76, 0x80))
+_PAIRS = tuple(
+    (np.uint64(mask), np.uint64((10**n << 8 * n) + 1), np.uint64(8 * n))
+    for n, mask in ((1, 0x0F0F0F0F0F0F0F0F), (2, 0x00FF00FF00FF00FF), (4, 0x0000FFFF0000FFFF))
+)
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import ir_measures.measures
@@ -183,7 +182,11 @@ def register(measure: RelativeMeasure, aliases: Sequence[str] = ()) -> None:
 
 def _path_if_string(qrels: Qrels) -> Qrels:
     """The qrels, in a form that ir_measures hands on as it is: it iterates over the characters of a string."""
-    return Path(qrels) if isinstance(qrels, str) else qrels
+    if not isinstance(qrels, str):
+        return qrels
+    from pathlib import Path
+
+    return Path(qrels)
 
 
 def is_relative(measure: object) -> TypeGuard[RelativeMeasure]:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, ratio, row_sums, sum_by_query
-from ..judgments import Judgments
 from . import parameters
 from .declaration import Contributions, RelativeMeasure, register
 from .nrg import BASES, Residual, judged_gains
@@ -21,6 +20,7 @@ from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
+    from ..judgments import Judgments
 
 #: The bases whose values are sums over documents.
 ADDITIVE = {name: base for name, base in BASES.items() if base.normalizer is not None}
