@@ -87,8 +87,11 @@ class Ids:
         """The ids as Python strings."""
         if not len(self):
             return np.empty(0, dtype=object)
-        low = int(self.starts.min())
-        data = self.data[low : int(self.ends.max())].tobytes()
+        low, high = int(self.starts.min()), int(self.ends.max())
+        if high - low > 16 * int(self.lengths.sum()):  # a few, far apart
+            ranges = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
+            return object_array([self.data[a:b].tobytes().decode() for a, b in ranges])
+        data = self.data[low:high].tobytes()
         starts, ends = (self.starts - low).tolist(), (self.ends - low).tolist()
         if data.isascii():
             text = data.decode("ascii")
