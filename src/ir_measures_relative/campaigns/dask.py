@@ -49,7 +49,7 @@ def evaluate(
     A first pass over the columns ``name`` and ``query_id`` finds out which runs there are, and whether all rows of
     a query stand in one partition, as they do where the campaign was written query by query. If they do not, the
     rows are shuffled by query, which is the slow part then; :func:`by_query` writes run files so that they need not be.
-    A partition must fit into the memory of a worker, with some 200 bytes a row.
+    A partition must fit into the memory of a worker, with some 150 bytes a row.
 
     Nothing reaches the client but the result, and per query its id and where it is (per run and query one number
     with :class:`BestOfOtherGroups`). Where no Dask client is active, Dask's threads do the work on this machine.
