@@ -11,7 +11,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from ir_measures_relative import MED, RunContext, adds, compare, explain, plots, select_complementary, sweep
+from ir_measures_relative import (
+    MED,
+    RunContext,
+    adds,
+    compare,
+    explain,
+    plots,
+    select_complementary,
+    sweep,
+    verdicts,
+)
 
 MEASURES = ["nDCG@10", "UniqueRel(rel=2)@10", "NRG@10", "NRG(norm='ideal')@10"]
 
@@ -53,6 +63,11 @@ def main() -> None:
     for name in args.candidates:
         share = explain(context, name, qrels, "UniqueRel@10")["relevance"].isna().mean()
         print(f"{share:.1%} of the top tens of {name} are not judged\n")
+
+    print("Could their labels turn it around?\n")
+    beside = RunContext(context.runs, priors=deployed.names, reference=args.candidates[1])
+    table = verdicts(beside, qrels, MEASURES[:3], odds="pool")
+    show(table[table["name"] == args.candidates[0]].drop(columns=["name", "other", "exact"]))
 
     print("What each adds as more is deployed\n")
     swept = sweep(context, qrels, "NRG(norm='ideal')@10", names=args.candidates)
