@@ -2,7 +2,7 @@
 
 1. Where two systems do not differ, a test at 5 % should reject in 5 % of the cases. Two systems whose labels are
    swapped at random, topic by topic, do not differ: with every other run as their priors, or with fixed ones, their
-   values on a topic are swapped as well. Every test, on every relative measure.
+   values on a topic are swapped as well. Every test, on every relative measure, over every two runs in turn.
 2. A 95 % interval should hold the true mean difference in 95 % of the cases. Here the topics of the collection are
    the population, so the truth is known, and samples of 50 are drawn from them.
 
@@ -12,6 +12,7 @@ And the call that looks right and is not: production against candidates, with pr
 from __future__ import annotations
 
 import argparse
+import itertools
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ import pandas as pd
 from scipy.stats import ttest_rel
 from tqdm import tqdm
 
-from ir_measures_relative import RunContext, compare
+from ir_measures_relative import RunContext, compare, similarity
 from ir_measures_relative.analysis.paired import TESTS, Settings, paired_test, without_rounding
 
 MEASURES = [
@@ -43,34 +44,43 @@ MEASURES = [
 SIGNED = ("rrLP", "sgnLP", "sgnLR", "RPP")
 
 
-def differences(
-    context: RunContext, qrels: str, a: str, b: str, reference: str
-) -> Iterator[tuple[str, np.ndarray]]:
-    """Per measure, what compare() tests: the differences of two runs by topic, or the preference between them."""
+def differences(context: RunContext, qrels: str, reference: str) -> Iterator[tuple[str, np.ndarray]]:
+    """Per measure, what compare() tests, for every two runs: how they differ by topic, or the preference between them.
+
+    Yields:
+        a measure, and an array of shape (pairs, topics). The run that MED compares with stands in none of its pairs.
+    """
     for measure in MEASURES:
-        of = b if measure in SIGNED else reference
-        there = RunContext(context.runs, reference=of)
-        table = there.evaluate(qrels, [measure], perquery=True)
-        values = {name: rows["value"].to_numpy() for name, rows in table.groupby("name")}
-        other = np.zeros_like(values[b]) if measure in SIGNED else values[b]
-        yield measure, without_rounding(values[a], other)
+        if measure in SIGNED:
+            table = similarity(context, qrels, [measure], perquery=True)
+            yield (
+                measure,
+                without_rounding(table["value"].to_numpy().reshape(-1, table["query_id"].nunique()), 0.0),
+            )
+            continue
+        table = RunContext(context.runs, reference=reference).evaluate(qrels, [measure], perquery=True)
+        values = table.pivot(index="name", columns="query_id", values="value").loc[context.names]
+        if measure.startswith("MED"):
+            values = values.drop(reference)
+        pairs = itertools.combinations(values.to_numpy(), 2)
+        yield measure, np.array([without_rounding(a, b) for a, b in pairs])
 
 
-def false_positives(difference: np.ndarray, test: str, n: int, resamples: int) -> float:
+def false_positives(differences: np.ndarray, test: str, n: int, resamples: int) -> float:
     """How often the test rejects at 5 %, in per cent, where the labels are swapped at random on each topic."""
     rng = np.random.default_rng(0)
     rejected = 0
-    for i in range(n):
+    for i, difference in enumerate(itertools.islice(itertools.cycle(differences), n)):
         swapped = difference * rng.choice([-1.0, 1.0], len(difference))
         rejected += paired_test(swapped, test, Settings(resamples=resamples, seed=i)).p <= 0.05
     return 100 * rejected / n
 
 
-def coverage(difference: np.ndarray, test: str, n: int, resamples: int) -> float:
+def coverage(differences: np.ndarray, test: str, n: int, resamples: int) -> float:
     """How often the interval of a sample of 50 topics holds the mean of all, in per cent."""
     rng = np.random.default_rng(1)
     held = 0
-    for i in range(n):
+    for i, difference in enumerate(itertools.islice(itertools.cycle(differences), n)):
         sample = rng.choice(difference, 50)
         found = paired_test(sample, test, Settings(resamples=resamples, seed=i))
         held += found.lower <= difference.mean() <= found.upper
@@ -103,16 +113,16 @@ def main() -> None:
     )
     print("| measure | topics that differ | " + " | ".join(TESTS) + " |")
     print("|---|---:|" + "---:|" * len(TESTS))
-    of_measure = dict(differences(context, qrels, a, b, args.reference))
-    for measure, difference in tqdm(of_measure.items(), unit="measure", disable=None):
-        rates = [false_positives(difference, test, args.simulations, args.resamples) for test in TESTS]
+    of_measure = dict(differences(context, qrels, args.reference))
+    for measure, of_pairs in tqdm(of_measure.items(), unit="measure", disable=None):
+        rates = [false_positives(of_pairs, test, args.simulations, args.resamples) for test in TESTS]
         cells = " | ".join(f"{rate:.1f}" for rate in rates)
-        print(f"| `{measure}` | {np.count_nonzero(difference)} | {cells} |", flush=True)
+        print(f"| `{measure}` | {np.count_nonzero(of_pairs) / len(of_pairs):.0f} | {cells} |", flush=True)
 
     print(f"\n3. Coverage of the 95 % interval, {args.simulations} samples of 50 topics\n")
     print("| measure | t | bootstrap |\n|---|---:|---:|")
-    for measure, difference in tqdm(of_measure.items(), unit="measure", disable=None):
-        rates = [coverage(difference, test, args.simulations, args.resamples) for test in ("t", "bootstrap")]
+    for measure, of_pairs in tqdm(of_measure.items(), unit="measure", disable=None):
+        rates = [coverage(of_pairs, test, args.simulations, args.resamples) for test in ("t", "bootstrap")]
         print(f"| `{measure}` | " + " | ".join(f"{rate:.1f}" for rate in rates) + " |", flush=True)
 
 

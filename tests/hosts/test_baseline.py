@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import ttest_rel
 from statsmodels.stats.multitest import multipletests
 
-from ir_measures_relative import NRG, P_Rareness, RelativeWarning, RunContext, UniqueRel, compare, rrLP
+from ir_measures_relative import MED, NRG, P_Rareness, RelativeWarning, RunContext, UniqueRel, compare, rrLP
 
 pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
 
@@ -70,6 +70,24 @@ def test_the_misleading_call(campaign) -> None:
         earlier = pt.relative.Experiment(frames, topics, qrels, MEASURES, baseline="one", priors="earlier")
     assert comparisons(earlier, NRG @ 5).isna().all(axis=None)
     assert table["NRG@5"].notna().all()
+
+
+def test_the_distance_of_the_reference_from_itself_is_compared_with_nothing(campaign) -> None:
+    frames, topics, qrels = campaign
+    measures = [MED @ 5, rrLP]
+    with pytest.warns(
+        RelativeWarning, match="'one' is the reference, which is at no distance from itself"
+    ) as said:
+        table = pt.relative.Experiment(frames, topics, qrels, measures, baseline="one", reference="one")
+    assert len(said) == 1 and "a third system as the reference" in str(said[0].message)
+    assert comparisons(table, MED @ 5).isna().all(axis=None)
+    assert (
+        comparisons(table, rrLP).drop("one").notna().all(axis=None)
+    )  # a preference over the baseline, against 0
+    with pytest.warns(RelativeWarning, match="'two' is the reference"):
+        table = pt.relative.Experiment(frames, topics, qrels, measures, baseline="one", reference="two")
+    of_med = comparisons(table, MED @ 5)
+    assert of_med.loc["two"].isna().all() and of_med.loc[["three", "four"]].notna().all(axis=None)
 
 
 def test_what_is_valid_is_corrected_for_its_own_number(campaign) -> None:

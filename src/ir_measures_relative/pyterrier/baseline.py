@@ -27,7 +27,8 @@ def without_invalid(
     """What ``pt.Experiment`` returned, with NaN for comparisons that are not valid, and one warning that says why.
 
     A system and the baseline compare on a measure relative to priors where both stand against the same priors but
-    for each other; see :func:`~ir_measures_relative.compare`. The other comparisons are corrected for their own number.
+    for each other, and on a distance to the reference where neither is the reference; see
+    :func:`~ir_measures_relative.compare`. The other comparisons are corrected for their own number.
 
     Args:
         result: a table, plain or styled, or a pair with one; anything else holds no comparison.
@@ -36,7 +37,7 @@ def without_invalid(
     """
     baseline = options.get("baseline")
     table = _table_of(result)
-    relative = [m for m in metrics if is_relative(m) and m.RELATIVE_TO == "priors"]
+    relative = [m for m in metrics if is_relative(m)]
     if baseline is None or table is None or not relative:
         return result
     against, judged = context.names[baseline], context.judged(qrels)
@@ -99,9 +100,13 @@ def _style_only_numbers(result: Any) -> None:
 def _say(reasons: Mapping[tuple[Any, str], str], baseline: str) -> None:
     (measure, name), reason = next(iter(reasons.items()))
     more = f" (and {len(reasons) - 1} more such)" if len(reasons) > 1 else ""
+    remedy = (
+        "Give priors='others', where each is compared with all other systems; or compare candidates with each other "
+        "against fixed priors: pt.relative.compare(RunContext({name: results, …}), qrels, measures, priors=[…])"
+        if measure.RELATIVE_TO == "priors"
+        else "The distance itself is the answer; or give a third system as the reference"
+    )
     warn(
         f"the values of {name!r} and the baseline {baseline!r} on {measure} are different quantities, since {reason}: "
-        f"the p-value and the wins and losses are NaN{more}. Give priors='others', where each is compared with all "
-        "other systems; or compare candidates with each other against fixed priors: "
-        "pt.relative.compare(RunContext({name: results, …}), qrels, measures, priors=[…])"
+        f"the p-value and the wins and losses are NaN{more}. {remedy}"
     )
