@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from sphinx.application import Sphinx
@@ -54,42 +53,31 @@ WORDS = {
 INTERNAL = ("judged", "judged_columns", "check_batch")
 
 
-def measures_by_module() -> dict[str, list[RelativeMeasure]]:
-    """The registered measures, by the module that declares them."""
-    found: dict[str, list[RelativeMeasure]] = {}
-    for measure in registered().values():
-        found.setdefault(type(measure).__module__, []).append(measure)
-    return found
-
-
-def measure_page(module: ModuleType, measures: list[RelativeMeasure], config: Config) -> str:
-    """The page of one module of measures, as reStructuredText."""
-    title, about = split(module)
-    lines = [title, "=" * len(title), "", *about, "", f".. py:currentmodule:: {PACKAGE}", ""]
-    for measure in measures:
-        lines += measure_section(measure, config)
-    return "\n".join(lines) + "\n"
-
-
-def measure_section(measure: RelativeMeasure, config: Config) -> Iterator[str]:
-    """What the reference says of one measure."""
+def measure_page(measure: RelativeMeasure, config: Config) -> str:
+    """The page of a measure, as reStructuredText."""
     name, parameters = measure.NAME, measure.SUPPORTED_PARAMS
-    yield from (f".. _measure-{name}:", "", name, "-" * len(name), "")
-    yield from (f"**{measure.PRETTY_NAME}.** {measure.SHORT_DESC}", "")
+    lines = [f".. _measure-{name}:", "", name, "=" * len(name), "", f".. py:currentmodule:: {PACKAGE}", ""]
+    lines += [f"**{measure.PRETTY_NAME}.** {measure.SHORT_DESC}", ""]
+    if measure.FORMULA:
+        lines += [".. math::", "", f"   {measure.FORMULA}", ""]
     given = ", ".join(f"{k}={default(p) or None}" for k, p in parameters.items() if k != measure.AT_PARAM)
-    yield from (f".. py:class:: {name}({given})", "")
+    lines += [f".. py:class:: {name}({given})", ""]
     body = GoogleDocstring(inspect.getdoc(type(measure)) or "", config, what="class", name=name).lines()
-    yield from ("   " + line for line in body)
-    yield ""
-    yield from (f"Relative to {WORDS[measure.RELATIVE_TO]}.", "")
-    yield from (".. list-table:: Parameters", "   :header-rows: 1", "   :widths: 14 10 14 30 32", "")
-    yield from row("parameter", "type", "default", "allowed", "meaning")
+    lines += ["   " + line for line in body]
+    lines += ["", f"Relative to {WORDS[measure.RELATIVE_TO]}.", "", ".. rubric:: Parameters", ""]
+    lines += [".. list-table::", "   :header-rows: 1", "   :widths: 14 10 14 30 32", ""]
+    lines += row("parameter", "type", "default", "allowed", "meaning")
     for key, param in parameters.items():
         written = f"``@``, ``{key}``" if key == measure.AT_PARAM else f"``{key}``"
         shown = "required" if param.required else f"``{default(param)}``" if default(param) else "none"
         meaning = param.desc + (f" (base {', '.join(param.bases)})" if param.bases else "")
-        yield from row(written, f"``{kind(param)}``", shown, param.describe(), meaning)
-    yield ""
+        lines += row(written, f"``{kind(param)}``", shown, param.describe(), meaning)
+    module, *about = (inspect.getdoc(import_module(type(measure).__module__)) or "").splitlines()
+    lines += ["", ".. rubric:: Background", "", module, *about, ""]
+    if measure.SEE_ALSO:
+        others = ", ".join(f":ref:`{other} <measure-{other}>`" for other in measure.SEE_ALSO)
+        lines += [".. seealso::", "", f"   {others}; :doc:`which measure do I want? </measures>`", ""]
+    return "\n".join(lines) + "\n"
 
 
 def row(*cells: str) -> Iterator[str]:
@@ -108,12 +96,6 @@ def kind(param: Param) -> str:
     if param.dtype is not object:
         return param.dtype.__name__
     return " | ".join(dict.fromkeys(type(choice).__name__ for choice in param.choices))
-
-
-def split(module: ModuleType) -> tuple[str, list[str]]:
-    """The first line of a module's docstring without its full stop, and the lines after it."""
-    lines = (inspect.getdoc(module) or module.__name__).splitlines()
-    return lines[0].rstrip("."), lines[1:]
 
 
 def package_page() -> str:
@@ -140,8 +122,7 @@ def write(app: Sphinx) -> None:
     """Writes every page that has changed, and removes those of what is gone."""
     folder = Path(app.srcdir) / "reference" / "generated"
     pages = {
-        f"measures-{name.rsplit('.', 1)[1]}.rst": measure_page(import_module(name), measures, app.config)
-        for name, measures in measures_by_module().items()
+        f"measure-{name}.rst": measure_page(measure, app.config) for name, measure in registered().items()
     }
     pages |= {"api.rst": package_page()}
     pages |= {f"api-{name}.rst": module_page(name, members) for name, members in MODULES.items()}

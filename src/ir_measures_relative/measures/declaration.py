@@ -50,6 +50,8 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     PRETTY_NAME: str
     SHORT_DESC: str
     RELATIVE_TO: str  #: one of ``"priors"``, ``"systems"``, ``"reference"``, ``"chance"``
+    FORMULA = ""  #: in LaTeX, for the documentation
+    SEE_ALSO: tuple[str, ...] = ()  #: measures that somebody who looks at this one may want instead
     SIGNED = False  #: whether it says by its sign which of two runs is better
     validated: bool
 

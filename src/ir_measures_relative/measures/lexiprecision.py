@@ -141,6 +141,11 @@ class _rrLP(_Preference):
     SHORT_DESC = (
         "The difference in reciprocal rank to the reference at the best recall level at which they differ."
     )
+    FORMULA = (
+        r"\mathrm{rrLP} = \frac{1}{p_{i^*}} - \frac{1}{p'_{i^*}}, \qquad "
+        r"i^* = \min\{\, i \le m : p_i \neq p'_i \,\}"
+    )
+    SEE_ALSO = ("sgnLP", "sgnLR", "RPP")
 
     def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
         return first_difference(run, reference)
@@ -168,6 +173,8 @@ class _sgnLP(_Preference):
     NAME = __name__
     PRETTY_NAME = "Lexicographic Precision, Sign"
     SHORT_DESC = "Which of the run (1) and the reference (-1) has its best relevant documents higher."
+    FORMULA = r"\mathrm{sgnLP} = \mathrm{sign}(\mathrm{rrLP})"
+    SEE_ALSO = ("rrLP", "sgnLR", "RPP")
 
     def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
         return np.sign(first_difference(run, reference))
@@ -196,6 +203,11 @@ class _sgnLR(_Preference):
     NAME = __name__
     PRETTY_NAME = "Lexicographic Recall, Sign"
     SHORT_DESC = "Which of the run (1) and the reference (-1) has its worst relevant documents higher."
+    FORMULA = (
+        r"\mathrm{sgnLR} = \mathrm{sign}\left(\frac{1}{p_{i^*}} - \frac{1}{p'_{i^*}}\right), \qquad "
+        r"i^* = \max\{\, i \le m : p_i \neq p'_i \,\}"
+    )
+    SEE_ALSO = ("sgnLP", "rrLP", "RPP")
 
     def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
         return np.sign(first_difference(run[:, ::-1], reference[:, ::-1]))
@@ -231,6 +243,8 @@ class _RPP(_Preference):
     SHORT_DESC = (
         "The weighted share of recall levels at which the run beats the reference, less those it loses."
     )
+    FORMULA = r"\mathrm{RPP} = \sum_{i=1}^{m} w_i\, \mathrm{sign}(p'_i - p_i)"
+    SEE_ALSO = ("rrLP", "sgnLR")
     SUPPORTED_PARAMS = {
         **_Preference.SUPPORTED_PARAMS,
         "weight": Param(

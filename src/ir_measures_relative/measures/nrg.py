@@ -194,6 +194,11 @@ class _NRG(RelativeMeasure):
     NAME = __name__
     PRETTY_NAME = "Normalized Residual Gain"
     SHORT_DESC = "What a ranking adds for a searcher who has already seen the prior runs' rankings."
+    FORMULA = (
+        r"\mathrm{NRG}@k = \frac{1}{N} \sum_{i=1}^{k} G(d_i \mid R)\,\mathrm{seen}(i), \qquad "
+        r"G(d \mid R) = G(d) \prod_{j} \bigl(1 - \mathrm{seen}(\mathrm{pos}_j(d))\bigr)"
+    )
+    SEE_ALSO = ("UniqueRel", "Shapley", "TaSC", "P_Rareness")
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
         "base": Param(
@@ -283,6 +288,11 @@ class _UniqueRel(RelativeMeasure):
     NAME = __name__
     PRETTY_NAME = "Unique Relevant Documents"
     SHORT_DESC = "The number of relevant documents in the top k that no prior run has in its top k."
+    FORMULA = (
+        r"\mathrm{UniqueRel}@k = \bigl|\{\, i \le k : \mathrm{rel}(d_i) = 1,\ "
+        r"d_i \notin \mathrm{top}_k(R_j)\ \mathrm{for\ all}\ j \,\}\bigr|"
+    )
+    SEE_ALSO = ("NRG", "P_Rareness")
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(required=True),
         "prior": parameters.prior(),

@@ -120,6 +120,11 @@ class _P_Rareness(_Rareness):
     NAME = __name__
     PRETTY_NAME = "Rareness-based Precision at k"
     SHORT_DESC = "Precision in which a relevant document counts more, the fewer systems retrieve it."
+    FORMULA = (
+        r"\mathrm{P\_Rareness}@k = \frac{1}{k} \sum_{i=1}^{k} \mathrm{rel}(d_i) \bigl(1 + \alpha R(d_i)\bigr), \qquad "
+        r"R(d) = 1 - \frac{S_d}{S}"
+    )
+    SEE_ALSO = ("AP_Rareness", "UniqueRel", "NRG")
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(required=True),
         "alpha": _alpha(),
@@ -158,6 +163,10 @@ class _AP_Rareness(_Rareness):
     NAME = __name__
     PRETTY_NAME = "Rareness-based Average Precision"
     SHORT_DESC = "Average precision in which a relevant document counts more, the fewer systems retrieve it."
+    FORMULA = (
+        r"\mathrm{AP\_Rareness}@k = \frac{1}{N_R} \sum_{i=1}^{k} \mathrm{rel}(d_i)\,\mathrm{P\_Rareness}(i)"
+    )
+    SEE_ALSO = ("P_Rareness", "NRG")
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
         "alpha": _alpha(),

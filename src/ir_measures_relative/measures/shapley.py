@@ -98,6 +98,11 @@ class _Shapley(RelativeMeasure):
     NAME = __name__
     PRETTY_NAME = "Shapley Value"
     SHORT_DESC = "A system's fair share of what all systems find together, whichever order they come in."
+    FORMULA = (
+        r"\varphi_i = \frac{1}{N} \sum_{d} G(d)\, a_{id} \int_0^1 \prod_{j \neq i} (1 - t\, a_{jd})\, dt, \qquad "
+        r"a_{jd} = \mathrm{seen}(\mathrm{pos}_j(d))"
+    )
+    SEE_ALSO = ("NRG", "UniqueRel")
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
         "base": Param(

@@ -62,6 +62,8 @@ class _TaSC(RelativeMeasure):
     NAME = __name__
     PRETTY_NAME = "Target Subspace Coverage"
     SHORT_DESC = "The effectiveness of a run, weighted by how badly the best prior run does on the query."
+    FORMULA = r"\mathrm{TaSC} = \Bigl(1 - \max_{j} S(R_j)\Bigr)\, S(\mathrm{run})"
+    SEE_ALSO = ("NRG", "UniqueRel")
     SUPPORTED_PARAMS = {
         "base": Param(
             str,

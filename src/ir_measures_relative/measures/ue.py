@@ -227,6 +227,12 @@ class _nDCG_UE(_UE):
     SHORT_DESC = (
         "How far the DCG of a ranking is from that of a random ranking towards that of a perfect one."
     )
+    FORMULA = (
+        r"\mathrm{UE}_1 = \frac{A}{\mathrm{IUB}} \cdot \frac{A}{A + \mathrm{REB}}, \qquad "
+        r"\mathrm{UE}_2 = \begin{cases} (A - \mathrm{REB}) / (\mathrm{IUB} - \mathrm{REB}) & A \ge \mathrm{REB} \\ "
+        r"(A - \mathrm{REB}) / \mathrm{REB} & A < \mathrm{REB} \end{cases}"
+    )
+    SEE_ALSO = ("AP_UE",)
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
         "version": _version(),
@@ -292,6 +298,11 @@ class _AP_UE(_UE):
     SHORT_DESC = (
         "How far the precision sum of a ranking is from that of a random one towards that of a perfect one."
     )
+    FORMULA = (
+        r"A = \sum_{i=1}^{k} \mathrm{P}@i \cdot \mathrm{rel}(d_i), \qquad \mathrm{IUB} = \min(k, N_p), \qquad "
+        r"\mathrm{REB} = \mathrm{E}[A]"
+    )
+    SEE_ALSO = ("nDCG_UE",)
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
         "version": _version(),

@@ -76,6 +76,8 @@ class _MED(RelativeMeasure):
     NAME = __name__
     PRETTY_NAME = "Maximized Effectiveness Difference"
     SHORT_DESC = "The largest difference in effectiveness from the reference that the judgments allow."
+    FORMULA = r"\mathrm{MED}(M) = \max_{\ell} \bigl| M(Y, \ell) - M(Z, \ell) \bigr|"
+    SEE_ALSO = ("rrLP", "RPP")
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
         "base": Param(str, "the measure whose difference is maximized", default="nDCG", choices=tuple(BASES)),
