@@ -1,7 +1,7 @@
 """Formulas as pictures of letters in the page itself: no script, no font and no network is needed to see them.
 
-``sphinx.ext.mathjax`` loads its program from elsewhere, and browsers' own MathML depends on the fonts of the reader. ziamath
-typesets LaTeX as SVG, whose paths have the colour of the text around them, in the dark as in the light and in print.
+``sphinx.ext.mathjax`` loads its program from elsewhere, and browsers' own MathML depends on the fonts of the reader.
+ziamath typesets LaTeX as SVG, whose paths have the colour of the text around them, in the dark as in the light.
 """
 
 from __future__ import annotations
