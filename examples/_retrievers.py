@@ -81,7 +81,7 @@ def latent_semantics(dimensions: int = 100) -> Any:
     """Latent semantic indexing: words that keep the same company come to lie close to each other."""
     return make_pipeline(
         TfidfVectorizer(stop_words="english", sublinear_tf=True),
-        TruncatedSVD(dimensions, random_state=0),
+        TruncatedSVD(dimensions, algorithm="arpack", random_state=0),
         Normalizer(copy=False),
     )
 
@@ -93,6 +93,8 @@ def results(topics: pd.DataFrame, docnos: np.ndarray, scores: np.ndarray) -> pd.
         docnos: one row a topic, best first.
         scores: of the same shape.
     """
+    # Processors differ in the last digits of a sum: without these, the order is the same on all of them.
+    scores = np.round(scores.astype(np.float64), 5)
     topic, position = np.nonzero(scores > 0)
     frame = topics[["qid", "query"]].iloc[topic].reset_index(drop=True)
     return frame.assign(docno=docnos[topic, position], score=scores[topic, position], rank=position)

@@ -38,7 +38,7 @@ def main() -> None:
     with RunContext.from_pipelines(named, topics):
         table = pt.Experiment(list(named.values()), topics, qrels, MEASURES, names=list(named))
     table = table[["name", *map(str, MEASURES)]]  # pt.Experiment gives the columns in no particular order
-    print(table.to_string(index=False, float_format="%.4f"))
+    print(table.to_string(index=False, float_format="%.3f"))
     print("\n" + "\n".join(how_to_read(table)))
 
 
@@ -48,14 +48,14 @@ def how_to_read(table: pd.DataFrame) -> list[str]:
     ndcg, nrg, unique, rare = (scores[m] for m in ("nDCG@10", "NRG@10", "UniqueRel@10", "P_Rareness@10"))
     best, most, least = ndcg.idxmax(), nrg.idxmax(), nrg.idxmin()
     return [
-        f"1. Each on its own, {best} is best (nDCG@10 {ndcg[best]:.4f}); for a searcher who has seen the "
-        f"other {len(scores) - 1} rankings, {most} adds most (NRG@10 {nrg[most]:.4f}) and {least} least "
-        f"({nrg[least]:.4f}).",
+        f"1. Each on its own, {best} is best (nDCG@10 {ndcg[best]:.3f}); for a searcher who has seen the "
+        f"other {len(scores) - 1} rankings, {most} adds most (NRG@10 {nrg[most]:.3f}) and {least} least "
+        f"({nrg[least]:.3f}).",
         f"2. UniqueRel@10 counts it: the top ten of {unique.idxmax()} holds {unique.max():.2f} relevant "
         f"documents a query that no other top ten holds, that of {unique.idxmin()} {unique.min():.2f}.",
         f"3. P_Rareness@10 is precision in which a relevant document counts up to twice, the fewer of the "
         f"{len(scores)} systems find it: a milder reward for rarity, by which {rare.idxmax()} is first "
-        f"({rare.max():.4f}).",
+        f"({rare.max():.3f}).",
     ]
 
 

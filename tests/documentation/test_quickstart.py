@@ -61,7 +61,7 @@ def test_three_sentences_agree_with_the_table(output, table):
     sentences = output.split("\n\n")[2].splitlines()
     assert [s[:2] for s in sentences] == ["1.", "2.", "3."]
     assert f"{table['nDCG@10'].idxmax()} is best" in sentences[0]
-    assert f"{table['NRG@10'].idxmax()} adds most (NRG@10 {table['NRG@10'].max():.4f})" in sentences[0]
+    assert f"{table['NRG@10'].idxmax()} adds most (NRG@10 {table['NRG@10'].max():.3f})" in sentences[0]
     assert f"{table['UniqueRel@10'].idxmax()} holds" in sentences[1]
     assert f"{table['P_Rareness@10'].idxmax()} is first" in sentences[2]
 
@@ -104,5 +104,4 @@ def test_the_readme_shows_this_table(table):
     shown = pd.read_csv(io.StringIO(block), sep=r"\s+").set_index("name")
     theirs = table.drop(columns="name")
     assert list(shown.columns) == list(theirs.columns)
-    # Another version of scikit-learn may draw other random projections.
-    assert (shown - theirs).abs().to_numpy().max() < 0.05
+    assert (shown - theirs).abs().to_numpy().max() < 0.0011  # a unit in the last digit shown
