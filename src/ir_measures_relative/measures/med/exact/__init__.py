@@ -2,6 +2,6 @@
 
 from .err import med_err
 from .solution import Solution
-from .sum_precision import greedy_sum_precision, med_sum_precision
+from .sum_precision import greatest_difference, greedy_sum_precision, med_sum_precision
 
-__all__ = ["Solution", "greedy_sum_precision", "med_err", "med_sum_precision"]
+__all__ = ["Solution", "greatest_difference", "greedy_sum_precision", "med_err", "med_sum_precision"]
