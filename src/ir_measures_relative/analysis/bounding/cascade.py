@@ -11,7 +11,7 @@ from ...arrays import FloatArray, IntArray
 from ...measures.med.exact import ErrExtreme, greatest_err_difference
 from ..labelings import OpenDocuments
 from .model import TOLERANCE, Interval, Model
-from .tasks import difference_by_query
+from .tasks import interval_by_query
 
 
 class _Task(NamedTuple):
@@ -77,7 +77,7 @@ class Cascade(Model):
         return Interval(lower, upper, np.ones(lower.shape, dtype=bool))
 
     def difference(self, a: IntArray, b: IntArray) -> Interval:
-        return difference_by_query(_apart, self._task, a, b, len(self.rows), self.jobs)
+        return interval_by_query(_apart, self._task, a, b, len(self.rows), self.jobs)
 
     def _task(self, q: int, a: IntArray, b: IntArray) -> _Task:
         """Pairs of runs on one query."""

@@ -10,16 +10,10 @@ import numpy as np
 
 from ...arrays import BoolArray, FloatArray, IntArray
 from ..labelings import OpenDocuments
-from .model import TOLERANCE, Interval, Model
-from .precisions_apart import Task, apart
-from .sums_of_precisions import (
-    MOST_PAIRED,
-    difference_of_sums,
-    greatest_by_halves,
-    sum_of_precisions,
-    sums_by_count,
-)
-from .tasks import difference_by_query
+from .model import Interval, Model
+from .precisions_apart import Task, alone, apart
+from .sums_of_precisions import sum_of_precisions, sums_by_count
+from .tasks import interval_by_query
 
 #: From sums of precisions and numbers of relevant documents to values, elementwise.
 Norm: TypeAlias = Callable[[FloatArray, IntArray, int], FloatArray]
@@ -103,32 +97,25 @@ class Precisions(Model):
         return self._per_run(none_open).lower
 
     def one(self) -> Interval:
-        return self._per_run(self._extremes)
+        if self.even:
+            return self._per_run(self._extremes)
+        runs = np.arange(len(self.position))
+        return interval_by_query(alone, self._task, runs, runs, len(self.queries), self.jobs)
 
     def _extremes(self, run: int, q: int) -> tuple[float, float, bool]:
         query = self.queries[q]
         position, weight = self.position[run, query.rows], self.weight[query.rows]
         held = position > 0
-        least, most = sums_by_count(position[held], weight[held], query.open[held], self.even)
-        n = len(least)
+        least, most = sums_by_count(position[held], weight[held], query.open[held], True)
         outside = int((query.open & ~held).sum())
-        count = query.relevant + np.arange(n)[:, None] + np.arange(outside + 1)
+        count = query.relevant + np.arange(len(least))[:, None] + np.arange(outside + 1)
         low = self.normalized(np.broadcast_to(least[:, None], count.shape), count, q)
         high = self.normalized(np.broadcast_to(most[:, None], count.shape), count, q)
-        lower, upper = float(low.min()), float(high.max())
-        if self.even or n > MOST_PAIRED:
-            return lower, upper, self.even
-        # Weights: or as the difference from a run that holds nothing.
-        nothing = np.zeros(int(held.sum()), dtype=np.int64)
-        quadratic = difference_of_sums(position[held], nothing, weight[held], query.open[held])
-        up, reached_up = greatest_by_halves(quadratic, query.relevant, outside)
-        down, reached_down = greatest_by_halves(quadratic.negated(), query.relevant, outside)
-        lower, upper = max(lower, -down), min(upper, up)
-        return lower, upper, upper - reached_up <= TOLERANCE and -lower - reached_down <= TOLERANCE
+        return float(low.min()), float(high.max()), True
 
     def difference(self, a: IntArray, b: IntArray) -> Interval:
         one = self.one()
-        found = difference_by_query(apart, self._task, a, b, len(self.queries), self.jobs)
+        found = interval_by_query(apart, self._task, a, b, len(self.queries), self.jobs)
         return found.within(one.of(a).minus(one.of(b)))
 
     def _task(self, q: int, a: IntArray, b: IntArray) -> Task:

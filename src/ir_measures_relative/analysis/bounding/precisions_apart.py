@@ -1,4 +1,4 @@
-"""How far two runs can be apart by average precision."""
+"""How far two runs can be apart by average precision, query by query; and how far one run can go with weights."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from ...arrays import BoolArray, FloatArray, IntArray
 from ...measures.med.exact import greatest_difference
 from .model import TOLERANCE
-from .sums_of_precisions import MOST_PAIRED, difference_of_sums, greatest_by_halves, sum_of_precisions
+from .sums_of_precisions import sum_of_precisions, sums_by_count
+from .weighted import End, Quadratic, greatest_over_relevant
 
-# Beyond so many open documents of two runs their difference is that of two intervals.
-_MOST_EVEN = 2000
+# Beyond so many open documents of two runs their difference is that of two intervals; and where weights differ.
+_MOST_EVEN, _MOST_WEIGHTED = 2000, 600
 
 
 class Task(NamedTuple):
@@ -25,13 +26,6 @@ class Task(NamedTuple):
     a: IntArray
     b: IntArray
     time_limit: float | None
-
-
-class End(NamedTuple):
-    """A bound of the greatest difference, and the greatest that labels are known to attain."""
-
-    bound: float
-    reached: float
 
 
 def apart(task: Task) -> FloatArray:
@@ -48,6 +42,25 @@ def apart(task: Task) -> FloatArray:
         outside = int((task.open & ~held).sum())
         up, down = solve(task, held, x, y, outside), solve(task, held, y, x, outside)
         found.append((-down.bound, up.bound, all(e.bound - e.reached <= TOLERANCE for e in (up, down))))
+    return np.array(found).T
+
+
+def alone(task: Task) -> FloatArray:
+    """The same of each run of ``task.a``."""
+    found = []
+    for position in task.position[task.a]:
+        held = position > 0
+        x, weight, is_open = position[held], task.weight[held], task.open[held]
+        outside = int((task.open & ~held).sum())
+        # The largest weights first, and the smallest; or as the difference from a run that holds nothing.
+        least, most = sums_by_count(x, weight, is_open, False)
+        fewest = np.maximum(task.relevant + np.arange(len(least)), 1)
+        lower, upper = float((least / (fewest + outside)).min()), float((most / fewest).max())
+        nothing = np.zeros(len(x), dtype=np.int64)
+        up = _weighted(task, held, x, nothing, outside)
+        down = _weighted(task, held, nothing, x, outside)
+        lower, upper = max(lower, -down.bound), min(upper, up.bound)
+        found.append((lower, upper, max(upper - up.reached, -lower - down.reached) <= TOLERANCE))
     return np.array(found).T
 
 
@@ -72,7 +85,7 @@ def _even(task: Task, held: BoolArray, winner: IntArray, loser: IntArray, outsid
 
 def _weighted(task: Task, held: BoolArray, winner: IntArray, loser: IntArray, outside: int) -> End:
     is_open = task.open[held]
-    if is_open.sum() > MOST_PAIRED:
+    if is_open.sum() > _MOST_WEIGHTED:
         return End(np.inf, -np.inf)
-    quadratic = difference_of_sums(winner, loser, task.weight[held], is_open)
-    return End(*greatest_by_halves(quadratic, task.relevant, outside))
+    quadratic = Quadratic.of(winner, loser, task.weight[held], is_open)
+    return greatest_over_relevant(quadratic, task.relevant, outside)

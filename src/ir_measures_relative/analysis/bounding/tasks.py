@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,19 +20,18 @@ Result = TypeVar("Result")
 
 # So many tasks for each process are made ahead.
 _AHEAD = 4
-# So many pairs of runs are in one task.
+# So many runs, or pairs of runs, are in one task.
 _PAIRS = 250
 
 
-def checked_jobs(jobs: Any) -> int:
-    """The number of processes.
-
-    Raises:
-        ValueError: no whole number of at least 1.
-    """
+def check_work(jobs: Any, time_limit: Any = None) -> None:
+    """Raises ValueError for a number of processes, or of seconds, that is none."""
     if isinstance(jobs, bool) or not isinstance(jobs, (int, np.integer)) or jobs < 1:
         raise ValueError(f"jobs={jobs!r} is not allowed; it must be a whole number of at least 1")
-    return int(jobs)
+    if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit >= 0):
+        raise ValueError(
+            f"time_limit={time_limit!r} is not allowed; it must be a number of seconds from 0 up, or None"
+        )
 
 
 def map_tasks(
@@ -48,6 +49,9 @@ def map_tasks(
         jobs: how many processes; 1 stays in this one.
         desc: what the progress bar says.
         total: how many tasks there are.
+
+    Raises:
+        RuntimeError: a process that does not start, or is ended from outside.
     """
     from tqdm import tqdm
 
@@ -57,7 +61,7 @@ def map_tasks(
                 yield function(task)
                 bar.update()
             return
-        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"))
+        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _leave_interrupts)
         try:
             waiting: deque[Future[Result]] = deque()
             for task in tasks:
@@ -68,11 +72,21 @@ def map_tasks(
             while waiting:
                 yield waiting.popleft().result()
                 bar.update()
+        except BrokenProcessPool as error:
+            raise RuntimeError(
+                f"jobs={jobs}: a process did not start, or was ended. In a script, what starts processes must be under "
+                "if __name__ == '__main__': (not read from stdin); for lack of memory, use fewer jobs"
+            ) from error
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def difference_by_query(
+def _leave_interrupts() -> None:
+    """Ctrl-C is for the process that started this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def interval_by_query(
     function: Callable[[Task], FloatArray],
     task_of: Callable[[int, IntArray, IntArray], Task],
     a: IntArray,
@@ -80,7 +94,7 @@ def difference_by_query(
     n_queries: int,
     jobs: int,
 ) -> Interval:
-    """The differences of pairs of runs, query by query.
+    """The intervals of runs, or of pairs of runs, query by query; shape (pairs, queries).
 
     Args:
         function: from a task to lower, upper and whether they are exact (above 0) of its pairs; shape (3, pairs).
@@ -92,7 +106,7 @@ def difference_by_query(
     where = [(part, q) for q in range(n_queries) for part in parts]
     tasks = (task_of(q, a[part], b[part]) for part, q in where)
     found = np.empty((3, len(a), n_queries))
-    results = map_tasks(function, tasks, min(jobs, max(len(where), 1)), "comparing runs", len(where))
+    results = map_tasks(function, tasks, min(jobs, max(len(where), 1)), "bounding", len(where))
     for (part, q), ends in zip(where, results, strict=True):
         found[:, part, q] = ends
     return Interval(found[0], found[1], found[2] > 0)
