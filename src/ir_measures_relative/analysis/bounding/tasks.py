@@ -61,7 +61,7 @@ def map_tasks(
                 yield function(task)
                 bar.update()
             return
-        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _leave_interrupts)
+        pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _end_on_interrupt)
         try:
             waiting: deque[Future[Result]] = deque()
             for task in tasks:
@@ -81,9 +81,9 @@ def map_tasks(
             pool.shutdown(cancel_futures=True)
 
 
-def _leave_interrupts() -> None:
-    """Ctrl-C is for the process that started this one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _end_on_interrupt() -> None:
+    """Ctrl-C ends this process without a word; the one that started it has the word."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def interval_by_query(

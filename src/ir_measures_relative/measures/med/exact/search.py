@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from .quadratic import Quadratic, sum_precision
 from .relaxation import Mixture, Relaxation
 from .solution import OPEN, TOLERANCE, Clock, FloatArray, IntArray
 
@@ -21,56 +22,6 @@ Norm: TypeAlias = Literal["k", "R", "min"]
 
 ATTEMPTS = 12
 """So many prices are tried on one number of relevant documents before the search branches."""
-
-
-class Quadratic(NamedTuple):
-    """SP(winner) - SP(loser) as constant + linear·x + ½ xᵀ pairs x, x the labels of the documents `free`.
-
-    An open document that only the loser holds has no positive coefficient, so that it need not be among them where
-    the difference is not below 0.
-    """
-
-    constant: float
-    linear: FloatArray
-    pairs: FloatArray  #: symmetric, 0 on the diagonal
-    free: IntArray
-
-    @classmethod
-    def of(cls, winner: IntArray, loser: IntArray, label: IntArray, free: IntArray) -> Quadratic:
-        """The function for rankings of which some documents are labeled."""
-        won, lost = (np.divide(1.0, p, out=np.zeros(len(p)), where=p > 0) for p in (winner, loser))
-        judged = np.flatnonzero(label == 1)
-        # 1/max(a, b) = min(1/a, 1/b), which is 0 as it should be if one of the two is absent.
-        constant = _sum_precision(winner[judged]) - _sum_precision(loser[judged])
-        with_judged = np.minimum.outer(won[free], won[judged]) - np.minimum.outer(lost[free], lost[judged])
-        linear = won[free] - lost[free] + with_judged.sum(axis=1)
-        pairs = np.minimum.outer(won[free], won[free]) - np.minimum.outer(lost[free], lost[free])
-        np.fill_diagonal(pairs, 0.0)
-        return cls(constant, linear, pairs, free)
-
-    def decided(self, label: IntArray, least: float, most: float) -> IntArray:
-        """The labels with those of documents set that are better relevant, or not, whatever the others are.
-
-        Args:
-            least, most: what one more relevant document costs, at least and at most.
-        """
-        label, linear = label.copy(), self.linear.copy()
-        gains = np.maximum(self.pairs, 0).sum(axis=1)
-        losses = self.pairs.sum(axis=1) - gains
-        undecided = np.ones(len(self.free), dtype=bool)
-        while True:
-            zeros = undecided & (linear + gains <= least)
-            ones = undecided & ~zeros & (linear + losses >= most)
-            done = zeros | ones
-            if not done.any():
-                return label
-            label[self.free[zeros]], label[self.free[ones]] = 0, 1
-            undecided &= ~done
-            pairs = self.pairs[:, done]
-            gain = np.maximum(pairs, 0).sum(axis=1)
-            gains -= gain
-            losses -= pairs.sum(axis=1) - gain
-            linear += self.pairs[:, ones].sum(axis=1)
 
 
 class Node(NamedTuple):
@@ -261,7 +212,8 @@ class Search:
 
         That has SP(winner) - SP(loser) - λN = 0, λ its ratio, and no other more; so a document that does not lower
         the sum may be relevant, and one that does not raise it need not be. One more relevant document costs λ
-        where it increases N. λ is above the value and within the bound of the node.
+        where it increases N. λ is above the value and within the bound of the node. (Where it may be below 0, one more
+        relevant document always increases N.)
         """
         quadratic = node.quadratic
         if quadratic is None:
@@ -282,7 +234,7 @@ class Search:
     def _difference(self, labels: IntArray) -> float:
         """M(Y) - M(Z), from the definition."""
         relevant = labels == 1
-        difference = _sum_precision(self._y[relevant]) - _sum_precision(self._z[relevant])
+        difference = sum_precision(self._y[relevant]) - sum_precision(self._z[relevant])
         normalizer = self._normalizer_below if difference < 0 and self._signed else self._normalizer
         return float(difference / normalizer[np.count_nonzero(relevant)])
 
@@ -298,9 +250,3 @@ def _labeled(label: IntArray, relevant: npt.ArrayLike) -> IntArray:
     labels = np.where(label == OPEN, 0, label)
     labels[np.asarray(relevant, dtype=np.int64)] = 1
     return labels
-
-
-def _sum_precision(positions: IntArray) -> float:
-    """SP of a ranking with its relevant documents at these positions, 0 for the absent ones."""
-    retrieved = np.sort(positions[positions > 0])
-    return float((np.arange(1, len(retrieved) + 1) / retrieved).sum())
