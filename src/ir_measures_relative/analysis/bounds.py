@@ -47,7 +47,7 @@ def bounds(
         perquery: one row a query as well.
         elsewhere: how many further documents a query, which no run holds in its top, may turn out relevant: they
             make ideal rankings better, and recall lower.
-        jobs: as for :func:`verdicts`. Of one run, only AP_Rareness takes long.
+        jobs: as for :func:`verdicts`; of one run, AP_Rareness alone makes use of them.
 
     Returns:
         a DataFrame with one row a run and measure: ``name``, ``measure``, ``lower``, ``value`` (what
