@@ -40,6 +40,7 @@ def test_verdicts(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> No
 
 def test_judge(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert output(capsys, *campaign, "P@2", "--judge", "5") == ["q X"]
+    assert output(capsys, *campaign, "AP@2", "--judge", "5", "--jobs", "2") == ["q B", "q X"]
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,8 @@ def test_judge(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
         (["--verdicts", "--odds", "-q"], "leave --by_query"),
         (["--judge", "0"], "n=0"),
         (["--bounds", "--plot", "x.png"], "leave one of them out"),
+        (["--jobs", "2"], "--jobs goes with --bounds, --verdicts, --judge"),
+        (["--verdicts", "--jobs", "0"], "jobs=0"),
     ],
 )
 def test_what_does_not_go_together(

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ir_measures_relative.measures.med.exact import Solution, greedy_sum_precision, med_err, med_sum_precision
+from ir_measures_relative.measures.med.exact import search as search_module
 from ir_measures_relative.measures.med.exact import solution as solution_module
-from ir_measures_relative.measures.med.exact import sum_precision as sum_precision_module
 from ir_measures_relative.measures.med.exact.relaxation import Relaxation
 from oracles_med_exact import brute_force, err_difference, sum_precision_difference
 
@@ -173,8 +173,8 @@ def test_the_proof_does_not_lean_on_a_good_start(
     norm: Any, attempts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From a poor labeling the value rises many times during the search: what was decided before must still hold."""
-    monkeypatch.setattr(sum_precision_module.Search, "_greedy", lambda *_: None)
-    monkeypatch.setattr(sum_precision_module, "ATTEMPTS", attempts)
+    monkeypatch.setattr(search_module.Search, "_greedy", lambda *_: None)
+    monkeypatch.setattr(search_module, "ATTEMPTS", attempts)
     rng = np.random.default_rng([attempts, NORMS.index(norm)])
     for _ in range(40):
         y, z, label = near_copy(rng, 16)
@@ -199,7 +199,7 @@ def test_no_labeling_exceeds_the_bound_for_its_number_of_relevant_documents(seed
     rng = np.random.default_rng(seed)
     for _ in range(10):
         y, z, label = near_copy(rng, 9) if rng.random() < 0.5 else random_pair(rng, 9, 0.7)
-        free = sum_precision_module.open_documents(y, label)
+        free = search_module.open_documents(y, label)
         label[(label == -1) & (y == 0)] = 0
         relaxation = Relaxation(y, z, label, free, 9)
         price = rng.normal(3, 3, 9)

@@ -15,6 +15,7 @@ from ..measures.declaration import is_relative, parse_measures
 from ..scoring import check_campaign
 from .bounding.measures import model_of
 from .bounding.model import TOLERANCE, Interval, Model
+from .bounding.tasks import check_work
 from .labelings import warn_of_judged_priors
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def bounds(
     perquery: bool = False,
     *,
     elsewhere: int = 0,
+    jobs: int = 1,
 ) -> pd.DataFrame:
     """The least and the greatest value of each run, over all labels that its open documents could have.
 
@@ -45,6 +47,7 @@ def bounds(
         perquery: one row a query as well.
         elsewhere: how many further documents a query, which no run holds in its top, may turn out relevant: they
             make ideal rankings better, and recall lower.
+        jobs: as for :func:`verdicts`; of one run, AP_Rareness alone makes use of them.
 
     Returns:
         a DataFrame with one row a run and measure: ``name``, ``measure``, ``lower``, ``value`` (what
@@ -65,12 +68,14 @@ def bounds(
     """
     import pandas as pd
 
+    check_work(jobs)
     parsed, judged = parse_measures(measures), context.judged(qrels)
     check_bounded(judged, parsed)
     names, query_ids = judged.names, judged.judgments.query_ids
     tables = []
     for measure in parsed:
         model = model_of(measure, judged, elsewhere)
+        model.jobs = jobs
         value = values_of(judged, measure, model)
         interval = settled(model.one(), value, model)
         columns: dict[str, Any] = {"lower": interval.lower, "value": value, "upper": interval.upper}

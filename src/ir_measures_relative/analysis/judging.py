@@ -13,6 +13,7 @@ from ..io.qrels import Qrels
 from ..measures.declaration import parse_measure
 from .bounding.measures import model_of
 from .bounding.model import TOLERANCE
+from .bounding.tasks import check_work
 from .bounds import check_bounded
 from .verdicts import differences, pairs_of, verdict_of
 
@@ -30,6 +31,8 @@ def judge_next(
     between: tuple[str, str] | None = None,
     *,
     path: str | os.PathLike[str] | None = None,
+    jobs: int = 1,
+    time_limit: float | None = 1.0,
 ) -> pd.DataFrame:
     """The unjudged documents whose labels would settle most of the verdicts that are open.
 
@@ -44,6 +47,8 @@ def judge_next(
         n: how many documents; fewer are given where no more take part in an open verdict.
         between: two runs, where only their verdict counts.
         path: a file to write the documents to, one ``query_id doc_id`` a line, as a pool for those who judge.
+        jobs: as for :func:`verdicts`.
+        time_limit: as for :func:`verdicts`.
 
     Returns:
         a DataFrame in the order in which to judge: ``query_id``, ``doc_id``, ``weight``, and ``pairs``, the number of
@@ -61,6 +66,7 @@ def judge_next(
     """
     import pandas as pd
 
+    check_work(jobs, time_limit)
     parsed, judged = parse_measure(measure), context.judged(qrels)
     check_bounded(judged, [parsed])
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
@@ -77,6 +83,7 @@ def judge_next(
             )
         a, b = (np.array([names.index(name)], dtype=np.int64) for name in between)
     model = model_of(parsed, judged)
+    model.jobs, model.time_limit = jobs, time_limit
     _, interval = differences(judged, parsed, model, a, b)
     lower, upper = interval.lower.mean(axis=1), interval.upper.mean(axis=1)
     docs, listed = model.open_docs.docs, np.flatnonzero(model.open)

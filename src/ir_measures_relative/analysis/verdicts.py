@@ -15,6 +15,7 @@ from ..io.qrels import Qrels
 from ..measures.declaration import parse_measures
 from .bounding.measures import model_of
 from .bounding.model import TOLERANCE, Interval, Model
+from .bounding.tasks import check_work
 from .bounds import check_bounded, settled, values_of
 from .odds import Odds, chances_of, probabilities, settled_probabilities
 
@@ -35,6 +36,8 @@ def verdicts(
     samples: int = 1000,
     seed: int = 0,
     spread: float = 0.8,
+    jobs: int = 1,
+    time_limit: float | None = 1.0,
 ) -> pd.DataFrame:
     """Which of two runs is better whatever the labels of the open documents are, and which comparisons they decide.
 
@@ -55,6 +58,10 @@ def verdicts(
         spread: how far the chances of all documents of one run may be off together, as a standard deviation of their
             log-odds. At 0 the documents are independent, and the odds too sure of themselves: the documents of a good
             run are relevant more often than their places say.
+        jobs: how many processes compute the extremes of AP, AP_Rareness and ERR, query by query. The rows are the same.
+            A script that asks for more than one must do so under ``if __name__ == "__main__":``.
+        time_limit: how many seconds of CPU time the search for each end of a difference may take on a query, with AP
+            and ERR; None for no limit. Where it is not enough the interval is wider, and not ``exact``.
 
     Returns:
         a DataFrame with one row a pair and measure, each pair once in the order of the context: ``name``, ``other``,
@@ -64,6 +71,7 @@ def verdicts(
 
     Raises:
         ValueError: a context of one run; what :func:`bounds` raises.
+        RuntimeError: with ``jobs``, a process that does not start.
 
     Example:
         >>> from ir_measures_relative import RunContext, verdicts
@@ -76,6 +84,7 @@ def verdicts(
     """
     import pandas as pd
 
+    check_work(jobs, time_limit)
     parsed, judged = parse_measures(measures), context.judged(qrels)
     check_bounded(judged, parsed)
     if odds is not None and perquery:
@@ -89,6 +98,7 @@ def verdicts(
     tables = []
     for measure in parsed:
         model = model_of(measure, judged, elsewhere)
+        model.jobs, model.time_limit = jobs, time_limit
         value, interval = differences(judged, measure, model, a, b)
         counts = movable(model, a, b, interval)
         if perquery:

@@ -38,11 +38,22 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="the N unjudged documents whose labels would settle most by the first measure, as a pool file",
     )
+    group.add_argument(
+        "--jobs",
+        type=int,
+        metavar="N",
+        default=1,
+        help="with these tables: how many processes compute the extremes of AP and ERR (default: %(default)s)",
+    )
 
 
 def check_flags(args: argparse.Namespace) -> None:
     """Raises ValueError for flags that do not go together."""
     asked = [name for name in _TABLES if wants(args, name)]
+    if args.jobs != 1 and not asked:
+        raise ValueError(
+            f"--jobs goes with {', '.join('--' + name for name in _TABLES)}; give one of these as well"
+        )
     if len(asked) > 1:
         raise ValueError(f"--{asked[0]} and --{asked[1]} are two tables; give one of them")
     if args.odds and not args.verdicts:
@@ -73,14 +84,14 @@ def lines(
 
     judgments = list(qrels.as_ir_measures())
     if args.judge is not None:
-        asked = judge_next(context, judgments, measures[0], args.judge)
+        asked = judge_next(context, judgments, measures[0], args.judge, jobs=args.jobs)
         yield from (f"{query} {doc}" for query, doc in zip(asked["query_id"], asked["doc_id"], strict=True))
         return
     if args.bounds:
-        table = bounds(context, judgments, measures, perquery=args.by_query)
+        table = bounds(context, judgments, measures, perquery=args.by_query, jobs=args.jobs)
     else:
         odds = "pool" if args.odds else None
-        table = verdicts(context, judgments, measures, perquery=args.by_query, odds=odds)
+        table = verdicts(context, judgments, measures, perquery=args.by_query, odds=odds, jobs=args.jobs)
     rows: list[dict[str, Any]] = table.to_dict("records")
     if args.output_format == "jsonl":
         yield from map(json.dumps, rows)

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import itertools
+from typing import NamedTuple
 
 import numpy as np
 
 from ...arrays import FloatArray, IntArray
+from ...measures.med.exact import ErrExtreme, greatest_err_difference
 from ..labelings import OpenDocuments
 from .model import TOLERANCE, Interval, Model
+from .tasks import interval_by_query
 
-# So many documents that both runs hold are tried in all combinations.
-_MOST_TRIED = 10
+
+class _Task(NamedTuple):
+    """One query, its open documents and those that may stop a reader, and pairs of runs."""
+
+    position: IntArray  #: shape (runs, documents), 0 where not retrieved
+    least: FloatArray  #: the range of the chance that a document stops a reader
+    most: FloatArray
+    a: IntArray
+    b: IntArray
+    time_limit: float | None
 
 
 class Cascade(Model):
@@ -19,7 +30,7 @@ class Cascade(Model):
 
     A higher grade never lowers it, so one run is exact. In the difference of two runs a document that only one holds
     is best at one end; one that both hold too, since the difference is linear in its chance to stop a reader, but at
-    which end it takes a trial to say.
+    which end takes MED's branch and bound to say.
 
     Args:
         position: of every document in every run, shape (runs, documents).
@@ -66,31 +77,16 @@ class Cascade(Model):
         return Interval(lower, upper, np.ones(lower.shape, dtype=bool))
 
     def difference(self, a: IntArray, b: IntArray) -> Interval:
-        lower, upper = np.empty((2, len(a), len(self.rows)))
-        exact = np.ones(lower.shape, dtype=bool)
-        for i, (x, y) in enumerate(zip(a, b, strict=True)):
-            for q in range(len(self.rows)):
-                upper[i, q], above = self._above(int(x), int(y), q)
-                down, below = self._above(int(y), int(x), q)
-                lower[i, q] = -down
-                exact[i, q] = above and below
-        return Interval(lower, upper, exact)
+        return interval_by_query(_apart, self._task, a, b, len(self.rows), self.jobs)
 
-    def _above(self, winner: int, loser: int, q: int) -> tuple[float, bool]:
-        """A bound of the greatest difference, and whether it is attained."""
+    def _task(self, q: int, a: IntArray, b: IntArray) -> _Task:
+        """Pairs of runs on one query."""
         rows = self.rows[q]
-        x, y, free = self.position[winner, rows], self.position[loser, rows], self.open[rows]
-        won = np.where(free & (x > 0) & (y == 0), self.highest, self.stop[rows])
-        shared = np.flatnonzero(free & (x > 0) & (y > 0))
-        highest_first = shared[np.argsort(np.minimum(x[shared], y[shared]))]
-        tried, rest = highest_first[:_MOST_TRIED], highest_first[_MOST_TRIED:]
-        stops = np.tile(won, (2 ** len(tried), 1))
-        stops[:, tried] = self.highest * np.array(list(itertools.product((0, 1), repeat=len(tried))))
-        lost = stops.copy()
-        stops[:, rest] = self.highest
-        lost[:, rest] = 0.0
-        best = float((expected_reciprocal_rank(x, stops) - expected_reciprocal_rank(y, lost)).max())
-        return best, not len(rest)
+        runs, at = np.unique(np.concatenate([a, b]), return_inverse=True)
+        stop = self.stop[rows]
+        most = np.where(self.open[rows], self.highest, stop)
+        first, second = at.reshape(2, -1)
+        return _Task(self.position[np.ix_(runs, rows)], stop, most, first, second, self.time_limit)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         x, y = (
@@ -99,6 +95,31 @@ class Cascade(Model):
         )
         result: FloatArray = np.where(self.open & (np.maximum(x, y) > TOLERANCE), np.abs(x - y) + x * y, 0.0)
         return result * self.highest
+
+
+def _apart(task: _Task) -> FloatArray:
+    """Lower, upper, and 1 where both are attained, of each pair; shape (3, pairs)."""
+    found = np.empty((3, len(task.a)))
+    for i, (a, b) in enumerate(zip(task.a, task.b, strict=True)):
+        held = (task.position[a] > 0) | (task.position[b] > 0)
+        x, y, least, most = task.position[a, held], task.position[b, held], task.least[held], task.most[held]
+        up, down = (_greatest(x, y, least, most, task), _greatest(y, x, least, most, task))
+        exact = all(end.upper - end.value <= TOLERANCE for end in (up, down))
+        found[:, i] = -down.upper, up.upper, exact
+    return found
+
+
+def _greatest(
+    winner: IntArray, loser: IntArray, least: FloatArray, most: FloatArray, task: _Task
+) -> ErrExtreme:
+    """The greatest difference; what only one of the two holds is decided."""
+    least, most = np.where(loser > 0, least, most), np.where(winner > 0, most, least)
+    if (least == most).all():
+        value = float(expected_reciprocal_rank(winner, least) - expected_reciprocal_rank(loser, least))
+        return ErrExtreme(value, value, least)
+    return greatest_err_difference(
+        winner, loser, least, most, time_limit=task.time_limit, tolerance=TOLERANCE
+    )
 
 
 def expected_reciprocal_rank(position: IntArray, stop: FloatArray) -> FloatArray:

@@ -44,7 +44,14 @@ class Model(ABC):
 
     Args:
         open_docs: the documents.
+
+    Attributes:
+        jobs: in how many processes a model that has much to compute may do so.
+        time_limit: how many seconds of CPU time a search for one extreme, of one query, may take.
     """
+
+    jobs: int = 1
+    time_limit: float | None = 1.0
 
     def __init__(self, open_docs: OpenDocuments) -> None:
         self.open_docs = open_docs

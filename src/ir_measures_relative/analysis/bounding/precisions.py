@@ -10,15 +10,13 @@ import numpy as np
 
 from ...arrays import BoolArray, FloatArray, IntArray
 from ..labelings import OpenDocuments
-from .model import TOLERANCE, Interval, Model
+from .model import Interval, Model
+from .precisions_apart import Task, alone, apart
+from .sums_of_precisions import sum_of_precisions, sums_by_count
+from .tasks import interval_by_query
 
 #: From sums of precisions and numbers of relevant documents to values, elementwise.
 Norm: TypeAlias = Callable[[FloatArray, IntArray, int], FloatArray]
-
-# So many open documents of a query may be tried in order with weights that differ.
-_MOST_WEIGHED = 300
-# Beyond so many in two runs their difference is that of two intervals.
-_MOST_PAIRED = 600
 
 
 class Query(NamedTuple):
@@ -29,24 +27,13 @@ class Query(NamedTuple):
     relevant: int  #: how many are judged relevant
 
 
-class Quadratic(NamedTuple):
-    """``constant + linear·label + ½·labelᵀ pairs label``."""
-
-    constant: float
-    linear: FloatArray
-    pairs: FloatArray
-
-    def negated(self) -> Quadratic:
-        return Quadratic(-self.constant, -self.linear, -self.pairs)
-
-
 class Precisions(Model):
     """AP and AP_Rareness: ``(1/R)·Σ over relevant d of (1/p_d)·Σ weight(e)`` over the relevant e no deeper than d.
 
     For a given number of relevant open documents a run does best with the first it holds, and worst with the last; so
     one run is exact where all weights are equal. With weights, the largest of them are thought first, and the smallest.
-    The difference of two runs is a quadratic function of the labels, which is bounded by giving each of a pair of
-    documents half of what they add together.
+    The difference of two runs is a quadratic function of the labels. Its extremes are found by MED's branch and bound;
+    with weights it is bounded by giving each of a pair of documents half of what they add together.
 
     Args:
         position: of every document in every run, shape (runs, documents).
@@ -110,64 +97,35 @@ class Precisions(Model):
         return self._per_run(none_open).lower
 
     def one(self) -> Interval:
-        return self._per_run(self._extremes)
+        if self.even:
+            return self._per_run(self._extremes)
+        runs = np.arange(len(self.position))
+        return interval_by_query(alone, self._task, runs, runs, len(self.queries), self.jobs)
 
     def _extremes(self, run: int, q: int) -> tuple[float, float, bool]:
         query = self.queries[q]
         position, weight = self.position[run, query.rows], self.weight[query.rows]
         held = position > 0
-        least, most = sums_by_count(position[held], weight[held], query.open[held], self.even)
-        n = len(least)
+        least, most = sums_by_count(position[held], weight[held], query.open[held], True)
         outside = int((query.open & ~held).sum())
-        count = query.relevant + np.arange(n)[:, None] + np.arange(outside + 1)
+        count = query.relevant + np.arange(len(least))[:, None] + np.arange(outside + 1)
         low = self.normalized(np.broadcast_to(least[:, None], count.shape), count, q)
         high = self.normalized(np.broadcast_to(most[:, None], count.shape), count, q)
-        lower, upper = float(low.min()), float(high.max())
-        if self.even or n > _MOST_PAIRED:
-            return lower, upper, self.even
-        # Weights: or as the difference from a run that holds nothing.
-        nothing = np.zeros(int(held.sum()), dtype=np.int64)
-        quadratic = difference_of_sums(position[held], nothing, weight[held], query.open[held])
-        up, reached_up = _greatest(quadratic, query.relevant, outside)
-        down, reached_down = _greatest(quadratic.negated(), query.relevant, outside)
-        lower, upper = max(lower, -down), min(upper, up)
-        return lower, upper, upper - reached_up <= TOLERANCE and -lower - reached_down <= TOLERANCE
+        return float(low.min()), float(high.max()), True
 
     def difference(self, a: IntArray, b: IntArray) -> Interval:
-        from tqdm import tqdm
-
         one = self.one()
-        first, second = one.of(a), one.of(b)
-        simple = first.minus(second)
-        lower, upper = np.empty((2, *simple.lower.shape))
-        exact = np.zeros(lower.shape, dtype=bool)
-        pairs = tqdm(
-            list(zip(a, b, strict=True)), desc="comparing runs", unit="pair", disable=None, leave=False
-        )
-        for i, (x, y) in enumerate(pairs):
-            for q in range(len(self.queries)):
-                lower[i, q], upper[i, q], exact[i, q] = self._apart(int(x), int(y), q)
-        return Interval(lower, upper, exact).within(simple)
+        found = interval_by_query(apart, self._task, a, b, len(self.queries), self.jobs)
+        return found.within(one.of(a).minus(one.of(b)))
 
-    def _apart(self, a: int, b: int, q: int) -> tuple[float, float, bool]:
-        """The bounds of the difference for one query."""
+    def _task(self, q: int, a: IntArray, b: IntArray) -> Task:
+        """Pairs of runs on one query."""
         query = self.queries[q]
-        if not query.open.any():
-            rows = query.rows
-            both = [sum_of_precisions(self.position[run, rows], self.weight[rows]) for run in (a, b)]
-            value = (both[0] - both[1]) / max(query.relevant, 1)
-            return value, value, True
-        held = (self.position[a, query.rows] > 0) | (self.position[b, query.rows] > 0)
-        if (query.open & held).sum() > _MOST_PAIRED:
-            return -np.inf, np.inf, False
-        rows = query.rows[held]
-        outside = int((query.open & ~held).sum())
-        x, y, weight = self.position[a, rows], self.position[b, rows], self.weight[rows]
-        quadratic = difference_of_sums(x, y, weight, query.open[held])
-        up, reached_up = _greatest(quadratic, query.relevant, outside)
-        down, reached_down = _greatest(quadratic.negated(), query.relevant, outside)
-        exact = up - reached_up <= TOLERANCE and down - reached_down <= TOLERANCE
-        return -down, up, exact
+        # Only the runs of these pairs are sent.
+        runs, at = np.unique(np.concatenate([a, b]), return_inverse=True)
+        first, second = at.reshape(2, -1)
+        position, weight = self.position[np.ix_(runs, query.rows)], self.weight[query.rows]
+        return Task(position, query.open, weight, query.relevant, first, second, self.time_limit)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         docs, n = self.open_docs.docs, self.open_docs.n_queries
@@ -180,108 +138,3 @@ class Precisions(Model):
         grown = np.where(reach > 0, reach, 0.0) / size
         result: FloatArray = np.where(self.open, moved / size[docs.query] + grown[docs.query], 0.0)
         return result
-
-
-def sum_of_precisions(position: IntArray, weight: FloatArray) -> float:
-    """``Σ (1/p_d)·Σ weight(e)`` of relevant documents at these positions, 0 where not retrieved."""
-    held = np.flatnonzero(position > 0)
-    order = held[np.argsort(position[held])]
-    return float((np.cumsum(weight[order]) / position[order]).sum())
-
-
-def sums_by_count(
-    position: IntArray, weight: FloatArray, is_open: BoolArray, even: bool
-) -> tuple[FloatArray, FloatArray]:
-    """No more, and no less, than the sum of precisions where 0, 1, … of the open documents are relevant.
-
-    Args:
-        position: of the documents that the run holds and that are open, or judged relevant.
-        even: whether all weights are 1; the sums are then attained.
-    """
-    order = np.argsort(position)
-    position, weight, is_open = position[order], weight[order], is_open[order]
-    inverse = 1.0 / position
-    known = ~is_open
-    n = int(is_open.sum())
-    if even:
-        before = np.cumsum(known)[is_open]
-        after = (inverse * known).sum() - np.cumsum(inverse * known)[is_open]
-        at = inverse[is_open]
-        start = sum_of_precisions(position[known], weight[known])
-        first = (before + np.arange(1, n + 1)) * at + after  # those above it are relevant as well
-        deeper = at.sum() - np.cumsum(at)
-        last = ((before + 1) * at + after + deeper)[::-1]  # those below it are
-        return start + np.append(0.0, np.cumsum(last)), start + np.append(0.0, np.cumsum(first))
-    if n > _MOST_WEIGHED:
-        least, most = sums_by_count(position, np.ones(len(position)), is_open, True)
-        return least * weight.min(), most * weight.max()
-    least, most = np.empty((2, n + 1))
-    places = np.flatnonzero(is_open)
-    ascending = np.sort(weight[is_open])
-    for count in range(n + 1):
-        for result, where, which in (
-            (least, places[n - count :], ascending[:count]),
-            (most, places[:count], ascending[n - count :]),
-        ):
-            relevant = known.copy()
-            relevant[where] = True
-            weights = np.sort(np.concatenate([weight[known], which]))
-            if result is most:
-                weights = weights[::-1]
-            result[count] = (np.cumsum(weights) * inverse[relevant]).sum()
-    return least, most
-
-
-def difference_of_sums(x: IntArray, y: IntArray, weight: FloatArray, is_open: BoolArray) -> Quadratic:
-    """The difference of two sums of precisions, as a function of the labels of the open documents.
-
-    Args:
-        x: the positions of open, and of relevant, documents in the one run, 0 where not retrieved.
-        y: in the other.
-    """
-    total = np.zeros((len(x), len(x)))
-    for position, sign in ((x, 1.0), (y, -1.0)):
-        inverse = np.divide(1.0, position, out=np.zeros(len(position)), where=position > 0)
-        # Two documents add the weight of the higher over the position of the deeper.
-        upper = np.where(position[:, None] <= position, weight[:, None], weight)
-        total += sign * upper * np.minimum(inverse[:, None], inverse)
-    free, known = np.flatnonzero(is_open), np.flatnonzero(~is_open)
-    own = np.diagonal(total)
-    constant = float(total[np.ix_(known, known)].sum() + own[known].sum()) / 2
-    linear = own[free] + total[np.ix_(free, known)].sum(axis=1)
-    pairs = total[np.ix_(free, free)].copy()
-    np.fill_diagonal(pairs, 0.0)
-    return Quadratic(constant, linear, pairs)
-
-
-def _greatest(quadratic: Quadratic, relevant: int, outside: int) -> tuple[float, float]:
-    """A bound of the greatest value over R, and the greatest that was found."""
-    constant, linear, pairs = quadratic
-    n = len(linear)
-    shared = np.cumsum(-np.sort(-np.maximum(pairs, 0.0), axis=1), axis=1)
-    with_others = np.zeros((n, n + 1))
-    with_others[:, 2:] = shared[:, : max(n - 1, 0)]
-    worth = -np.sort(-(linear[:, None] + with_others / 2), axis=0)
-    most = np.zeros(n + 1)
-    for count in range(1, n + 1):
-        most[count] = worth[:count, count].sum()
-    sums = constant + most
-    counts = relevant + np.arange(n + 1)
-    # More relevant documents elsewhere bring a value closer to 0.
-    divisors = np.where(sums >= 0, counts, counts + outside)
-    bound = float((sums / np.maximum(divisors, 1)).max())
-    labels = np.zeros(n)
-    gain = linear.copy()
-    total, reached, size = constant, -np.inf, relevant
-    # Greedily more, from none; every step on the way is a labeling.
-    for _ in range(n + 1):
-        divisor = size if total >= 0 else size + outside
-        reached = max(reached, total / max(divisor, 1))
-        if not (labels == 0).any():
-            break
-        d = int(np.where(labels == 0, gain, -np.inf).argmax())
-        total += float(gain[d])
-        gain += pairs[d]
-        labels[d] = 1.0
-        size += 1
-    return bound, reached

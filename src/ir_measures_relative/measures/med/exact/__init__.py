@@ -1,7 +1,15 @@
 """Exact MED (maximized effectiveness distance) for metrics in which documents interact: AP, SSP and ERR."""
 
-from .err import med_err
+from .err import ErrExtreme, greatest_err_difference, med_err
 from .solution import Solution
-from .sum_precision import greedy_sum_precision, med_sum_precision
+from .sum_precision import greatest_difference, greedy_sum_precision, med_sum_precision
 
-__all__ = ["Solution", "greedy_sum_precision", "med_err", "med_sum_precision"]
+__all__ = [
+    "ErrExtreme",
+    "Solution",
+    "greatest_difference",
+    "greatest_err_difference",
+    "greedy_sum_precision",
+    "med_err",
+    "med_sum_precision",
+]

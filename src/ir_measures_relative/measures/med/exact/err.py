@@ -12,6 +12,9 @@ other than 0 and the top one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -52,37 +55,103 @@ def med_err(
     clock = Clock(time_limit)
     y, z, grade = checked_rankings(y, z, grade, top_label=max_grade, cutoff=cutoff)
 
-    def difference(grades: IntArray) -> float:
-        go_on = _go_on(grades, max_grade)
-        return _err(y, go_on) - _err(z, go_on)
+    # How likely the user goes on at each document, with the top grade where it is open, and with grade 0.
+    low, high = (_go_on(np.where(grade == OPEN, label, grade), max_grade) for label in (max_grade, 0))
+    value, upper, go_on = _search([(y, z), (z, y)], low, high, clock, abs)
+    difference = _err(y, go_on) - _err(z, go_on)
+    labels = np.where(grade == OPEN, np.where(go_on < high, max_grade, 0), grade)
+    return Solution.of(difference, max(upper, value), labels)
 
-    lowest, highest = (np.where(grade == OPEN, label, grade) for label in (0, max_grade))
-    best, value = lowest, difference(lowest)
-    # A node is a bound, the difference to maximize, and the range that every grade is confined to.
-    stack = [(1.0, _Difference(*pair), lowest, highest) for pair in ((y, z), (z, y))]
+
+class ErrExtreme(NamedTuple):
+    """The largest difference in one direction.
+
+    Attributes:
+        value: the largest that was found.
+        upper: no labeling exceeds it.
+        stop: the probabilities to stop at each document, attaining `value`.
+    """
+
+    value: float
+    upper: float
+    stop: FloatArray
+
+
+def greatest_err_difference(
+    winner: IntArray,
+    loser: IntArray,
+    least: FloatArray,
+    most: FloatArray,
+    *,
+    time_limit: float | None = 10.0,
+    tolerance: float = TOLERANCE,
+) -> ErrExtreme:
+    """The largest ERR(winner) - ERR(loser), which is below 0 where the loser wins whatever the grades are.
+
+    Args:
+        winner: shape (documents,), the position from 1 of every document, 0 if absent.
+        loser: the same for the other ranking.
+        least: shape (documents,), the least probability to stop at each, from 0.
+        most: the greatest, below 1; the same where the document is judged.
+        time_limit: seconds of CPU time, None for no limit.
+        tolerance: how much better a labeling may be that is missed.
+    """
+    clock = Clock(time_limit)
+    found = _search([(winner, loser)], 1.0 - most, 1.0 - least, clock, float, tolerance)
+    return ErrExtreme(found.value, found.upper, 1.0 - found.go_on)
+
+
+class _Found(NamedTuple):
+    value: float
+    upper: float
+    go_on: FloatArray
+
+
+def _search(
+    directions: Sequence[tuple[IntArray, IntArray]],
+    low: FloatArray,
+    high: FloatArray,
+    clock: Clock,
+    worth: Callable[[float], float],
+    tolerance: float = TOLERANCE,
+) -> _Found:
+    """The largest difference in any of the directions.
+
+    Args:
+        directions: pairs of a winner and a loser.
+        low, high: the range of every probability to go on.
+        worth: what a difference in the first direction is worth: itself, or its size.
+    """
+    y, z = directions[0]
+
+    def value_of(go_on: FloatArray) -> float:
+        return worth(_err(y, go_on) - _err(z, go_on))
+
+    best, value = high, value_of(high)
+    # A node is a bound, the difference to maximize, and the range that every document is confined to.
+    stack = [(1.0, _Difference(*pair), low, high) for pair in directions]
     while stack and not clock.expired():
-        _, objective, lowest, highest = stack.pop()
-        bound, least, greatest = objective.over(_go_on(highest, max_grade), _go_on(lowest, max_grade))
-        if bound <= abs(value) + TOLERANCE:
+        _, objective, low, high = stack.pop()
+        bound, least, greatest = objective.over(low, high)
+        if bound <= value + tolerance:
             continue
         # A slope that has one sign all over the box decides its document.
         falling = greatest <= 0
         rising = (least >= 0) & ~falling
-        lowest, highest = np.where(rising, highest, lowest), np.where(falling, lowest, highest)
-        corner = np.where(least + greatest > 0, highest, lowest)
-        found = difference(corner)
-        if abs(found) > abs(value):
+        low, high = np.where(falling, high, low), np.where(rising, low, high)
+        corner = np.where(least + greatest > 0, low, high)
+        found = value_of(corner)
+        if found > value:
             best, value = corner, found
-        undecided = np.flatnonzero(lowest < highest)
+        undecided = np.flatnonzero(low < high)
         if len(undecided):
             # Branch on the document that matters most whichever way it is decided.
             branch = undecided[np.minimum(greatest, -least)[undecided].argmax()]
-            for side in (lowest, highest):
-                low, high = lowest.copy(), highest.copy()
-                low[branch] = high[branch] = side[branch]
-                stack.append((bound, objective, low, high))
-    upper = max([abs(value)] + [bound for bound, *_ in stack])
-    return Solution.of(value, upper, best)
+            for side in (high, low):
+                lows, highs = low.copy(), high.copy()
+                lows[branch] = highs[branch] = side[branch]
+                stack.append((bound, objective, lows, highs))
+    return _Found(value, max([value] + [bound for bound, *_ in stack]), best)
 
 
 class _Difference:

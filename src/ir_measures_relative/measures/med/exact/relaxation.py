@@ -33,8 +33,8 @@ class Relaxation:
 
     Args:
         winner, loser: the positions of all documents, 0 for the absent ones.
-        label: their labels. Open documents that only the loser holds count as not relevant.
-        free: the open documents of the winner, in its order.
+        label: their labels. Open documents that are not among the free ones count as not relevant.
+        free: open documents, those of the winner first, in its order; then any that only the loser holds.
         cutoff: k.
     """
 
@@ -42,8 +42,7 @@ class Relaxation:
         self, winner: IntArray, loser: IntArray, label: IntArray, free: IntArray, cutoff: int
     ) -> None:
         self._depth = cutoff
-        self._won = winner[free]
-        self._lost = np.where(loser[free] > 0, loser[free], cutoff + 1)
+        self._won, self._lost = (np.where(p[free] > 0, p[free], cutoff + 1) for p in (winner, loser))
         i = np.arange(1, cutoff + 1)
         self._weight = 1 / i - np.where(i < cutoff, 1 / (i + 1), 0)
         # Y_i and Z_i if no free document is relevant, and the range of δ_i.
@@ -103,6 +102,8 @@ class Relaxation:
             step = np.clip(gap[top:] + n[:, None], self._least[top:], self._most[top:])
             step *= self._weight[top:]
             below = step[:, ::-1].cumsum(axis=1)[:, ::-1]
+            if self._won[-1] > self._depth:
+                below = np.pad(below, ((0, 0), (0, 1)))  # what the winner does not hold adds nothing to it
             gain = below[:, self._won[start - 1 :] - 1 - top] + linear[start - 1 :]
             for i, row in zip(n.tolist(), gain, strict=True):
                 np.maximum.accumulate(table[i - 1, i - 1 : size] + row[i - start :], out=table[i, i:])

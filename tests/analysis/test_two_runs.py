@@ -1,0 +1,185 @@
+"""AP, AP_Rareness and ERR: the extremes of one run, and of the difference of two, which take a search."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from all_labelings import check, random_campaign
+from ir_measures_relative import RunContext, bounds, judge_next, verdicts
+from ir_measures_relative.analysis.bounding.precisions_apart import Task, alone, apart
+from oracles_med_exact import labelings
+
+CASES = int(os.environ.get("LABELING_CAMPAIGNS", "40"))
+MEASURES = ["AP@5", "AP_Rareness@5", "ERR@5"]
+
+
+def random_task(rng: np.random.Generator, even: bool) -> Task:
+    """Three runs with some of up to eight documents; weights as rareness has them, or any."""
+    n = int(rng.integers(1, 9))
+    position = np.zeros((3, n), dtype=np.int64)
+    for row in position:
+        length = int(rng.integers(0, n + 1))
+        row[rng.permutation(n)[:length]] = rng.permutation(10)[:length] + 1
+    is_open = rng.random(n) < rng.uniform(0.2, 0.9)
+    weight = 2.0 - (position > 0).mean(axis=0) if rng.random() < 0.5 else rng.random(n)
+    return Task(
+        position,
+        is_open,
+        np.ones(n) if even else weight,
+        int((~is_open).sum() + rng.integers(0, 3)),
+        np.array([0, 0, 1]),
+        np.array([1, 2, 2]),
+        None,
+    )
+
+
+def every_value(task: Task) -> np.ndarray:
+    """The values of all runs under every labeling, shape (runs, labelings): from the formula."""
+    found = []
+    for labels in labelings(np.where(task.open, -1, 1).tolist(), (0, 1)):
+        r = task.relevant - int((~task.open).sum()) + sum(labels)
+        values = []
+        for position in task.position:
+            relevant = [d for d, label in enumerate(labels) if label and position[d]]
+            total = sum(
+                sum(task.weight[e] for e in relevant if position[e] <= position[d]) / position[d]
+                for d in relevant
+            )
+            values.append(total / r if r else 0.0)
+        found.append(values)
+    return np.array(found).T
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_every_labeling_of_random_runs(even: bool) -> None:
+    rng = np.random.default_rng(int(even))
+    below = 0
+    for _ in range(5 * CASES):
+        task = random_task(rng, even)
+        values = every_value(task)
+        lower, upper, exact = apart(task)
+        apart_by = values[task.a] - values[task.b]
+        np.testing.assert_allclose(lower, apart_by.min(axis=1), rtol=0, atol=1e-10)
+        np.testing.assert_allclose(upper, apart_by.max(axis=1), rtol=0, atol=1e-10)
+        assert exact.all()
+        below += int((upper < 0).sum())
+        if not even:
+            lower, upper, exact = alone(task)
+            of_run = values[task.a]
+            np.testing.assert_allclose(lower, of_run.min(axis=1), rtol=0, atol=1e-10)
+            np.testing.assert_allclose(upper, of_run.max(axis=1), rtol=0, atol=1e-10)
+            assert exact.all()
+    assert below > CASES
+
+
+@pytest.mark.parametrize("no_time", [0.0, None])
+def test_the_interval_is_sound_without_time(no_time: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With no time, and weights without a search."""
+    monkeypatch.setattr("ir_measures_relative.analysis.bounding.weighted._WORK", 0)
+    rng = np.random.default_rng(5)
+    inexact = 0
+    for _ in range(2 * CASES):
+        task = random_task(rng, no_time is not None)._replace(time_limit=no_time)
+        values = every_value(task)
+        lower, upper, exact = apart(task)
+        apart_by = values[task.a] - values[task.b]
+        assert (lower <= apart_by.min(axis=1) + 1e-10).all() and (upper >= apart_by.max(axis=1) - 1e-10).all()
+        tight = (np.abs(lower - apart_by.min(axis=1)) < 1e-9) & (np.abs(upper - apart_by.max(axis=1)) < 1e-9)
+        assert (tight | (exact == 0)).all()
+        inexact += int((exact == 0).sum())
+    assert inexact > CASES / 10
+
+
+@pytest.mark.parametrize("seed", range(CASES // 8))
+@pytest.mark.parametrize("elsewhere", [0, 2])
+def test_all_of_them_are_exact(seed: int, elsewhere: int) -> None:
+    campaign = random_campaign(random.Random(3000 + seed), 1, 4 if elsewhere else 6)
+    at = "" if campaign.cutoff is None else f"@{campaign.cutoff}"
+    measures = [f"AP{at}", f"AP_Rareness{at}", f"AP_Rareness(bounded=True,alpha=0.5){at}"]
+    found = check(campaign, [*measures, f"ERR{at}"] if at else measures, elsewhere)
+    for measure, tally in found.items():
+        for n, exact, excess in tally.values():
+            assert exact == n and abs(excess) < 3e-5 * n, measure
+
+
+def long_campaign() -> tuple[RunContext, dict[str, dict[str, int]]]:
+    """Four runs on three queries, of which the first few documents are judged."""
+    rng = random.Random(1)
+    docs = [f"d{i}" for i in range(40)]
+    runs: dict[str, Any] = {}
+    for name in "abcd":
+        runs[name] = {f"{q}": {d: float(-i) for i, d in enumerate(rng.sample(docs, 25))} for q in range(1, 4)}
+    qrels = {f"{q}": {d: rng.randint(0, 1) for d in rng.sample(docs, 12)} for q in range(1, 4)}
+    return RunContext(runs, grades=(0, 1)), qrels
+
+
+def test_processes_change_nothing() -> None:
+    context, qrels = long_campaign()
+    for function, measures in ((bounds, ["AP_Rareness@20"]), (verdicts, ["AP@20", "ERR@20"])):
+        one, two = (function(context, qrels, measures, perquery=True, jobs=jobs) for jobs in (1, 2))
+        pd.testing.assert_frame_equal(one, two, check_exact=True)
+
+
+def test_a_time_limit_leaves_wider_intervals() -> None:
+    context, qrels = long_campaign()
+    for measure in ("AP@20", "ERR@20"):
+        exact, hasty = (verdicts(context, qrels, [measure], time_limit=limit) for limit in (None, 0.0))
+        assert exact["exact"].all() and not hasty["exact"].all()
+        assert (hasty["lower"] <= exact["lower"]).all() and (hasty["upper"] >= exact["upper"]).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"jobs": 0}, "jobs=0 is not allowed"),
+        ({"jobs": True}, "jobs=True is not allowed"),
+        ({"jobs": 1.5}, "jobs=1.5 is not allowed"),
+        ({"time_limit": -1}, "time_limit=-1 is not allowed"),
+        ({"time_limit": float("nan")}, "time_limit=nan is not allowed"),
+    ],
+)
+def test_what_is_wrong_is_said(arguments: dict[str, Any], words: str) -> None:
+    context, qrels = long_campaign()
+    with pytest.raises(ValueError, match=words):
+        verdicts(context, qrels, MEASURES, **arguments)
+    with pytest.raises(ValueError, match=words):
+        judge_next(context, qrels, MEASURES[0], 1, **arguments)
+    if "jobs" in arguments:
+        with pytest.raises(ValueError, match=words):
+            bounds(context, qrels, MEASURES, **arguments)
+
+
+def test_a_script_that_starts_processes_at_once_is_told_how(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from ir_measures_relative import RunContext, verdicts\n"
+        "runs = {n: {q: {f'd{i}': -i for i in range(n, 9)} for q in 'qr'} for n in (1, 2)}\n"
+        "verdicts(RunContext({str(n): run for n, run in runs.items()}), {q: {'d1': 1} for q in 'qr'}, ['AP@5'], jobs=2)\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "what starts processes must be under if __name__ == '__main__':" in done.stderr
+
+
+def test_real_runs_at_depth(robust03: Any) -> None:
+    """Exact at depth 100 where few documents are judged; and without width where all are."""
+    runs, qrels = robust03
+    queries = sorted(qrels["query_id"].unique())[:30]
+    qrels = qrels[qrels["query_id"].isin(queries)]
+    some = {name: runs[name][runs[name]["query_id"].isin(queries)] for name in sorted(runs)[:3]}
+    context = RunContext(some, grades=(0, 2))
+    shallow = qrels.groupby("query_id").head(20)
+    assert verdicts(context, shallow, ["AP@100"], perquery=True)["exact"].all()
+    retrieved = pd.concat(some.values())[["query_id", "doc_id"]].drop_duplicates().assign(relevance=0)
+    full = pd.concat([qrels, retrieved]).drop_duplicates(["query_id", "doc_id"])
+    found = verdicts(context, full, ["AP@10", "AP@100"], perquery=True)
+    assert (found["lower"] == found["upper"]).all() and (found["lower"] == found["value"]).all()
