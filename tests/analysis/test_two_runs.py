@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -156,18 +153,6 @@ def test_what_is_wrong_is_said(arguments: dict[str, Any], words: str) -> None:
     if "jobs" in arguments:
         with pytest.raises(ValueError, match=words):
             bounds(context, qrels, MEASURES, **arguments)
-
-
-def test_a_script_that_starts_processes_at_once_is_told_how(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(
-        "from ir_measures_relative import RunContext, verdicts\n"
-        "runs = {n: {q: {f'd{i}': -i for i in range(n, 9)} for q in 'qr'} for n in (1, 2)}\n"
-        "verdicts(RunContext({str(n): run for n, run in runs.items()}), {q: {'d1': 1} for q in 'qr'}, ['AP@5'], jobs=2)\n"
-    )
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 1
-    assert "what starts processes must be under if __name__ == '__main__':" in done.stderr
 
 
 def test_real_runs_at_depth(robust03: Any) -> None:

@@ -88,7 +88,7 @@ def test_every_number_is_that_of_the_context_alone(table):
     }
     ours = RunContext(runs).evaluate(dataset.get_qrels(), COLUMNS[1:]).set_index("name")
     theirs = table.drop(columns="name")
-    assert (ours - theirs).abs().to_numpy().max() < 6e-5  # the table is printed to four places
+    assert (ours - theirs).abs().to_numpy().max() < 6e-4  # the table is printed to three places
 
 
 def test_a_wrong_dataset():

@@ -14,7 +14,7 @@ from ..comparison import Comparison, JudgedContext
 from ..io.qrels import Qrels
 from ..measures.declaration import RelativeMeasure, parse_measure, parse_measures, registered
 from ..scoring import check_campaign
-from .jobs import map_tasks, number_of_jobs
+from .jobs import check_jobs, map_tasks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,15 +127,13 @@ def score_pairs(
         pairs: places among the context's runs.
         jobs: so many processes.
     """
+    check_jobs(jobs)
     n = len(pairs)
-    jobs = number_of_jobs(jobs)
     size = 1 if jobs == 1 else max(1, -(-n // (_PORTIONS * (jobs if jobs > 0 else _cores()))))
     portions = [_Portion(judged, measure, list(pairs[i : i + size])) for i in range(0, n, size)]
-    found = map_tasks(
-        _score_portion, portions, jobs, desc="comparing runs", unit="pair" if size == 1 else "portion"
-    )
-    empty = np.empty((0, judged.judgments.n_queries))
-    return np.concatenate([empty, *found])
+    unit = "pair" if size == 1 else "portion"
+    found = map_tasks(_score_portion, portions, jobs, total=len(portions), desc="comparing runs", unit=unit)
+    return np.concatenate([np.empty((0, judged.judgments.n_queries)), *found])
 
 
 def _cores() -> int:

@@ -71,7 +71,7 @@ def verdicts(
 
     Raises:
         ValueError: a context of one run; what :func:`bounds` raises.
-        RuntimeError: with ``jobs``, a process that does not start.
+        ImportError: with ``jobs``, joblib is missing.
 
     Example:
         >>> from ir_measures_relative import RunContext, verdicts
