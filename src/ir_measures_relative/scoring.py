@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import ir_measures
 import numpy as np
+from ir_measures.measures.base import SumAgg
 
 from .arrays import FloatArray, ObjectArray, object_array
 from .comparison import Comparison, JudgedContext, check_queries
@@ -72,6 +73,16 @@ def aggregate(measure: ir_measures.Measure, values: FloatArray) -> float:
             aggregator.add(value)
     result: float = aggregator.result()
     return result
+
+
+def mean_of_topics(measure: ir_measures.Measure, values: FloatArray) -> float:
+    """The mean of some values, of a measure that ir_measures sums as well."""
+    return float(values.mean()) if is_summed(measure) else aggregate(measure, values)
+
+
+def is_summed(measure: ir_measures.Measure) -> bool:
+    """Whether ir_measures adds up the queries' values: NumRet and its like count."""
+    return isinstance(measure.aggregator(), SumAgg)
 
 
 def score_runs(

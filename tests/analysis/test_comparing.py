@@ -11,6 +11,7 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ir_measures import NumRet
 from statsmodels.stats.multitest import multipletests
 
 from ir_measures_relative import (
@@ -86,7 +87,7 @@ def of_scipy(
     if test == "t":
         return t.pvalue, low, high
     if test == "wilcoxon":
-        return scipy.stats.wilcoxon(d, alternative=alternative).pvalue, low, high
+        return scipy.stats.wilcoxon(np.round(d, 12), alternative=alternative).pvalue, low, high
     if test == "sign":
         wins, losses = (d > 0).sum(), (d < 0).sum()
         return scipy.stats.binomtest(wins, wins + losses, alternative=alternative).pvalue, low, high
@@ -151,7 +152,7 @@ def test_signed_measures_are_tested_pair_by_pair(measure) -> None:
     of_pair = of_pair[of_pair["name"] == "r0"]["value"].to_numpy()
     assert table["difference"] == table["mean"] == pytest.approx(of_pair.mean())
     assert table["other_mean"] == 0
-    assert table["p"] == pytest.approx(scipy.stats.wilcoxon(of_pair).pvalue)
+    assert table["p"] == pytest.approx(scipy.stats.wilcoxon(np.round(of_pair, 12)).pvalue)
     assert table["p"] == pytest.approx(mirrored["p"])
     assert table["difference"] == pytest.approx(-mirrored["difference"])
     assert (table["wins"], table["losses"]) == (mirrored["losses"], mirrored["wins"])
@@ -227,8 +228,11 @@ def test_fixed_priors_of_the_context() -> None:
 
 @pytest.mark.parametrize("test", TESTS)
 def test_adds(test) -> None:
-    measures = [NRG @ 5, UniqueRel @ 5, P_Rareness(bounded=True) @ 5, Shapley @ 5]
-    table = adds(CONTEXT, LABELS, measures, priors=["r3"], test=test)
+    measures = [NRG @ 5, UniqueRel @ 5, P_Rareness(bounded=True) @ 5, Shapley @ 5, NRG(base="P") @ 5]
+    with pytest.warns(
+        RelativeWarning, match="NRG@5 is above 0 for a copy of another run too, so there is no test"
+    ):
+        table = adds(CONTEXT, LABELS, measures, priors=["r3"], test=test)
     assert list(table.columns) == [
         "name",
         "measure",
@@ -243,10 +247,60 @@ def test_adds(test) -> None:
     for row in table.itertuples():
         of_run = values(row.measure, row.name, ["r3"])
         p, lower, _ = of_scipy(test, of_run, np.zeros(25), "greater")
-        assert (row.p, row.lower, row.mean) == pytest.approx((p, lower, of_run.mean()), rel=1e-9)
+        assert (row.lower, row.mean) == pytest.approx((lower, of_run.mean()), rel=1e-9)
+        if row.measure in ("UniqueRel@5", "NRG(base='P')@5"):
+            assert row.p == pytest.approx(p, rel=1e-9)
+        else:
+            assert np.isnan(row.p) and np.isnan(row.p_corrected)
         assert row.above == (of_run > 0).sum()
     with pytest.raises(ValueError, match="nDCG@5 does not say what a run adds to others"):
         adds(CONTEXT, LABELS, ["nDCG@5"])
+
+
+def test_a_copy_adds_nothing_where_that_is_tested() -> None:
+    """Which measures these are, a measure says itself."""
+    context = RunContext({"old": RUNS["r0"], "copy": RUNS["r0"]}, priors=["old"])
+    for measure in (UniqueRel @ 5, NRG(base="P") @ 5):
+        assert measure.is_0_for_a_copy
+        row = adds(context, LABELS, [measure]).iloc[0]
+        assert (row["mean"], row["p"]) == (0.0, 1.0)
+    for measure in (NRG @ 5, NRG(base="RBP"), NRG(base="RR"), Shapley @ 5, P_Rareness @ 5, TaSC):
+        assert not measure.is_0_for_a_copy
+        with pytest.warns(RelativeWarning, match="is above 0 for a copy"):
+            assert adds(context, LABELS, [measure]).iloc[0]["mean"] > 0
+
+
+@pytest.mark.parametrize("differing", [1, 2, 4, 5])
+def test_the_bootstrap_of_few_differences(differing: int) -> None:
+    """Where many resamples hold none of them, it says nothing; it has no interval of 1e306."""
+    queries = [f"q{i}" for i in range(40)]
+    labels = {q: {"A": 1, "B": 1} for q in queries}
+    one = {q: {"B" if i < differing else "X": 1.0} for i, q in enumerate(queries)}
+    runs = {"old": {q: {"A": 1.0} for q in queries}, "one": one, "two": {q: {"Y": 1.0} for q in queries}}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        row = compare(
+            RunContext(runs), labels, [UniqueRel @ 1], names=["one", "two"], priors=["old"], test="bootstrap"
+        ).iloc[0]
+    if differing < 5:
+        assert row[["lower", "upper", "p"]].isna().all() and len(said) == 1
+        assert f"UniqueRel@1 differs on {differing} topics alone" in str(said[0].message)
+    else:
+        assert not said and -0.1 < row["lower"] < differing / 40 < row["upper"] < 0.5
+
+
+def test_a_measure_that_is_summed_is_compared_by_its_mean() -> None:
+    row = compare(CONTEXT, LABELS, [NumRet(rel=1)], names=["r0", "r1"]).iloc[0]
+    of_a, of_b = (values(NumRet(rel=1), name, "others") for name in ("r0", "r1"))
+    assert (row["mean"], row["other_mean"]) == (of_a.mean(), of_b.mean())
+    assert row["lower"] <= row["difference"] <= row["upper"]
+
+
+def test_wilcoxon_ties_differences_that_are_equal_but_for_rounding() -> None:
+    pairs = [(3, 2), (2, 3), (1, 2), (2, 1), (3, 2), (1, 0), (0, 2), (3, 0), (2, 1)]
+    a, b = np.array(pairs).T
+    thirds = paired_test(without_rounding(a / 3, b / 3), "wilcoxon", Settings())
+    assert thirds.p == pytest.approx(scipy.stats.wilcoxon(a - b).pvalue)
 
 
 def test_seeded() -> None:
@@ -326,8 +380,11 @@ BAD = [
         {"baseline": "r1", "priors": ["r1"]},
         r"baseline='r1' is among the fixed priors=\['r1'\]: against itself",
     ),
-    ({"priors": list(RUNS)}, "there is no run left to compare"),
+    ({"priors": list(RUNS)}, "there is no run to compare: all are among the fixed priors"),
     ({"priors": ["x"]}, "priors names \\['x'\\], which the context does not hold"),
+    ({"seed": "x"}, "seed='x' is not allowed; it must be a whole number"),
+    ({"seed": -1}, "seed=-1 is not allowed"),
+    ({"names": []}, "there is no run to compare: give the names of some"),
     ({"test": "z"}, "test='z' is not allowed; it must be one of 't', 'wilcoxon', 'sign', 'randomization'"),
     (
         {"correction": "z"},

@@ -16,7 +16,7 @@ from ..io.qrels import Qrels
 from ..measures.declaration import is_relative, parse_measures
 from ..messages import kind_of, warn
 from ..priors import Listed, Policy, policy_of
-from ..scoring import aggregate, score_runs
+from ..scoring import mean_of_topics, score_runs
 from .paired import (
     BY_SPREAD,
     TESTS,
@@ -78,10 +78,10 @@ def compare(
         seed: of their random numbers.
 
     Returns:
-        a DataFrame with one row a measure and pair: ``name``, ``other``, ``measure``; ``mean`` and ``other_mean``;
-        ``difference`` of the two, and its interval ``lower`` to ``upper``; ``p``, two-sided, and ``p_corrected``;
-        ``effect``, the mean difference in standard deviations of the difference; on how many topics the run
-        ``wins``, ``ties`` and ``losses``; and the number of ``topics``.
+        a DataFrame with one row a measure and pair: ``name``, ``other``, ``measure``; ``mean`` and ``other_mean`` over
+        topics, also of a measure that ir_measures sums; ``difference`` of the two, and its interval ``lower`` to
+        ``upper``; ``p``, two-sided, and ``p_corrected``; ``effect``, the mean difference in standard deviations of
+        the difference; on how many topics the run ``wins``, ``ties`` and ``losses``; and the number of ``topics``.
 
     Raises:
         ValueError: names or a baseline that the context does not hold, or that are among the fixed priors; a single
@@ -161,19 +161,25 @@ def adds(
 ) -> pd.DataFrame:
     """Does a run add anything? The mean of what each adds, with a one-sided interval, and a test against 0.
 
-    A mean of UniqueRel, NRG or Shapley can only be 0 or more, so the question is how far above 0 it certainly is:
-    ``lower``. Each run stands for itself: whatever its priors are, the row says what it adds to those.
+    A mean of UniqueRel or NRG can only be 0 or more, so the question is how far above 0 it certainly is: ``lower``.
+    Each run stands for itself: whatever its priors are, the row says what it adds to those.
+
+    UniqueRel and NRG(base='P') are 0 for a copy of a prior, and tested against that. Other measures are not: by NRG's
+    other models a searcher has overlooked some of what stands low in the priors, and a copy shows it once more;
+    Shapley, TaSC and rareness reward what others find as well. That such a mean is above 0 says nothing, so it has
+    ``lower`` and no ``p``, and a warning says so.
 
     Args:
         context: the runs.
         qrels: the judgments.
-        measures: measures that are relative to priors or to all systems, and 0 for a run that adds nothing.
+        measures: measures that are relative to priors or to all systems.
         names: the runs; all but the fixed priors if not given.
         priors: as for :func:`compare`, which also has the other arguments.
 
     Returns:
         a DataFrame with one row a measure and run: ``name``, ``measure``, ``mean``, ``lower`` (the mean is at least
-        that, with the confidence asked for), ``p`` (one-sided) and ``p_corrected``, ``effect``, ``above`` (on how many
+        that, with the confidence asked for; below 0 where not even that is certain), ``p`` (one-sided) and
+        ``p_corrected``, ``effect``, ``above`` (on how many
         topics it adds something) and ``topics``.
 
     Raises:
@@ -207,6 +213,9 @@ def adds(
         values = scores.values[i, j]
         row = _row(measure, values, np.zeros(len(values)), test, settings, asked, None, (name,))
         row["above"] = row["wins"]
+        if not measure.is_0_for_a_copy:
+            row["p"] = row["p_corrected"] = np.nan
+            asked.above_0_for_a_copy(measure)
         kept = ("mean", "lower", "p", "p_corrected", "effect", "above", "topics")
         rows.append({"name": name, "measure": str(measure)} | {k: row[k] for k in kept})
     asked.say()
@@ -236,6 +245,8 @@ def _settings(test: str, correction: str | None, confidence: float, resamples: i
         )
     if not isinstance(resamples, (int, np.integer)) or isinstance(resamples, bool) or resamples < 99:
         raise ValueError(f"resamples={resamples!r} is not allowed; it must be a whole number of at least 99")
+    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
+        raise ValueError(f"seed={seed!r} is not allowed; it must be a whole number from 0 up")
     check_correction(correction)
     return Settings(float(confidence), resamples=int(resamples), seed=seed)
 
@@ -268,7 +279,8 @@ def _candidates(
     if twice is not None:
         raise ValueError(f"names holds {twice!r} twice; name every run once")
     if not asked:
-        raise ValueError("there is no run left to compare: all are among the fixed priors; give fewer priors")
+        why = "all are among the fixed priors; give fewer priors" if fixed else "give the names of some"
+        raise ValueError(f"there is no run to compare: {why if context.runs else 'the context holds none'}")
     return asked, of_each
 
 
@@ -298,8 +310,7 @@ def _row(
     of_a, of_b = of_a[known], of_b[known]
     difference = without_rounding(of_a, of_b)
     n = len(difference)
-    means = (aggregate(measure, v) if n else np.nan for v in (of_a, of_b))
-    mean, other_mean = map(float, means)
+    mean, other_mean = (mean_of_topics(measure, v) if n else np.nan for v in (of_a, of_b))
     row: dict[str, Any] = {"mean": mean, "other_mean": other_mean, "difference": mean - other_mean}
     outcome, effect = (np.nan, np.nan, np.nan), np.nan
     wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
@@ -315,8 +326,10 @@ def _row(
         p, lower, upper = paired_test(difference, test, settings)
         outcome = (lower, upper, p)
         effect = _effect(difference)
-        if np.isnan(p):
+        if np.isnan(p) and is_constant(difference):
             warnings.constant(measure, who, float(difference[0]))
+        elif np.isnan(p):
+            warnings.sparse(measure, who, wins + losses)
     row |= dict(zip(("lower", "upper", "p"), outcome, strict=True))
     row |= {"p_corrected": row["p"], "effect": effect}
     return row | counts | {"topics": n}
@@ -365,6 +378,20 @@ class _Warnings:
             "constant",
             f"{' and '.join(map(repr, who))}: the difference on {measure} is {difference:.6g} on every topic, and "
             f"test={self._test!r} goes by its spread, so there is no p-value; give test= one of {others}",
+        )
+
+    def above_0_for_a_copy(self, measure: Any) -> None:
+        self._note(
+            "above 0",
+            f"{measure} is above 0 for a copy of another run too, so there is no test of that, and p is NaN; go by "
+            "lower, or give UniqueRel@k or NRG(base='P')@k, which are 0 for a copy",
+        )
+
+    def sparse(self, measure: Any, who: tuple[str, ...], n: int) -> None:
+        self._note(
+            "sparse",
+            f"{' and '.join(map(repr, who))}: {measure} differs on {n} topics alone, and many resamples hold none of "
+            f"them, so test={self._test!r} has no p-value and no interval; give another test=, such as 'randomization'",
         )
 
     def unknown(self, measure: Any, count: int) -> None:

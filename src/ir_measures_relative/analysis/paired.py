@@ -11,6 +11,10 @@ from ..arrays import FloatArray
 
 #: How many values a resampling test holds at once.
 _BATCH = 2**21
+#: Stands for an infinite t, whose square is still a number.
+_INFINITE = 1e100
+#: The share of resamples without spread up to which the bootstrap says something.
+_MOST_WITHOUT_SPREAD = 0.01
 
 
 class Outcome(NamedTuple):
@@ -83,7 +87,8 @@ def _t_test(difference: FloatArray, settings: Settings) -> Outcome:
 def _wilcoxon(difference: FloatArray, settings: Settings) -> Outcome:
     from scipy.stats import wilcoxon
 
-    p = wilcoxon(difference, alternative=settings.alternative).pvalue
+    # Differences that rounding alone keeps apart are tied: (2/3 - 1/3) and (1/3 - 0) are not the same double.
+    p = wilcoxon(np.round(difference, 12), alternative=settings.alternative).pvalue
     return Outcome(float(p), *t_interval(difference, settings))
 
 
@@ -117,6 +122,9 @@ def _bootstrap(difference: FloatArray, settings: Settings) -> Outcome:
     Two-sided, the interval is symmetric, and holds 0 where p is above 1 - confidence. The percentile and the BCa
     interval are too narrow on relative measures: of 50 topics, they hold the mean difference in NRG in 92 and 91 % of
     the cases instead of 95.
+
+    It says nothing, NaN, where more than one resample in a hundred has no spread, as where fewer than five topics
+    differ: t is infinite there.
     """
     from scipy.stats import bootstrap
 
@@ -132,6 +140,8 @@ def _bootstrap(difference: FloatArray, settings: Settings) -> Outcome:
         method="percentile",
         random_state=np.random.default_rng(settings.seed),
     ).bootstrap_distribution
+    if (np.abs(resampled) == _INFINITE).mean() > _MOST_WITHOUT_SPREAD:
+        return Outcome(np.nan, np.nan, np.nan)
     t = mean / error
     if not settings.greater:
         t, resampled = abs(t), np.abs(resampled)
@@ -145,7 +155,7 @@ def t_statistic(values: Any, axis: int) -> Any:
     mean = np.mean(values, axis=axis)
     error = np.std(values, axis=axis, ddof=1) / values.shape[axis] ** 0.5
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.nan_to_num(mean / error, nan=0.0, posinf=np.finfo(float).max, neginf=np.finfo(float).min)
+        return np.nan_to_num(mean / error, nan=0.0, posinf=_INFINITE, neginf=-_INFINITE)
 
 
 def _mean(values: Any, axis: int) -> Any:

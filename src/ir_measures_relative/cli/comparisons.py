@@ -73,7 +73,13 @@ def with_intervals(scores: Scores, args: argparse.Namespace) -> Iterator[str]:
     import pandas as pd
 
     from ..plots.intervals import means_and_bars
+    from ..scoring import is_summed
 
+    summed = [str(m) for m in scores.measures if is_summed(m)]
+    if summed:
+        raise ValueError(
+            f"--ci: {summed[0]} is a sum over queries, and no mean that has an interval; leave it out"
+        )
     names = list(map(str, scores.measures))
     means, bars = means_and_bars(scores.long_table(), *names)
     columns: dict[str, Any] = {"name": means["name"]}

@@ -186,7 +186,11 @@ def check_context(
             f"{', '.join(alone)} needs runs to compare with: give them with --prior or --reference"
         )
     if context.reference is None and len(context.names) > 2:
-        without = [str(m) for m in relative if m.RELATIVE_TO == "reference" and m.get("ref") is None]
+        without = [
+            str(m)
+            for m in relative
+            if m.RELATIVE_TO == "reference" and m.get("ref") is None and not (args.compare and m.SIGNED)
+        ]
         if without:
             raise ValueError(
                 f"{', '.join(without)} compares with one run: say with --reference which of "

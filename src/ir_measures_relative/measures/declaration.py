@@ -92,6 +92,11 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return self.RELATIVE_TO != "chance"
 
     @property
+    def is_0_for_a_copy(self) -> bool:
+        """Whether a run that ranks as a prior does scores 0: whether to be above 0 is to add something."""
+        return False
+
+    @property
     def asks_for_grades(self) -> tuple[bool, bool]:
         """Whether a value depends on the lowest, and on the highest grade of the whole collection."""
         return False, False

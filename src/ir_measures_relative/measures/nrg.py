@@ -212,6 +212,7 @@ class _NRG(RelativeMeasure):
             "what N is computed from: the residual gains (Eq. 4), or the gains before any prior; None is N = 1",
             default="residual",
             choices=tuple(NORMS),
+            bases=tuple(name for name, base in BASES.items() if base.normalizer is not None),
         ),
         "prior": parameters.prior(),
         "dcg": parameters.dcg(bases=_GRADED),
@@ -220,6 +221,11 @@ class _NRG(RelativeMeasure):
         "p": parameters.persistence(bases=tuple(name for name, base in BASES.items() if base.has_p)),
         "judged_only": parameters.judged_only(),
     }
+
+    @property
+    def is_0_for_a_copy(self) -> bool:
+        """With base P alone: in the others a searcher has overlooked some of what stands low, and sees it now."""
+        return bool(self.get("base") == "P")
 
     def check_together(self) -> None:
         name = self.get("base")
@@ -299,6 +305,7 @@ class _UniqueRel(RelativeMeasure):
         "rel": parameters.rel(),
         "judged_only": parameters.judged_only(),
     }
+    is_0_for_a_copy = True
 
     def score(self, comparison: Comparison) -> FloatArray:
         docs, _, unique = self.contributions(comparison)
