@@ -25,6 +25,11 @@ def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str
         f"NRG({flag}){at}",
         f"NRG(base='RR',rel={rel},{flag}){at}",
         f"NRG(base='RBP',p=0.6,rel={rel},{flag}){at}",
+        f"NRG(norm='ideal',{flag}){at}",
+        f"NRG(norm=None,{flag}){at}",
+        f"NRG(base='RBP',norm=None,{flag}){at}",
+        f"Shapley(base='nDCG',{flag}){at}",
+        f"Shapley(base='RBP',rel={rel},{flag}){at}",
     ]
     found += [f"AP(rel={rel},{flag}){at}", f"AP_Rareness(rel={rel},{flag}){at}"]
     comma = f",{flag}" if flag else ""
@@ -40,6 +45,8 @@ def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str
             f"P(rel={rel},{flag}){at}",
             f"UniqueRel(rel={rel},{flag}){at}",
             f"NRG(base='P',rel={rel},{flag}){at}",
+            f"NRG(base='P',norm=None,{flag}){at}",
+            f"Shapley(rel={rel},{flag}){at}",
         ]
         found += [] if judged_only else [f"ERR{at}"]
         found += [
@@ -49,6 +56,7 @@ def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str
     if graded:
         found += [f"nDCG(gains={{1:3,2:1}},{flag}){at}", f"NRG(gains={{1:3,2:1}},{flag}){at}"]
         found += [f"NRG(gains={{0:1}},{flag}){at}"]
+        found += [f"{name}gains={{0:1,2:3}},{flag}){at}" for name in ("Shapley(base='nDCG',", "NRG(norm='ideal',")]
     return [m.replace(",)", ")").replace("()", "") for m in found]
 
 

@@ -99,7 +99,8 @@ def _of_rbp(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArra
             f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
         )
     p = float(_get(measure, "p"))
-    return (1.0 - p) * persistence(p)(open_docs.positions(_get(measure, "judged_only", False)))
+    seen: FloatArray = persistence(p)(open_docs.positions(_get(measure, "judged_only", False)))
+    return (1.0 - p) * seen
 
 
 def _survival(measure: ir_measures.Measure, open_docs: OpenDocuments, base: str) -> FloatArray:
@@ -119,11 +120,13 @@ def _survival(measure: ir_measures.Measure, open_docs: OpenDocuments, base: str)
 
 
 def _of_nrg_p(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
-    return _survival(measure, open_docs, "P") * _of_p(measure, open_docs)
+    of_p = _in_top if measure.get("norm") is None else _of_p
+    return _survival(measure, open_docs, "P") * of_p(measure, open_docs)
 
 
 def _of_nrg_rbp(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
-    return _survival(measure, open_docs, "RBP") * _of_rbp(measure, open_docs)
+    norm = 1.0 - float(_get(measure, "p")) if measure.get("norm") is None else 1.0
+    return _survival(measure, open_docs, "RBP") * _of_rbp(measure, open_docs) / norm
 
 
 def _of_unique_rel(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
@@ -155,7 +158,7 @@ def _sdcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
 
 def _ndcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     positions = open_docs.positions(_get(measure, "judged_only", False))
-    return Normalized(open_docs, positions, *_graded(measure, open_docs), open_docs.cutoff)
+    return Normalized(open_docs, discount(positions), *_graded(measure, open_docs), open_docs.cutoff)
 
 
 def _rr(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
@@ -172,10 +175,26 @@ def _nrg_rr(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     return Best(open_docs, worth * _survival(measure, open_docs, "RR"), _relevant(measure, open_docs))
 
 
-def _nrg_ndcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
-    positions = open_docs.positions(measure.get("judged_only"))
+def _nrg_ndcg(measure: RelativeMeasure, open_docs: OpenDocuments) -> Model:
     survival = _survival(measure, open_docs, "nDCG")
-    return Residual(open_docs, survival, positions, *_graded(measure, open_docs))
+    seen = discount(open_docs.positions(measure.get("judged_only")))
+    gain, levels = _graded(measure, open_docs)
+    if measure.get("norm") is None:
+        return Additive(open_docs, seen * survival, gain, levels[0], levels[-1])
+    if measure.get("norm") == "ideal":
+        return Normalized(open_docs, seen * survival, gain, levels, open_docs.cutoff)
+    return Residual(open_docs, survival, seen, gain, levels)
+
+
+def _shapley(measure: RelativeMeasure, open_docs: OpenDocuments) -> Model:
+    name, cutoff, p = map(measure.get, ("base", "cutoff", "p"))
+    runs = range(len(open_docs.judged.names))
+    share = np.array([measure.shares(open_docs.comparison(i), open_docs.docs) for i in runs])
+    weight = share.reshape(len(runs), len(open_docs.docs))
+    if name == "nDCG":
+        return Normalized(open_docs, weight, *_graded(measure, open_docs), cutoff)
+    norm = float(cutoff) if name == "P" else 1.0 / (1.0 - p)
+    return Additive(open_docs, weight / norm, _relevant(measure, open_docs).astype(np.float64), 0.0, 1.0)
 
 
 def _ap(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
@@ -218,7 +237,7 @@ def _ap_ue(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
 
 def _ndcg_ue(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     positions = open_docs.positions(measure.get("judged_only"))
-    model = GainsAboveChance(open_docs, positions, *_graded(measure, open_docs), open_docs.cutoff)
+    model = GainsAboveChance(open_docs, discount(positions), *_graded(measure, open_docs), open_docs.cutoff)
     model.pool, model.version = _pool(measure, open_docs), measure.get("version")
     return model
 
@@ -278,4 +297,5 @@ MODELS: dict[tuple[str, str | None], Maker] = {
     ("NRG", "RBP"): _binary(_of_nrg_rbp),
     ("NRG", "RR"): _nrg_rr,
     ("P_Rareness", None): _binary(_of_p_rareness),
+    ("Shapley", None): _shapley,
 }

@@ -44,7 +44,7 @@ class Residual(Model):
 
     Args:
         survival: the chance that each document was left to find, for every run; shape (runs, documents).
-        position: of every document in every run.
+        seen: the chance that a searcher looks at each document, in every run.
         gain: of every judged document.
         levels: the gains that a label can give, ascending.
     """
@@ -53,7 +53,7 @@ class Residual(Model):
         self,
         open_docs: OpenDocuments,
         survival: FloatArray,
-        position: IntArray,
+        seen: FloatArray,
         gain: FloatArray,
         levels: FloatArray,
     ) -> None:
@@ -61,7 +61,7 @@ class Residual(Model):
         self.gain = np.where(self.open, 0.0, gain)
         self.levels = levels
         self.survival = survival
-        self.weight = discount(position) * survival
+        self.weight = seen * survival
         top = np.where(self.open, levels[-1], self.gain)
         self.columns = np.flatnonzero(top > 0)
         self.query = open_docs.docs.query[self.columns]
