@@ -22,6 +22,7 @@ from .cascade import Cascade
 from .chance import GainsAboveChance, Pool, PrecisionsAboveChance
 from .coverage import Coverage
 from .first import Best
+from .followed import Followed
 from .model import Model
 from .normalized import Normalized
 from .precisions import Precisions
@@ -32,8 +33,10 @@ from .residual import Residual
 Maker: TypeAlias = Callable[[ir_measures.Measure, OpenDocuments], Model]
 
 
-def model_of(measure: ir_measures.Measure, judged: JudgedContext, elsewhere: int = 0) -> Model:
-    """The model of a measure.
+def model_of(
+    measure: ir_measures.Measure, judged: JudgedContext, elsewhere: int = 0, residual: bool = False
+) -> Model:
+    """The model of a measure; RBP's with its residual, where that is asked for.
 
     Raises:
         ValueError: a measure without one; says which have one.
@@ -42,10 +45,16 @@ def model_of(measure: ir_measures.Measure, judged: JudgedContext, elsewhere: int
         raise ValueError(f"elsewhere={elsewhere!r} is not allowed; it must be a whole number from 0 up")
     if measure.NAME == "TaSC":
         return _tasc(measure, judged, elsewhere)
+    if measure.NAME == "MED":
+        raise ValueError(
+            f"{measure} is itself the largest difference over all labels; bound {measure.get('base')} instead"
+        )
     make = MODELS.get(_kind(measure))
     if make is None:
         known = sorted({f"{name}(base={base!r})" if base else name for name, base in MODELS} | {"TaSC"})
         raise ValueError(f"{measure} cannot be bounded yet; these can: {', '.join(known)}")
+    if residual and measure.NAME == "RBP":
+        make = _rbp_and_what_follows
     return make(measure, open_documents(judged, _get(measure, "cutoff"), elsewhere))
 
 
@@ -93,14 +102,25 @@ def _of_p(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
     return _in_top(measure, open_docs) / float(_get(measure, "cutoff"))
 
 
-def _of_rbp(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
-    if _get(measure, "rel", 1 if measure.NAME == "NRG" else None) is None:
+def _check_rel(measure: ir_measures.Measure) -> None:
+    if measure.NAME == "RBP" and _get(measure, "rel") is None:
         raise ValueError(
             f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
         )
+
+
+def _of_rbp(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
+    _check_rel(measure)
     p = float(_get(measure, "p"))
     seen: FloatArray = persistence(p)(open_docs.positions(_get(measure, "judged_only", False)))
     return (1.0 - p) * seen
+
+
+def _rbp_and_what_follows(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    _check_rel(measure)
+    position = open_docs.positions(_get(measure, "judged_only", False))
+    gain = _relevant(measure, open_docs).astype(np.float64)
+    return Followed(open_docs, position, gain, float(_get(measure, "p")))
 
 
 def _survival(measure: ir_measures.Measure, open_docs: OpenDocuments, base: str) -> FloatArray:
@@ -148,10 +168,10 @@ def _of_p_rareness(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Fl
 
 def _sdcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     low, high, cutoff = measure["min_rel"], measure["max_rel"], measure["cutoff"]
-    labels = open_docs.labels()
+    lowest, highest = open_docs.completed.grades
     grade = np.clip(open_docs.docs.grade, low, high)
     scale = float(discount(np.arange(1, cutoff + 1)).sum()) * (high - low)
-    least, greatest = (float(np.clip(end, low, high) - low) for end in (labels[0], max(labels[-1], high)))
+    least, greatest = (float(np.clip(end, low, high) - low) for end in (lowest, max(highest, high)))
     weight = discount(open_docs.positions()) / scale
     return Additive(open_docs, weight, (grade - low).astype(np.float64), least, greatest)
 
