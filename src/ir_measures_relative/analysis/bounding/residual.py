@@ -9,6 +9,7 @@ import numpy as np
 from ...arrays import BoolArray, FloatArray, IntArray, rank_within, ratio
 from ...measures.gains import discount, ideal_dcg
 from ..labelings import OpenDocuments
+from .every_label import greatest_of_all
 from .model import TOLERANCE, Interval, Model
 from .placement import place, places
 from .residual_pairs import greatest_difference, side_of
@@ -150,8 +151,13 @@ class Residual(Model):
         upper = greatest_ratio(docs, found, self.cutoff)
         if len(self.levels) <= 2:
             return lower, upper, np.ones(len(lower), dtype=bool)
-        bound = np.maximum(relaxed_ratio(docs, found, self.cutoff), upper)
-        return lower, bound, bound - upper <= TOLERANCE
+        shares = self.levels / self.levels[-1]
+        best = greatest_of_all(found, docs.residual, docs.forced, shares, self.cutoff)
+        rest = np.flatnonzero(np.isnan(best))
+        best[rest] = np.maximum(relaxed_ratio(docs.at(rest), found[rest], self.cutoff), upper[rest])
+        exact = np.ones(len(best), dtype=bool)
+        exact[rest] = best[rest] - upper[rest] <= TOLERANCE
+        return lower, best, exact
 
     def _simple(self, run: int, docs: Sorted, found: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
         """From the least and the greatest of the sum, and of the ideal."""
