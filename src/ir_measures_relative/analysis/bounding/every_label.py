@@ -1,4 +1,4 @@
-"""The greatest value of NRG(base='nDCG') with graded labels, by trying every labeling of the documents that a run holds.
+"""The greatest value of NRG(base='nDCG') with graded labels, by trying all labels of the documents that a run holds.
 
 A relevant document that the run does not hold can only raise the ideal, so that few are left: no more than the cutoff.
 """
