@@ -159,6 +159,23 @@ def test_reusability_takes_out_what_one_group_brought() -> None:
     assert together.set_index("name")["lost"].tolist() == [2, 3, 3]
 
 
+def test_reusability_of_one_that_brought_nothing_alone() -> None:
+    """A run without unique judgments keeps its score; a group loses what its members brought between them."""
+    qrels = {"q1": {"A": 1, "B": 1, "C": 1, "X": 1, "Y": 1}, "q2": {"A": 1, "Z": 1}}
+    alone = reusability(RunContext(RUNS), qrels, ["P@3", "UniqueRel@3"], pool_depth=3).set_index("name")
+    of_c = alone.loc["c"]
+    assert (of_c["lost"] == 0).all()
+    assert (of_c["simulated"] == of_c["value"]).all() and (of_c["simulated_place"] == of_c["place"]).all()
+    groups = {"b": "g", "c": "g"}
+    together = reusability(RunContext(RUNS, groups=groups), qrels, ["P@3"], pool_depth=3).set_index("name")
+    # Without X and Y, which b and c hold, and Z of b: B is left of q1, and A of q2.
+    assert together["lost"].tolist() == [2, 3, 3]
+    assert together["simulated"].tolist() == pytest.approx(
+        [(1 / 3 + 1 / 3) / 2, (1 / 3) / 2, (1 / 3 + 1 / 3) / 2]
+    )
+    assert (alone["pool_depth"] == 3).all()
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -174,6 +191,18 @@ def test_reusability_takes_out_what_one_group_brought() -> None:
         (lambda: reusability(RunContext(RUNS), QRELS, ["P@3"], groups={"n": "g"}), "groups names"),
         (lambda: reusability(RunContext(RUNS), QRELS, ["P@3"], pool_depth=0), "pool_depth=0"),
         (lambda: bounds(RunContext(RUNS), QRELS, ["P@3"], elsewhere=-1), "elsewhere=-1"),
+        (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=7), "between=7 must be the names"),
+        (lambda: judge_next(RunContext({"a": RUNS["a"]}), QRELS, "P@3", 5), "add the runs"),
+        (
+            lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds=lambda q, d: None),
+            "is None; it must be a number",
+        ),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds="pool", seed=-1), "seed=-1"),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds="pool", spread=True), "spread=True"),
+        (
+            lambda: bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG(gains={0:1})@3"], elsewhere=1),
+            "leave elsewhere out",
+        ),
         (lambda: bounds(RunContext(RUNS), QRELS, ["P@3"], residual=True), "none of the measures is RBP"),
         (lambda: verdicts(RunContext(RUNS), QRELS, ["RBP(rel=1)"], residual="yes"), "residual='yes'"),
         (lambda: bounds(RunContext(RUNS), QRELS, ["MED(base='AP')@3"]), "bound AP instead"),

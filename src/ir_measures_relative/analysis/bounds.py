@@ -55,7 +55,8 @@ def bounds(
         a DataFrame with one row a run and measure: ``name``, ``measure``, ``lower``, ``value`` (what
         :meth:`RunContext.evaluate` gives), ``upper``, and ``exact``, whether labels attain both ends; with
         ``perquery`` also ``query_id``. No labels carry the value outside, also where not ``exact``. (The value
-        itself may lie outside with ``judged_only``, which is the bias of leaving unjudged documents out.)
+        itself may lie outside with ``judged_only``, which is the bias of leaving unjudged documents out, and with
+        ``gains`` by which each judged document gains.)
 
     Raises:
         ValueError: a measure that cannot be bounded; ``residual`` without RBP; what :meth:`RunContext.evaluate` raises.

@@ -85,7 +85,9 @@ def verdicts(
         raise ValueError("odds are those of the mean over queries; leave perquery=True out")
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
         raise ValueError(f"samples={samples!r} is not allowed; it must be a whole number of at least 1")
-    if not (isinstance(spread, (int, float)) and 0 <= spread < 100):
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed={seed!r} is not allowed; it must be a whole number from 0 up")
+    if isinstance(spread, bool) or not (isinstance(spread, (int, float)) and 0 <= spread < 100):
         raise ValueError(f"spread={spread!r} is not allowed; it must be a number of at least 0, such as 0.8")
     a, b = pairs_of(context)
     names, query_ids = object_array(judged.names), judged.judgments.query_ids

@@ -81,7 +81,13 @@ def _graded(measure: ir_measures.Measure, open_docs: OpenDocuments) -> tuple[Flo
     """The gain of every judged document, and the gains that a label can give, ascending."""
     dcg, gains = _get(measure, "dcg", "log2"), _get(measure, "gains")
     labels = open_docs.labels(_get(measure, "judged_only", False))
-    return gain_of(open_docs.docs.grade, dcg, gains), np.unique(gain_of(labels, dcg, gains))
+    levels = np.unique(gain_of(labels, dcg, gains))
+    if levels[0] > 0 and not open_docs.listed.all():
+        raise ValueError(
+            f"{measure}: every judged document has a gain, so that judgments elsewhere would always change the ideal; "
+            "leave elsewhere out"
+        )
+    return gain_of(open_docs.docs.grade, dcg, gains), levels
 
 
 def _binary(weight: Callable[[ir_measures.Measure, OpenDocuments], FloatArray]) -> Maker:
