@@ -22,7 +22,7 @@ MEASURES = ["nDCG@10", "NRG@10", "UniqueRel(rel=2)@10"]
 
 def later_against_official(context: RunContext, qrels: pd.DataFrame, later: list[str]) -> None:
     """Which wins of the later runs are proved, in all and run by run; and what would settle most of the rest."""
-    by_run = {}
+    by_run: dict[str, list[str]] = {}
     for measure in MEASURES:
         start = time.perf_counter()
         found = verdicts(fresh(context), qrels, [measure], odds="pool", samples=500)
@@ -35,17 +35,17 @@ def later_against_official(context: RunContext, qrels: pd.DataFrame, later: list
             f"{time.perf_counter() - start:.0f} s",
             flush=True,
         )
-        of_run = mixed.groupby("other", sort=False)
-        by_run[measure] = of_run.apply(
-            lambda rows: (
-                f"{(rows['value'] < 0).sum()} wins, {(rows['verdict'] == 'worse').sum()} proved, "
-                f"{(rows['verdict'] == 'better').sum()} lost"
-            ),
-            include_groups=False,
-        )
-    table = pd.DataFrame(by_run)
-    table["unjudged"] = [f"{_unjudged(context, qrels, name):.1%}" for name in table.index]
-    print(f"Of {len(context.names) - len(later)} official runs, by later run\n{table.to_string()}")
+        for run, rows in mixed.groupby("other", sort=False):
+            counts = (
+                (rows["verdict"] == "worse").sum(),
+                (rows["value"] < 0).sum(),
+                (rows["verdict"] == "better").sum(),
+            )
+            by_run.setdefault(run, []).append("{} of {}, {}".format(*counts))
+    print(f"Of {len(context.names) - len(later)} official runs: proved of wins, proved losses")
+    print("| later run | unjudged |", " | ".join(f"`{m}`" for m in MEASURES), "|")
+    for run, cells in by_run.items():
+        print("|", " | ".join([f"`{run}`", f"{_unjudged(context, qrels, run):.1%}", *cells]), "|")
 
 
 def _unjudged(context: RunContext, qrels: pd.DataFrame, name: str) -> float:

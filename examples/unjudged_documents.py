@@ -137,7 +137,6 @@ def draw_costs(table: pd.DataFrame, path: Path) -> None:
         panel.set_xlabel("judgments a query")
     panels[0].set_ylabel("certain verdicts of 136")
     panels[0].legend(frameon=False, fontsize=8)
-    figure.tight_layout()
     figure.savefig(path, dpi=100)
 
 
