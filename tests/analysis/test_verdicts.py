@@ -27,7 +27,16 @@ RUNS = {
     "c": {"q1": {"X": 3.0, "Y": 2.0, "B": 1.0}, "q2": {"A": 1.0}},
 }
 QRELS = {"q1": {"A": 1, "C": 1, "X": 0}, "q2": {"A": 1}}
-FAST = ["P@10", "nDCG@10", "UniqueRel@10", "RR@10", "NRG(base='RBP')@10", "P_Rareness@10"]
+FAST = [
+    "P@10",
+    "nDCG@10",
+    "NRG@10",
+    "Shapley(base='nDCG')@10",
+    "UniqueRel@10",
+    "RR@10",
+    "NRG(base='RBP')@10",
+    "P_Rareness@10",
+]
 
 
 def pool(context: RunContext, qrels: pd.DataFrame, names: list[str], depth: int) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from .residual_pairs import Side
 from .two_ideals import TwoIdeals
 
 # Labelings of a pair's own open documents that are tried.
-_MOST_LABELINGS = 16
+_MOST_LABELINGS = 32
 # Into how many parts the range of the first ideal is cut, and how many tangents each tries.
 _PARTS = 3
 _TANGENTS = 4
