@@ -9,14 +9,14 @@ import argparse
 import random
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
-from ir_measures_relative import RelativeWarning, RunContext, bounds, judge_next, verdicts
+from ir_measures_relative import RelativeWarning, RunContext, bounds, judge_next, plots, verdicts
 from ir_measures_relative.analysis.verdicts import verdict_of
 
 TOP_TEN = ["P@10", "nDCG@10", "NRG@10", "UniqueRel@10"]
@@ -98,26 +98,57 @@ def widths(context: RunContext, qrels: pd.DataFrame) -> None:
         )
 
 
-def costs(context: RunContext, qrels: pd.DataFrame, measures: Sequence[str]) -> None:
+def costs(context: RunContext, qrels: pd.DataFrame, measures: Sequence[str]) -> pd.DataFrame:
     """How many certain verdicts how many judgments buy, in which order."""
     start = pool(context, qrels, context.names, 1)
-    print(
-        f"\nCertain verdicts after so many judgments a query, of {len(context.names) * (len(context.names) - 1) // 2}"
-    )
+    n_pairs = len(context.names) * (len(context.names) - 1) // 2
+    print(f"\nCertain verdicts after so many judgments a query, of {n_pairs}")
     n_queries = qrels["query_id"].nunique()
     everything = pool(context, qrels, context.names, 10)
     step = 10 * n_queries
+    rows = []
     for measure in measures:
         for name, order in orders(context, everything, measure, step).items():
             judged, counts = start, []
             for _ in range(8):
                 found = verdicts(fresh(context), judged, [measure])
-                counts.append(f"{len(judged) / n_queries:.0f}: {(found['verdict'] != 'open').sum()}")
+                certain = int((found["verdict"] != "open").sum())
+                rows.append((measure, name, len(judged) / n_queries, certain))
+                counts.append(f"{len(judged) / n_queries:.0f}: {certain}")
                 wanted = order(judged)
                 if not len(wanted):
                     break
                 judged = pd.concat([judged, wanted])
             print(f"  {measure} {name}:", ", ".join(counts), flush=True)
+    return pd.DataFrame(rows, columns=["measure", "order", "judged", "certain"])
+
+
+def draw_costs(table: pd.DataFrame, path: Path) -> None:
+    """Certain verdicts over judgments, a panel a measure and a line an order."""
+    measures = list(dict.fromkeys(table["measure"]))
+    figure = plots.new_figure(3.1 * len(measures), 3.2)
+    panels = figure.subplots(1, len(measures), sharex=True, sharey=True)
+    styles = {"judge_next": "o-", "pooling depth": "s--", "random": "^:"}
+    for panel, measure in zip(panels, measures, strict=True):
+        for order, rows in table[table["measure"] == measure].groupby("order", sort=False):
+            panel.plot(rows["judged"], rows["certain"], styles[order], markersize=4, label=order)
+        panel.set_title(measure, fontsize=10)
+        panel.grid(color="0.9")
+        panel.set_xlabel("judgments a query")
+    panels[0].set_ylabel("certain verdicts of 136")
+    panels[0].legend(frameon=False, fontsize=8)
+    figure.savefig(path, dpi=100)
+
+
+def draw_intervals_and_verdicts(context: RunContext, qrels: pd.DataFrame, folder: Path) -> None:
+    """The runs as intervals, and who is proved better than whom, on the pool of the top tens of half of them."""
+    shallow = pool(context, qrels, context.names[::2], 10)
+    found = bounds(fresh(context), shallow, ["nDCG@10"]), verdicts(fresh(context), shallow, ["nDCG@10"])
+    draws = plots.intervals, plots.matrix_of_verdicts
+    for name, table, draw in zip(("intervals", "verdicts"), found, draws, strict=True):
+        figure = plots.new_figure(7.0, 5.0)
+        draw(table, ax=figure.subplots())
+        figure.savefig(folder / f"unjudged-{name}.png", dpi=100, bbox_inches="tight")
 
 
 def orders(
@@ -156,34 +187,46 @@ def orders(
 
 def hidden(
     context: RunContext, qrels: pd.DataFrame, repeats: int
-) -> Iterator[tuple[int, pd.DataFrame, pd.DataFrame]]:
+) -> Iterator[tuple[int, pd.DataFrame, pd.DataFrame, set[str]]]:
     """Pools of depth 5, 10 and 20 of random halves of the runs, and what revealing the open documents makes of them."""
     top = pool(context, qrels, context.names, 10)
     for repeat in range(repeats):
         half = random.Random(repeat).sample(context.names, len(context.names) // 2)
         depth = (5, 10, 20)[repeat % 3]
         shallow = pool(context, qrels, half, depth)
-        yield depth, shallow, pd.concat([shallow, top]).drop_duplicates(["query_id", "doc_id"])
+        revealed = pd.concat([shallow, top]).drop_duplicates(["query_id", "doc_id"])
+        yield depth, shallow, revealed, set(context.names)
 
 
-def calibration(context: RunContext, qrels: pd.DataFrame, repeats: int) -> None:
-    """Of the open verdicts: are the odds as good as they say?"""
+def calibration(
+    context: RunContext,
+    pools: Iterable[tuple[object, pd.DataFrame, pd.DataFrame, set[str]]],
+    measures: Sequence[str],
+    spreads: Sequence[float],
+) -> None:
+    """Of the open verdicts: are the odds as good as they say?
+
+    Args:
+        pools: what each is called, the judgments, those with the open documents revealed, and the runs of which one is
+            in each pair that counts.
+    """
     rows = []
-    for depth, shallow, revealed in hidden(context, qrels, repeats):
-        truth = fresh(context).evaluate(revealed, TOP_TEN).set_index("name")
-        for spread in SPREADS:
-            found = verdicts(fresh(context), shallow, TOP_TEN, odds="pool", samples=200, spread=spread)
-            for measure, part in found[found["verdict"] == "open"].groupby("measure"):
+    for title, shallow, revealed, these in pools:
+        truth = fresh(context).evaluate(revealed, measures).set_index("name")
+        for spread in spreads:
+            found = verdicts(fresh(context), shallow, measures, odds="pool", samples=200, spread=spread)
+            asked = found["name"].isin(these) | found["other"].isin(these)
+            for measure, part in found[asked & (found["verdict"] == "open")].groupby("measure"):
                 means = truth[measure]
                 difference = means[part["name"]].to_numpy() - means[part["other"]].to_numpy()
-                rows.append(part.assign(spread=spread, depth=depth, right=np.sign(difference) / 2 + 0.5))
+                rows.append(part.assign(spread=spread, pool=title, right=np.sign(difference) / 2 + 0.5))
     table = pd.concat(rows)
     print("\nOpen verdicts: Brier score of the odds, share that the plain value and the odds get wrong")
     table["plain wrong"] = (np.sign(table["value"]) / 2 + 0.5) != table["right"]
     table["odds wrong"] = (table["probability"] > 0.5) != (table["right"] > 0.5)
     table["brier"] = (table["probability"] - table["right"]) ** 2
-    columns = ["brier", "plain wrong", "odds wrong"]
-    print(table.groupby(["measure", "depth", "spread"])[columns].mean().round(3).to_string())
+    columns = {"brier": ["size", "mean"], "plain wrong": "mean", "odds wrong": "mean"}
+    print(table.groupby(["measure", "pool", "spread"]).agg(columns).round(3).to_string())
     print("\nReliability: how often the run that the odds favour is the better one")
     sure = np.maximum(table["probability"], 1 - table["probability"])
     favoured = np.where(table["probability"] >= 0.5, table["right"], 1 - table["right"])
@@ -196,37 +239,15 @@ def calibration(context: RunContext, qrels: pd.DataFrame, repeats: int) -> None:
     )
 
 
-def later_runs(folder: Path) -> None:
-    """Runs of later years against those that were pooled, on TREC 2019 Deep Learning."""
-    old, new = RunContext.from_trec(folder / "runs"), RunContext.from_trec(folder / "later")
-    qrels = read_qrels(folder / "qrels.txt.gz")
-    context = RunContext({**old.runs, **new.runs}, grades=(0, 3))
-    measures = ["nDCG@10", "UniqueRel(rel=2)@10", "NRG@10"]
-    print(f"\nLater runs against the {len(old.names)} official ones")
-    for measure in measures:
-        start = time.perf_counter()
-        found = verdicts(context, qrels, [measure], odds="pool", samples=500)
-        mixed = found[found["other"].isin(new.names) & found["name"].isin(old.names)]
-        wins = mixed[mixed["value"] < 0]
-        proved, likely = (mixed["verdict"] == "worse").sum(), (wins["probability"] <= 0.05).sum()
-        lost = (mixed["verdict"] == "better").sum()
-        print(
-            f"  {measure}: {len(mixed)} pairs, {len(wins)} wins, {proved} proved, {lost} lost, {likely} likely",
-            end="",
-        )
-        print(f", {time.perf_counter() - start:.0f} s", flush=True)
-        asked = judge_next(context, qrels, measure, 200)
-        print(f"    200 passages to judge next are of {asked['query_id'].nunique()} queries")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--campaign", type=Path, help="a folder with runs/ and qrels.txt.gz: TREC 2003 Robust, say"
+        "--campaign",
+        type=Path,
+        required=True,
+        help="a folder with runs/ and qrels.txt.gz: TREC 2003 Robust, say",
     )
-    parser.add_argument(
-        "--later", type=Path, help="a folder with runs/, later/ and qrels.txt.gz: TREC 2019 Deep Learning"
-    )
+    parser.add_argument("--pictures", type=Path, help="a folder to put the pictures of the page in")
     parser.add_argument(
         "--parts", default="newcomers,widths,costs,calibration", help="what to compute (default: %(default)s)"
     )
@@ -234,20 +255,21 @@ def main() -> None:
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", RelativeWarning)
     parts = arguments.parts.split(",")
-    if arguments.campaign:
-        qrels = read_qrels(arguments.campaign / "qrels.txt.gz")
-        runs = dict(RunContext.from_trec(arguments.campaign / "runs").runs)
-        context = RunContext(runs, grades=(0, int(qrels["relevance"].max())))
-        if "newcomers" in parts:
-            newcomers(context, qrels)
-        if "widths" in parts:
-            widths(context, qrels)
-        if "costs" in parts:
-            costs(context, qrels, ["P@10", "nDCG@10", "UniqueRel@10"])
-        if "calibration" in parts:
-            calibration(context, qrels, arguments.repeats)
-    if arguments.later:
-        later_runs(arguments.later)
+    qrels = read_qrels(arguments.campaign / "qrels.txt.gz")
+    runs = dict(RunContext.from_trec(arguments.campaign / "runs").runs)
+    context = RunContext(runs, grades=(0, int(qrels["relevance"].max())))
+    if "newcomers" in parts:
+        newcomers(context, qrels)
+    if "widths" in parts:
+        widths(context, qrels)
+    if "costs" in parts:
+        table = costs(context, qrels, TOP_TEN)
+        if arguments.pictures:
+            draw_costs(table, arguments.pictures / "unjudged-costs.png")
+    if "calibration" in parts:
+        calibration(context, hidden(context, qrels, arguments.repeats), TOP_TEN, SPREADS)
+    if arguments.pictures:
+        draw_intervals_and_verdicts(context, qrels, arguments.pictures)
 
 
 if __name__ == "__main__":

@@ -5,11 +5,16 @@ from __future__ import annotations
 import math
 import os
 import random
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from all_labelings import check, random_campaign
-from ir_measures_relative import RunContext, bounds
+from ir_measures_relative import RunContext, bounds, verdicts
+from random_campaigns import contexts, qrels
+from scored import assume_common
 
 # How many random campaigns; each has two queries, and every pair of its runs.
 CAMPAIGNS = int(os.environ.get("LABELING_CAMPAIGNS", "40"))
@@ -25,6 +30,11 @@ def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str
         f"NRG({flag}){at}",
         f"NRG(base='RR',rel={rel},{flag}){at}",
         f"NRG(base='RBP',p=0.6,rel={rel},{flag}){at}",
+        f"NRG(norm='ideal',{flag}){at}",
+        f"NRG(norm=None,{flag}){at}",
+        f"NRG(base='RBP',norm=None,{flag}){at}",
+        f"Shapley(base='nDCG',{flag}){at}",
+        f"Shapley(base='RBP',rel={rel},{flag}){at}",
     ]
     found += [f"AP(rel={rel},{flag}){at}", f"AP_Rareness(rel={rel},{flag}){at}"]
     comma = f",{flag}" if flag else ""
@@ -40,6 +50,8 @@ def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str
             f"P(rel={rel},{flag}){at}",
             f"UniqueRel(rel={rel},{flag}){at}",
             f"NRG(base='P',rel={rel},{flag}){at}",
+            f"NRG(base='P',norm=None,{flag}){at}",
+            f"Shapley(rel={rel},{flag}){at}",
         ]
         found += [] if judged_only else [f"ERR{at}"]
         found += [
@@ -49,21 +61,34 @@ def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str
     if graded:
         found += [f"nDCG(gains={{1:3,2:1}},{flag}){at}", f"NRG(gains={{1:3,2:1}},{flag}){at}"]
         found += [f"NRG(gains={{0:1}},{flag}){at}"]
+        found += [
+            f"{name}gains={{0:1,2:3}},{flag}){at}" for name in ("Shapley(base='nDCG',", "NRG(norm='ideal',")
+        ]
     return [m.replace(",)", ")").replace("()", "") for m in found]
+
+
+def assert_one_run_is_exact(found: Any) -> None:
+    """Of NRG and its like, and of Shapley, intervals of one run are all known to be attained."""
+    for measure, tally in found.items():
+        if measure.startswith(("NRG", "Shapley")) and "gains={0:" not in measure:
+            count, exact, excess = tally["one"]
+            assert exact == count and excess < 1e-6, measure
 
 
 @pytest.mark.parametrize("seed", range(CAMPAIGNS))
 def test_binary_labelings(seed: int) -> None:
     rng = random.Random(seed)
     campaign = random_campaign(rng, 1, 6)
-    check(campaign, measures_at(campaign.cutoff, False, rng.random() < 0.3))
+    found = check(campaign, measures_at(campaign.cutoff, False, rng.random() < 0.3))
+    assert_one_run_is_exact(found)
 
 
 @pytest.mark.parametrize("seed", range(CAMPAIGNS))
 def test_graded_labelings(seed: int) -> None:
     rng = random.Random(1000 + seed)
     campaign = random_campaign(rng, rng.choice([2, 3]), 4)
-    check(campaign, measures_at(campaign.cutoff, True, rng.random() < 0.3))
+    found = check(campaign, measures_at(campaign.cutoff, True, rng.random() < 0.3))
+    assert_one_run_is_exact(found)
 
 
 @pytest.mark.parametrize("seed", range(CAMPAIGNS // 4))
@@ -82,3 +107,24 @@ def test_measures_that_only_cwl_eval_computes() -> None:
     assert found["upper"].tolist() == pytest.approx([0.75, (0.5 + math.log(2) / math.log(3)) / full])
     with pytest.raises(ValueError, match=r"give rel, as in RBP\(rel=1\)@10"):
         bounds(context, {"q": {"A": 1}}, ["RBP@10"])
+
+
+@settings(max_examples=60)
+@given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels, k=st.sampled_from([1, 2, 4, None]))
+def test_rbp_with_its_residual_is_med_with_its_sign(context: Any, labels: Any, k: int | None) -> None:
+    for run in context.values():
+        assume_common(run, labels)
+    names, at = list(context), "" if k is None else f"@{k}"
+    both, rbp = RunContext(context, reference=names[0]), f"RBP(p=0.7,rel=1){at}"
+    found = verdicts(both, labels, [rbp], perquery=True, residual=True)
+    med = both.evaluate(labels, [f"MED(base='RBP',p=0.7,ref='{names[0]}'){at}"], perquery=True)
+    largest = med.set_index(["name", "query_id"])["value"]
+    for row in found.itertuples(index=False):
+        assert max(-row.lower, row.upper) == pytest.approx(largest[row[0], row.query_id], abs=1e-9)
+        assert row.lower - 1e-12 <= row.value <= row.upper + 1e-12
+    alone = bounds(both, labels, [rbp], perquery=True)
+    after = bounds(both, labels, [rbp], perquery=True, residual=True)
+    for row, plain in zip(after.itertuples(index=False), alone.itertuples(index=False), strict=True):
+        length = len(context[row[0]].get(row.query_id, {}))
+        assert row.upper - plain.upper == pytest.approx(0.7 ** min(length, length if k is None else k))
+        assert row.lower == plain.lower

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,16 @@ RUNS = {
     "c": {"q1": {"X": 3.0, "Y": 2.0, "B": 1.0}, "q2": {"A": 1.0}},
 }
 QRELS = {"q1": {"A": 1, "C": 1, "X": 0}, "q2": {"A": 1}}
-FAST = ["P@10", "nDCG@10", "UniqueRel@10", "RR@10", "NRG(base='RBP')@10", "P_Rareness@10"]
+FAST = [
+    "P@10",
+    "nDCG@10",
+    "NRG@10",
+    "Shapley(base='nDCG')@10",
+    "UniqueRel@10",
+    "RR@10",
+    "NRG(base='RBP')@10",
+    "P_Rareness@10",
+]
 
 
 def pool(context: RunContext, qrels: pd.DataFrame, names: list[str], depth: int) -> pd.DataFrame:
@@ -74,7 +84,7 @@ def test_full_judgments_leave_nothing_open() -> None:
 
 
 def test_values_are_those_of_evaluate() -> None:
-    context = RunContext(RUNS)
+    context = RunContext(RUNS, grades=(0, 1))
     measures = ["P@3", "nDCG@3", "NRG@3", "AP@3", "AP_Rareness@3"]
     table = bounds(context, QRELS, measures).pivot(index="name", columns="measure", values="value")
     expected = context.evaluate(QRELS, measures).set_index("name")
@@ -85,7 +95,7 @@ def test_judging_what_is_named_settles_the_verdict(tmp_path: Path) -> None:
     """A loop of judge_next and labels: verdicts become certain, none is taken back, and those left need no label."""
     truth = {"q1": {"A": 1, "B": 1, "C": 1, "X": 0, "Y": 1}, "q2": {"A": 1, "Z": 0}}
     qrels = {q: dict(docs) for q, docs in QRELS.items()}
-    context, certain = RunContext(RUNS), {}
+    context, certain = RunContext(RUNS, grades=(0, 1)), {}
     for _ in range(10):
         rows = verdicts(context, qrels, ["nDCG@3"])
         now = {(r.name_, r.other): r.verdict for r in rows.rename(columns={"name": "name_"}).itertuples()}
@@ -158,6 +168,23 @@ def test_reusability_takes_out_what_one_group_brought() -> None:
     assert together.set_index("name")["lost"].tolist() == [2, 3, 3]
 
 
+def test_reusability_of_one_that_brought_nothing_alone() -> None:
+    """A run without unique judgments keeps its score; a group loses what its members brought between them."""
+    qrels = {"q1": {"A": 1, "B": 1, "C": 1, "X": 1, "Y": 1}, "q2": {"A": 1, "Z": 1}}
+    alone = reusability(RunContext(RUNS), qrels, ["P@3", "UniqueRel@3"], pool_depth=3).set_index("name")
+    of_c = alone.loc["c"]
+    assert (of_c["lost"] == 0).all()
+    assert (of_c["simulated"] == of_c["value"]).all() and (of_c["simulated_place"] == of_c["place"]).all()
+    groups = {"b": "g", "c": "g"}
+    together = reusability(RunContext(RUNS, groups=groups), qrels, ["P@3"], pool_depth=3).set_index("name")
+    # Without X and Y, which b and c hold, and Z of b: B is left of q1, and A of q2.
+    assert together["lost"].tolist() == [2, 3, 3]
+    assert together["simulated"].tolist() == pytest.approx(
+        [(1 / 3 + 1 / 3) / 2, (1 / 3) / 2, (1 / 3 + 1 / 3) / 2]
+    )
+    assert (alone["pool_depth"] == 3).all()
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -173,6 +200,21 @@ def test_reusability_takes_out_what_one_group_brought() -> None:
         (lambda: reusability(RunContext(RUNS), QRELS, ["P@3"], groups={"n": "g"}), "groups names"),
         (lambda: reusability(RunContext(RUNS), QRELS, ["P@3"], pool_depth=0), "pool_depth=0"),
         (lambda: bounds(RunContext(RUNS), QRELS, ["P@3"], elsewhere=-1), "elsewhere=-1"),
+        (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=7), "between=7 must be the names"),
+        (lambda: judge_next(RunContext({"a": RUNS["a"]}), QRELS, "P@3", 5), "add the runs"),
+        (
+            lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds=lambda q, d: None),
+            "is None; it must be a number",
+        ),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds="pool", seed=-1), "seed=-1"),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds="pool", spread=True), "spread=True"),
+        (
+            lambda: bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG(gains={0:1})@3"], elsewhere=1),
+            "leave elsewhere out",
+        ),
+        (lambda: bounds(RunContext(RUNS), QRELS, ["P@3"], residual=True), "none of the measures is RBP"),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["RBP(rel=1)"], residual="yes"), "residual='yes'"),
+        (lambda: bounds(RunContext(RUNS), QRELS, ["MED(base='AP')@3"]), "bound AP instead"),
     ],
 )
 def test_what_is_wrong_is_said(call: Any, words: str) -> None:
@@ -183,22 +225,37 @@ def test_what_is_wrong_is_said(call: Any, words: str) -> None:
 def test_no_cutoff_on_large_runs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ir_measures_relative.analysis.labelings._MOST_ROWS", 5)
     with pytest.raises(ValueError, match="give the measure a cutoff, such as @1000"):
-        bounds(RunContext(RUNS), QRELS, ["nDCG"])
-    assert len(bounds(RunContext(RUNS), QRELS, ["nDCG@3"])) == 3
+        bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG"])
+    assert len(bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG@3"])) == 3
 
 
 def test_qrels_without_a_relevant_document() -> None:
     qrels = {"q1": {"A": 0}, "q2": {"A": 0}}
-    found = bounds(RunContext(RUNS), qrels, ["nDCG@3", "AP@3", "NRG@3", "P@3"])
+    found = bounds(RunContext(RUNS, grades=(0, 1)), qrels, ["nDCG@3", "AP@3", "NRG@3", "P@3"])
     assert (found["lower"] == 0).all() and (found["value"] == 0).all() and (found["upper"] > 0).all()
-    odds = verdicts(RunContext(RUNS), qrels, ["nDCG@3"], odds="pool")
+    odds = verdicts(RunContext(RUNS, grades=(0, 1)), qrels, ["nDCG@3"], odds="pool")
     assert odds["probability"].between(0, 1).all()
 
 
 def test_priors_that_judgments_choose_are_said_to_stay() -> None:
-    context = RunContext(RUNS, priors=BestOfOtherGroups(), groups={"a": "g", "b": "h", "c": "h"})
+    groups = {"a": "g", "b": "h", "c": "h"}
+    context = RunContext(RUNS, priors=BestOfOtherGroups(), groups=groups, grades=(0, 1))
     with pytest.warns(RelativeWarning, match="the priors are taken to stay"):
         bounds(context, QRELS, ["NRG@3"])
+
+
+def test_grades_that_few_relevant_documents_show() -> None:
+    """A warning, where the scale of a graded measure may well go on; none for a binary one, or with enough judged."""
+    with pytest.warns(
+        RelativeWarning, match=r"only 3 .* taken to have no higher grade than these, 1: .*\(0, 1\)"
+    ):
+        bounds(RunContext(RUNS), QRELS, ["nDCG@3", "NRG@3", "ERR@3"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bounds(RunContext(RUNS), QRELS, ["P@3", "AP@3", "SDCG(max_rel=2)@3"])
+        bounds(RunContext(RUNS, grades=(0, 3)), QRELS, ["nDCG@3"])
+        enough = {q: docs | {f"n{i}": 1 for i in range(30)} for q, docs in QRELS.items()}
+        bounds(RunContext(RUNS), enough, ["nDCG@3"])
 
 
 @pytest.mark.slow

@@ -31,7 +31,7 @@ def test_columns_behind_each_measure() -> None:
     pd.testing.assert_frame_equal(found[plain.columns], plain)
     runs = {n: f.rename(columns={"qid": "query_id", "docno": "doc_id"}) for n, f in SYSTEMS.items()}
     judged = QRELS[QRELS["qid"].isin(TOPICS["qid"])].set_axis(["query_id", "doc_id", "relevance"], axis=1)
-    expected = bounds(RunContext(runs), judged, ["nDCG@2"])
+    expected = bounds(RunContext(runs, grades=(0, 1)), judged, ["nDCG@2"])
     assert found["nDCG@2 lower"].tolist() == expected["lower"].tolist()
     assert found["nDCG@2 upper"].tolist() == expected["upper"].tolist()
     assert ((found["nDCG@2 lower"] <= found["nDCG@2"]) & (found["nDCG@2"] <= found["nDCG@2 upper"])).all()

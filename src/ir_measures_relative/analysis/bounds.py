@@ -32,13 +32,15 @@ def bounds(
     *,
     elsewhere: int = 0,
     jobs: int = 1,
+    residual: bool = False,
 ) -> pd.DataFrame:
     """The least and the greatest value of each run, over all labels that its open documents could have.
 
     The open documents of a query are the unjudged ones that any run of the context holds in its top k, k the
     measure's cutoff. A label is shared by all that looks at it: the run, its priors, the ideal ranking. Labels of
     binary measures are relevant or not; of graded ones, any grade from the lowest to the highest of the context's
-    ``grades`` (else of the qrels). Topics are independent, so the extreme of a mean is the mean of the extremes.
+    ``grades``, else of the qrels, with a warning where these hold few relevant documents. Topics are independent, so
+    the extreme of a mean is the mean of the extremes.
 
     Args:
         context: the runs. Each is scored as the member that it is; add a newcomer to the context to bound it.
@@ -48,15 +50,19 @@ def bounds(
         elsewhere: how many further documents a query, which no run holds in its top, may turn out relevant: they
             make ideal rankings better, and recall lower.
         jobs: as for :func:`verdicts`; of one run, AP_Rareness alone makes use of them.
+        residual: RBP's: adds to its intervals what may follow the end of each ranking, ``p^min(length, k)``, as in
+            ``MED(base='RBP')``. Left out otherwise, since RBP@k of ir_measures never counts what it does not see, so
+            that no judgments carry it there. Other measures have no residual.
 
     Returns:
         a DataFrame with one row a run and measure: ``name``, ``measure``, ``lower``, ``value`` (what
         :meth:`RunContext.evaluate` gives), ``upper``, and ``exact``, whether labels attain both ends; with
         ``perquery`` also ``query_id``. No labels carry the value outside, also where not ``exact``. (The value
-        itself may lie outside with ``judged_only``, which is the bias of leaving unjudged documents out.)
+        itself may lie outside with ``judged_only``, which is the bias of leaving unjudged documents out, and with
+        ``gains`` by which each judged document gains.)
 
     Raises:
-        ValueError: a measure that cannot be bounded; what :meth:`RunContext.evaluate` raises.
+        ValueError: a measure that cannot be bounded; ``residual`` without RBP; what :meth:`RunContext.evaluate` raises.
 
     Example:
         >>> from ir_measures_relative import RunContext, bounds
@@ -71,10 +77,11 @@ def bounds(
     check_work(jobs)
     parsed, judged = parse_measures(measures), context.judged(qrels)
     check_bounded(judged, parsed)
+    check_residual(residual, parsed)
     names, query_ids = judged.names, judged.judgments.query_ids
     tables = []
     for measure in parsed:
-        model = model_of(measure, judged, elsewhere)
+        model = model_of(measure, judged, elsewhere, residual)
         model.jobs = jobs
         value = values_of(judged, measure, model)
         interval = settled(model.one(), value, model)
@@ -105,6 +112,14 @@ def check_bounded(judged: JudgedContext, measures: Sequence[ir_measures.Measure]
         warn_of_judged_priors(judged)
 
 
+def check_residual(residual: bool, measures: Sequence[ir_measures.Measure]) -> None:
+    """Raises ValueError for a residual of measures that have none."""
+    if not isinstance(residual, bool):
+        raise ValueError(f"residual={residual!r} is not allowed; it must be True or False")
+    if residual and not any(m.NAME == "RBP" for m in measures):
+        raise ValueError("residual=True is about RBP, and none of the measures is RBP; leave it out")
+
+
 def values_of(judged: JudgedContext, measure: ir_measures.Measure, model: Model) -> FloatArray:
     """The value of every run on the judgments as they are, shape (runs, queries)."""
     if not is_relative(measure):
@@ -124,7 +139,7 @@ def settled(interval: Interval, value: FloatArray, model: Model) -> Interval:
     """The interval, whose ends are the value where only rounding keeps them from it, or nothing is open."""
     lower = np.where(np.abs(interval.lower - value) <= TOLERANCE, value, interval.lower)
     upper = np.where(np.abs(interval.upper - value) <= TOLERANCE, value, interval.upper)
-    closed = np.bincount(model.open_docs.docs.query[model.open], minlength=value.shape[-1]) == 0
+    closed = model.closed()
     return Interval(
         np.where(closed, value, lower), np.where(closed, value, upper), np.where(closed, True, interval.exact)
     )

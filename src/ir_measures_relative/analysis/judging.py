@@ -74,7 +74,7 @@ def judge_next(
     a, b = pairs_of(context)
     if between is not None:
         names = context.names
-        if isinstance(between, str) or len(between) != 2 or between[0] == between[1]:
+        if not isinstance(between, (tuple, list)) or len(between) != 2 or between[0] == between[1]:
             raise ValueError(f"between={between!r} must be the names of two runs, such as ('BM25', 'ANCE')")
         unknown = [name for name in between if name not in names]
         if unknown:

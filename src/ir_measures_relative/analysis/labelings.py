@@ -18,6 +18,8 @@ from ..messages import warn
 
 # So many rows of rankings may hold unjudged documents before a measure must have a cutoff.
 _MOST_ROWS = 5_000_000
+# A grade that one relevant document in twenty has is on none of so many with a chance of one in twenty.
+_ENOUGH_RELEVANT = 60
 
 
 class OpenDocuments:
@@ -72,8 +74,19 @@ class OpenDocuments:
         return self.completed.positions_of_runs(self.docs, self.cutoff, judged_only)
 
     def labels(self, judged_only: bool = False) -> IntArray:
-        """The labels that an open document may have; a negative one would leave it unjudged to ``judged_only``."""
+        """The labels that an open document may have; a negative one would leave it unjudged to ``judged_only``.
+
+        Warns where they are those of so few relevant documents that the scale may well have higher ones, which would
+        make proofs of what is none. Many relevant documents show all grades, or are of a binary scale.
+        """
         low, high = self.completed.grades
+        relevant = int((self.docs.grade > 0).sum())
+        if self.judged.context.grades is None and relevant < _ENOUGH_RELEVANT and self.open.any():
+            warn(
+                f"only {relevant} documents are judged relevant, and unjudged ones are taken to have no higher grade "
+                f"than these, {high}: say which grades there are with RunContext(…, grades=({low}, {high})), or more",
+                self.judged.context,
+            )
         return np.arange(0 if judged_only else low, high + 1)
 
     def sums(self, values: FloatArray, among: BoolArray) -> FloatArray:

@@ -36,11 +36,13 @@ def chances_of(model: Model, odds: Odds) -> FloatArray:
     result = np.zeros(len(rows))
     for i, (query, doc) in enumerate(zip(docs.query_ids[docs.query[rows]], ids, strict=True)):
         if open_docs.listed[rows[i]]:
-            result[i] = chance = odds(query, doc)
-            if not 0 <= chance <= 1:
+            chance = odds(query, doc)
+            if not isinstance(chance, (int, float, np.number)) or not 0 <= chance <= 1:
                 raise ValueError(
-                    f"odds: the chance of document {doc!r} of query {query!r} is {chance}; it must be from 0 to 1"
+                    f"odds: the chance of document {doc!r} of query {query!r} is {chance!r}; it must be a number from "
+                    "0 to 1"
                 )
+            result[i] = chance
     return result
 
 

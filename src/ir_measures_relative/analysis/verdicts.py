@@ -16,7 +16,7 @@ from ..measures.declaration import parse_measures
 from .bounding.measures import model_of
 from .bounding.model import TOLERANCE, Interval, Model
 from .bounding.tasks import check_work
-from .bounds import check_bounded, settled, values_of
+from .bounds import check_bounded, check_residual, settled, values_of
 from .odds import Odds, chances_of, probabilities, settled_probabilities
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def verdicts(
     perquery: bool = False,
     *,
     elsewhere: int = 0,
+    residual: bool = False,
     odds: Odds | None = None,
     samples: int = 1000,
     seed: int = 0,
@@ -50,6 +51,7 @@ def verdicts(
         measures: as for :func:`bounds`.
         perquery: one row a query instead.
         elsewhere: as for :func:`bounds`.
+        residual: as for :func:`bounds`; odds stay those of the labels alone.
         odds: adds ``probability``, the chance that M(name) > M(other), ties counting half: with ``"pool"`` from how
             often the judged documents that stand in the rankings as an open one does are relevant; or a function
             from query id and document id to the chance that the document is relevant (a classifier, an LLM judge).
@@ -87,17 +89,20 @@ def verdicts(
     check_work(jobs, time_limit)
     parsed, judged = parse_measures(measures), context.judged(qrels)
     check_bounded(judged, parsed)
+    check_residual(residual, parsed)
     if odds is not None and perquery:
         raise ValueError("odds are those of the mean over queries; leave perquery=True out")
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
         raise ValueError(f"samples={samples!r} is not allowed; it must be a whole number of at least 1")
-    if not (isinstance(spread, (int, float)) and 0 <= spread < 100):
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed={seed!r} is not allowed; it must be a whole number from 0 up")
+    if isinstance(spread, bool) or not (isinstance(spread, (int, float)) and 0 <= spread < 100):
         raise ValueError(f"spread={spread!r} is not allowed; it must be a number of at least 0, such as 0.8")
     a, b = pairs_of(context)
     names, query_ids = object_array(judged.names), judged.judgments.query_ids
     tables = []
     for measure in parsed:
-        model = model_of(measure, judged, elsewhere)
+        model = model_of(measure, judged, elsewhere, residual)
         model.jobs, model.time_limit = jobs, time_limit
         value, interval = differences(judged, measure, model, a, b)
         counts = movable(model, a, b, interval)

@@ -128,16 +128,26 @@ class _Shapley(RelativeMeasure):
 
     def contributions(self, comparison: Comparison) -> Contributions:
         """The mean over all orders of the residual gain of each document found, and what it adds."""
-        name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
+        name, cutoff, p = map(self.get, ("base", "cutoff", "p"))
         base = ADDITIVE[name]
         docs, gain = judged_gains(comparison.judgments, base, *map(self.get, ("rel", "dcg", "gains")))
-        own = base.seen(comparison.positions(docs, cutoff, judged_only), p)
-        found = np.flatnonzero(own)
-        new = np.zeros(len(docs))
-        new[found] = self._is_new(comparison, docs, found)
+        new, own = self._chances(comparison, docs)
         assert base.normalizer is not None
         norm = base.normalizer(Residual(gain, docs.query, docs.n_queries), cutoff, p)
         return Contributions(docs, gain * new, ratio(gain * new * own, norm[docs.query]))
+
+    def shares(self, comparison: Comparison, docs: Judgments) -> FloatArray:
+        """What each of some documents adds per gain, before it is divided by N."""
+        new, own = self._chances(comparison, docs)
+        return new * own
+
+    def _chances(self, comparison: Comparison, docs: Judgments) -> tuple[FloatArray, FloatArray]:
+        """That a document is new when the system comes, 0 where it does not hold it; and that it is seen there."""
+        name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
+        own = ADDITIVE[name].seen(comparison.positions(docs, cutoff, judged_only), p)
+        found, new = np.flatnonzero(own), np.zeros(len(docs))
+        new[found] = self._is_new(comparison, docs, found)
+        return new, own
 
     def _is_new(self, comparison: Comparison, docs: Judgments, found: IntArray) -> FloatArray:
         """For some of the documents, the chance that no system has shown them before the evaluated one comes."""

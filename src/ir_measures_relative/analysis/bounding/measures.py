@@ -22,6 +22,7 @@ from .cascade import Cascade
 from .chance import GainsAboveChance, Pool, PrecisionsAboveChance
 from .coverage import Coverage
 from .first import Best
+from .followed import Followed
 from .model import Model
 from .normalized import Normalized
 from .precisions import Precisions
@@ -32,8 +33,10 @@ from .residual import Residual
 Maker: TypeAlias = Callable[[ir_measures.Measure, OpenDocuments], Model]
 
 
-def model_of(measure: ir_measures.Measure, judged: JudgedContext, elsewhere: int = 0) -> Model:
-    """The model of a measure.
+def model_of(
+    measure: ir_measures.Measure, judged: JudgedContext, elsewhere: int = 0, residual: bool = False
+) -> Model:
+    """The model of a measure; RBP's with its residual, where that is asked for.
 
     Raises:
         ValueError: a measure without one; says which have one.
@@ -42,10 +45,16 @@ def model_of(measure: ir_measures.Measure, judged: JudgedContext, elsewhere: int
         raise ValueError(f"elsewhere={elsewhere!r} is not allowed; it must be a whole number from 0 up")
     if measure.NAME == "TaSC":
         return _tasc(measure, judged, elsewhere)
+    if measure.NAME == "MED":
+        raise ValueError(
+            f"{measure} is itself the largest difference over all labels; bound {measure.get('base')} instead"
+        )
     make = MODELS.get(_kind(measure))
     if make is None:
         known = sorted({f"{name}(base={base!r})" if base else name for name, base in MODELS} | {"TaSC"})
         raise ValueError(f"{measure} cannot be bounded yet; these can: {', '.join(known)}")
+    if residual and measure.NAME == "RBP":
+        make = _rbp_and_what_follows
     return make(measure, open_documents(judged, _get(measure, "cutoff"), elsewhere))
 
 
@@ -72,7 +81,13 @@ def _graded(measure: ir_measures.Measure, open_docs: OpenDocuments) -> tuple[Flo
     """The gain of every judged document, and the gains that a label can give, ascending."""
     dcg, gains = _get(measure, "dcg", "log2"), _get(measure, "gains")
     labels = open_docs.labels(_get(measure, "judged_only", False))
-    return gain_of(open_docs.docs.grade, dcg, gains), np.unique(gain_of(labels, dcg, gains))
+    levels = np.unique(gain_of(labels, dcg, gains))
+    if levels[0] > 0 and not open_docs.listed.all():
+        raise ValueError(
+            f"{measure}: every judged document has a gain, so that judgments elsewhere would always change the ideal; "
+            "leave elsewhere out"
+        )
+    return gain_of(open_docs.docs.grade, dcg, gains), levels
 
 
 def _binary(weight: Callable[[ir_measures.Measure, OpenDocuments], FloatArray]) -> Maker:
@@ -93,13 +108,25 @@ def _of_p(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
     return _in_top(measure, open_docs) / float(_get(measure, "cutoff"))
 
 
-def _of_rbp(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
-    if _get(measure, "rel", 1 if measure.NAME == "NRG" else None) is None:
+def _check_rel(measure: ir_measures.Measure) -> None:
+    if measure.NAME == "RBP" and _get(measure, "rel") is None:
         raise ValueError(
             f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
         )
+
+
+def _of_rbp(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
+    _check_rel(measure)
     p = float(_get(measure, "p"))
-    return (1.0 - p) * persistence(p)(open_docs.positions(_get(measure, "judged_only", False)))
+    seen: FloatArray = persistence(p)(open_docs.positions(_get(measure, "judged_only", False)))
+    return (1.0 - p) * seen
+
+
+def _rbp_and_what_follows(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    _check_rel(measure)
+    position = open_docs.positions(_get(measure, "judged_only", False))
+    gain = _relevant(measure, open_docs).astype(np.float64)
+    return Followed(open_docs, position, gain, float(_get(measure, "p")))
 
 
 def _survival(measure: ir_measures.Measure, open_docs: OpenDocuments, base: str) -> FloatArray:
@@ -119,11 +146,13 @@ def _survival(measure: ir_measures.Measure, open_docs: OpenDocuments, base: str)
 
 
 def _of_nrg_p(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
-    return _survival(measure, open_docs, "P") * _of_p(measure, open_docs)
+    of_p = _in_top if measure.get("norm") is None else _of_p
+    return _survival(measure, open_docs, "P") * of_p(measure, open_docs)
 
 
 def _of_nrg_rbp(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
-    return _survival(measure, open_docs, "RBP") * _of_rbp(measure, open_docs)
+    norm = 1.0 - float(_get(measure, "p")) if measure.get("norm") is None else 1.0
+    return _survival(measure, open_docs, "RBP") * _of_rbp(measure, open_docs) / norm
 
 
 def _of_unique_rel(measure: ir_measures.Measure, open_docs: OpenDocuments) -> FloatArray:
@@ -145,17 +174,17 @@ def _of_p_rareness(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Fl
 
 def _sdcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     low, high, cutoff = measure["min_rel"], measure["max_rel"], measure["cutoff"]
-    labels = open_docs.labels()
+    lowest, highest = open_docs.completed.grades
     grade = np.clip(open_docs.docs.grade, low, high)
     scale = float(discount(np.arange(1, cutoff + 1)).sum()) * (high - low)
-    least, greatest = (float(np.clip(end, low, high) - low) for end in (labels[0], max(labels[-1], high)))
+    least, greatest = (float(np.clip(end, low, high) - low) for end in (lowest, max(highest, high)))
     weight = discount(open_docs.positions()) / scale
     return Additive(open_docs, weight, (grade - low).astype(np.float64), least, greatest)
 
 
 def _ndcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     positions = open_docs.positions(_get(measure, "judged_only", False))
-    return Normalized(open_docs, positions, *_graded(measure, open_docs), open_docs.cutoff)
+    return Normalized(open_docs, discount(positions), *_graded(measure, open_docs), open_docs.cutoff)
 
 
 def _rr(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
@@ -172,10 +201,26 @@ def _nrg_rr(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     return Best(open_docs, worth * _survival(measure, open_docs, "RR"), _relevant(measure, open_docs))
 
 
-def _nrg_ndcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
-    positions = open_docs.positions(measure.get("judged_only"))
+def _nrg_ndcg(measure: RelativeMeasure, open_docs: OpenDocuments) -> Model:
     survival = _survival(measure, open_docs, "nDCG")
-    return Residual(open_docs, survival, positions, *_graded(measure, open_docs))
+    seen = discount(open_docs.positions(measure.get("judged_only")))
+    gain, levels = _graded(measure, open_docs)
+    if measure.get("norm") is None:
+        return Additive(open_docs, seen * survival, gain, levels[0], levels[-1])
+    if measure.get("norm") == "ideal":
+        return Normalized(open_docs, seen * survival, gain, levels, open_docs.cutoff)
+    return Residual(open_docs, survival, seen, gain, levels)
+
+
+def _shapley(measure: RelativeMeasure, open_docs: OpenDocuments) -> Model:
+    name, cutoff, p = map(measure.get, ("base", "cutoff", "p"))
+    runs = range(len(open_docs.judged.names))
+    share = np.array([measure.shares(open_docs.comparison(i), open_docs.docs) for i in runs])
+    weight = share.reshape(len(runs), len(open_docs.docs))
+    if name == "nDCG":
+        return Normalized(open_docs, weight, *_graded(measure, open_docs), cutoff)
+    norm = float(cutoff) if name == "P" else 1.0 / (1.0 - p)
+    return Additive(open_docs, weight / norm, _relevant(measure, open_docs).astype(np.float64), 0.0, 1.0)
 
 
 def _ap(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
@@ -218,7 +263,7 @@ def _ap_ue(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
 
 def _ndcg_ue(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     positions = open_docs.positions(measure.get("judged_only"))
-    model = GainsAboveChance(open_docs, positions, *_graded(measure, open_docs), open_docs.cutoff)
+    model = GainsAboveChance(open_docs, discount(positions), *_graded(measure, open_docs), open_docs.cutoff)
     model.pool, model.version = _pool(measure, open_docs), measure.get("version")
     return model
 
@@ -278,4 +323,5 @@ MODELS: dict[tuple[str, str | None], Maker] = {
     ("NRG", "RBP"): _binary(_of_nrg_rbp),
     ("NRG", "RR"): _nrg_rr,
     ("P_Rareness", None): _binary(_of_p_rareness),
+    ("Shapley", None): _shapley,
 }

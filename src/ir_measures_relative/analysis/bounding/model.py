@@ -60,6 +60,12 @@ class Model(ABC):
     def open(self) -> BoolArray:
         return self.open_docs.open
 
+    def closed(self) -> BoolArray:
+        """In which queries the judgments leave nothing open."""
+        counts = np.bincount(self.open_docs.docs.query[self.open], minlength=self.open_docs.n_queries)
+        result: BoolArray = counts == 0
+        return result
+
     @abstractmethod
     def value(self) -> FloatArray:
         """The value of every run where no open document has a gain, shape (runs, queries)."""

@@ -1,4 +1,4 @@
-"""nDCG: a sum over the documents of a run, over the same sum of the best ranking there could be."""
+"""nDCG and its like: a sum over the documents of a run, over the DCG of the best ranking there could be."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .model import Interval, Model
 
 
 class Normalized(Model):
-    """nDCG, exact for a run and for the difference of two.
+    """A sum over the ideal DCG of the judgments, exact for a run and for the difference of two.
 
     For given numbers of open documents at each gain the ideal is fixed, and the larger gains go to the documents with
     the larger weights; so the extremes are those of :func:`greatest_ratio`.
 
     Args:
-        position: of every document in every run, shape (runs, documents).
+        weight: what each document counts per gain in every run, at least 0; shape (runs, documents).
         gain: of every judged document.
         levels: the gains that a label can give, ascending.
         cutoff: the depth of the ideal ranking.
@@ -29,7 +29,7 @@ class Normalized(Model):
     def __init__(
         self,
         open_docs: OpenDocuments,
-        position: IntArray,
+        weight: FloatArray,
         gain: FloatArray,
         levels: FloatArray,
         cutoff: int | None,
@@ -37,7 +37,7 @@ class Normalized(Model):
         super().__init__(open_docs)
         docs, n = open_docs.docs, open_docs.n_queries
         self.gain = np.where(self.open, 0.0, gain)
-        self.weight = discount(position)
+        self.weight = weight
         self.cutoff = cutoff
         self._ideal = ideal_dcg(self.gain, docs.query, n, cutoff)
         self._rows = np.flatnonzero(self.open)

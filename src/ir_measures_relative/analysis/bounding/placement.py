@@ -61,6 +61,13 @@ def place(
     return chosen
 
 
+def ideal_of(gains: FloatArray, cutoff: int | None) -> FloatArray:
+    """The DCG@cutoff of each row's gains, highest first."""
+    k = gains.shape[1] if cutoff is None else min(cutoff, gains.shape[1])
+    result: FloatArray = -np.sort(-gains, axis=1)[:, :k] @ discount.up_to(k)[1:]
+    return result
+
+
 def places(chosen: BoolArray, cutoff: int | None) -> FloatArray:
     """What the place of each chosen document in the ideal counts, 0 for the others; documents as in :func:`place`."""
     rank: IntArray = np.cumsum(chosen, axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -9,8 +10,10 @@ import numpy as np
 from ...arrays import BoolArray, FloatArray, IntArray, rank_within, ratio
 from ...measures.gains import discount, ideal_dcg
 from ..labelings import OpenDocuments
+from .every_label import greatest_of_all
 from .model import TOLERANCE, Interval, Model
 from .placement import place, places
+from .residual_branches import branched_difference
 from .residual_pairs import greatest_difference, side_of
 
 # Steps of the search for weights of the ideal: each halves what is left, more or less.
@@ -39,12 +42,13 @@ class Residual(Model):
     One run, binary labels: exact. For a fixed λ the labels that maximize ``Σ residual gain·seen - λ·ideal`` are found
     by :func:`place`; Dinkelbach's iteration on λ gives the extreme ratio. Graded labels: the least value is exact too,
     since ``Σ … - λ·ideal`` is concave in the gains, and so is least where each is the least or the greatest. The
-    greatest is bounded by ideals with other placements of the documents than the best one, which are never above the
-    ideal; so is the difference of two runs.
+    greatest is exact where few of the run's documents are open, by :mod:`.every_label`; else it is bounded by ideals
+    with other placements of the documents than the best one, which are never above the ideal. For the difference of
+    two runs see :mod:`.residual_pairs`.
 
     Args:
         survival: the chance that each document was left to find, for every run; shape (runs, documents).
-        position: of every document in every run.
+        seen: the chance that a searcher looks at each document, in every run.
         gain: of every judged document.
         levels: the gains that a label can give, ascending.
     """
@@ -53,7 +57,7 @@ class Residual(Model):
         self,
         open_docs: OpenDocuments,
         survival: FloatArray,
-        position: IntArray,
+        seen: FloatArray,
         gain: FloatArray,
         levels: FloatArray,
     ) -> None:
@@ -61,7 +65,7 @@ class Residual(Model):
         self.gain = np.where(self.open, 0.0, gain)
         self.levels = levels
         self.survival = survival
-        self.weight = discount(position) * survival
+        self.weight = seen * survival
         top = np.where(self.open, levels[-1], self.gain)
         self.columns = np.flatnonzero(top > 0)
         self.query = open_docs.docs.query[self.columns]
@@ -74,10 +78,19 @@ class Residual(Model):
         return self.open_docs.cutoff
 
     def value(self) -> FloatArray:
-        docs, n = self.open_docs.docs, self.open_docs.n_queries
         found = self.open_docs.sums(self.weight * self.gain, ~self.open)
-        ideal = np.array([ideal_dcg(row * self.gain, docs.query, n, self.cutoff) for row in self.survival])
-        return ratio(found, ideal.reshape(found.shape))
+        return ratio(found, self._ideals(self.gain))
+
+    def _ideals(self, gain: FloatArray) -> FloatArray:
+        """The ideal of every run where the documents have these gains, shape (runs, queries)."""
+        docs, n = self.open_docs.docs, self.open_docs.n_queries
+        rows = [ideal_dcg(row * gain, docs.query, n, self.cutoff) for row in self.survival]
+        return np.array(rows).reshape(len(self.survival), n)
+
+    @cached_property
+    def _ends_of_ideals(self) -> tuple[FloatArray, FloatArray]:
+        """Where no open document has a gain, and where all have the highest."""
+        return self._ideals(self.gain), self._ideals(np.where(self.open, self.levels[-1], self.gain))
 
     def sorted_by(self, run: int) -> Sorted:
         """The documents in the order of the run's residual gains."""
@@ -150,8 +163,13 @@ class Residual(Model):
         upper = greatest_ratio(docs, found, self.cutoff)
         if len(self.levels) <= 2:
             return lower, upper, np.ones(len(lower), dtype=bool)
-        bound = np.maximum(relaxed_ratio(docs, found, self.cutoff), upper)
-        return lower, bound, bound - upper <= TOLERANCE
+        shares = self.levels / self.levels[-1]
+        best = greatest_of_all(found, docs.residual, docs.forced, shares, self.cutoff)
+        rest = np.flatnonzero(np.isnan(best))
+        best[rest] = np.maximum(relaxed_ratio(docs.at(rest), found[rest], self.cutoff), upper[rest])
+        exact = np.ones(len(best), dtype=bool)
+        exact[rest] = best[rest] - upper[rest] <= TOLERANCE
+        return lower, best, exact
 
     def _simple(self, run: int, docs: Sorted, found: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
         """From the least and the greatest of the sum, and of the ideal."""
@@ -201,23 +219,18 @@ class Residual(Model):
         bound[:] = one.upper[np.repeat(a, n), query] - one.lower[np.repeat(b, n), query]
         reached[:] = bound
         if len(some):
-            bound[some], reached[some] = greatest_difference(
-                first.at(some), second.at(some), forced[some], rows[some] >= 0, self.cutoff
-            )
+            sides, fixed, real = (first.at(some), second.at(some)), forced[some], rows[some] >= 0
+            found = greatest_difference(*sides, fixed, real, self.cutoff)
+            shares = self.levels / self.levels[-1]
+            bound[some], reached[some] = branched_difference(*sides, fixed, real, shares, self.cutoff, *found)
         return bound.reshape(len(a), n), reached.reshape(len(a), n)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         docs, n, least = self.open_docs.docs, self.open_docs.n_queries, np.zeros(self.open_docs.n_queries)
         result = np.zeros(len(docs))
         for run, sign in ((a, 1.0), (b, -1.0)):
-            full = ideal_dcg(
-                self.survival[run] * np.where(self.open, self.levels[-1], self.gain),
-                docs.query,
-                n,
-                self.cutoff,
-            )
+            known, full = (ends[run] for ends in self._ends_of_ideals)
             result += sign * self.weight[run] * ratio(np.full(n, self.levels[-1]), full)[docs.query]
-            known = ideal_dcg(self.survival[run] * self.gain, docs.query, n, self.cutoff)
             least = np.maximum(least, ratio(full - known, full))
         count = np.maximum(np.bincount(docs.query[self.open], minlength=n), 1)
         survives = np.maximum(self.survival[a], self.survival[b])
