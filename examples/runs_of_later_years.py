@@ -92,18 +92,24 @@ def groups_left_out(
         yield "others", pool(context, qrels, [n for n in context.names if n not in out], 10), top, out
 
 
+PARTS = ("later", "judge", "elsewhere", "groups")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument(
-        "--parts", default="later,judge,elsewhere,groups", help="what to compute (default: all)"
+        "--parts", nargs="+", choices=PARTS, default=PARTS, help="what to compute (default: all)"
     )
     arguments = parser.parse_args()
+    for part in ("runs", "later", "qrels.txt.gz", "groups.csv"):
+        if not (arguments.folder / part).exists():
+            parser.error(f"{arguments.folder} holds no {part}")
     warnings.simplefilter("ignore", RelativeWarning)
     old, new = (RunContext.from_trec(arguments.folder / name) for name in ("runs", "later"))
-    qrels, parts = read_qrels(arguments.folder / "qrels.txt.gz"), arguments.parts.split(",")
+    qrels, parts = read_qrels(arguments.folder / "qrels.txt.gz"), arguments.parts
     context = RunContext({**old.runs, **new.runs}, grades=(0, 3))
     if "later" in parts:
         later_against_official(context, qrels, new.names)

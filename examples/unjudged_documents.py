@@ -239,6 +239,9 @@ def calibration(
     )
 
 
+PARTS = ("newcomers", "widths", "costs", "calibration")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
@@ -249,12 +252,15 @@ def main() -> None:
     )
     parser.add_argument("--pictures", type=Path, help="a folder to put the pictures of the page in")
     parser.add_argument(
-        "--parts", default="newcomers,widths,costs,calibration", help="what to compute (default: %(default)s)"
+        "--parts", nargs="+", choices=PARTS, default=PARTS, help="what to compute (default: all)"
     )
     parser.add_argument("--repeats", type=int, default=6, help="pools to hide (default: %(default)s)")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore", RelativeWarning)
-    parts = arguments.parts.split(",")
+    for part in ("runs", "qrels.txt.gz"):
+        if not (arguments.campaign / part).exists():
+            parser.error(f"{arguments.campaign} holds no {part}")
+    parts = arguments.parts
     qrels = read_qrels(arguments.campaign / "qrels.txt.gz")
     runs = dict(RunContext.from_trec(arguments.campaign / "runs").runs)
     context = RunContext(runs, grades=(0, int(qrels["relevance"].max())))

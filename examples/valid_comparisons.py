@@ -100,6 +100,9 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, default=2000, help="(default: %(default)s)")
     parser.add_argument("--resamples", type=int, default=999, help="of randomization and bootstrap")
     args = parser.parse_args()
+    for part in ("runs", "qrels.txt.gz"):
+        if not (args.folder / part).exists():
+            parser.error(f"{args.folder} holds no {part}")
     qrels = str(args.folder / "qrels.txt.gz")
     context = RunContext.from_trec(args.folder / "runs")
     a, b = args.candidate, args.production

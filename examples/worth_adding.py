@@ -34,6 +34,9 @@ def main() -> None:
     parser.add_argument("--candidates", nargs=2, default=["colbert_rankgpt4o", "colbert_set-encoder-large"])
     parser.add_argument("--picture", help="where to put the picture of the sweep")
     args = parser.parse_args()
+    for part in ("runs", "later", "qrels.txt.gz"):
+        if not (args.folder / part).exists():
+            parser.error(f"{args.folder} holds no {part}")
     qrels = str(args.folder / "qrels.txt.gz")
     deployed = RunContext.from_trec(args.folder / "runs")
     runs = {name: args.folder / "later" / f"{name}.gz" for name in args.candidates}
@@ -50,7 +53,7 @@ def main() -> None:
     show(table.drop(columns=["name", "other", "p_corrected", "topics"]))
 
     print("Does each add anything? One-sided intervals\n")
-    table = adds(context, qrels, ["UniqueRel(rel=2)@10", "NRG@10"], args.candidates, deployed.names)
+    table = adds(context, qrels, ["UniqueRel(rel=2)@10"], args.candidates, deployed.names)
     show(table.drop(columns=["p_corrected", "topics"]))
 
     print(f"What {args.candidates[0]} finds that nobody does, on the topic where it finds most\n")

@@ -19,7 +19,7 @@ from .arrays import BoolArray, FloatArray, IntArray
 from .ids import WordArray
 from .judgments import Judgments
 from .measures.declaration import needs_subtopics
-from .messages import warn
+from .messages import kind_of, warn
 from .priors import matching
 from .rankings import Rankings
 
@@ -376,6 +376,13 @@ class Comparison:
         if name not in self.judged.index:
             raise ValueError(f"ref={name!r} is not a run of the context; its runs are {list(names)}")
         return self.context.runs[name]
+
+
+def check_is_context(context: object) -> None:
+    """Raises TypeError for what is not a :class:`RunContext`, such as a dict of runs."""
+    if not hasattr(context, "judged_columns"):
+        remedy = "RunContext(runs)" if isinstance(context, Mapping) else "a RunContext"
+        raise TypeError(f"the context is {kind_of(context)}; give {remedy}")
 
 
 def check_queries(judged: JudgedContext, rankings: Rankings, *, may_be_batch: bool = False) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from ir_measures import SDCG
 
 from ir_measures_relative import (
     BestOfOtherGroups,
@@ -277,3 +278,33 @@ def test_hide_and_reveal(robust03: Any, depth: int) -> None:
         assert {"better": difference > 0, "worse": difference < 0, "equal": np.isclose(difference, 0)}.get(
             row.verdict, True
         )
+
+
+def test_a_tie_that_rounding_hides_is_a_tie() -> None:
+    """The differences of the topics add up to 0, and to 8e-18 by doubles."""
+    found = [2, 3, 0, 0, 0, 0, 1], [0, 0, 1, 0, 0, 2, 3]
+    docs = [f"d{i}" for i in range(10)]
+    runs = {}
+    for name, order, counts in (("one", docs, found[0]), ("two", docs[::-1], found[1])):
+        runs[name] = {f"q{q}": {d: -float(i) for i, d in enumerate(order[:5])} for q in range(len(counts))}
+    qrels = {
+        f"q{q}": {d: int(i < a) for i, d in enumerate(docs[:5])}
+        | {d: int(i < b) for i, d in enumerate(docs[:4:-1])}
+        for q, (a, b) in enumerate(zip(*found, strict=True))
+    }
+    row = verdicts(RunContext(runs, grades=(0, 1)), qrels, ["P@5"]).iloc[0]
+    assert (row["lower"], row["value"], row["upper"], row["verdict"], row["open"]) == (0, 0, 0, "equal", 0)
+    per_topic = verdicts(RunContext(runs, grades=(0, 1)), qrels, ["P@5"], perquery=True)
+    assert 0 < abs(per_topic["value"].to_numpy().mean()) < 1e-16
+
+
+def test_no_label_is_beyond_the_range_of_the_context() -> None:
+    """SDCG's own highest grade counts where the context says nothing."""
+    run = {"q": {"A": 2.0, "B": 1.0}}
+    qrels = {"q": {"B": 0}}
+    found = [
+        bounds(RunContext({"a": run}, grades=grades), qrels, [SDCG(cutoff=1, max_rel=4)]).iloc[0]["upper"]
+        for grades in ((0, 2), (0, 4))
+    ]
+    assert found == [0.5, 1.0]
+    assert bounds(RunContext({"a": run}), qrels, [SDCG(cutoff=1, max_rel=4)]).iloc[0]["upper"] == 1.0

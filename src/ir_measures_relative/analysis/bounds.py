@@ -9,7 +9,7 @@ import ir_measures
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, object_array
-from ..comparison import Comparison, JudgedContext
+from ..comparison import Comparison, JudgedContext, check_is_context
 from ..io.qrels import Qrels
 from ..measures.declaration import is_relative, parse_measures
 from ..scoring import check_campaign
@@ -74,6 +74,7 @@ def bounds(
     """
     import pandas as pd
 
+    check_is_context(context)
     check_work(jobs)
     parsed, judged = parse_measures(measures), context.judged(qrels)
     check_bounded(judged, parsed)

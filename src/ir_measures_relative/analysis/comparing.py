@@ -10,7 +10,7 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray
-from ..comparison import Comparison, JudgedContext
+from ..comparison import Comparison, JudgedContext, check_is_context
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.declaration import is_relative, parse_measures
@@ -99,6 +99,7 @@ def compare(
           name other   mean  other_mean      p  wins  ties  losses
         0  one   two  0.875        0.25  0.125     6     1       1
     """
+    check_is_context(context)
     settings = _settings(test, correction, confidence, resamples, seed)
     parsed = parse_measures(measures)
     _candidates(context, names, priors, baseline)  # for its checks, before the judgments are read
@@ -195,6 +196,7 @@ def adds(
     """
     from tqdm import tqdm
 
+    check_is_context(context)
     settings = _settings(test, correction, confidence, resamples, seed)._replace(greater=True)
     parsed = parse_measures(measures)
     for measure in parsed:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import BoolArray, IntArray
-from ..comparison import Comparison, some
+from ..comparison import Comparison, check_is_context, some
 from ..ids import Ids
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
@@ -57,6 +57,7 @@ def explain(
     """
     import pandas as pd
 
+    check_is_context(context)
     parsed = relative_measure(measure)
     if isinstance(run, str):
         if run not in context.runs:

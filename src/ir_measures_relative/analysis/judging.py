@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 
+from ..comparison import check_is_context
 from ..io.qrels import Qrels
 from ..measures.declaration import parse_measure
 from .bounding.measures import model_of
@@ -66,6 +67,7 @@ def judge_next(
     """
     import pandas as pd
 
+    check_is_context(context)
     check_work(jobs, time_limit)
     parsed, judged = parse_measure(measure), context.judged(qrels)
     check_bounded(judged, [parsed])

@@ -9,7 +9,7 @@ import ir_measures
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..comparison import JudgedContext
+from ..comparison import JudgedContext, check_is_context
 from ..io.qrels import Qrels
 from ..judgments import Judgments
 from ..measures.declaration import parse_measures
@@ -63,11 +63,14 @@ def reusability(
     import pandas as pd
     from tqdm import tqdm
 
+    check_is_context(context)
     parsed, judged = parse_measures(measures), context.judged(qrels)
     check_bounded(judged, [])
     if isinstance(pool_depth, bool) or not isinstance(pool_depth, (int, np.integer)) or pool_depth < 1:
         raise ValueError(f"pool_depth={pool_depth!r} is not allowed; it must be a whole number of at least 1")
     names = context.names
+    if groups is not None and not isinstance(groups, Mapping):
+        raise ValueError(f"groups={groups!r} must be a dict from run name to group name")
     group_of = dict(context.groups if groups is None else groups)
     unknown = [name for name in group_of if name not in names]
     if unknown:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray
-from ..comparison import Comparison, JudgedContext
+from ..comparison import Comparison, JudgedContext, check_is_context
 from ..io.qrels import Qrels
 from ..measures.coverage import Coverage
 from ..measures.declaration import RelativeMeasure
@@ -49,10 +49,10 @@ def select_complementary(
     ``(1/N) · Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))`` for NRG, N from the gains before any prior (1 with
     ``norm=None``); the largest term instead of the sum with base RR; for UniqueRel@k the number of distinct relevant
     documents in their top k; for TaSC what a searcher gains who knows the best of them for each query. It is that of
-    the measure for one run, and may exceed 1 for several, which show more than one ranking can hold. But for base RR
-    it is monotone and submodular. Where the measure is what a run adds to it, as ``NRG(norm='ideal')``, NRG of base P
-    and RBP, and UniqueRel are, the marginals sum to it and the greedy selection reaches at least 1 - 1/e (63 %) of
-    the best group's. The default ``NRG@10`` prefers what is good *for what is left to find*, which is another aim:
+    the measure for one run, and may exceed 1 for several, which show more than one ranking can hold. Except for base
+    RR it is monotone and submodular. Where the measure is what a run adds to it, as ``NRG(norm='ideal')``, NRG of
+    base P and RBP, and UniqueRel are, the marginals sum to it and the greedy selection reaches at least 1 - 1/e
+    (63 %) of the best group's. The default ``NRG@10`` prefers what is good *for what is left to find*, which is another aim:
     no such promise goes with it.
 
     Args:
@@ -84,6 +84,7 @@ def select_complementary(
     """
     import pandas as pd
 
+    check_is_context(context)
     parsed = relative_measure(measure)
     if parsed.RELATIVE_TO != "priors" or parsed.get("prior") is not None:
         raise ValueError(
@@ -96,6 +97,9 @@ def select_complementary(
         )
     if method not in ("greedy", "exact"):
         raise ValueError(f"method={method!r} is not allowed; it must be 'greedy' or 'exact'")
+    is_number = isinstance(time_limit, (int, float)) and not isinstance(time_limit, bool)
+    if not is_number or not time_limit > 0:
+        raise ValueError(f"time_limit={time_limit!r} is not allowed; it must be a number of seconds above 0")
     judged = context.judged(qrels)
     check_campaign(judged)
     coverage = parsed.coverage(judged)

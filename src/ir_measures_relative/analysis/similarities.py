@@ -10,7 +10,7 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray, object_array
-from ..comparison import Comparison, JudgedContext
+from ..comparison import Comparison, JudgedContext, check_is_context
 from ..io.qrels import Qrels
 from ..measures.declaration import RelativeMeasure, parse_measure, parse_measures, registered
 from ..scoring import check_campaign
@@ -63,6 +63,7 @@ def similarity(
     """
     import pandas as pd
 
+    check_is_context(context)
     parsed = [with_reference(measure) for measure in parse_measures(measures)]
     judged = context.judged(qrels)
     names = object_array(judged.names)

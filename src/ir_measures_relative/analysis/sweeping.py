@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..comparison import Comparison
+from ..comparison import Comparison, check_is_context
 from ..io.qrels import Qrels
 from ..priors import matching
 from ..scoring import check_campaign
@@ -73,6 +73,7 @@ def sweep(
     import pandas as pd
     from tqdm import tqdm
 
+    check_is_context(context)
     parsed = relative_measure(measure)
     if parsed.RELATIVE_TO != "priors" or parsed.get("prior") is not None:
         raise ValueError(
@@ -84,6 +85,12 @@ def sweep(
         )
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
         raise ValueError(f"samples={samples!r} is not allowed; it must be a whole number of at least 1")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed={seed!r} is not allowed; it must be a whole number from 0 up")
+    if names is not None and not len(names):
+        raise ValueError("names is empty; give the names of some runs, or leave it out for all")
+    if not isinstance(over, str) and not len(over):
+        raise ValueError("over is empty; give families of priors, 'size' or 'subset'")
     chosen = context.names if names is None else list(names)
     unknown = [n for n in chosen if n not in context.runs]
     if isinstance(names, str) or unknown:

@@ -10,7 +10,7 @@ import ir_measures
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
-from ..comparison import JudgedContext
+from ..comparison import JudgedContext, check_is_context
 from ..io.qrels import Qrels
 from ..measures.declaration import parse_measures
 from .bounding.measures import model_of
@@ -86,6 +86,7 @@ def verdicts(
     """
     import pandas as pd
 
+    check_is_context(context)
     check_work(jobs, time_limit)
     parsed, judged = parse_measures(measures), context.judged(qrels)
     check_bounded(judged, parsed)
@@ -118,7 +119,9 @@ def verdicts(
             exact: BoolArray = interval.exact.reshape(-1)
         else:
             index = {"name": names[a], "other": names[b]}
-            lower, value, upper = (x.mean(axis=1) for x in (interval.lower, value, interval.upper))
+            lower, value, upper = (
+                without_rounding(x.mean(axis=1)) for x in (interval.lower, value, interval.upper)
+            )
             exact, counts = np.asarray(interval.exact.all(axis=1)), counts.sum(axis=1)
         text = {name: pd.Series(column, dtype=str) for name, column in index.items()}
         text["measure"] = pd.Series([str(measure)] * len(exact), dtype=str)
@@ -158,11 +161,14 @@ def differences(
     """The difference of each pair of runs as judged, and its interval; shape (pairs, queries)."""
     values = values_of(judged, measure, model)
     value = values[a] - values[b]
-    value[np.abs(value) <= TOLERANCE] = 0.0
-    interval = settled(model.difference(a, b), value, model)
-    for end in (interval.lower, interval.upper):
-        end[np.abs(end) <= TOLERANCE] = 0.0
-    return value, interval
+    value = without_rounding(value)
+    lower, upper, exact = settled(model.difference(a, b), value, model)
+    return value, Interval(without_rounding(lower), without_rounding(upper), exact)
+
+
+def without_rounding(values: FloatArray) -> FloatArray:
+    """The values, and 0 where only rounding keeps them from it."""
+    return np.where(np.abs(values) <= TOLERANCE, 0.0, values)
 
 
 def movable(model: Model, a: IntArray, b: IntArray, interval: Interval) -> IntArray:

@@ -175,9 +175,11 @@ def _of_p_rareness(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Fl
 def _sdcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     low, high, cutoff = measure["min_rel"], measure["max_rel"], measure["cutoff"]
     lowest, highest = open_docs.completed.grades
+    if open_docs.judged.context.grades is None:  # the measure knows more of the scale than the qrels may show
+        highest = max(highest, high)
     grade = np.clip(open_docs.docs.grade, low, high)
     scale = float(discount(np.arange(1, cutoff + 1)).sum()) * (high - low)
-    least, greatest = (float(np.clip(end, low, high) - low) for end in (lowest, max(highest, high)))
+    least, greatest = (float(np.clip(end, low, high) - low) for end in (lowest, highest))
     weight = discount(open_docs.positions()) / scale
     return Additive(open_docs, weight, (grade - low).astype(np.float64), least, greatest)
 

@@ -1,0 +1,62 @@
+"""What is not a context, and other wrong arguments of the analyses, are told in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ir_measures_relative
+from ir_measures_relative import RunContext, reusability, select_complementary, sweep
+
+RUNS = {"a": {"q": {"A": 2.0, "X": 1.0}}, "b": {"q": {"B": 2.0, "A": 1.0}}}
+QRELS = {"q": {"A": 1, "B": 1}}
+CALLS: dict[str, tuple[Any, ...]] = {
+    "compare": (QRELS, ["nDCG@5"]),
+    "adds": (QRELS, ["UniqueRel@5"]),
+    "sweep": (QRELS,),
+    "select_complementary": (QRELS, 1),
+    "explain": ("a", QRELS),
+    "bounds": (QRELS, ["P@1"]),
+    "verdicts": (QRELS, ["P@1"]),
+    "judge_next": (QRELS, "P@1", 1),
+    "reusability": (QRELS, ["P@1"]),
+    "similarity": (QRELS,),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_dict_is_not_a_context(name: str) -> None:
+    function = getattr(ir_measures_relative, name)
+    with pytest.raises(TypeError, match=r"the context is a dict; give RunContext\(runs\)"):
+        function(RUNS, *CALLS[name])
+    with pytest.raises(TypeError, match="the context is a str; give a RunContext"):
+        function("runs/", *CALLS[name])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"seed": "x"}, "seed='x' is not allowed; it must be a whole number"),
+        ({"seed": -1}, "seed=-1 is not allowed"),
+        ({"names": []}, "names is empty"),
+        ({"over": []}, "over is empty"),
+        ({"over": {}}, "over is empty"),
+    ],
+)
+def test_sweep(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        sweep(RunContext(RUNS), QRELS, **options)
+
+
+@pytest.mark.parametrize("time_limit", ["x", 0, -1, float("nan"), True])
+def test_time_limit(time_limit: Any) -> None:
+    with pytest.raises(
+        ValueError, match="time_limit=.* is not allowed; it must be a number of seconds above 0"
+    ):
+        select_complementary(RunContext(RUNS), QRELS, 1, "UniqueRel@1", method="exact", time_limit=time_limit)
+
+
+def test_groups() -> None:
+    with pytest.raises(ValueError, match="groups='x' must be a dict from run name to group name"):
+        reusability(RunContext(RUNS), QRELS, ["P@1"], groups="x")  # type: ignore[arg-type]
