@@ -16,12 +16,14 @@ import numpy as np
 from . import scoring
 from .analysis.contributions import explain
 from .comparison import JudgedContext
+from .fingerprint import fingerprint
 from .io import datasets
 from .io.pipelines import run_pipelines
 from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from .io.runs import Run, name_runs, read_run, run_files
 from .measures.declaration import parse_measures
 from .messages import kind_of
+from .notebook import table_of_context
 from .priors import Policy, PriorPolicy, policy_of
 from .rankings import Rankings
 
@@ -203,6 +205,10 @@ class RunContext:
     def __repr__(self) -> str:
         return f"RunContext({self.names}, priors={self.priors!r}, reference={self.reference!r})"
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the runs, and what they are to each other."""
+        return table_of_context(self)
+
     @classmethod
     def from_trec(
         cls, paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], **options: Any
@@ -381,6 +387,37 @@ class RunContext:
     ) -> pd.DataFrame:
         """:func:`~ir_measures_relative.explain`, for this context."""
         return explain(self, run, qrels, measure, query_id)
+
+    def fingerprint(self, qrels: Qrels | None = None) -> dict[str, Any]:
+        """What a relative value is relative to, for citing it: a value without this cannot be compared.
+
+        The hashes are of the rankings and the judgments, and not of the files: the format, the order of the rows and
+        scores that make the same ranking make no difference.
+
+        Args:
+            qrels: the judgments, to be in it as well; those of the dataset that the context was made from where it
+                has one.
+
+        Returns:
+            a dict that ``json.dumps`` takes: ``runs``, in their order, each with ``name``, ``queries``, ``rows`` and
+            ``sha256``; ``priors``, ``reference``, ``groups``, ``num_docs``, ``grades`` and ``dataset`` as the context
+            has them; ``qrels`` with ``queries``, ``judgments`` and ``sha256``, or None; the ``versions`` of the
+            packages; and ``sha256`` of all but the versions.
+
+        Raises:
+            ValueError: a document that stands twice in a ranking, however deep; qrels that cannot be read.
+
+        Example:
+            >>> from ir_measures_relative import RunContext
+            >>> one = RunContext({"BM25": {"q": {"A": 2.0, "B": 1.0}}}).fingerprint()
+            >>> other = RunContext({"BM25": {"q": {"B": 0.5, "A": 7.5}}}).fingerprint()
+            >>> one["runs"] == other["runs"], one["sha256"] == other["sha256"]
+            (True, True)
+        """
+        judged = None
+        if qrels is not None or (self.dataset is not None and self.dataset.has_qrels()):
+            judged = self.judged(qrels)
+        return fingerprint(self, judged)
 
 
 def counts_from_zero(frame: Any) -> bool:
