@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .analysis.verdicts import verdicts
     from .context import RunContext
     from .priors import BestOfOtherGroups, PriorPolicy
+    from .reporting import report
 
 __version__ = "0.1.0"
 
@@ -54,6 +55,7 @@ _LATER = {
     "explain": "analysis.contributions",
     "judge_next": "analysis.judging",
     "med": "analysis.differences",
+    "report": "reporting",
     "reusability": "analysis.reusability",
     "select_complementary": "analysis.selection",
     "sign_test": "analysis.significance",
@@ -96,6 +98,7 @@ __all__ = [
     "judge_next",
     "med",
     "nDCG_UE",
+    "report",
     "reusability",
     "rrLP",
     "select_complementary",

@@ -77,7 +77,7 @@ def _policy(priors: Any) -> Any:
     if isinstance(priors, Mapping):
         return {name: list(chosen) for name, chosen in priors.items()}
     if hasattr(priors, "priors_of"):
-        kind = type(priors)
+        kind: Any = type(priors)
         return f"{kind.__module__}.{kind.__qualname__}" if kind.__repr__ is object.__repr__ else repr(priors)
     return list(priors)
 

@@ -28,7 +28,12 @@ def table_of_context(context: RunContext) -> str:
     columns = ["run", "queries", "rows", *(["group"] if context.groups else [])]
     rows = []
     for name, run in list(context.runs.items())[:_LISTED]:
-        cells = [name, len(run.query_ids), len(run), *([context.groups.get(name, "")] if context.groups else [])]
+        cells = [
+            name,
+            len(run.query_ids),
+            len(run),
+            *([context.groups.get(name, "")] if context.groups else []),
+        ]
         marked = f"{_cell(name)} (reference)" if name == context.reference else _cell(name)
         rows.append(f"<tr><th>{marked}</th>" + "".join(f"<td>{_cell(c)}</td>" for c in cells[1:]) + "</tr>")
     if len(context.runs) > _LISTED:

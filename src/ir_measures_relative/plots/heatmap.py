@@ -74,7 +74,7 @@ def similarity(
         raise ValueError("the context holds no run to compare")
     require_matplotlib()
     distance, mean = score_pairs(context.judged(qrels), parsed, signed=signed)
-    order = _clustered(distance)
+    order = clustered(distance)
     names = short_names([context.names[i] for i in order])
     n = len(names)
     # A system is at no distance from itself; leaving that out keeps the colours for the differences.
@@ -85,7 +85,7 @@ def similarity(
     else:
         says = "How far apart the systems are"
         label = f"mean |{parsed}|" if (mean < 0).any() else f"mean {parsed}"
-    low, high, extend = _bounds_of_colours(shown.compressed(), signed)
+    low, high, extend = bounds_of_colours(shown.compressed(), signed)
     side = min(3.5 + 0.42 * n, 16.0)
     ax = given_or_new_axes(ax, width=side + 1.0, height=side)
     image = ax.imshow(shown, cmap="PuOr" if signed else "viridis", vmin=low, vmax=high)
@@ -105,7 +105,7 @@ def similarity(
     return ax
 
 
-def _clustered(distance: FloatArray) -> list[int]:
+def clustered(distance: FloatArray) -> list[int]:
     """The order of the leaves of a hierarchical clustering: average linkage, neighbours as alike as can be."""
     if len(distance) < 3:
         return list(range(len(distance)))
@@ -122,7 +122,7 @@ def _side(ax: Axes, names: list[str]) -> float:
     return max(min(*size_of(ax), min(size_with_margins(ax)) - beside), 1.0)
 
 
-def _bounds_of_colours(values: FloatArray, signed: bool) -> tuple[float, float, str]:
+def bounds_of_colours(values: FloatArray, signed: bool) -> tuple[float, float, str]:
     """The values that the first and the last colour stand for, and at which ends there are values beyond.
 
     Values that are far out, by Tukey's fences (three times the distance of the quartiles beyond them), are beyond.
