@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ir_measures
 
@@ -67,7 +67,8 @@ def report(
     parsed = parse_measures(measures)
     target = check(context, path)
     columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
-    return write(context, columns, parsed, target, texts=texts, queries=queries, title=title, command=command)
+    write(context, columns, parsed, target, texts=texts, queries=queries, title=title, command=command)
+    return target
 
 
 def check(context: RunContext, path: str | os.PathLike[str]) -> Path:
@@ -84,25 +85,27 @@ def write(
     context: RunContext,
     qrels: QrelsColumns,
     measures: Sequence[ir_measures.Measure],
-    path: Path,
+    path: str | os.PathLike[str],
     *,
-    scores: Scores | None = None,
+    given: Scores | None = None,
+    dataset: Any = None,
     texts: Texts = None,
     queries: Mapping[str, str] | None = None,
     title: str | None = None,
     command: str | None = None,
-) -> Path:
+) -> None:
     """:func:`report`, of what is read and checked already.
 
     Args:
-        scores: the values of the measures, where they are computed already.
+        given: the values of the measures, where they are computed already.
+        dataset: whose texts and queries there are, where the context was not made from one.
     """
     from .findings import find
     from .page import page, write_file
     from .sections import data_of
 
-    found = find(context, qrels, measures, scores)
-    data = data_of(found, texts_of(context, texts), queries_of(context, queries))
+    dataset = context.dataset if dataset is None else dataset
+    found = find(context, qrels, measures, given)
+    data = data_of(found, texts_of(dataset, texts), queries_of(dataset, queries))
     named = title or f"{len(context.names)} run{'' if len(context.names) == 1 else 's'}, side by side"
     write_file(page(found, data, named, command), path)
-    return path

@@ -12,9 +12,6 @@ import hashlib
 import json
 import os
 import re
-import stat
-import tempfile
-from contextlib import suppress
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -22,12 +19,14 @@ from typing import Any
 
 from .. import __version__
 from ..citations import citations
+from ..io.files import write_whole
 from .charts import COLOURS, charts
 from .findings import Findings
 from .formulas import formula
 
-#: By which the command knows a file for a report, that it may replace.
+#: By which the command knows a report, which it may replace, within so many bytes.
 GENERATOR = "ir_measures_relative"
+_HEAD = 512
 
 _LICENSE = (
     "Vega, Vega-Lite and Vega-Embed: Copyright (c) University of Washington Interactive Data Lab, "
@@ -64,31 +63,23 @@ def check_target(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def write_file(text: str, target: Path) -> None:
-    """Writes the file beside its place first, so that nothing half written is ever there.
+def write_file(text: str, target: str | os.PathLike[str]) -> None:
+    """Writes the file, whole or not at all.
 
     Raises:
         OSError: it cannot be written; what was there is still there.
     """
-    # A name that starts with a dot: should it be left over, it is not a run of a folder.
-    handle, beside = tempfile.mkstemp(prefix=".", suffix=target.suffix, dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
-        os.chmod(beside, _mode(target))
-        os.replace(beside, target)
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(beside)
+
+    def write(beside: str) -> None:
+        Path(beside).write_bytes(text.encode("utf-8", "replace"))
+
+    write_whole(target, write)
 
 
-def _mode(target: Path) -> int:
-    """The permissions that the file has, or that a new one gets."""
-    if target.exists():
-        return stat.S_IMODE(target.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+def is_report(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a report, by its head."""
+    with open(path, "rb") as file:
+        return f'<meta name="generator" content="{GENERATOR} '.encode() in file.read(_HEAD)
 
 
 def page(found: Findings, data: dict[str, Any], title: str, command: str | None) -> str:
@@ -122,7 +113,7 @@ def page(found: Findings, data: dict[str, Any], title: str, command: str | None)
         formulas=[formula(m) for m in found.measures],
         bibtex="\n\n".join(citations(found.measures)),
     )
-    return text
+    return text.lstrip()
 
 
 def as_json(value: Any) -> str:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from ..io.datasets import dataset_of, fetching
-from ..messages import kind_of
-
-if TYPE_CHECKING:
-    from ..context import RunContext
+from ..messages import kind_of, warn
 
 #: What a report takes as ``texts``.
 Texts: TypeAlias = "Mapping[str, str] | Callable[[str], str | None] | bool | Any | None"
@@ -20,14 +17,14 @@ Lookup: TypeAlias = Callable[[Sequence[str]], dict[str, str]]
 _LONGEST = 300
 
 
-def texts_of(context: RunContext, texts: Texts) -> Lookup:
+def texts_of(dataset: Any, texts: Texts) -> Lookup:
     """What finds the texts of documents, shortened.
 
     Raises:
         TypeError: something else than texts.
     """
     if texts is None:
-        texts = context.dataset if context.dataset is not None and context.dataset.has_docs() else False
+        texts = dataset if dataset is not None and dataset.has_docs() else False
     if texts is False:
         return lambda doc_ids: {}
     if isinstance(texts, Mapping):
@@ -41,32 +38,39 @@ def texts_of(context: RunContext, texts: Texts) -> Lookup:
 
 def _of_dataset(dataset: Any) -> Lookup:
     def look(doc_ids: Sequence[str]) -> dict[str, str]:
-        with fetching(dataset):
-            docs = dataset.docs_store().get_many(list(doc_ids))
+        docs = _fetched(dataset, lambda: dataset.docs_store().get_many(list(doc_ids)))
         return {doc_id: _shortened(_text(doc)) for doc_id, doc in docs.items()}
 
     return look
 
 
+def _fetched(dataset: Any, fetch: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What a dataset has; nothing, with a warning, where its files cannot be fetched: a report does without texts."""
+    try:
+        with fetching(dataset):
+            return fetch()
+    except ConnectionError as error:
+        warn(f"the report has no texts: {error}")
+        return {}
+
+
 def _text(doc: Any) -> str:
-    """The title and the body of a document of ir_datasets, as far as it says which these are."""
+    """What a document or a query of ir_datasets says, as far as it tells which of its parts that is."""
     if hasattr(doc, "default_text"):
         return str(doc.default_text())
     return " ".join(value for value in doc[1:] if isinstance(value, str))
 
 
-def queries_of(context: RunContext, queries: Mapping[str, str] | None) -> dict[str, str]:
+def queries_of(dataset: Any, queries: Mapping[str, str] | None) -> dict[str, str]:
     """What the topics ask, shortened.
 
     Raises:
         TypeError: something else than a dict.
     """
     if queries is None:
-        dataset = context.dataset
         if dataset is None or not dataset.has_queries():
             return {}
-        with fetching(dataset):
-            queries = {q.query_id: q.default_text() for q in dataset.queries_iter()}
+        queries = _fetched(dataset, lambda: {q.query_id: _text(q) for q in dataset.queries_iter()})
     if not isinstance(queries, Mapping):
         raise TypeError(f"queries is {kind_of(queries)}; give a dict from query id to text")
     return {str(query): _shortened(text) for query, text in queries.items()}
