@@ -65,20 +65,20 @@ def report(
         ImportError: Jinja2 or vl-convert is missing; says how to install them.
     """
     parsed = parse_measures(measures)
-    target = check(context, path)
+    target = check_target(path)
+    if not context.names:
+        raise ValueError("the context holds no run, so there is nothing to report; give RunContext some runs")
     columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
     write(context, columns, parsed, target, texts=texts, queries=queries, title=title, command=command)
     return target
 
 
-def check(context: RunContext, path: str | os.PathLike[str]) -> Path:
-    """Raises what :func:`report` raises before anything is computed; the path."""
-    from .page import check_target, require_packages
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """Raises what :func:`report` raises for a path, or a missing package; the path."""
+    from . import page
 
-    require_packages()
-    if not context.names:
-        raise ValueError("the context holds no run, so there is nothing to report; give RunContext some runs")
-    return check_target(path)
+    page.require_packages()
+    return page.check_target(path)
 
 
 def write(

@@ -40,7 +40,7 @@ def documents(
     shown = [table[table["position"] <= depth] for table in tables]
     run_of = {name: i for i, name in enumerate(names)}
     priors = [[run_of[n] for n in _priors(table)] for table in tables]
-    rows = pd.concat(shown, ignore_index=True, copy=False)[
+    rows = pd.concat(shown, ignore_index=True)[
         ["query_id", "doc_id", "relevance", "position", "gain", "contribution"]
     ]
     run = np.repeat(np.arange(len(shown)), [len(table) for table in shown])
