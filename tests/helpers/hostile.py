@@ -13,7 +13,7 @@ NAMES = [
     "a&topic=b#run=c",
     "{{7*7}} ${window.broken=1} {% raise %}",
     "datum.value;window.broken=1",
-    "\udcff half",
+    "  \t ",
 ]
 QUERIES = ["<b>1</b>", "</script>2", "\u202e3", "q" * 10_000, "5&run=6"]
 GROUPS = ["<i>one</i>", "</script>two", "\u202e" + "g" * 500]
