@@ -24,7 +24,7 @@ def doc_id(i: int) -> str:
     kinds = [
         "<script>window.broken=1</script>",
         "</title></script>",
-        "d" * 10_000,
+        "d" * 600,
         "\u202ed",
         "'\"><svg onload=window.broken=1>",
     ]

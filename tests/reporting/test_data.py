@@ -85,7 +85,7 @@ def test_documents_are_what_explain_says(
             assert found[columns].to_numpy().tolist() == expected[columns].to_numpy().tolist()
             for column in found.columns[2:]:
                 a, b = (f[column].to_numpy(dtype=float, na_value=math.nan) for f in (found, expected))
-                assert np.allclose(a, b, rtol=0, atol=1e-5, equal_nan=True), column
+                assert np.allclose(a, b, rtol=0, atol=1e-9, equal_nan=True), column
 
 
 def test_deep_rankings_show_their_start() -> None:
@@ -109,19 +109,19 @@ def test_numbers_are_those_of_the_analyses() -> None:
     assert [r["name"] for r in page["runs"]] == list(RUNS)
     assert page["groups"] == ["A", "B"] and [r.get("group") for r in page["runs"]] == [1, 0, None]
     for i, measure in enumerate(page["measures"]):
-        assert page["means"][i] == pytest.approx(table[measure["name"]].tolist(), abs=1e-5)
+        assert page["means"][i] == pytest.approx(table[measure["name"]].tolist(), abs=1e-9)
         of_measure = perquery[perquery["measure"] == measure["name"]]
         for r, run in enumerate(RUNS):
             expected = of_measure[of_measure["name"] == run]["value"].tolist()
-            assert page["values"][i][r] == pytest.approx(expected, abs=1e-5)
+            assert page["values"][i][r] == pytest.approx(expected, abs=1e-9)
             low = high = table[measure["name"]][r]
             if len(set(expected)) > 1:
                 low, high = stats.t.interval(0.95, 2, low, stats.sem(expected))
-            assert [page["lower"][i][r], page["upper"][i][r]] == pytest.approx([low, high], abs=1e-5)
+            assert [page["lower"][i][r], page["upper"][i][r]] == pytest.approx([low, high], abs=1e-9)
     chosen = select_complementary(context, LABELS, 3, NRG @ 2)
     assert [list(RUNS)[row[0]] for row in page["selection"]["rows"]] == chosen["name"].tolist()
     assert [row[2] for row in page["selection"]["rows"]] == pytest.approx(
-        chosen["cumulative"].tolist(), abs=1e-5
+        chosen["cumulative"].tolist(), abs=1e-9
     )
     found = {entry["measure"]: entry["rows"] for entry in page["verdicts"]}
     assert list(found) == ["nDCG@2", "NRG@2"]
@@ -131,10 +131,10 @@ def test_numbers_are_those_of_the_analyses() -> None:
         assert [row[2] for row in rows] == expected["verdict"].tolist()
     expected = bounds(context, LABELS, ["nDCG@2"])
     assert [row[3] for row in page["bounds"][0]["rows"]] == pytest.approx(
-        expected["upper"].tolist(), abs=1e-5
+        expected["upper"].tolist(), abs=1e-9
     )
     credit = context.evaluate(LABELS, ["Shapley@2"])["Shapley@2"]
-    assert [row[1] for row in page["shapley"]["rows"]] == pytest.approx(credit.tolist(), abs=1e-5)
+    assert [row[1] for row in page["shapley"]["rows"]] == pytest.approx(credit.tolist(), abs=1e-9)
     assert sorted(page["likeness"]["order"]) == [0, 1, 2] and [
         len(row) for row in page["likeness"]["distance"]
     ] == [0, 1, 2]
@@ -189,8 +189,8 @@ def test_json_ends_no_script(text: str) -> None:
 
 
 def test_numbers_that_json_does_not_have() -> None:
-    assert [number(x) for x in (math.nan, math.inf, -0.0, 0.123456789)] == [None, None, 0.0, 0.12346]
-    assert str(number(-1e-9)) == "0.0"
+    assert [number(x) for x in (math.nan, math.inf, -0.0, 0.123456789)] == [None, None, 0.0, 0.123456789]
+    assert str(number(-1e-12)) == "0.0"
 
 
 def test_texts() -> None:

@@ -42,12 +42,12 @@ def check_report(args: argparse.Namespace, inputs: Mapping[str, Path]) -> None:
 
     require_packages()
     path = args.report
+    if os.path.exists(path):
+        check_loss("--report", path, inputs, "report", is_report)
     if os.path.isdir(args.run) and Path(path).resolve().parent == Path(args.run).resolve():
         raise ValueError(
             f"--report {path} lies in the folder of runs, where it would be taken for a run; give another path"
         )
-    if os.path.exists(path):
-        check_loss("--report", path, inputs, "report", is_report)
     check_writable("--report", path)
 
 

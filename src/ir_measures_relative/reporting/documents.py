@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # How many documents of a ranking are shown: as many as the cutoff has, up to the second; the first without one.
 _SHOWN, _MOST = 10, 20
 _POSITION_IN = "position in "
+_DIGITS = 9  # behind the point; the page shows four
 
 
 def documents(
@@ -57,7 +58,9 @@ def documents(
     for r, t, e, position, gain, contribution in zip(
         run.tolist(), topic.tolist(), entry.tolist(), rows["position"], rows["gain"], rows["contribution"], strict=True
     ):  # fmt: skip
-        listed[r][t].append([e - int(starts[t]), int(position), round(gain, 5), round(contribution, 5)])
+        listed[r][t].append(
+            [e - int(starts[t]), int(position), round(gain, _DIGITS), round(contribution, _DIGITS)]
+        )
     return {
         "depth": depth,
         "docs": [str(doc_id) for doc_id in ids],

@@ -20,8 +20,8 @@ from .texts import Lookup
 if TYPE_CHECKING:
     import pandas as pd
 
-# The digits behind the point that the page keeps; it shows four.
-_DIGITS = 5
+# The digits behind the point that the page keeps of most numbers; it shows four. (Fewer would be rounded twice.)
+_DIGITS = 9
 # How long the part of an address may be that names a run or a topic.
 _LONGEST_SLUG = 80
 
@@ -116,7 +116,9 @@ def values(scores: Scores, shown: Sequence[str]) -> dict[str, Any]:
         mean = means[:, j]
         below, above = bars[name]
         result["values"].append([numbers(v) for v in scores.values[:, j].tolist()])
-        result["means"].append(numbers(mean.tolist()))
+        result["means"].append(
+            [x if math.isfinite(x) else None for x in mean.tolist()]
+        )  # as the table has them
         averaged = np.isclose(mean, table[name].to_numpy(), rtol=1e-9, atol=1e-12)
         ends = np.array([mean - below, mean + above])
         ends[:, ~averaged] = np.nan
