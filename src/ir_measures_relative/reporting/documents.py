@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 # How many documents of a ranking are shown: as many as the cutoff has, up to the second; the first without one.
 _SHOWN, _MOST = 10, 20
 _POSITION_IN = "position in "
-_DIGITS = 9  # behind the point; the page shows four
 
 
 def documents(
@@ -58,9 +57,7 @@ def documents(
     for r, t, e, position, gain, contribution in zip(
         run.tolist(), topic.tolist(), entry.tolist(), rows["position"], rows["gain"], rows["contribution"], strict=True
     ):  # fmt: skip
-        listed[r][t].append(
-            [e - int(starts[t]), int(position), round(gain, _DIGITS), round(contribution, _DIGITS)]
-        )
+        listed[r][t].append([e - int(starts[t]), int(position), _short(gain), _short(contribution)])
     return {
         "depth": depth,
         "docs": [str(doc_id) for doc_id in ids],
@@ -68,6 +65,11 @@ def documents(
         "found": [found[a:b] for a, b in itertools.pairwise(starts)],
         "listed": listed,
     }
+
+
+def _short(x: float) -> float:
+    """As many digits as matter: a gain may be very small, and make up a value all the same."""
+    return float(f"{x:.9g}")
 
 
 def _priors(table: pd.DataFrame) -> list[str]:

@@ -17,8 +17,8 @@ function el(tag, attributes = {}, ...children) {
   return node;
 }
 
-const shown = (x) => (x === null || x === undefined ? "–" : typeof x === "number" && !Number.isInteger(x) ? x.toFixed(4) : String(x));
-const value = (x) => (x === null || x === undefined ? "–" : x.toFixed(4));
+const value = (x) => (x === null || x === undefined ? "–" : x !== 0 && Math.abs(x) < 5e-5 ? x.toExponential(1) : x.toFixed(4));
+const shown = (x) => (typeof x === "number" && !Number.isInteger(x) ? value(x) : String(x ?? "–"));
 const text = (s) => el("bdi", {}, s);
 
 // A name where there is little room: in one line, without its middle, and without what steers the direction of writing.
