@@ -49,6 +49,14 @@ class Likeness(NamedTuple):
     distance: FloatArray  #: shape (runs, runs), in the context's order
 
 
+class Open(NamedTuple):
+    """What unjudged documents leave open of one measure."""
+
+    measure: str
+    bounds: pd.DataFrame
+    verdicts: pd.DataFrame
+
+
 class Findings(NamedTuple):
     """The tables of a report; None, or empty, where there is nothing to say."""
 
@@ -62,8 +70,7 @@ class Findings(NamedTuple):
     likeness: Likeness | None
     selection: tuple[str, pd.DataFrame] | None  #: the measure, and the table
     shapley: tuple[str, pd.DataFrame] | None
-    bounds: list[tuple[str, pd.DataFrame]]
-    verdicts: list[tuple[str, pd.DataFrame]]
+    open: list[Open]
     comparison: pd.DataFrame | None  #: of all runs with the reference
 
 
@@ -81,7 +88,7 @@ def find(
     from tqdm import tqdm
 
     judged = context.judged(qrels)
-    steps = ("scores", "documents", "similarity", "selection", "credits", "bounds", "verdicts", "comparison")
+    steps = ("scores", "documents", "similarity", "selection", "credits", "verdicts", "comparison")
     with tqdm(total=len(steps), desc="report", unit="part", disable=None, leave=False) as bar:
 
         def step(compute: Callable[[], T]) -> T:
@@ -103,9 +110,7 @@ def find(
         likeness = step(lambda: _likeness(judged, MED @ cutoff) if several else None)
         selection = step(lambda: _selection(context, qrels, shown, cutoff) if several else None)
         shapley = step(lambda: _shapley(context, qrels, shown, cutoff) if several else None)
-        open_ones = list(_affordable(shown, judged)) if several else []
-        bounded = step(lambda: list(_tables(bounds, context, qrels, open_ones)))
-        decided = step(lambda: list(_tables(verdicts, context, qrels, open_ones)))
+        unjudged = step(lambda: list(_open(context, qrels, shown, judged)) if several else [])
         comparison = step(lambda: _comparison(context, qrels, shown) if several else None)
     return Findings(
         context,
@@ -118,8 +123,7 @@ def find(
         likeness,
         selection,
         shapley,
-        bounded,
-        decided,
+        unjudged,
         comparison,
     )
 
@@ -171,33 +175,26 @@ def _shapley(
     return str(measure), context.evaluate(qrels, [measure])
 
 
-def _affordable(
-    measures: Sequence[ir_measures.Measure], judged: JudgedContext
-) -> Iterator[ir_measures.Measure]:
-    """The first absolute and the first relative measure whose verdicts do not take long."""
-    n = len(judged.names)
+def _open(
+    context: RunContext, qrels: QrelsColumns, measures: Sequence[ir_measures.Measure], judged: JudgedContext
+) -> Iterator[Open]:
+    """What unjudged documents leave open of the first absolute and of the first relative measure that has bounds.
+
+    Only those whose verdicts do not take long.
+    """
+    n, kinds = len(judged.names), set()
     work = n * (n - 1) // 2 * judged.judgments.n_queries
-    kinds = set()
     for measure in measures:
         cutoff, relative = measure.params.get("cutoff"), is_relative(measure)
         limit = _PAIRS_OF_RESIDUALS if measure.NAME == NRG.NAME else _PAIRS
-        if isinstance(cutoff, int) and work * max(1, cutoff // _CUTOFF) <= limit and relative not in kinds:
-            kinds.add(relative)
-            yield measure
-
-
-def _tables(
-    analysis: Callable[..., pd.DataFrame],
-    context: RunContext,
-    qrels: QrelsColumns,
-    measures: Sequence[ir_measures.Measure],
-) -> Iterator[tuple[str, pd.DataFrame]]:
-    """The table of an analysis for each measure that it takes."""
-    for measure in measures:
+        if relative in kinds or not isinstance(cutoff, int) or work * max(1, cutoff // _CUTOFF) > limit:
+            continue
         try:
-            yield str(measure), analysis(context, qrels, [measure])
+            found = Open(str(measure), bounds(context, qrels, [measure]), verdicts(context, qrels, [measure]))
         except ValueError:  # a measure that cannot be bounded
             continue
+        kinds.add(relative)
+        yield found
 
 
 def _comparison(
@@ -208,6 +205,9 @@ def _comparison(
     if context.reference is None or not absolute:
         return None
     try:
-        return compare(context, qrels, absolute, names=context.names, baseline=context.reference)
+        # The priors do not matter to these measures, and the context's may hold the reference.
+        return compare(
+            context, qrels, absolute, names=context.names, priors="others", baseline=context.reference
+        )
     except ImportError:  # statsmodels, for the correction
         return None

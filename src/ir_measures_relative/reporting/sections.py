@@ -61,15 +61,12 @@ def data_of(found: Findings, texts: Lookup, queries: Mapping[str, str]) -> dict[
     if found.shapley is not None:
         measure, table = found.shapley
         data["shapley"] = {"measure": measure, "rows": rows(table, index, [measure])}
-    columns = ["lower", "value", "upper", "exact"]
-    if found.bounds:
-        data["bounds"] = [{"measure": m, "rows": rows(t, index, columns)} for m, t in found.bounds]
-    if found.verdicts:
-        columns = ["verdict", "lower", "value", "upper", "open"]
+    if found.open:
+        ends = ["lower", "value", "upper"]
         named = {} if found.context.reference is None else {"reference": index[found.context.reference]}
-        data["verdicts"] = [
-            {"measure": m, "rows": rows(t, index, columns)} | named for m, t in found.verdicts
-        ]
+        data["bounds"] = [{"measure": m, "rows": rows(t, index, ends)} for m, t, _ in found.open]
+        columns = ["verdict", *ends, "open"]
+        data["verdicts"] = [{"measure": m, "rows": rows(t, index, columns)} | named for m, _, t in found.open]
     if found.comparison is not None and found.context.reference is not None:
         columns = ["measure", "mean", "difference", "lower", "upper", "p_corrected", "wins", "ties", "losses"]
         data["comparison"] = {
