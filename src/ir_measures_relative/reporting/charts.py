@@ -121,6 +121,10 @@ def scatter(groups: int) -> dict[str, Any]:
                 "mark": {"type": "point", "filled": True, "size": 90, "opacity": 0.9, "cursor": "pointer"},
                 "encoding": {"x": x, "y": y, "tooltip": said} | shape,
             },
+            {
+                "mark": {"type": "text", "align": "left", "dx": 8, "fontSize": 10, "fill": "var(--soft)"},
+                "encoding": {"x": x, "y": y, "text": {"field": "label"}, "color": {"value": "var(--soft)"}},
+            },
         ],
     }
 

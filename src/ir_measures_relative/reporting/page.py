@@ -28,6 +28,8 @@ from .formulas import formula
 GENERATOR = "ir_measures_relative"
 _HEAD = 512
 
+# Of one module, in this order.
+_SCRIPTS = ("elements.js", "tables.js", "pictures.js", "run.js", "start.js")
 _LICENSE = (
     "Vega, Vega-Lite and Vega-Embed: Copyright (c) University of Washington Interactive Data Lab, "
     "BSD 3-Clause License, https://github.com/vega"
@@ -93,7 +95,7 @@ def page(found: Findings, data: dict[str, Any], title: str, command: str | None)
     first = relative[0] if relative else 0
     order = sorted(range(len(data["runs"])), key=lambda r: -(data["means"][first][r] or 0.0))
     mark = found.fingerprint
-    scripts = [_bundle(), _asset("report.js")]
+    scripts = [_bundle(), "\n".join(map(_asset, _SCRIPTS))]
     text: str = environment.get_template("report.html").render(
         title=title,
         generator=f"{GENERATOR} {__version__}",
