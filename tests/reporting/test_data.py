@@ -171,6 +171,12 @@ def test_the_reference() -> None:
     assert "comparison" not in data(RunContext(RUNS), LABELS, ["nDCG@2"])
 
 
+def test_nothing_is_open_where_all_is_judged() -> None:
+    judged = {q: {d: len(d) - 1 for d in "abcdex"} for q in LABELS}
+    page = data(RunContext(RUNS), judged | {"q1": {**judged["q1"], "a": 1}}, ["P@2", "NRG@2"])
+    assert not {"bounds", "verdicts"} & set(page) and {"likeness", "selection"} <= set(page)
+
+
 def test_a_reference_among_fixed_priors() -> None:
     page = data(RunContext(RUNS, reference="two", priors=["two"]), LABELS, ["nDCG@2"])
     assert [r[0] for r in page["comparison"]["rows"]] == [0, 2]

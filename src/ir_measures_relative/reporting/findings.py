@@ -180,7 +180,7 @@ def _open(
 ) -> Iterator[Open]:
     """What unjudged documents leave open of the first absolute and of the first relative measure that has bounds.
 
-    Only those whose verdicts do not take long.
+    Only those whose verdicts do not take long; and nothing of a measure that no label can change.
     """
     n, kinds = len(judged.names), set()
     work = n * (n - 1) // 2 * judged.judgments.n_queries
@@ -190,11 +190,12 @@ def _open(
         if relative in kinds or not isinstance(cutoff, int) or work * max(1, cutoff // _CUTOFF) > limit:
             continue
         try:
-            found = Open(str(measure), bounds(context, qrels, [measure]), verdicts(context, qrels, [measure]))
+            table = bounds(context, qrels, [measure])
         except ValueError:  # a measure that cannot be bounded
             continue
         kinds.add(relative)
-        yield found
+        if (table["lower"] < table["upper"]).any():
+            yield Open(str(measure), table, verdicts(context, qrels, [measure]))
 
 
 def _comparison(
