@@ -29,3 +29,6 @@ const address = (r, t = null) => `#run=${runs[r].slug}` + (t === null ? "" : `&t
 const runLink = (r) => el("a", { class: "name", href: address(r), title: runs[r].name }, text(runs[r].name));
 const topicLink = (r, t) => el("a", { href: address(r, t), class: "name", title: topics[t].id }, text(topics[t].id));
 const asked = (t) => (topics[t].query ? el("small", {}, " ", text(topics[t].query)) : null);
+
+// A box of its own for what is wider than the page; it can be scrolled by keyboard.
+const box = (label, ...children) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": label }, ...children);

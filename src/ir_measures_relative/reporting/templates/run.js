@@ -8,18 +8,18 @@ function runPage(r, t) {
   const page = el("article", {},
     el("p", {}, el("a", { href: "#runs" }, "← all runs")),
     el("h2", { tabindex: "-1", class: "name-of-run" }, text(run.name.length > 300 ? short(run.name, 300) : run.name)), named,
-    el("div", { class: "scroll" }, table([["measure"], ["mean", true], ["95 % interval", true], ["runs above", true]], measures.map((m, i) => [
+    box("The means", table([["measure"], ["mean", true], ["95 % interval", true], ["runs above", true]], measures.map((m, i) => [
       m.name, value2(means[i][r]), [lower[i][r] === null ? "–" : `${value(lower[i][r])} to ${value(upper[i][r])}`, lower[i][r]],
       means[i].filter((x) => x !== null && x > means[i][r]).length]), "The means of the run")));
   const first = documents ? documents.measure : Math.max(0, measures.findIndex((m) => m.relative));
   if (documents && documents.priors[r].length) {
     const names = documents.priors[r].flatMap((p, i) => [i ? ", " : "", runLink(p)]);
-    page.append(el("details", {}, el("summary", {}, `${measures[first].name} is relative to ${names.length > 1 ? `${documents.priors[r].length} runs` : "one run"}`), el("p", {}, names)));
+    page.append(el("details", {}, el("summary", {}, `${measures[first].name} is relative to ${documents.priors[r].length > 1 ? `${documents.priors[r].length} runs` : "one run"}`), el("p", {}, names)));
   }
   const select = el("select", { id: "strip-measure" }, measures.map((m, i) => el("option", { value: i, selected: i === first }, m.name)));
   const figure = el("figure", { class: "picture" },
     el("div", { class: "plot", role: "img", "aria-label": "The value on each topic, over those of all runs; the table below has the same numbers" }),
-    el("details", { class: "numbers" }, el("summary", {}, "The numbers as a table"), el("div", { class: "scroll" })));
+    el("details", { class: "numbers" }, el("summary", {}, "The numbers as a table"), box("The numbers")));
   page.append(el("h3", {}, "Topic by topic"), el("p", {}, "Each dot is this run, each tick another one. A click opens the topic."),
     el("div", { class: "controls" }, el("label", {}, "measure ", select)), figure);
   const topicPart = el("div", { id: "topic" });
@@ -84,5 +84,5 @@ function showTopic(place, r, t, order) {
   place.replaceChildren(el("h3", { tabindex: "-1" }, "Topic ", text(short(topics[t].id, 80))), topics[t].query ? el("p", {}, text(topics[t].query)) : "",
     el("p", { class: "steps" }, `${measures[m].name} ${value(values[m][r][t])}; ${above(m, r, t)} of ${runs.length} runs are above. `, step(at - 1, "← higher"), step(at + 1, "lower →")),
     el("p", {}, `What the documents at the top contribute${cut}: the contributions of all add up to the value.`),
-    rows.length ? el("div", { class: "scroll" }, table([["position", true], ["document"], ["grade", true], ["gain", true], ["contribution", true], ["also in"]], rows, "The documents at the top")) : el("p", {}, "The run has no document for this topic."));
+    rows.length ? box("The documents", table([["position", true], ["document"], ["grade", true], ["gain", true], ["contribution", true], ["also in"]], rows, "The documents at the top")) : el("p", {}, "The run has no document for this topic."));
 }
