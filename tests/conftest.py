@@ -44,6 +44,7 @@ _SLOW = (
     "measures/test_refused.py",
     "plots/test_label_placement.py",
     "plots/test_odd_input.py",
+    "reporting/test_page.py",
 )
 
 

@@ -18,6 +18,7 @@ from sphinx.config import Config
 from sphinx.ext.napoleon import GoogleDocstring
 
 import ir_measures_relative
+from ir_measures_relative.measures.citations import citations
 from ir_measures_relative.measures.declaration import RelativeMeasure, registered
 from ir_measures_relative.measures.parameters import MISSING, Param
 
@@ -74,6 +75,8 @@ def measure_page(measure: RelativeMeasure, config: Config) -> str:
         lines += row(written, f"``{kind(param)}``", shown, param.describe(), meaning)
     module, *about = (inspect.getdoc(import_module(type(measure).__module__)) or "").splitlines()
     lines += ["", ".. rubric:: Background", "", module, *about, ""]
+    for entry in citations([measure]):
+        lines += [".. code-block:: bibtex", "", *("   " + line for line in entry.splitlines()), ""]
     if measure.SEE_ALSO:
         others = ", ".join(f":ref:`{other} <measure-{other}>`" for other in measure.SEE_ALSO)
         lines += [".. seealso::", "", f"   {others}; :doc:`which measure do I want? </measures>`", ""]

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .analysis.verdicts import verdicts
     from .context import RunContext
     from .priors import BestOfOtherGroups, PriorPolicy
+    from .reporting import report
 
 __version__ = "0.1.0"
 
@@ -55,6 +56,7 @@ _LATER = {
     "explain": "analysis.contributions",
     "judge_next": "analysis.judging",
     "med": "analysis.differences",
+    "report": "reporting",
     "reusability": "analysis.reusability",
     "select_complementary": "analysis.selection",
     "sign_test": "analysis.significance",
@@ -98,6 +100,7 @@ __all__ = [
     "judge_next",
     "med",
     "nDCG_UE",
+    "report",
     "reusability",
     "rrLP",
     "select_complementary",

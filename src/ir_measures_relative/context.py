@@ -21,7 +21,7 @@ from .io.pipelines import run_pipelines
 from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from .io.runs import Run, name_runs, read_run, run_files
 from .measures.declaration import parse_measures
-from .messages import kind_of
+from .messages import is_text, kind_of, kind_of_id
 from .priors import Policy, PriorPolicy, policy_of
 from .rankings import Rankings
 
@@ -149,6 +149,10 @@ class RunContext:
         for name in runs:
             if not isinstance(name, str) or not name:
                 raise ValueError(f"the run name {name!r} is not a string; name every run with one")
+            if not is_text(name):
+                raise ValueError(
+                    f"the run name {name!r} is {kind_of_id(name)}, which no file can hold; name it otherwise"
+                )
         read = {name: read_run(run, f"run {name!r}") for name, run in runs.items()}
         names = list(read)
         if groups is not None and not isinstance(groups, Mapping):
@@ -202,6 +206,12 @@ class RunContext:
 
     def __repr__(self) -> str:
         return f"RunContext({self.names}, priors={self.priors!r}, reference={self.reference!r})"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the runs, and what they are to each other."""
+        from .io.notebook import table_of_context
+
+        return table_of_context(self)
 
     @classmethod
     def from_trec(
@@ -388,6 +398,39 @@ class RunContext:
     ) -> pd.DataFrame:
         """:func:`~ir_measures_relative.explain`, for this context."""
         return explain(self, run, qrels, measure, query_id)
+
+    def fingerprint(self, qrels: Qrels | None = None) -> dict[str, Any]:
+        """What a relative value is relative to, for citing it: a value without this cannot be compared.
+
+        The hashes are of the rankings and the judgments, and not of the files: the format, the order of the rows and
+        scores that make the same ranking make no difference.
+
+        Args:
+            qrels: the judgments, to be in it as well; those of the dataset that the context was made from where it
+                has one.
+
+        Returns:
+            a dict that ``json.dumps`` takes: ``runs``, in their order, each with ``name``, ``queries``, ``rows`` and
+            ``sha256``; ``priors``, ``reference``, ``groups``, ``num_docs``, ``grades`` and ``dataset`` as the context
+            has them; ``qrels`` with ``queries``, ``judgments`` and ``sha256``, or None; the ``versions`` of the
+            packages; and ``sha256`` of all but the versions.
+
+        Raises:
+            ValueError: a document that stands twice in a ranking, however deep; qrels that cannot be read.
+
+        Example:
+            >>> from ir_measures_relative import RunContext
+            >>> one = RunContext({"BM25": {"q": {"A": 2.0, "B": 1.0}}}).fingerprint()
+            >>> other = RunContext({"BM25": {"q": {"B": 0.5, "A": 7.5}}}).fingerprint()
+            >>> one["runs"] == other["runs"], one["sha256"] == other["sha256"]
+            (True, True)
+        """
+        judged = None
+        if qrels is not None or (self.dataset is not None and self.dataset.has_qrels()):
+            judged = self.judged(qrels)
+        from .io.fingerprint import fingerprint
+
+        return fingerprint(self, judged)
 
 
 def counts_from_zero(frame: Any) -> bool:

@@ -68,6 +68,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         from .picture import check_plot, plot
 
         axes = check_plot(args.plot, measures, input_files(args, files))
+    if args.report:
+        from .page import check_report, write_report
+
+        check_report(args, input_files(args, files))
     judged = read_qrels(args.qrels)
     context, scored = read_context(args, files, judged.num_docs if args.num_docs is None else args.num_docs)
     check_context(context, measures, args)
@@ -86,4 +90,6 @@ def _run(arguments: Sequence[str] | None) -> int:
         print(line)
     if args.plot:
         plot(args.plot, scores.table(), *axes, dict(context.groups))
+    if args.report:
+        write_report(args, arguments, context, scores, judged)
     return 0

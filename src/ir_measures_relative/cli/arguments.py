@@ -16,7 +16,7 @@ from .. import __version__
 from ..measures.declaration import parse_measure, registered
 from ..messages import is_text
 from ..priors import NAMED
-from . import comparisons, unjudged
+from . import comparisons, page, unjudged
 from .output import DEFAULT_PLACES, PROG, say
 
 
@@ -40,7 +40,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = _Parser(
         prog=PROG,
         usage=f"{PROG} QRELS RUN MEASURE… --prior RUN [--prior RUN …] [--reference RUN] [options]\n"
-        f"       {PROG} QRELS FOLDER MEASURE… [--priors POLICY] [--groups CSV] [--plot FILE] [options]",
+        f"       {PROG} QRELS FOLDER MEASURE… [--priors POLICY] [--groups CSV] [--plot FILE] [--report FILE] [options]",
         description="Scores a run relative to other runs, or every run of a folder relative to the others.",
         epilog=_epilog(),
         formatter_class=_Help,
@@ -107,6 +107,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FILE",
         help="draws the first relative against the first absolute measure, a point a run; .png, .pdf, .svg …",
     )
+    page.add_argument(folder)
     unjudged.add_flags(parser)
     comparisons.add_arguments(parser, folder)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
@@ -125,6 +126,7 @@ def _epilog() -> str:
             f"  {PROG} qrels.txt candidate.run nDCG@10 NRG@10 --prior production.run",
             f"  {PROG} qrels.txt candidate.run 'rrLP MED@10' --reference production.run -q",
             f"  {PROG} qrels.txt runs/ nDCG@10 NRG@10 UniqueRel@10 --plot campaign.png",
+            f"  {PROG} qrels.txt runs/ nDCG@10 NRG@10 --report campaign.html",
             f"  {PROG} vaswani runs/ nDCG@10 NRG@10 --priors earlier -o jsonl",
             "",
             "relative measures:",
@@ -149,6 +151,7 @@ def _check(args: argparse.Namespace) -> None:
         warnings.warn("--places is ignored with --output_format jsonl, which has all places", stacklevel=2)
     unjudged.check_flags(args)
     comparisons.check(args)
+    page.check_flags(args)
     if args.is_folder:
         if args.prior:
             raise ValueError(
@@ -157,7 +160,7 @@ def _check(args: argparse.Namespace) -> None:
         if args.priors and NAMED[args.priors].needs_groups and not args.groups:
             raise ValueError(f"--priors {args.priors} needs the groups: give --groups CSV")
         return
-    for flag in ("priors", "groups", "plot"):
+    for flag in ("priors", "groups", "plot", "report"):
         if getattr(args, flag):
             raise ValueError(
                 f"--{flag} goes with a folder of runs, and {args.run} is not one; give the folder as RUN"

@@ -5,7 +5,10 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import stat
+import tempfile
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -113,3 +116,35 @@ def is_picture(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a picture, by its content."""
     with open(path, "rb") as file:
         return kind_of_picture(file.read(_HEAD)) is not None
+
+
+def write_whole(path: str | os.PathLike[str], write: Callable[[str], None]) -> None:
+    """Writes a file beside its place first, so that nothing half written is ever there.
+
+    Args:
+        path: where it goes; a link stays one.
+        write: is given the path to write to, which has the same ending.
+
+    Raises:
+        OSError: it cannot be written; what was there is still there.
+    """
+    target = Path(os.path.realpath(path))
+    # A name that starts with a dot: should it be left over, it is not a run of the folder.
+    handle, beside = tempfile.mkstemp(prefix=".", suffix=target.suffix, dir=target.parent)
+    os.close(handle)
+    try:
+        write(beside)
+        os.chmod(beside, _mode(target))
+        os.replace(beside, target)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(beside)
+
+
+def _mode(target: Path) -> int:
+    """The permissions that the file has, or that a new one gets."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -58,6 +58,8 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
         ValueError: qrels in no known form, or a DataFrame that lacks a column; the message says which.
         OSError: a file that cannot be read.
     """
+    if isinstance(qrels, QrelsColumns):
+        return qrels
     if isinstance(qrels, (str, os.PathLike)):
         return read_qrels_file(qrels).columns
     if isinstance(qrels, Mapping):

@@ -73,8 +73,8 @@ def similarity(
     if not context.names:
         raise ValueError("the context holds no run to compare")
     require_matplotlib()
-    distance, mean = _squares(context.judged(qrels), parsed, signed, jobs)
-    order = _clustered(distance)
+    distance, mean = squares(context.judged(qrels), parsed, signed, jobs)
+    order = clustered(distance)
     names = short_names([context.names[i] for i in order])
     n = len(names)
     # A system is at no distance from itself; leaving that out keeps the colours for the differences.
@@ -85,7 +85,7 @@ def similarity(
     else:
         says = "How far apart the systems are"
         label = f"mean |{parsed}|" if (mean < 0).any() else f"mean {parsed}"
-    low, high, extend = _bounds_of_colours(shown.compressed(), signed)
+    low, high, extend = bounds_of_colours(shown.compressed(), signed)
     side = min(3.5 + 0.42 * n, 16.0)
     ax = given_or_new_axes(ax, width=side + 1.0, height=side)
     image = ax.imshow(shown, cmap="PuOr" if signed else "viridis", vmin=low, vmax=high)
@@ -105,8 +105,8 @@ def similarity(
     return ax
 
 
-def _squares(
-    judged: JudgedContext, measure: RelativeMeasure, signed: bool, jobs: int
+def squares(
+    judged: JudgedContext, measure: RelativeMeasure, signed: bool = False, jobs: int = 1
 ) -> tuple[FloatArray, FloatArray]:
     """The mean size, and where ``signed`` the mean, of the measure for every two runs: shape (runs, runs)."""
     check_campaign(judged)
@@ -119,7 +119,7 @@ def _squares(
     return np.maximum(distance, distance.T), mean
 
 
-def _clustered(distance: FloatArray) -> list[int]:
+def clustered(distance: FloatArray) -> list[int]:
     """The order of the leaves of a hierarchical clustering: average linkage, neighbours as alike as can be."""
     if len(distance) < 3:
         return list(range(len(distance)))
@@ -136,7 +136,7 @@ def _side(ax: Axes, names: list[str]) -> float:
     return max(min(*size_of(ax), min(size_with_margins(ax)) - beside), 1.0)
 
 
-def _bounds_of_colours(values: FloatArray, signed: bool) -> tuple[float, float, str]:
+def bounds_of_colours(values: FloatArray, signed: bool) -> tuple[float, float, str]:
     """The values that the first and the last colour stand for, and at which ends there are values beyond.
 
     Values that are far out, by Tukey's fences (three times the distance of the quartiles beyond them), are beyond.

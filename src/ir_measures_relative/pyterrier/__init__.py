@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -38,6 +39,7 @@ def Experiment(
     num_docs: int | None = None,
     grades: tuple[int, int] | None = None,
     bounds: bool = False,
+    report: str | os.PathLike[str] | None = None,
     **kwargs: Any,
 ) -> Any:
     """``pt.Experiment`` with every system scored relative to the other ones.
@@ -67,6 +69,8 @@ def Experiment(
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
         bounds: adds the columns ``M lower`` and ``M upper`` behind each measure M: between which values unjudged
             documents could bring it, as :func:`~ir_measures_relative.bounds` has them. For a table of means.
+        report: writes the experiment as one HTML file to this path, as :func:`~ir_measures_relative.report` does, with
+            the queries of ``topics``, and the texts of documents where results have a column ``text``.
         kwargs: the other arguments of ``pt.Experiment``.
 
     Returns:
@@ -75,7 +79,8 @@ def Experiment(
     Raises:
         ValueError: names that are not unique, a string that is not a measure, and whatever ``RunContext`` and
             ``pt.Experiment`` object to.
-        ImportError: PyTerrier is not installed.
+        ImportError: PyTerrier is not installed, or with ``report`` what the report needs.
+        OSError: the report cannot be written; looked at before anything runs.
 
     Example:
         >>> import pandas as pd
@@ -107,6 +112,7 @@ def Experiment(
         num_docs=num_docs,
         grades=grades,
         bounds=bounds,
+        report=report,
         options=kwargs,
     )
 

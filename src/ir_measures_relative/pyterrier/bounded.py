@@ -37,9 +37,7 @@ def with_bounds(
         measures: from the name of a column to its measure.
         options: those of ``pt.Experiment``.
     """
-    if options.get("filter_by_topics", True) and isinstance(topics, pd.DataFrame):
-        qrels = qrels[qrels["qid"].isin(topics["qid"])]
-    found = bounds(context, qrels, list(measures.values()))
+    found = bounds(context, of_topics(qrels, topics, options), list(measures.values()))
     digits = options.get("round")
     result = table.copy()
     for column, measure in measures.items():
@@ -50,6 +48,13 @@ def with_bounds(
             places = digits.get(column) if isinstance(digits, dict) else digits
             result.insert(place, f"{column} {end}", values if places is None else values.round(places))
     return result
+
+
+def of_topics(qrels: pd.DataFrame, topics: Any, options: Mapping[str, Any]) -> pd.DataFrame:
+    """The judgments that ``pt.Experiment`` scores on: those of the topics, unless its options say otherwise."""
+    if options.get("filter_by_topics", True) and isinstance(topics, pd.DataFrame):
+        return qrels[qrels["qid"].isin(topics["qid"])]
+    return qrels
 
 
 def named(metrics: Sequence[Any], columns: Sequence[str]) -> dict[str, ir_measures.Measure]:

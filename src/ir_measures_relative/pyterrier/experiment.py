@@ -20,11 +20,13 @@ import pandas as pd
 import pyterrier as pt
 
 from ..context import RunContext
+from ..io.qrels import qrels_columns
 from ..measures.declaration import is_relative, parse_measure
 from ..messages import kind_of
 from ..priors import Policy
+from ..reporting import check_target, write
 from .baseline import without_invalid
-from .bounded import check_plain, named, with_bounds
+from .bounded import check_plain, named, of_topics, with_bounds
 from .replay import Replay, run_and_time
 from .saved_runs import SavedRuns
 from .table import in_order, rounded, set_times
@@ -48,6 +50,7 @@ def experiment(
     num_docs: int | None,
     grades: tuple[int, int] | None,
     bounds: bool,
+    report: str | os.PathLike[str] | None,
     options: dict[str, Any],
 ) -> Any:
     """What ``pt.relative.Experiment`` does; ``options`` are the other keyword arguments of ``pt.Experiment``."""
@@ -70,6 +73,8 @@ def experiment(
     _check_perquery(options)
     if bounds:
         check_plain(options)
+    if report is not None:
+        check_target(report)
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
 
@@ -96,7 +101,27 @@ def experiment(
     result = in_order(result, asked)
     if bounds:
         result = with_bounds(result, context, qrels, topics, named(metrics, asked), options)
+    if report is not None:
+        _write_report(report, context, of_topics(qrels, topics, options), topics, named(metrics, asked), runs)
     return result
+
+
+def _write_report(
+    path: str | os.PathLike[str],
+    context: RunContext,
+    qrels: Any,
+    topics: Any,
+    measures: Mapping[str, ir_measures.Measure],
+    runs: Mapping[str, pd.DataFrame],
+) -> None:
+    """The report of the experiment, with the queries, and the texts that the pipelines' results hold."""
+    texts: dict[str, str] = {}
+    for run in runs.values():
+        if "text" in run.columns:
+            texts |= dict(zip(run["docno"].astype(str), run["text"], strict=True))
+    asked = isinstance(topics, pd.DataFrame) and "query" in topics.columns
+    queries = dict(zip(topics["qid"].astype(str), topics["query"], strict=True)) if asked else None
+    write(context, qrels_columns(qrels), list(measures.values()), path, texts=texts or None, queries=queries)
 
 
 def _as_list(

@@ -1,0 +1,94 @@
+"""What a relative value is relative to, in a form that can be cited: names, hashes, policy, versions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from ..judgments import Judgments
+from ..rankings import Rankings
+from . import datasets
+
+if TYPE_CHECKING:
+    from ..comparison import JudgedContext
+    from ..context import RunContext
+
+#: The packages whose versions may change a number.
+_PACKAGES = ("ir-measures", "pytrec-eval-terrier", "numpy", "scipy")
+
+
+def fingerprint(context: RunContext, judged: JudgedContext | None = None) -> dict[str, Any]:
+    """What :meth:`RunContext.fingerprint` returns.
+
+    Args:
+        judged: the context on the judgments that are to be in it.
+    """
+    known: dict[str, Any] = {
+        "runs": [{"name": name} | _of_run(run) for name, run in context.runs.items()],
+        "priors": _policy(context.priors),
+        "reference": context.reference,
+        "groups": dict(context.groups),
+        "num_docs": context.num_docs,
+        "grades": None if context.grades is None else list(context.grades),
+        "dataset": datasets.id_of(context.dataset),
+        "qrels": None if judged is None else _of_judgments(judged.judgments),
+    }
+    text = json.dumps(known, sort_keys=True, separators=(",", ":"))
+    return known | {"versions": _versions(), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _of_run(run: Rankings) -> dict[str, Any]:
+    """Of the rankings, which are all that a measure sees of a run: the scores count by the order that they make."""
+    top = run.top()
+    docs = _bytes(top.doc_ids)
+    digest = hashlib.sha256()
+    starts = run.starts.tolist()
+    queries = _bytes(run.query_ids)
+    for i in sorted(range(len(queries)), key=queries.__getitem__):
+        digest.update(b"\0\0".join((queries[i], b"\0".join(docs[starts[i] : starts[i + 1]]), b"")))
+    return {"queries": len(queries), "rows": len(run), "sha256": digest.hexdigest()}
+
+
+def _of_judgments(judgments: Judgments) -> dict[str, Any]:
+    queries, docs = _bytes(judgments.query_ids), _bytes(judgments.doc_ids)
+    rows = sorted(
+        (queries[query], doc, grade)
+        for query, doc, grade in zip(judgments.query.tolist(), docs, judgments.grade.tolist(), strict=True)
+    )
+    digest = hashlib.sha256()
+    for query, doc, grade in rows:
+        digest.update(b"%b\0%b\0%d\0\0" % (query, doc, grade))
+    return {"queries": len(queries), "judgments": len(rows), "sha256": digest.hexdigest()}
+
+
+def _bytes(ids: Any) -> list[bytes]:
+    """No id holds a NUL, which therefore separates them."""
+    return [text.encode() for text in ids.tolist()]
+
+
+def _policy(priors: Any) -> Any:
+    """The ``priors`` of a context as JSON has it; an object by what it says of itself, and never by its address."""
+    if isinstance(priors, str):
+        return priors
+    if isinstance(priors, Mapping):
+        return {name: list(chosen) for name, chosen in priors.items()}
+    if hasattr(priors, "priors_of"):
+        kind: Any = type(priors)
+        return f"{kind.__module__}.{kind.__qualname__}" if kind.__repr__ is object.__repr__ else repr(priors)
+    return list(priors)
+
+
+def _versions() -> dict[str, str]:
+    from .. import __version__
+
+    found = {"ir-measures-relative": __version__, "python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # an optional one, or one that is vendored
+            continue
+    return found

@@ -1,0 +1,111 @@
+"""The report: one HTML file of a campaign, which opens from disk, without a network.
+
+``findings`` calls the analyses of the package, ``sections`` and ``documents`` make the data of the page of them,
+``charts`` says how they are drawn, and ``page`` puts it together. Needs Jinja2 and vl-convert:
+``pip install 'ir-measures-relative[report]'``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import ir_measures
+
+from ..io.datasets import qrels_of
+from ..io.qrels import Qrels, QrelsColumns, qrels_columns
+from ..measures.declaration import parse_measures
+from ..scoring import Scores
+from .texts import Texts, queries_of, texts_of
+
+if TYPE_CHECKING:
+    from ..context import RunContext
+
+
+def report(
+    context: RunContext,
+    qrels: Qrels | None,
+    measures: Sequence[ir_measures.Measure | str],
+    path: str | os.PathLike[str],
+    *,
+    texts: Texts = None,
+    queries: Mapping[str, str] | None = None,
+    title: str | None = None,
+    command: str | None = None,
+) -> Path:
+    """Writes what there is to see of a campaign into one HTML file.
+
+    The table of all runs with their intervals; relative against absolute effectiveness; a page a run, with its values
+    topic by topic and the documents behind them; which runs are alike and which complement each other; what unjudged
+    documents leave open; and what all of it is relative to: :meth:`RunContext.fingerprint`, formulas, papers. What
+    cannot be computed for this campaign is not there. The file holds all that it needs, and is the same to the byte
+    for the same input and the same versions of the packages.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measures: measures of this package and of ir_measures. The first that :func:`explain` takes is explained
+            document by document; where there is none, NRG@10 is added.
+        path: where the file goes; one that is there is replaced.
+        texts: what the documents say, shown shortened: a dict from document id to text; a function from document id
+            to text or None; an ir_datasets id or dataset. Those of the dataset that the context was made from if not
+            given; False for none.
+        queries: what the topics ask, from query id to text; those of the same dataset if not given.
+        title: stands above the report.
+        command: what made it, to be shown with the fingerprint.
+
+    Returns:
+        the path.
+
+    Raises:
+        ValueError: a context without runs; what :meth:`RunContext.evaluate` raises.
+        OSError: the file cannot be written; looked at before anything is computed.
+        ImportError: Jinja2 or vl-convert is missing; says how to install them.
+    """
+    parsed = parse_measures(measures)
+    target = check_target(path)
+    if not context.names:
+        raise ValueError("the context holds no run, so there is nothing to report; give RunContext some runs")
+    columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
+    write(context, columns, parsed, target, texts=texts, queries=queries, title=title, command=command)
+    return target
+
+
+def check_target(path: str | os.PathLike[str]) -> Path:
+    """Raises what :func:`report` raises for a path, or a missing package; the path."""
+    from . import page
+
+    page.require_packages()
+    return page.check_target(path)
+
+
+def write(
+    context: RunContext,
+    qrels: QrelsColumns,
+    measures: Sequence[ir_measures.Measure],
+    path: str | os.PathLike[str],
+    *,
+    given: Scores | None = None,
+    dataset: Any = None,
+    texts: Texts = None,
+    queries: Mapping[str, str] | None = None,
+    title: str | None = None,
+    command: str | None = None,
+) -> None:
+    """:func:`report`, of what is read and checked already.
+
+    Args:
+        given: the values of the measures, where they are computed already.
+        dataset: whose texts and queries there are, where the context was not made from one.
+    """
+    from .findings import find
+    from .page import page, write_file
+    from .sections import data_of
+
+    dataset = context.dataset if dataset is None else dataset
+    found = find(context, qrels, measures, given)
+    data = data_of(found, texts_of(dataset, texts), queries_of(dataset, queries))
+    named = title or f"{len(context.names)} run{'' if len(context.names) == 1 else 's'}, side by side"
+    write_file(page(found, data, named, command), path)

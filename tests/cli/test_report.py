@@ -1,0 +1,140 @@
+"""``--report``: written beside the table, and in the place of no other file."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("jinja2", reason="the report needs Jinja2, of the extra [report]")
+pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the extra [report]")
+
+from ir_measures_relative import demo
+from ir_measures_relative.cli import main
+
+ARGUMENTS = ["qrels.txt", "runs", "nDCG@2", "NRG@2"]
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def call(files: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
+    """Runs the command in this process: exit code, stdout, stderr."""
+    monkeypatch.chdir(files)
+    return lambda *arguments: (main(arguments), *capfd.readouterr())
+
+
+def data_of(path: Path) -> dict[str, object]:
+    match = re.search(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
+    assert match
+    return dict(json.loads(match[1]))
+
+
+def test_beside_the_table(files: Path, call: Call) -> None:
+    table = call(*ARGUMENTS)
+    assert call(*ARGUMENTS, "--report", "out.html") == table
+    first = (files / "out.html").read_text(encoding="utf-8")
+    assert "<pre>ir_measures_relative qrels.txt runs nDCG@2 NRG@2 --report out.html</pre>" in first
+    means = data_of(files / "out.html")["means"]
+    rows = [line.split("\t")[1:] for line in table[1].splitlines()[1:]]
+    assert [[f"{x:.4f}" for x in column] for column in means] == [
+        list(column) for column in zip(*rows, strict=True)
+    ]
+    assert call(*ARGUMENTS, "--report", "out.html") == table  # a report takes the place of a report
+    assert (files / "out.html").read_text(encoding="utf-8") == first
+    assert sorted(p.name for p in files.iterdir()) == ["out.html", "qrels.txt", "runs"]
+
+
+def test_groups_and_reference(files: Path, call: Call) -> None:
+    (files / "groups.csv").write_text("A,x\nB,x\nC,y\n")
+    code, _, said = call(
+        *ARGUMENTS, "rrLP", "--groups", "groups.csv", "--reference", "B", "--report", "out.html"
+    )
+    assert (code, said) == (0, "")
+    found = data_of(files / "out.html")
+    assert found["groups"] == ["x", "y"] and "comparison" in found
+
+
+def test_a_provider_of_ir_measures(files: Path, call: Call) -> None:
+    """The numbers of the page are those of the table, by whoever computes them."""
+    assert call("qrels.txt", "runs", "P@2", "--provider", "pytrec_eval", "--report", "out.html")[0] == 0
+    assert [m["name"] for m in data_of(files / "out.html")["measures"]] == ["P@2", "NRG@10"]
+
+
+def test_texts_of_a_dataset(files: Path, call: Call) -> None:
+    demo.register()
+    import ir_datasets
+
+    dataset = ir_datasets.load(demo.DATASET_ID)
+    queries = [q.query_id for q in dataset.queries_iter()]
+    docs = [d.doc_id for d in dataset.docs_iter()][:4]
+    for name in ("A", "B", "C"):
+        rows = [f"{q} Q0 {d} 0 {-i} {name}\n" for q in queries for i, d in enumerate(docs)]
+        (files / "runs" / f"{name}.run").write_text("".join(rows))
+    code, _, said = call(demo.DATASET_ID, "runs", "P@2", "--report", "out.html")
+    assert (code, said) == (0, "")
+    found = data_of(files / "out.html")
+    assert len(found["documents"]["texts"]) == 4 and all("query" in t for t in found["topics"])  # type: ignore[arg-type,call-overload,attr-defined,index]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("notes.html", "notes.html exists and is not a report; it is not overwritten"),
+        ("qrels.txt", "qrels.txt is the qrels, which the report would overwrite"),
+        ("runs/new.html", "runs/new.html lies in the folder of runs, where it would be taken for a run"),
+        ("link.html", "link.html is the run runs/B.run, which the report would overwrite"),
+        ("pipe.html", "pipe.html: cannot be written, since it is not a file"),
+        ("none/out.html", "none/out.html: there is no folder"),
+        ("runs", "runs: cannot be written, since it is not a file"),
+    ],
+)
+def test_nothing_else_is_overwritten(files: Path, call: Call, path: str, message: str) -> None:
+    (files / "notes.html").write_text("<!DOCTYPE html><p>do not lose me\n")
+    os.symlink("runs/B.run", files / "link.html")
+    if path == "pipe.html":
+        os.mkfifo(files / path)
+    before = (files / path).read_bytes() if (files / path).is_file() else b""
+    code, out, said = call(*ARGUMENTS, "--report", path)
+    assert (code, out, said.count("\n")) == (2, "", 1)
+    assert said.startswith("ir_measures_relative: error: --report ") and message in said
+    assert not before or (files / path).read_bytes() == before
+
+
+@pytest.mark.parametrize("flag", ["--bounds", "--verdicts", "--judge=3", "--compare"])
+def test_not_with_another_table(call: Call, flag: str) -> None:
+    code, _, said = call(*ARGUMENTS, "--report", "out.html", flag)
+    assert code == 2 and "is another table; leave one of them out" in said
+
+
+def test_not_of_one_file(call: Call) -> None:
+    code, _, said = call("qrels.txt", "runs/A.run", "P@2", "--report", "out.html")
+    assert code == 2 and "--report goes with a folder of runs" in said
+
+
+def test_without_the_extra(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    code, out, said = call(*ARGUMENTS, "--report", "out.html")
+    assert (code, out) == (2, "") and "pip install 'ir-measures-relative[report]'" in said
+
+
+def test_no_query_in_common(files: Path, call: Call) -> None:
+    (files / "qrels.txt").write_text("77 0 a 1\n")
+    code, _, said = call(*ARGUMENTS, "--report", "out.html")
+    assert code == 2 and "no query in common" in said and not (files / "out.html").exists()
+
+
+def test_no_room(files: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    code, _, said = call(*ARGUMENTS, "--report", "out.html")
+    assert (
+        code == 2 and "--report out.html: the report could not be written (No space left on device)" in said
+    )
+    assert sorted(p.name for p in files.iterdir()) == ["qrels.txt", "runs"]

@@ -1,0 +1,144 @@
+"""``RunContext.fingerprint``: of the rankings, whatever form they come in; and what a notebook shows."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hostile import GROUPS, NAMES, RUNS
+from ir_measures_relative import BestOfOtherGroups, PriorPolicy, RunContext
+from random_campaigns import Labels, Run, contexts, qrels, runs
+
+RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"c": 1.0}}
+LABELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 2}}
+
+
+def hash_of(run: object) -> str:
+    return str(RunContext({"r": run}).fingerprint()["runs"][0]["sha256"])
+
+
+def test_of_any_form_and_order(tmp_path: Path) -> None:
+    rows = [(q, d, s) for q, docs in RUN.items() for d, s in docs.items()]
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    file = tmp_path / "run.txt"
+    file.write_text("".join(f"{q} Q0 {d} 7 {s} tag\n" for q, d, s in reversed(rows)))
+    forms = [RUN, frame, frame[::-1], frame.rename(columns={"query_id": "qid", "doc_id": "docno"}), file]
+    assert len({hash_of(form) for form in forms}) == 1
+
+
+@settings(max_examples=40)
+@given(run=runs, seed=st.integers(0, 99))
+def test_rankings_count_and_nothing_else(run: Run, seed: int) -> None:
+    rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
+    random.Random(seed).shuffle(rows)
+    shuffled: Run = {}
+    for query, doc, score in rows:
+        shuffled.setdefault(query, {})[doc] = score
+    # trec_eval's order, written down with other scores
+    ranked = {
+        q: {d: -float(i) for i, (d, _) in enumerate(sorted(docs.items(), key=_order, reverse=True))}
+        for q, docs in run.items()
+    }
+    assert hash_of(run) == hash_of(shuffled) == hash_of(ranked)
+
+
+def _order(item: tuple[str, float]) -> tuple[float, bytes]:
+    import struct
+
+    return struct.unpack("f", struct.pack("f", item[1]))[0], item[0].encode()
+
+
+@settings(max_examples=40)
+@given(one=runs, other=runs)
+def test_other_rankings_have_other_hashes(one: Run, other: Run) -> None:
+    def ranked(run: Run) -> dict[str, list[str]]:
+        return {
+            q: [d for d, _ in sorted(docs.items(), key=_order, reverse=True)]
+            for q, docs in run.items()
+            if docs
+        }
+
+    assert (hash_of(one) == hash_of(other)) == (ranked(one) == ranked(other))
+
+
+@settings(max_examples=40)
+@given(one=qrels, other=qrels)
+def test_judgments(one: Labels, other: Labels) -> None:
+    def mark(labels: Labels) -> object:
+        return RunContext({}).fingerprint(labels)["qrels"]
+
+    assert mark(dict(reversed(one.items()))) == mark(one)
+    assert (mark(one) == mark(other)) == (one == other)
+
+
+@settings(max_examples=40)
+@given(context=contexts)
+def test_json_takes_it(context: dict[str, Run]) -> None:
+    found = RunContext(context).fingerprint(LABELS)
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_everything_that_numbers_depend_on_is_in_the_hash() -> None:
+    two = {"a": RUN, "b": {"q1": {"b": 1.0}}}
+    options: list[dict[str, object]] = [
+        {},
+        {"priors": "earlier"},
+        {"priors": ["a"]},
+        {"priors": {"a": [], "b": ["a"]}},
+        {"reference": "a"},
+        {"groups": {"a": "x"}},
+        {"num_docs": 9},
+        {"grades": (0, 3)},
+        {"groups": {"a": "x", "b": "y"}, "priors": BestOfOtherGroups()},
+        {"groups": {"a": "x", "b": "y"}, "priors": BestOfOtherGroups(by="P@5")},
+    ]
+    marks = [RunContext(two, **given).fingerprint() for given in options]  # type: ignore[arg-type]
+    marks += [RunContext(two).fingerprint(LABELS), RunContext(dict(reversed(two.items()))).fingerprint()]
+    assert len({mark["sha256"] for mark in marks}) == len(options) + 2
+    assert marks[8]["priors"] == "BestOfOtherGroups(by=nDCG@10)"
+    assert marks[3]["priors"] == {"a": [], "b": ["a"]}
+
+
+def test_a_policy_goes_by_its_name_not_by_its_address() -> None:
+    class Own(PriorPolicy):
+        def priors_of(self, campaign: object, name: str | None) -> list[str]:
+            return []
+
+    first, second = (RunContext({"r": RUN}, priors=Own()).fingerprint() for _ in range(2))
+    assert first == second and first["priors"].endswith("Own")
+
+
+def test_versions_are_not_in_the_hash_and_qrels_of_a_dataset_are() -> None:
+    from ir_measures_relative import demo
+
+    mark = RunContext({"r": RUN}).fingerprint()
+    assert set(mark["versions"]) >= {"ir-measures-relative", "ir-measures", "numpy", "python"}
+    demo.register()
+    of_dataset = RunContext.from_irds(demo.DATASET_ID, name=None).fingerprint()
+    assert of_dataset["dataset"] == demo.DATASET_ID and of_dataset["qrels"]["queries"] > 0
+
+
+def test_a_document_that_stands_twice() -> None:
+    frame = pd.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "a"], "score": [2.0, 1.0]})
+    with pytest.raises(ValueError, match="lists document 'a' more than once"):
+        RunContext({"r": frame}).fingerprint()
+
+
+def test_notebook() -> None:
+    shown = RunContext({"BM25": RUN, "new": RUN}, reference="BM25", groups={"new": "ours"})._repr_html_()
+    assert "RunContext of 2 runs" in shown and "BM25</bdi> (reference)" in shown and "ours" in shown
+    assert "<td><bdi>2</bdi></td><td><bdi>3</bdi></td>" in shown
+    many = RunContext({f"r{i}": RUN for i in range(30)})._repr_html_()
+    assert many.count("<tr>") == 22 and "and 10 more" in many
+
+
+def test_notebook_of_hostile_names() -> None:
+    shown = RunContext(RUNS, groups={n: GROUPS[0] for n in NAMES}, reference=NAMES[0])._repr_html_()
+    assert "<script" not in shown and "<img" not in shown and "<i>" not in shown
+    assert len(shown) < 10_000

@@ -1,0 +1,288 @@
+"""The data of a report are what the analyses say."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from hostile import NAMES
+from ir_measures_relative import NRG, RunContext, UniqueRel, bounds, explain, select_complementary, verdicts
+from ir_measures_relative.io.qrels import qrels_columns
+from ir_measures_relative.measures.declaration import parse_measures
+from ir_measures_relative.reporting.documents import documents
+from ir_measures_relative.reporting.findings import find
+from ir_measures_relative.reporting.formulas import formula
+from ir_measures_relative.reporting.page import as_json
+from ir_measures_relative.reporting.sections import data_of, number, slugs
+from ir_measures_relative.reporting.texts import queries_of, texts_of
+from random_campaigns import Labels, Run, contexts, cutoffs, qrels
+
+pytestmark = pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
+
+LABELS = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1}, "q3": {"a": 0}}
+RUNS = {
+    "one": {"q1": {"a": 3.0, "x": 2.0, "b": 1.0}, "q2": {"d": 1.0}},
+    "two": {"q1": {"b": 3.0, "a": 2.0}, "q3": {"a": 1.0}},
+    "three": {"q1": {"x": 3.0, "c": 2.0}, "q2": {"e": 2.0, "d": 1.0}},
+}
+EVERY = ["nDCG@3", "AP", "P@2", "NRG@3", "NRG(base='RR')", "UniqueRel@2", "TaSC(base='P@2')", "P_Rareness@2"]
+EVERY += ["AP_Rareness", "Shapley@3", "nDCG_UE@3", "AP_UE(pool='corpus')@3", "MED@2", "rrLP", "RPP"]
+
+
+def data(context: RunContext, labels: Any, measures: list[Any], texts: Any = False) -> dict[str, Any]:
+    found = find(context, qrels_columns(labels), parse_measures(measures))
+    result = data_of(found, texts_of(None, texts), {})
+    return dict(json.loads(as_json(result)))  # what the page gets
+
+
+def table_of(about: dict[str, Any], names: list[str], query_ids: list[str], run: int) -> pd.DataFrame:
+    """The table of ``explain`` again, from what the page has."""
+    rows = []
+    for t, query in enumerate(query_ids):
+        for i, position, gain, contribution in about["listed"][run][t]:
+            doc, grade, places = about["found"][t][i]
+            at = dict(zip(places[::2], places[1::2], strict=True))
+            assert at[run] == position
+            row = {"query_id": query, "doc_id": about["docs"][doc], "relevance": grade, "position": position}
+            row |= {f"position in {names[p]}": at.get(p) for p in about["priors"][run]}
+            rows.append(row | {"gain": gain, "contribution": contribution})
+    return pd.DataFrame(rows)
+
+
+@settings(max_examples=60)
+@given(
+    runs=contexts,
+    labels=qrels,
+    cutoff=st.one_of(st.none(), cutoffs),
+    policy=st.sampled_from(["others", "earlier"]),
+)
+def test_documents_are_what_explain_says(
+    runs: dict[str, Run], labels: Labels, cutoff: int | None, policy: str
+) -> None:
+    if not runs:
+        return
+    context = RunContext(runs, priors=policy)
+    measure = NRG if cutoff is None else NRG @ cutoff
+    try:
+        tables = [explain(context, name, labels, measure) for name in runs]
+    except ValueError:  # a run that shares no query with the qrels
+        return
+    query_ids = [str(q) for q in context.judged(labels).judgments.query_ids]
+    about = documents(tables, context.names, query_ids, cutoff)
+    for i, expected in enumerate(tables):
+        expected = expected[expected["position"] <= about["depth"]]
+        found = table_of(about, context.names, query_ids, i)
+        assert len(found) == len(expected)
+        if len(found):
+            assert list(found.columns) == list(expected.columns)
+            columns = ["query_id", "doc_id"]
+            assert found[columns].to_numpy().tolist() == expected[columns].to_numpy().tolist()
+            for column in found.columns[2:]:
+                a, b = (f[column].to_numpy(dtype=float, na_value=math.nan) for f in (found, expected))
+                assert np.allclose(a, b, rtol=1e-8, atol=0, equal_nan=True), column
+
+
+def test_deep_rankings_show_their_start() -> None:
+    runs = {n: {"q": {f"d{i}": float(s * i) for i in range(40)}} for n, s in (("up", 1), ("down", -1))}
+    labels = {"q": {f"d{i}": i % 2 for i in range(40)}}
+    for cutoff, depth in ((None, 10), (15, 15), (30, 20)):
+        measure = NRG if cutoff is None else NRG @ cutoff
+        tables = [explain(RunContext(runs), name, labels, measure) for name in runs]
+        about = documents(tables, list(runs), ["q"], cutoff)
+        assert about["depth"] == depth and len(about["listed"][0][0]) == depth
+        at_top = about["found"][0][about["listed"][0][0][0][0]]
+        position = {15: None, None: 40, 30: None}[cutoff]  # of d39 in the run that has it last
+        assert dict(zip(at_top[2][::2], at_top[2][1::2], strict=True)).get(1) == position
+
+
+def test_numbers_are_those_of_the_analyses() -> None:
+    context = RunContext(RUNS, groups={"one": "B", "two": "A"})
+    page = data(context, LABELS, ["nDCG@2", "NRG@2", "UniqueRel@2"])
+    table = context.evaluate(LABELS, ["nDCG@2", "NRG@2", "UniqueRel@2"])
+    perquery = context.evaluate(LABELS, ["nDCG@2", "NRG@2", "UniqueRel@2"], perquery=True)
+    assert [r["name"] for r in page["runs"]] == list(RUNS)
+    assert page["groups"] == ["A", "B"] and [r.get("group") for r in page["runs"]] == [1, 0, None]
+    for i, measure in enumerate(page["measures"]):
+        assert page["means"][i] == pytest.approx(table[measure["name"]].tolist(), abs=1e-9)
+        of_measure = perquery[perquery["measure"] == measure["name"]]
+        for r, run in enumerate(RUNS):
+            expected = of_measure[of_measure["name"] == run]["value"].tolist()
+            assert page["values"][i][r] == pytest.approx(expected, abs=1e-9)
+            low = high = table[measure["name"]][r]
+            if len(set(expected)) > 1:
+                low, high = stats.t.interval(0.95, 2, low, stats.sem(expected))
+            assert [page["lower"][i][r], page["upper"][i][r]] == pytest.approx([low, high], abs=1e-9)
+    chosen = select_complementary(context, LABELS, 3, NRG @ 2)
+    assert [list(RUNS)[row[0]] for row in page["selection"]["rows"]] == chosen["name"].tolist()
+    assert [row[2] for row in page["selection"]["rows"]] == pytest.approx(
+        chosen["cumulative"].tolist(), abs=1e-9
+    )
+    found = {entry["measure"]: entry["rows"] for entry in page["verdicts"]}
+    assert list(found) == ["nDCG@2", "NRG@2"]
+    for measure, rows in found.items():
+        expected = verdicts(context, LABELS, [measure])
+        assert [list(RUNS)[a] for a, *_ in rows] == expected["name"].tolist()
+        assert [row[2] for row in rows] == expected["verdict"].tolist()
+    expected = bounds(context, LABELS, ["nDCG@2"])
+    assert [row[3] for row in page["bounds"][0]["rows"]] == pytest.approx(
+        expected["upper"].tolist(), abs=1e-9
+    )
+    credit = context.evaluate(LABELS, ["Shapley@2"])["Shapley@2"]
+    assert [row[1] for row in page["shapley"]["rows"]] == pytest.approx(credit.tolist(), abs=1e-9)
+    assert sorted(page["likeness"]["order"]) == [0, 1, 2] and [
+        len(row) for row in page["likeness"]["distance"]
+    ] == [0, 1, 2]
+
+
+def test_what_is_added_to_the_measures() -> None:
+    def shown(runs: dict[str, Run], measures: list[str]) -> list[str]:
+        return [m["name"] for m in data(RunContext(runs), LABELS, measures)["measures"]]
+
+    assert shown(RUNS, ["nDCG@2"]) == ["nDCG@2", "NRG@10"]
+    assert shown(RUNS, ["nDCG@2", "P_Rareness@3", "NRG@2"]) == ["nDCG@2", "P_Rareness@3", "NRG@2"]
+    assert shown({"one": RUNS["one"]}, ["nDCG@2"]) == ["nDCG@2"]
+
+
+def test_what_one_run_does_not_have() -> None:
+    page = data(RunContext({"one": RUNS["one"]}), LABELS, ["nDCG@2"])
+    lacking = {"documents", "likeness", "selection", "shapley", "bounds", "verdicts", "comparison"}
+    assert not lacking & set(page)
+    assert "documents" in data(RunContext({"one": RUNS["one"]}), LABELS, [UniqueRel @ 2])
+
+
+def test_without_a_relevant_document() -> None:
+    nothing = {q: dict.fromkeys(docs, 0) for q, docs in LABELS.items()}
+    page = data(RunContext(RUNS), nothing, ["nDCG@2", "NRG@2", "AP@2"])
+    assert page["means"] == [[0.0] * 3] * 3
+
+
+def test_the_reference() -> None:
+    page = data(RunContext(RUNS, reference="two"), LABELS, ["nDCG@2", "rrLP"])
+    assert page["comparison"]["reference"] == 1 and [r[0] for r in page["comparison"]["rows"]] == [0, 2]
+    assert page["verdicts"][0]["reference"] == 1
+    assert "comparison" not in data(RunContext(RUNS), LABELS, ["nDCG@2"])
+
+
+def test_nothing_is_open_where_all_is_judged() -> None:
+    judged = {q: {d: len(d) - 1 for d in "abcdex"} for q in LABELS}
+    page = data(RunContext(RUNS), judged | {"q1": {**judged["q1"], "a": 1}}, ["P@2", "NRG@2"])
+    assert not {"bounds", "verdicts"} & set(page) and {"likeness", "selection"} <= set(page)
+
+
+def test_a_reference_among_fixed_priors() -> None:
+    page = data(RunContext(RUNS, reference="two", priors=["two"]), LABELS, ["nDCG@2"])
+    assert [r[0] for r in page["comparison"]["rows"]] == [0, 2]
+
+
+def test_the_first_measures_that_can_be_bounded() -> None:
+    page = data(RunContext(RUNS), LABELS, ["Judged@2", "AP", "P@2", "nDCG@2", "NRG@2"])
+    assert [entry["measure"] for entry in page["verdicts"]] == ["P@2", "NRG@2"]
+    assert [entry["measure"] for entry in page["bounds"]] == ["P@2", "NRG@2"]
+
+
+@settings(max_examples=25)
+@given(
+    runs=contexts,
+    labels=qrels,
+    names=st.sets(st.sampled_from(EVERY), min_size=1, max_size=4),
+    choice=st.integers(0, 9),
+)
+def test_any_campaign(runs: dict[str, Run], labels: Labels, names: set[str], choice: int) -> None:
+    """Ties, empty rankings, topics that no run has, no relevant document, a group or a reference or none."""
+    if not runs:
+        return
+    some = list(runs)[choice % len(runs)]
+    context = RunContext(runs, reference=some, groups={some: "G"} if choice % 2 else None, num_docs=50)
+    try:
+        expected = context.evaluate(labels, sorted(names))
+    except ValueError:  # a run that shares no query with the qrels
+        return
+    page = data(context, labels, sorted(names))
+    shown = [m["name"] for m in page["measures"]]
+    for name in expected.columns[1:]:
+        found = np.array(page["means"][shown.index(name)], dtype=float)
+        assert np.allclose(found, expected[name], rtol=0, atol=1e-12, equal_nan=True), name
+
+
+def test_no_query_in_common() -> None:
+    with pytest.raises(ValueError, match="has no query in common with the qrels"):
+        data(RunContext(RUNS), {"other": {"a": 1}}, ["nDCG@2"])
+
+
+@given(st.lists(st.text(min_size=1, max_size=100) | st.sampled_from([*NAMES, "\udcff half"]), unique=True))
+def test_addresses_are_unique_and_plain(ids: list[str]) -> None:
+    found = slugs(ids)
+    assert len(set(found)) == len(ids)
+    assert all(slug.isascii() and not set(slug) & set("&#<>\"' \n") and len(slug) < 100 for slug in found)
+
+
+@given(st.text())
+def test_json_ends_no_script(text: str) -> None:
+    written = as_json({"a": text + "</script><!--\u2028"})
+    assert not set(written) & set("<>&\u2028\u2029") and json.loads(written)["a"].startswith(text)
+    written.encode()  # no half of a surrogate pair
+
+
+def test_numbers_that_json_does_not_have() -> None:
+    assert [number(x) for x in (math.nan, math.inf, -0.0, 0.123456789)] == [None, None, 0.0, 0.123456789]
+    assert str(number(-1e-12)) == "0.0"
+
+
+def test_texts() -> None:
+    from ir_measures_relative import demo
+
+    long = "word\n" * 200
+    shortened = texts_of(None, {"a": long})(["a", "b"])
+    assert list(shortened) == ["a"] and len(shortened["a"]) <= 300 and shortened["a"].endswith("…")
+    assert texts_of(None, lambda doc: doc * 2 if doc == "a" else None)(["a", "b"]) == {"a": "aa"}
+    assert texts_of(None, None)(["a"]) == {} == texts_of(None, False)(["a"])
+    demo.register()
+    dataset = RunContext.from_irds(demo.DATASET_ID, name=None).dataset
+    doc = next(iter(dataset.docs_iter()))
+    for found in (texts_of(dataset, None), texts_of(None, demo.DATASET_ID)):
+        assert " ".join(doc.text.split()).startswith(found([doc.doc_id])[doc.doc_id].removesuffix("…"))
+    assert texts_of(dataset, False)([doc.doc_id]) == {}
+    assert set(queries_of(dataset, None)) == {q.query_id for q in dataset.queries_iter()}
+    with pytest.raises(TypeError, match="queries is a list"):
+        queries_of(None, ["q"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="is not a dataset"):
+        texts_of(None, 7)
+
+
+def test_a_dataset_that_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ir_measures_relative import RelativeWarning, demo
+
+    demo.register()
+    dataset = RunContext.from_irds(demo.DATASET_ID, name=None).dataset
+
+    class Offline:
+        def docs_store(self) -> Any:
+            raise OSError("no network")
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(dataset, name)
+
+    from ir_measures_relative.reporting import texts
+
+    monkeypatch.setattr(texts, "dataset_of", lambda given: given)
+    with pytest.warns(RelativeWarning, match="the report has no texts"):
+        assert texts_of(Offline(), None)(["a"]) == {}
+
+
+def test_formulas() -> None:
+    said = formula(NRG @ 10)
+    assert said.measure == "NRG@10" and said.title == "Normalized Residual Gain" and said.short
+    everything = "".join(text for p in said.paragraphs for _, text in p.parts)
+    assert ">>>" not in everything and ":class:" not in everything and "``" not in everything
+    assert any(code and "Σ" in text for p in said.paragraphs for code, text in p.parts)
+    assert any(p.item for p in said.paragraphs)
+    host = formula(parse_measures(["nDCG@10"])[0])
+    assert "journals/tois/JarvelinK02" in str(host.paragraphs)

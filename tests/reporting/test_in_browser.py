@@ -1,0 +1,269 @@
+"""The report in a browser: it works by mouse and keyboard, in light and dark, and nothing hostile runs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("jinja2", reason="the report needs Jinja2, of the extra [report]")
+pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the extra [report]")
+api = pytest.importorskip(
+    "playwright.sync_api", reason="the report's browser tests need playwright (pip install playwright)"
+)
+
+from hostile import NAMES, OF_GROUP, QRELS, QUERIES, RUNS, TEXT, doc_id  # noqa: E402
+from ir_measures_relative import RunContext, report  # noqa: E402
+
+pytestmark = pytest.mark.slow  # it starts a browser
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+MEASURES = ["nDCG@3", "NRG@3", "UniqueRel@3"]
+FRIENDLY = {f"run {i}": run for i, run in enumerate(RUNS.values())}
+GROUPS = {name: "one" if i < 4 else "two" for i, name in enumerate(FRIENDLY)}
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None:
+        pytest.skip("there is no chromium here: install it with the system's packages")
+    with api.sync_playwright() as playwright:
+        try:
+            found = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        except api.Error as error:
+            pytest.skip(f"{CHROMIUM} does not start: {error}")
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def friendly(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "friendly.html"
+    return report(
+        RunContext(FRIENDLY, groups=GROUPS), QRELS, MEASURES, path, texts=lambda d: f"What {d} says"
+    )
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "hostile.html"
+    context = RunContext(RUNS, groups=OF_GROUP, reference=NAMES[0])
+    texts, queries = {doc_id(i): TEXT for i in range(12)}, dict.fromkeys(QUERIES, TEXT)
+    return report(
+        context, QRELS, MEASURES, path, texts=texts, queries=queries, title=NAMES[1], command=NAMES[2]
+    )
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Open]:
+    """Opens a file; whatever the console says, and whatever is asked of a network, is an error."""
+    said: list[str] = []
+    pages = []
+
+    def open_it(path: Path, address: str = "", width: int = 1280, **options: Any) -> Any:
+        page = browser.new_page(viewport={"width": width, "height": 900}, **options)
+        pages.append(page)
+        page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on(
+            "request",
+            lambda request: None if request.url.startswith(("file:", "data:")) else said.append(request.url),
+        )
+        page.goto(path.as_uri() + address)
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    yield open_it
+    for page in pages:
+        page.close()
+    assert said == []
+
+
+def draw_all(page: Any) -> None:
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.wait_for_function(
+        "[...document.querySelectorAll('#campaign figure .plot')].every((p) => p.querySelector('svg.marks'))"
+    )
+
+
+def column(page: Any, n: int) -> list[str]:
+    found: list[str] = page.eval_on_selector_all(
+        f"#table-of-runs tbody tr > :nth-child({n})", "cells => cells.map((cell) => cell.dataset.v)"
+    )
+    return found
+
+
+def test_sorting_by_mouse_and_keyboard(friendly: Path, open_page: Open) -> None:
+    page = open_page(friendly)
+    headers = page.locator("#table-of-runs thead th")
+    assert headers.nth(3).get_attribute("aria-sort") == "descending"  # the first relative measure
+    assert column(page, 4) == sorted(column(page, 4), key=float, reverse=True)
+    headers.nth(2).locator("button").click()
+    assert column(page, 3) == sorted(column(page, 3), key=float, reverse=True)
+    assert [h.get_attribute("aria-sort") for h in headers.all()] == [
+        "none",
+        "none",
+        "descending",
+        "none",
+        "none",
+    ]
+    headers.nth(0).locator("button").focus()
+    page.keyboard.press("Enter")
+    assert column(page, 1) == sorted(FRIENDLY) and headers.nth(0).get_attribute("aria-sort") == "ascending"
+    page.keyboard.press("Space")
+    assert column(page, 1) == sorted(FRIENDLY, reverse=True)
+
+
+def test_pictures_hover_and_click(friendly: Path, open_page: Open) -> None:
+    page = open_page(friendly)
+    draw_all(page)
+    points = page.locator("#scatter .mark-symbol.layer_2_marks path")
+    assert points.count() == len(FRIENDLY)
+    points.first.scroll_into_view_if_needed()
+    points.first.hover()
+    tip = page.locator("#vg-tooltip-element")
+    assert "run 0" in tip.inner_text() and "NRG@3" in tip.inner_text() and "one" in tip.inner_text()
+    before = points.first.bounding_box()
+    page.locator("[data-zoom='0.67']").click()
+    page.wait_for_timeout(200)
+    assert points.first.bounding_box() != before
+    page.locator("[data-zoom='0']").click()
+    page.wait_for_timeout(300)
+    points.first.click()
+    page.wait_for_selector("#run h2")
+    assert page.evaluate("location.hash") == "#run=run%200"
+    assert page.locator("#run h2").inner_text() == "run 0" and page.locator("#campaign").is_hidden()
+    page.go_back()
+    page.wait_for_selector("#campaign", state="visible")
+
+
+def test_axes_can_be_chosen(friendly: Path, open_page: Open) -> None:
+    page = open_page(friendly, "#scatter")
+    page.wait_for_selector("#scatter svg.marks")
+    page.select_option("#scatter-x", label="UniqueRel@3")
+    page.wait_for_function("document.querySelector('#scatter svg.marks').textContent.includes('UniqueRel@3')")
+    page.check("#scatter-bars")
+    page.wait_for_selector("#scatter .mark-rule.layer_0_marks line", state="attached")
+
+
+def test_a_page_of_a_run(friendly: Path, open_page: Open) -> None:
+    page = open_page(friendly)
+    page.click("#table-of-runs a.name >> nth=0")
+    page.wait_for_selector("#run svg.marks")
+    assert page.locator("#run .layer_1_marks path").count() == len(QUERIES)  # its own dots
+    rows = page.locator("#topic tbody tr")
+    assert rows.count() == 3 and "What " in rows.first.inner_text()
+    value = float(page.locator("#topic .steps").inner_text().split(";")[0].split()[-1])
+    shares = page.eval_on_selector_all(
+        "#topic tbody tr td:nth-child(5)", "cells => cells.map((c) => Number(c.dataset.v))"
+    )
+    assert sum(shares) == pytest.approx(value, abs=2e-4)
+    page.click("#topic .steps a >> nth=1")
+    page.wait_for_function("location.hash.includes('&topic=')")
+    page.locator("#run details.numbers summary").click()
+    page.wait_for_selector("#run details.numbers tbody")
+    assert page.locator("#run details.numbers tbody tr").count() == len(QUERIES)
+
+
+def test_every_picture_has_its_numbers(friendly: Path, open_page: Open) -> None:
+    page = open_page(friendly)
+    draw_all(page)
+    for figure in page.locator("#campaign figure").all():
+        figure.locator("summary").click()
+        figure.locator("tbody").wait_for()
+        assert figure.locator("tbody tr").count() == len(FRIENDLY)
+
+
+def test_everything_can_be_reached_by_keyboard(friendly: Path, open_page: Open) -> None:
+    page = open_page(friendly)
+    seen = set()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        tag, outline = page.evaluate(
+            "[document.activeElement.tagName, getComputedStyle(document.activeElement).outlineWidth]"
+        )
+        seen.add(tag)
+        assert tag == "BODY" or float(outline.removesuffix("px")) >= 2
+    assert {"A", "BUTTON", "SELECT", "INPUT", "SUMMARY"} <= seen
+
+
+# The contrast of every text with what is behind it, by WCAG's formula, in the page.
+CONTRAST = """() => {
+  const parse = (c) => c.match(/[\\d.]+/g).map(Number);
+  const light = (c) => { const [r, g, b] = parse(c).map((v) => { v /= 255; return v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const behind = (n) => { for (; n; n = n.parentElement) { const c = getComputedStyle(n).backgroundColor; if (parse(c)[3] !== 0) return c; } return "rgb(0,0,0)"; };
+  const low = [];
+  for (const n of document.querySelectorAll("body *")) {
+    const own = [...n.childNodes].some((c) => c.nodeType === 3 && c.textContent.trim());
+    if (!own || !n.getClientRects().length) continue;
+    const style = getComputedStyle(n);
+    const color = n.namespaceURI.endsWith("svg") ? style.fill : style.color;
+    const [a, b] = [light(color), light(behind(n))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) low.push([n.tagName, n.textContent.slice(0, 40), color, behind(n)]);
+  }
+  return low;
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_contrast_in_both_schemes(friendly: Path, open_page: Open, scheme: str) -> None:
+    page = open_page(friendly, color_scheme=scheme)
+    draw_all(page)
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, background[4:-1].split(","))) < 150) == (scheme == "dark")
+    assert page.evaluate(CONTRAST) == []
+    page.goto(page.url + "#run=run%201")
+    page.wait_for_selector("#run svg.marks")
+    assert page.evaluate(CONTRAST) == []
+    marks = page.eval_on_selector_all(
+        "#run .layer_1_marks path", "p => p.map((m) => getComputedStyle(m).fill)"
+    )
+    assert set(marks) == {"rgb(0, 114, 178)" if scheme == "light" else "rgb(91, 180, 240)"}
+    page.emulate_media(media="print")  # paper is white, also in the dark
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+@pytest.mark.parametrize("which", ["friendly", "hostile"])
+def test_a_phone_does_not_scroll_sideways(
+    which: str, request: pytest.FixtureRequest, open_page: Open
+) -> None:
+    page = open_page(request.getfixturevalue(which), width=390)
+    draw_all(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.evaluate("location.hash = document.querySelector('#table-of-runs tbody a').getAttribute('href')")
+    page.wait_for_selector("#run svg.marks")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_hostile_names_do_nothing(hostile: Path, open_page: Open) -> None:
+    page = open_page(hostile)
+    draw_all(page)
+    for summary in page.locator("#campaign summary").all():
+        summary.click()
+    page.locator("#scatter .mark-symbol.layer_2_marks path").first.hover(force=True)
+    for r in range(len(NAMES)):
+        page.evaluate(
+            f"location.hash = document.querySelectorAll('#table-of-runs tbody a')[{r}].getAttribute('href')"
+        )
+        page.wait_for_selector("#run svg.marks")
+        assert page.locator("#campaign").is_hidden()
+        page.evaluate("document.querySelectorAll('#run summary').forEach((s) => s.click())")
+        page.wait_for_timeout(50)
+    page.evaluate("location.hash = document.querySelectorAll('#run ol a')[1].getAttribute('href')")
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.broken") is None
+    assert page.evaluate("document.querySelectorAll('#run script, #run img, #campaign img, i').length") == 0
+    names = page.eval_on_selector_all("#table-of-runs tbody bdi", "found => found.map((b) => b.textContent)")
+    assert {n for n in NAMES if n.isprintable()} <= set(names)
+
+
+@pytest.mark.parametrize("address", ["#run=nobody", "#run=%E0%A4%A", "#nothing", "#run=run%200&topic=no"])
+def test_addresses_of_nothing(friendly: Path, open_page: Open, address: str) -> None:
+    page = open_page(friendly, address)
+    assert page.locator("#run h2").count() == ("&topic" in address)
+    assert page.locator("#campaign").is_visible() == ("&topic" not in address)

@@ -1,0 +1,241 @@
+"""The file of a report: one, whole, the same to the byte, and nothing in it from outside runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("jinja2", reason="the report needs Jinja2, of the extra [report]")
+pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the extra [report]")
+
+from hostile import NAMES, OF_GROUP, QRELS, QUERIES, RUNS, TEXT
+from ir_measures_relative import RunContext, report
+from ir_measures_relative.reporting.charts import charts
+
+MEASURES = ["nDCG@3", "NRG@3", "UniqueRel@3"]
+
+
+class Elements(HTMLParser):
+    """The elements of a page, as a browser would find them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.inside = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.inside = tag
+
+    def handle_data(self, data: str) -> None:
+        if self.inside == "script":
+            self.scripts.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = ""
+
+
+def written(
+    tmp_path: Path, runs: Any = RUNS, labels: Any = QRELS, measures: Any = None, **options: Any
+) -> str:
+    context = RunContext(runs, **{k: options.pop(k) for k in ("groups", "reference") if k in options})
+    path = report(context, labels, measures or MEASURES, tmp_path / "page.html", **options)
+    return path.read_text(encoding="utf-8")
+
+
+def test_hostile_names(tmp_path: Path) -> None:
+    texts = dict.fromkeys([d for docs in QRELS.values() for d in docs], TEXT)
+    queries = dict.fromkeys(QUERIES, TEXT)
+    options: dict[str, Any] = {
+        "groups": OF_GROUP,
+        "reference": NAMES[0],
+        "title": NAMES[1],
+        "command": NAMES[2],
+    }
+    page = Elements(written(tmp_path, texts=texts, queries=queries, **options))
+    kinds = [tag for tag, _ in page.tags]
+    assert kinds.count("script") == len(page.scripts) == 4
+    assert not {"img", "svg", "b", "i", "iframe"} & set(kinds)
+    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on")]
+    data = json.loads(page.scripts[0])
+    assert [run["name"] for run in data["runs"]] == NAMES
+    assert [topic["id"] for topic in data["topics"]] == QUERIES
+    assert set(data["documents"]["docs"]) == {
+        d for run in RUNS.values() for docs in run.values() for d in docs
+    }
+    links = {
+        attributes["href"]
+        for tag, attributes in page.tags
+        if tag == "a" and attributes.get("class") == "name"
+    }
+    assert links == {f"#run={run['slug']}" for run in data["runs"]}
+
+
+def test_it_asks_for_nothing_from_anywhere(tmp_path: Path) -> None:
+    text = written(tmp_path, groups=OF_GROUP)
+    page = Elements(text)
+    assert not [
+        a for _, a in page.tags for k, v in a.items() if k in ("src", "href") and not str(v).startswith("#")
+    ]
+    policy = next(a["content"] for t, a in page.tags if t == "meta" and "http-equiv" in a)
+    assert policy is not None and policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "'unsafe-inline'" not in policy.split("style-src")[0] and "http" not in policy
+    import base64
+    import hashlib
+
+    for script in page.scripts[2:]:
+        assert base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() in policy
+
+
+def test_equal_input_equal_bytes(tmp_path: Path) -> None:
+    """In another process, with other hashes, rows in another order, and another form."""
+    plain = {
+        f"r{i}": {f"q{j}": docs for j, docs in enumerate(run.values())} for i, run in enumerate(RUNS.values())
+    }
+    labels = {f"q{j}": docs for j, docs in enumerate(QRELS.values())}
+    program = (
+        "import sys, json\nfrom ir_measures_relative import RunContext, report\n"
+        "runs, labels = json.load(sys.stdin)\n"
+        f"report(RunContext(runs), labels, {MEASURES}, sys.argv[1])"
+    )
+    other = tmp_path / "other.html"
+    environment = os.environ | {"PYTHONHASHSEED": "7"}
+    given = json.dumps([plain, labels])
+    subprocess.run(
+        [sys.executable, "-c", program, str(other)], input=given, text=True, check=True, env=environment
+    )
+    first = written(tmp_path, plain, labels)
+    frames = {}
+    for name, run in plain.items():
+        rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
+        random.Random(1).shuffle(rows)
+        frames[name] = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    assert written(tmp_path, frames, labels) == first == other.read_text(encoding="utf-8")
+
+
+def test_what_it_says_of_itself(tmp_path: Path) -> None:
+    text = written(tmp_path, title="TREC", command="ir_measures_relative qrels runs NRG@3")
+    mark = RunContext(RUNS).fingerprint(QRELS)
+    assert mark["sha256"] in text and all(run["sha256"] in text for run in mark["runs"])
+    assert "<pre>ir_measures_relative qrels runs NRG@3</pre>" in text
+    assert "@inproceedings{nrg2024," in text and "journals/tois/JarvelinK02" in text
+    assert "<title>TREC</title>" in text
+    assert not re.search(r"\b20[2-9]\d-\d\d-\d\d\b", text.split("<script")[0])  # no date
+
+
+def test_every_picture_has_a_table(tmp_path: Path) -> None:
+    text = written(tmp_path).split("<script")[0]
+    figures = re.findall(r"<figure.*?</figure>", text, re.DOTALL)
+    assert len(figures) >= 7 and all("<details" in figure and "aria-label" in figure for figure in figures)
+
+
+def test_absent_without_a_trace(tmp_path: Path) -> None:
+    one = {"only": {"q": {"a": 1.0}}}
+    text = written(tmp_path, one, {"q": {"a": 1}}, ["nDCG@3"]).split("<script")[0]
+    assert set(re.findall(r'<section id="([\w-]+)"', text)) == {"runs", "relative-to"}
+    assert set(re.findall(r'<a href="#([\w-]+)">', text)) == {"runs", "relative-to"}
+    text = written(tmp_path).split("<script")[0]
+    assert 'id="comparison"' not in text and "<dt>Reference" not in text and "<small>reference" not in text
+
+
+def test_charts_are_vega_lite() -> None:
+    import vl_convert
+
+    rows = [
+        {
+            "x": 0.1,
+            "y": 0.2,
+            "value": 1.0,
+            "place": 0,
+            "group": 0,
+            "own": True,
+            "verdict": "open",
+            "lower": 0,
+            "upper": 1,
+        }
+    ]
+    for groups in (0, 9):
+        for name, spec in charts(groups).items():
+            spec = spec | {"data": {"values": rows}}
+            spec = spec | ({"width": 300} if spec["width"] == "container" else {})
+            assert vl_convert.vegalite_to_svg(spec).startswith("<svg"), name
+
+
+@pytest.mark.parametrize("kind", ["folder", "nowhere", "link"])
+def test_where_it_goes(tmp_path: Path, kind: str) -> None:
+    context = RunContext({"a": {"q": {"a": 1.0}}})
+    if kind == "folder":
+        with pytest.raises(IsADirectoryError, match="is a folder; give the path of a file"):
+            report(context, {"q": {"a": 1}}, ["P@1"], tmp_path)
+    elif kind == "nowhere":
+        with pytest.raises(FileNotFoundError, match="there is no folder .*; make it first"):
+            report(context, {"q": {"a": 1}}, ["P@1"], tmp_path / "none" / "page.html")
+    else:
+        (tmp_path / "link.html").symlink_to(tmp_path / "real.html")
+        report(context, {"q": {"a": 1}}, ["P@1"], tmp_path / "link.html")
+        assert (tmp_path / "link.html").is_symlink() and (tmp_path / "real.html").stat().st_mode & 0o600
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_what_is_there_stays_where_something_fails(tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    target.write_text("old")
+    with pytest.raises(ValueError, match="no query in common"):
+        report(RunContext({"a": {"x": {"a": 1.0}}}), {"q": {"a": 1}}, ["P@1"], target)
+    with pytest.raises(ValueError, match="holds no run"):
+        report(RunContext({}), {"q": {"a": 1}}, ["P@1"], target)
+    assert target.read_text() == "old"
+
+
+@pytest.mark.parametrize("package", ["jinja2", "vl_convert"])
+def test_without_a_package(package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(
+        ImportError, match=rf"the report needs {package}: pip install 'ir-measures-relative\[report\]'"
+    ):
+        report(RunContext({"a": {"q": {"a": 1.0}}}), {"q": {"a": 1}}, ["P@1"], tmp_path / "page.html")
+
+
+def test_size_of_a_large_campaign(tmp_path: Path) -> None:
+    """17 runs and 100 topics stay far below 10 MB, and each run and topic adds what is linear."""
+    rng = np.random.default_rng(0)
+    size = {}
+    for n in (5, 17):
+        runs = {
+            f"run{r}": {
+                f"q{q}": {
+                    f"doc-{d:07}": 1.0 / (i + 1) for i, d in enumerate(rng.choice(60, 10, replace=False))
+                }
+                for q in range(100)
+            }
+            for r in range(n)
+        }
+        labels = {f"q{q}": {f"doc-{d:07}": int(rng.integers(3)) for d in range(0, 60, 2)} for q in range(100)}
+        size[n] = len(
+            written(tmp_path, runs, labels, ["nDCG@10", "UniqueRel@10"], texts=lambda doc: "word " * 60)
+        )
+    assert size[17] < 4_000_000 and size[17] - size[5] < 150_000 * 12
+
+
+@pytest.mark.slow
+def test_robust03(robust03: tuple[dict[str, pd.DataFrame], pd.DataFrame], tmp_path: Path) -> None:
+    import time
+
+    runs, labels = robust03
+    start = time.process_time()
+    text = written(tmp_path, runs, labels, ["nDCG@10", "UniqueRel@10"], texts=lambda doc: "text of it " * 40)
+    assert len(text) < 10_000_000
+    assert time.process_time() - start < 60
