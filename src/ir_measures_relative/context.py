@@ -21,7 +21,7 @@ from .io.pipelines import run_pipelines
 from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from .io.runs import Run, name_runs, read_run, run_files
 from .measures.declaration import parse_measures
-from .messages import is_text, kind_of, kind_of_id
+from .messages import kind_of
 from .priors import Policy, PriorPolicy, policy_of
 from .rankings import Rankings
 
@@ -149,10 +149,6 @@ class RunContext:
         for name in runs:
             if not isinstance(name, str) or not name:
                 raise ValueError(f"the run name {name!r} is not a string; name every run with one")
-            if not is_text(name):
-                raise ValueError(
-                    f"the run name {name!r} is {kind_of_id(name)}, which no file can hold; name it otherwise"
-                )
         read = {name: read_run(run, f"run {name!r}") for name, run in runs.items()}
         names = list(read)
         if groups is not None and not isinstance(groups, Mapping):

@@ -137,6 +137,7 @@ def test_out_of_time_says_so() -> None:
     ):
         found = select_complementary(context, labels, 5, "UniqueRel@5", method="exact", time_limit=0)
     best = select_complementary(context, labels, 5, "UniqueRel@5", method="exact")
+    assert np.isfinite(found["bound"].iloc[-1])
     assert found["bound"].iloc[-1] >= best["cumulative"].iloc[-1] - 1e-12
     assert found["cumulative"].iloc[-1] <= best["cumulative"].iloc[-1] + 1e-12
 

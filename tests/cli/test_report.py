@@ -28,6 +28,14 @@ def call(files: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     return lambda *arguments: (main(arguments), *capfd.readouterr())
 
 
+def without_advice(code: int, out: str, err: str) -> tuple[int, str, str]:
+    """Without the line that so small a campaign draws: which grades are there?"""
+    lines = [
+        line for line in err.splitlines(keepends=True) if "are judged relevant, and unjudged" not in line
+    ]
+    return code, out, "".join(lines)
+
+
 def data_of(path: Path) -> dict[str, object]:
     match = re.search(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
     assert match
@@ -36,7 +44,7 @@ def data_of(path: Path) -> dict[str, object]:
 
 def test_beside_the_table(files: Path, call: Call) -> None:
     table = call(*ARGUMENTS)
-    assert call(*ARGUMENTS, "--report", "out.html") == table
+    assert without_advice(*call(*ARGUMENTS, "--report", "out.html")) == table
     first = (files / "out.html").read_text(encoding="utf-8")
     assert "<pre>ir_measures_relative qrels.txt runs nDCG@2 NRG@2 --report out.html</pre>" in first
     means = data_of(files / "out.html")["means"]
@@ -44,15 +52,17 @@ def test_beside_the_table(files: Path, call: Call) -> None:
     assert [[f"{x:.4f}" for x in column] for column in means] == [
         list(column) for column in zip(*rows, strict=True)
     ]
-    assert call(*ARGUMENTS, "--report", "out.html") == table  # a report takes the place of a report
+    assert (
+        without_advice(*call(*ARGUMENTS, "--report", "out.html")) == table
+    )  # a report takes the place of a report
     assert (files / "out.html").read_text(encoding="utf-8") == first
     assert sorted(p.name for p in files.iterdir()) == ["out.html", "qrels.txt", "runs"]
 
 
 def test_groups_and_reference(files: Path, call: Call) -> None:
     (files / "groups.csv").write_text("A,x\nB,x\nC,y\n")
-    code, _, said = call(
-        *ARGUMENTS, "rrLP", "--groups", "groups.csv", "--reference", "B", "--report", "out.html"
+    code, _, said = without_advice(
+        *call(*ARGUMENTS, "rrLP", "--groups", "groups.csv", "--reference", "B", "--report", "out.html")
     )
     assert (code, said) == (0, "")
     found = data_of(files / "out.html")

@@ -299,9 +299,3 @@ def test_gains_of_one_absolute_measure_do_not_change_another() -> None:
     for measure in both:
         alone = ir_measures.calc_aggregate([measure], labels, {"q": {"A": 3.0, "B": 2.0, "C": 1.0}})
         assert together[str(measure)][0] == alone[measure] > 0
-
-
-@pytest.mark.parametrize("name", ["\ud800", "a\0b"])
-def test_a_name_that_no_file_can_hold(name: str) -> None:
-    with pytest.raises(ValueError, match="the run name .* which no file can hold; name it otherwise"):
-        RunContext({name: {"q": {"A": 1.0}}})

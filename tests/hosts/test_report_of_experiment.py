@@ -14,6 +14,9 @@ pt = pytest.importorskip("pyterrier", reason="needs PyTerrier, of the extra [pyt
 pytest.importorskip("jinja2", reason="the report needs Jinja2, of the extra [report]")
 pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the extra [report]")
 
+# Tiny campaigns: the section on unjudged documents asks which grades there are.
+pytestmark = pytest.mark.filterwarnings("ignore:only .* documents are judged relevant")
+
 TOPICS = pd.DataFrame({"qid": ["1", "2"], "query": ["tea", "milk"]})
 QRELS = pd.DataFrame(
     {"qid": ["1", "1", "2", "3"], "docno": ["a", "b", "a", "z"], "label": [1, 0, 1, 1]},

@@ -64,7 +64,6 @@ BASES = [
     ("NRG(norm='ideal',gains={0:1,1:5,3:2})", {"norm": "ideal", "gains": {0: 1, 1: 5, 3: 2}}),
     ("NRG(norm=None)", {"norm": None}),
     ("NRG(norm=None,base='RBP')", {"norm": None, "base": "RBP"}),
-    ("NRG(norm=None,base='RR')", {"norm": None, "base": "RR"}),
     ("NRG(base='P',norm='ideal')", {"base": "P", "norm": "ideal"}),
     ("NRG(base='P')", {"base": "P"}),
     ("NRG(base='P',rel=2)", {"base": "P", "rel": 2}),

@@ -98,8 +98,10 @@ def select_complementary(
     if method not in ("greedy", "exact"):
         raise ValueError(f"method={method!r} is not allowed; it must be 'greedy' or 'exact'")
     is_number = isinstance(time_limit, (int, float)) and not isinstance(time_limit, bool)
-    if not is_number or not time_limit > 0:
-        raise ValueError(f"time_limit={time_limit!r} is not allowed; it must be a number of seconds above 0")
+    if not is_number or not time_limit >= 0:
+        raise ValueError(
+            f"time_limit={time_limit!r} is not allowed; it must be a number of seconds from 0 up"
+        )
     judged = context.judged(qrels)
     check_campaign(judged)
     coverage = parsed.coverage(judged)
@@ -181,7 +183,8 @@ def best_group(coverage: Coverage, n: int, time_limit: float) -> Group:
     count = itertools.count()
     limit = time.monotonic() + time_limit
     heap: list[tuple[float, int, tuple[int, ...], tuple[int, ...]]] = []
-    heapq.heappush(heap, (-np.inf, next(count), (), tuple(range(len(coverage.seen)))))
+    alone = np.sort(coverage.gains(coverage.covered(())))
+    heapq.heappush(heap, (-float(alone[-n:].sum()), next(count), (), tuple(range(len(coverage.seen)))))
     with tqdm(desc="searching groups", unit="group", disable=None, leave=False, delay=1.0) as bar:
         while heap:
             bound, _, group, left = heapq.heappop(heap)

@@ -57,9 +57,9 @@ def similarity(
         >>> context = RunContext({"a": run("ABC"), "b": run("BAC"), "c": run("CDE")})
         >>> similarity(context, {"q": {"A": 1}}, ["rrLP"]).round(2)
           name other measure  value  distance
-        0    a     b    rrLP   0.50      0.50
-        1    a     c    rrLP   1.00      1.00
-        2    b     c    rrLP   0.50      0.50
+        0    a     b    rrLP    0.5       0.5
+        1    a     c    rrLP    1.0       1.0
+        2    b     c    rrLP    0.5       0.5
     """
     import pandas as pd
 
