@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -72,9 +73,14 @@ CONTEXT = RunContext(RUNS)
 
 def values(measure, name, priors) -> np.ndarray:
     """Of a run, by the evaluation of a context with these priors."""
-    context = RunContext(CONTEXT.runs, priors=priors)
-    table = context.evaluate(LABELS, [measure], perquery=True)
+    table = evaluated(str(measure), priors if isinstance(priors, str) else tuple(priors))
     return table[table["name"] == name]["value"].to_numpy()
+
+
+@lru_cache
+def evaluated(measure: str, priors: str | tuple[str, ...]) -> pd.DataFrame:
+    chosen = priors if isinstance(priors, str) else list(priors)
+    return RunContext(CONTEXT.runs, priors=chosen).evaluate(LABELS, [measure], perquery=True)
 
 
 def of_scipy(
