@@ -18,7 +18,10 @@ api = pytest.importorskip(
 from hostile import NAMES, OF_GROUP, QRELS, QUERIES, RUNS, TEXT, doc_id  # noqa: E402
 from ir_measures_relative import RunContext, report  # noqa: E402
 
-pytestmark = pytest.mark.slow  # it starts a browser
+pytestmark = [
+    pytest.mark.slow,  # it starts a browser
+    pytest.mark.filterwarnings("ignore:only .* documents are judged relevant"),
+]
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 MEASURES = ["nDCG@3", "NRG@3", "UniqueRel@3"]
