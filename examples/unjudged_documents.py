@@ -239,7 +239,19 @@ def calibration(
     )
 
 
-PARTS = ("newcomers", "widths", "costs", "calibration")
+def deep_costs(context: RunContext, qrels: pd.DataFrame, measure: str, depths: Sequence[int]) -> None:
+    """Certain verdicts on a deep measure, with the pools of all runs to growing depths."""
+    for depth in depths:
+        judged = pool(context, qrels, context.names, depth)
+        table = verdicts(context, judged, [measure], time_limit=0.2)
+        per_query = len(judged) / qrels["query_id"].nunique()
+        print(
+            f"{measure}: {(table['verdict'] != 'open').sum()} certain by {per_query:.0f} (depth {depth})",
+            flush=True,
+        )
+
+
+PARTS = ("newcomers", "widths", "costs", "deep", "calibration")
 
 
 def main() -> None:
@@ -272,6 +284,8 @@ def main() -> None:
         table = costs(context, qrels, TOP_TEN)
         if arguments.pictures:
             draw_costs(table, arguments.pictures / "unjudged-costs.png")
+    if "deep" in parts:
+        deep_costs(context, qrels, "AP@100", (25, 50, 75, 90, 100))
     if "calibration" in parts:
         calibration(context, hidden(context, qrels, arguments.repeats), TOP_TEN, SPREADS)
     if arguments.pictures:

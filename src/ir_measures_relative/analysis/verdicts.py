@@ -46,7 +46,7 @@ def verdicts(
     :func:`bounds` for what a labeling is.
 
     Args:
-        context: the runs; with a ``reference``, only the pairs with it.
+        context: the runs; with a ``reference``, only the pairs with it, which is then the ``other``.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         measures: as for :func:`bounds`.
         perquery: one row a query instead.
@@ -55,13 +55,14 @@ def verdicts(
         odds: adds ``probability``, the chance that M(name) > M(other), ties counting half: with ``"pool"`` from how
             often the judged documents that stand in the rankings as an open one does are relevant; or a function
             from query id and document id to the chance that the document is relevant (a classifier, an LLM judge).
+            On a graded measure a relevant document has one of the grades of the relevant judged ones, as often as they
+            do.
         samples: how many labelings are drawn for it.
         seed: of the draw.
         spread: how far the chances of all documents of one run may be off together, as a standard deviation of their
             log-odds. At 0 the documents are independent, and the odds too sure of themselves: the documents of a good
             run are relevant more often than their places say.
         jobs: how many processes compute the extremes of AP, AP_Rareness and ERR, query by query. The rows are the same.
-            A script that asks for more than one must do so under ``if __name__ == "__main__":``.
         time_limit: how many seconds of CPU time the search for each end of a difference may take on a query, with AP
             and ERR; None for no limit. Where it is not enough the interval is wider, and not ``exact``.
 
