@@ -29,7 +29,7 @@ MODULES: dict[str, Sequence[str]] = {
     "arrays": ("PositionTable", "sum_by_query", "max_by_query", "row_sums", "rank_within", "table", "ratio"),
     "campaigns": (),
     "comparison": ("Comparison", "JudgedContext"),
-    "demo": ("DATASET_ID", "register", "generate"),
+    "demo": ("DATASET_ID", "register", "generate", "runs", "pipelines"),
     "io.runs": ("read_run",),
     "judgments": ("Judgments",),
     "measures.declaration": ("RELATIVE_TO", "RelativeMeasure", "Contributions", "register"),
