@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
+import io
+import os
 import re
 import shlex
 import subprocess
@@ -12,6 +15,8 @@ from typing import Any
 from unittest.mock import patch
 
 import ir_measures
+import numpy as np
+import pandas as pd
 import pytest
 
 from ir_measures_relative.measures.declaration import registered
@@ -25,7 +30,7 @@ PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 #: What a page needs of the extras; without it the page is skipped.
 NEEDS = {
     "command-line": ("matplotlib", "statsmodels"),
-    "getting-started": ("pyterrier", "matplotlib"),
+    "getting-started": ("pyterrier",),
     "past-one-machine": ("dask.dataframe", "pyarrow"),
     "pipelines": ("pyterrier",),
     "plots": ("matplotlib",),
@@ -60,6 +65,39 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
                 assert not failures, "".join(failures)
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+def test_the_guide_to_decisions_on_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its py blocks from the top, where TREC 2019's runs are, but for the one that fetches MS MARCO's passages."""
+    pytest.importorskip("statsmodels", reason="the page corrects p-values, the extra [compare]")
+    pytest.importorskip("matplotlib", reason="the page draws, the extra [plot]")
+    named = os.environ.get("DL19")
+    folder = Path(named) if named else ROOT.parent / "shared" / "dl19"
+    if not (folder / "later").exists():
+        pytest.skip("the runs are not here: set DL19 to their folder, or put it at ../shared/dl19")
+    (tmp_path / "dl19").symlink_to(folder.resolve())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    text = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    found = {}
+    for block, shown in re.findall(
+        r"^```py\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", text, re.MULTILINE | re.DOTALL
+    ):
+        *statements, last = ast.parse(block.split("store = ")[0]).body
+        exec(compile(ast.Module(statements, []), "decisions.md", "exec"), names)
+        if isinstance(last, ast.Expr):
+            found[block] = eval(compile(ast.Expression(last.value), "decisions.md", "eval"), names), shown
+        else:
+            exec(compile(ast.Module([last], []), "decisions.md", "exec"), names)
+    tables = [(table, shown) for table, shown in found.values() if shown]
+    assert len(tables) == 3
+    for table, shown in tables:
+        table = table[table["name"].isin(["GPT-4o", "set-encoder"])]
+        expected = pd.read_csv(io.StringIO(shown), sep=r"\s+")
+        numbers = expected.select_dtypes("number")
+        assert len(numbers.columns) >= 3
+        np.testing.assert_allclose(table[list(numbers)].to_numpy(float), numbers, atol=5.1e-4)
 
 
 def _run_commands(block: str) -> None:

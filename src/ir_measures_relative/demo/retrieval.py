@@ -37,11 +37,11 @@ class Index:
         self.counts = {d.doc_id: Counter(tokens(d.text)) for d in docs}
         lengths = {d: sum(c.values()) for d, c in self.counts.items()}
         mean = sum(lengths.values()) / len(lengths)
-        self.length = {d: n / mean for d, n in lengths.items()}
-        self.postings: defaultdict[str, list[str]] = defaultdict(list)
+        #: of each token, the documents that have it: id, how often, and the document's length over the mean
+        self.postings: defaultdict[str, list[tuple[str, int, float]]] = defaultdict(list)
         for doc_id, count in self.counts.items():
-            for token in count:
-                self.postings[token].append(doc_id)
+            for token, often in count.items():
+                self.postings[token].append((doc_id, often, lengths[doc_id] / mean))
 
     def idf(self, token: str) -> float:
         n = len(self.postings.get(token, ()))
@@ -68,9 +68,8 @@ class Retriever:
         scores: defaultdict[str, float] = defaultdict(float)
         for token, weight in query.items():
             idf = index.idf(token)
-            for doc_id in index.postings.get(token, ()):
-                tf = index.counts[doc_id][token]
-                scores[doc_id] += weight * idf * tf / (tf + k1 * (1 - b + b * index.length[doc_id]))
+            for doc_id, tf, length in index.postings.get(token, ()):
+                scores[doc_id] += weight * idf * tf / (tf + k1 * (1 - b + b * length))
         best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_DEPTH]
         return [(doc_id, round(score, 6)) for doc_id, score in best]
 
