@@ -29,6 +29,7 @@ PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 
 #: What a page needs of the extras; without it the page is skipped.
 NEEDS = {
+    "README": ("pyterrier",),
     "command-line": ("matplotlib", "statsmodels"),
     "getting-started": ("pyterrier",),
     "past-one-machine": ("dask.dataframe", "pyarrow"),
