@@ -237,7 +237,7 @@ def _write(dice: _Dice, fields: list[Subject], field: int, main: list[int], pass
 
 
 def runs() -> dict[str, pd.DataFrame]:
-    """The runs of seven small retrievers over the collection; :data:`GROUPS` says which of them are alike.
+    """The runs of seven small retrievers over the collection; ``GROUPS`` says which of them are alike.
 
     They are plain Python, and the same on every machine: BM25 over words (``BM25``, and ``BM25-long`` with
     k1 = 2, b = 1), over the words' first five letters (``prefixes``), over character n-grams (``4-grams``,

@@ -136,7 +136,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         """Raises ValueError for parameters that are missing or do not go together.
 
         ir_measures calls it when a measure is used, since a measure such as ``NRG(base='P')`` may yet get its
-        ``@k``; so does :func:`parse_measures`.
+        ``@k``; so does :meth:`RunContext.evaluate`.
         """
         if self.validated:
             return
