@@ -1,5 +1,6 @@
 """Sphinx configuration."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -13,7 +14,7 @@ project_copyright = author
 release = ir_measures_relative.__version__
 
 extensions = [
-    "myst_parser",
+    "myst_nb",  # with myst_parser
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
     "sphinx_design",
@@ -22,6 +23,21 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_ext", "which-measure.md"]  # the last stands in two pages
 
+# Sphinx reads what lies below its own folder.
+docs = Path(__file__).parent
+shutil.rmtree(docs / "notebooks", ignore_errors=True)
+shutil.copytree(docs.parent / "examples" / "notebooks", docs / "notebooks", dirs_exist_ok=True)
+
+nitpicky = True  # every reference leads somewhere, but for types in signatures that have no page
+nitpick_ignore_regex = [
+    ("py:class", r"(collections\.abc|os|pd|pandas|np|ir_measures|ir_datasets)\..+"),
+    (
+        "py:class",
+        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|Odds|Metric|Evaluator|CalcResults|Coverage|Rankings|Texts|Path",
+    ),
+    ("py:class", r"ir_measures_relative\.(comparison\.(T|JudgedTop)|ids\.Ids|demo\.Collection)"),
+]
+
 smartquotes_action = "D"  # dashes alone: 'nDCG' is a value
 
 html_theme = "furo"
@@ -29,6 +45,8 @@ html_title = "ir-measures-relative"
 html_math_renderer = "svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+
+nb_execution_mode = "off"  # the tests run them; the site shows what they showed
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3

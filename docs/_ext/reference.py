@@ -13,8 +13,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from docutils.nodes import Element
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
 from sphinx.ext.napoleon import GoogleDocstring
 
 import ir_measures_relative
@@ -30,7 +33,7 @@ MODULES: dict[str, Sequence[str]] = {
     "arrays": ("PositionTable", "sum_by_query", "max_by_query", "row_sums", "rank_within", "table", "ratio"),
     "campaigns": (),
     "comparison": ("Comparison", "JudgedContext"),
-    "demo": ("DATASET_ID", "register", "generate"),
+    "demo": ("DATASET_ID", "register", "generate", "runs", "pipelines"),
     "io.runs": ("read_run",),
     "judgments": ("Judgments",),
     "measures.declaration": ("RELATIVE_TO", "RelativeMeasure", "Contributions", "register"),
@@ -72,7 +75,8 @@ def measure_page(measure: RelativeMeasure, config: Config) -> str:
         written = f"``@``, ``{key}``" if key == measure.AT_PARAM else f"``{key}``"
         shown = "required" if param.required else f"``{default(param)}``" if default(param) else "none"
         meaning = param.desc + (f" (base {', '.join(param.bases)})" if param.bases else "")
-        lines += row(written, f"``{kind(param)}``", shown, param.describe(), meaning)
+        allowed = param.describe().replace("@", r"\@")  # no address of a mail
+        lines += row(written, f"``{kind(param)}``", shown, allowed, meaning)
     module, *about = (inspect.getdoc(import_module(type(measure).__module__)) or "").splitlines()
     lines += ["", ".. rubric:: Background", "", module, *about, ""]
     for entry in citations([measure]):
@@ -143,7 +147,19 @@ def plain_aliases(app: Sphinx, what: str, name: str, obj: Any, options: Any, *si
     return tuple(s and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", s) for s in signature)
 
 
+def in_the_package(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, content: Element
+) -> Element | None:
+    """What a module calls by its plain name, ``RunContext`` say, is documented as what the package exports."""
+    if node.get("refdomain") != "py" or node["reftarget"].startswith(PACKAGE):
+        return None
+    python = env.get_domain("py")
+    target = f"{PACKAGE}.{node['reftarget']}"
+    return python.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, content)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", write)
+    app.connect("missing-reference", in_the_package)
     app.connect("autodoc-process-signature", plain_aliases)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
 from collections import Counter
@@ -9,9 +10,12 @@ from itertools import groupby
 
 import ir_datasets
 import ir_measures
+import pandas as pd
 import pytest
 
 from ir_measures_relative import RunContext, UniqueRel, demo
+from ir_measures_relative.demo.__main__ import main as write_campaign
+from ir_measures_relative.demo.retrieval import Index, Retriever, words
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +112,71 @@ def test_pyterrier_serves_it():
     assert part == corpus[5:8]
     texts = dataset.text_loader()(run.head(3))
     assert texts["text"].str.len().min() > 20
+
+
+def test_the_runs_are_the_same_everywhere():
+    runs = demo.runs()
+    assert list(runs) == list(demo.GROUPS)
+    written = "".join(
+        f"{name} {q} {d} {s}\n" for name, run in runs.items() for q, d, s in run.itertuples(index=False)
+    )
+    assert hashlib.md5(written.encode()).hexdigest() == "54a00da1f092e13e39a0f70234e9ed24"
+    assert [tuple(row) for row in runs["BM25"].itertuples(index=False)] == list(demo.generate().scoreddocs)
+    runs["BM25"]["score"] = 0.0  # a frame of one's own
+    assert demo.runs()["BM25"]["score"].min() > 0
+
+
+def test_a_campaign_in_which_relative_measures_have_something_to_say():
+    table = RunContext(demo.runs()).evaluate(demo.generate().qrels, ["nDCG@10", "NRG@10", "UniqueRel@10"])
+    assert table["nDCG@10"].between(0.4, 0.6).all()
+    assert table["nDCG@10"].idxmax() != table["NRG@10"].idxmax()
+    assert (table["UniqueRel@10"] > 0).all()
+
+
+def test_retrieval_by_hand():
+    texts = {"a": "red red fox", "b": "red hen", "c": "blue hen blue hen"}
+    docs = [ir_datasets.formats.GenericDoc(*item) for item in texts.items()]
+    index = Index(docs, words)
+    # idf of red: ln(1 + 1.5 / 2.5); a: tf 2 of length 3, b: tf 1 of length 2, the mean length is 3
+    assert Retriever(index)("Red") == [
+        ("a", round(0.4700036292 * 2 / (2 + 0.9 * (0.6 + 0.4)), 6)),
+        ("b", round(0.4700036292 * 1 / (1 + 0.9 * (0.6 + 0.4 * 2 / 3)), 6)),
+    ]
+    assert [d for d, _ in Retriever(index, k1=0.0)("red")] == ["a", "b"]  # how often does not matter: a tie
+    assert Retriever(index)("green") == Retriever(index, feedback=5)("green") == []
+    assert [d for d, _ in Retriever(index, feedback=2)("red")] == ["a", "b", "c"]  # by the hen of b
+
+
+def test_the_campaign_as_files(tmp_path, capsys):
+    for _ in range(2):
+        write_campaign([str(tmp_path / "campaign")])
+    groups = dict(pd.read_csv(tmp_path / "campaign" / "groups.csv").itertuples(index=False))
+    assert groups == demo.GROUPS
+    context = RunContext.from_trec(tmp_path / "campaign" / "runs", groups=groups)
+    measures = ["nDCG@10", "NRG@10", "AP_Rareness"]
+    files = context.evaluate(str(tmp_path / "campaign" / "qrels.txt"), measures).set_index("name")
+    memory = RunContext(demo.runs()).evaluate(demo.generate().qrels, measures).set_index("name")
+    assert (files - memory).abs().max().max() < 1e-12
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit, match="2"):
+        write_campaign([str(tmp_path / "file")])
+    assert "error: " in capsys.readouterr().err
+
+
+def test_pipelines():
+    pt = pytest.importorskip("pyterrier", reason="needs PyTerrier, the extra [pyterrier]")
+    topics = pt.get_dataset(f"irds:{demo.register()}").get_topics()
+    pipelines = demo.pipelines()
+    for name, run in demo.runs().items():
+        found = pipelines[name](topics)
+        pd.testing.assert_frame_equal(
+            pt.model.to_ir_measures(found)[list(run.columns)], run, check_dtype=False
+        )
+        assert list(found["rank"].head(3)) == [0, 1, 2]
+        empty = pipelines[name](topics.head(0))
+        assert empty.empty and list(empty.dtypes) == list(found.dtypes)
+    bm25 = pipelines["BM25"]
+    bm25.set_parameter("k1", 2.0)
+    bm25.set_parameter("b", 1.0)
+    assert bm25(topics)["docno"].tolist() == pipelines["BM25-long"](topics)["docno"].tolist()
+    assert demo.pipelines()["BM25"].k1 == 0.9

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
+import io
+import os
 import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 import ir_measures
+import numpy as np
+import pandas as pd
 import pytest
 
 from ir_measures_relative.measures.declaration import registered
@@ -19,24 +27,93 @@ README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 
 
+#: What a page needs of the extras; without it the page is skipped.
+NEEDS = {
+    "README": ("pyterrier",),
+    "command-line": ("matplotlib", "statsmodels"),
+    "getting-started": ("pyterrier",),
+    "past-one-machine": ("dask.dataframe", "pyarrow"),
+    "pipelines": ("pyterrier",),
+    "plots": ("matplotlib",),
+}
+BLOCK = re.compile(r"^```(pycon|python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 @pytest.mark.filterwarnings("error::UserWarning")
-def test_examples_run(page: Path) -> None:
-    """Blocks marked python are run, pycon ones are doctests; py marks code that needs more around it."""
+def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each page from its top, in an empty folder: python blocks are run, pycon ones are doctests, and of console ones
+    each command is run and what it prints compared. py and bash mark what needs more: the page says what."""
+    for needed in NEEDS.get(page.stem, ()):
+        pytest.importorskip(needed, reason=f"the page needs {needed}, of the extras")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
     text = page.read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": page.stem.replace("-", "_")}
     runner = doctest.DocTestRunner()
     with patch.dict(ir_measures.measures.registry):  # a page may register a measure
-        for block in re.finditer(r"^```(pycon|python)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        for block in BLOCK.finditer(text):
             line = text.count("\n", 0, block.start()) + 1
             if block[1] == "python":
                 exec(compile("\n" * line + block[2], str(page), "exec"), names)
-                continue
-            example = doctest.DocTestParser().get_doctest(block[2], names, page.name, str(page), line)
-            failures: list[str] = []
-            runner.run(example, out=failures.append, clear_globs=False)
-            names = example.globs
-            assert not failures, "".join(failures)
+            elif block[1] == "console":
+                _run_commands(block[2])
+            else:
+                example = doctest.DocTestParser().get_doctest(block[2], names, page.name, str(page), line)
+                failures: list[str] = []
+                runner.run(example, out=failures.append, clear_globs=False)
+                names = example.globs
+                assert not failures, "".join(failures)
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
+def test_the_guide_to_decisions_on_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its py blocks from the top, where TREC 2019's runs are, but for the one that fetches MS MARCO's passages."""
+    pytest.importorskip("statsmodels", reason="the page corrects p-values, the extra [compare]")
+    pytest.importorskip("matplotlib", reason="the page draws, the extra [plot]")
+    named = os.environ.get("DL19")
+    folder = Path(named) if named else ROOT.parent / "shared" / "dl19"
+    if not (folder / "later").exists():
+        pytest.skip("the runs are not here: set DL19 to their folder, or put it at ../shared/dl19")
+    (tmp_path / "dl19").symlink_to(folder.resolve())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    text = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")
+    names: dict[str, Any] = {}
+    found = {}
+    for block, shown in re.findall(
+        r"^```py\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", text, re.MULTILINE | re.DOTALL
+    ):
+        *statements, last = ast.parse(block.split("store = ")[0]).body
+        exec(compile(ast.Module(statements, []), "decisions.md", "exec"), names)
+        if isinstance(last, ast.Expr):
+            found[block] = eval(compile(ast.Expression(last.value), "decisions.md", "eval"), names), shown
+        else:
+            exec(compile(ast.Module([last], []), "decisions.md", "exec"), names)
+    tables = [(table, shown) for table, shown in found.values() if shown]
+    assert len(tables) == 4
+    for table, shown in tables:
+        table = table[table["name"].isin(["GPT-4o", "set-encoder"])]
+        expected = pd.read_csv(io.StringIO(shown), sep=r"\s+")
+        numbers = expected.select_dtypes("number")
+        np.testing.assert_allclose(table[list(numbers)].to_numpy(float), numbers, atol=5.1e-4)
+
+
+def _run_commands(block: str) -> None:
+    """Runs what follows each ``$``, and compares what it prints, on stdout or stderr, with the lines below it."""
+    for command, shown in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+        program, *arguments = shlex.split(command)
+        module = {"python": [], "ir_measures_relative": ["-m", "ir_measures_relative"]}[program]
+        done = subprocess.run(
+            [sys.executable, *module, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+        )
+        assert done.stdout.strip() == shown.strip(), command
 
 
 #: What the README calls each thing that a measure may be relative to.

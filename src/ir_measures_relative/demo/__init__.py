@@ -2,7 +2,8 @@
 
 :func:`register` makes it known to ir_datasets as ``relative-demo``, so that
 ``ir_datasets.load("relative-demo")`` and ``pt.get_dataset("irds:relative-demo")`` serve its documents,
-queries, judgments and a first-stage run.
+queries, judgments and a first-stage run. :func:`runs` has the runs of seven small retrievers over it, which
+``python -m ir_measures_relative.demo FOLDER`` writes as files, and :func:`pipelines` the retrievers themselves.
 
 A document is about one or two concepts of a subject, and calls each by one of three synonyms; a query names
 two concepts by one synonym each. Retrieval by words therefore misses what retrieval by latent topics can
@@ -22,15 +23,14 @@ Example:
 from __future__ import annotations
 
 import itertools
-import math
 import random
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ir_datasets
+import pandas as pd
 from ir_datasets.formats import (
     BaseDocs,
     BaseQrels,
@@ -42,6 +42,21 @@ from ir_datasets.formats import (
     TrecQrel,
 )
 from ir_datasets.indices.base import Docstore
+
+from .retrieval import GROUPS, Index, Retriever, retrievers, words
+
+__all__ = [
+    "DATASET_ID",
+    "GROUPS",
+    "Collection",
+    "Concept",
+    "Subject",
+    "generate",
+    "pipelines",
+    "register",
+    "runs",
+    "subjects",
+]
 
 #: What ir_datasets calls the collection.
 DATASET_ID = "relative-demo"
@@ -187,7 +202,13 @@ def generate(seed: int = 1, n_docs: int = 1200) -> Collection:
                 if of == field and {a, b} & main_concepts:
                     grade = 2 if {a, b} <= main_concepts else int({a, b} <= main_concepts | passing_concepts)
                     qrels.append(TrecQrel(query_id, doc.doc_id, grade, "0"))
-    return Collection(tuple(docs), tuple(queries), tuple(qrels), tuple(_first_stage(docs, queries)))
+    search = Retriever(Index(docs, words))
+    first_stage = tuple(
+        GenericScoredDoc(query.query_id, doc_id, score)
+        for query in queries
+        for doc_id, score in search(query.text)
+    )
+    return Collection(tuple(docs), tuple(queries), tuple(qrels), first_stage)
 
 
 def _write(dice: _Dice, fields: list[Subject], field: int, main: list[int], passing: list[int]) -> str:
@@ -215,26 +236,48 @@ def _write(dice: _Dice, fields: list[Subject], field: int, main: list[int], pass
     return " ".join(sentences[i].capitalize() + "." for i in dice.deal(len(sentences)))
 
 
-def _first_stage(
-    docs: Iterable[GenericDoc], queries: Iterable[GenericQuery], depth: int = 100
-) -> Iterator[GenericScoredDoc]:
-    """A run by BM25 (k1 = 0.9, b = 0.4) over the words as they stand."""
-    counts = {d.doc_id: Counter(re.findall(r"\w+", d.text.lower())) for d in docs}
-    length = {d: sum(c.values()) for d, c in counts.items()}
-    mean = sum(length.values()) / len(length)
-    postings: dict[str, list[str]] = defaultdict(list)
-    for doc_id, count in counts.items():
-        for word in count:
-            postings[word].append(doc_id)
-    for query in queries:
-        scores: defaultdict[str, float] = defaultdict(float)
-        for word in re.findall(r"\w+", query.text.lower()):
-            idf = math.log(1 + (len(counts) - len(postings[word]) + 0.5) / (len(postings[word]) + 0.5))
-            for doc_id in postings[word]:
-                tf = counts[doc_id][word]
-                scores[doc_id] += idf * tf / (tf + 0.9 * (0.6 + 0.4 * length[doc_id] / mean))
-        best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:depth]
-        yield from (GenericScoredDoc(query.query_id, doc_id, round(score, 6)) for doc_id, score in best)
+def runs() -> dict[str, pd.DataFrame]:
+    """The runs of seven small retrievers over the collection; ``GROUPS`` says which of them are alike.
+
+    They are plain Python, and the same on every machine: BM25 over words (``BM25``, and ``BM25-long`` with
+    k1 = 2, b = 1), over the words' first five letters (``prefixes``), over character n-grams (``4-grams``,
+    ``3-grams``), and over words with a query that is extended from its 5 or 20 best documents (``feedback-5``,
+    ``feedback-20``).
+
+    Returns:
+        From a name to a frame with the columns query_id, doc_id and score: 100 documents a query, best first.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, demo
+        >>> RunContext(demo.runs(), groups=demo.GROUPS).names
+        ['BM25', 'BM25-long', 'prefixes', '4-grams', '3-grams', 'feedback-5', 'feedback-20']
+    """
+    return {name: run.copy() for name, run in _runs().items()}
+
+
+@lru_cache(maxsize=1)
+def _runs() -> dict[str, pd.DataFrame]:
+    result = {}
+    for name, search in _retrievers().items():
+        rows = [(q.query_id, *found) for q in generate().queries for found in search(q.text)]
+        result[name] = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    return result
+
+
+@lru_cache(maxsize=1)
+def _retrievers() -> dict[str, Retriever]:
+    return retrievers(generate().docs)
+
+
+def pipelines() -> dict[str, Any]:
+    """The retrievers of :func:`runs` as PyTerrier transformers, whose k1, b and feedback can be tuned.
+
+    Returns:
+        From a name to a transformer of topics into results. Needs PyTerrier.
+    """
+    from .transformer import Pipeline
+
+    return {name: Pipeline(name, retriever) for name, retriever in _retrievers().items()}
 
 
 class _Rows(Iterator[GenericDoc]):

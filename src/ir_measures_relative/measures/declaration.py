@@ -93,7 +93,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
     @property
     def is_0_for_a_copy(self) -> bool:
-        """Whether a run that ranks as a prior does scores 0: whether to be above 0 is to add something."""
+        """Whether a run that ranks as a prior does scores 0, so that to be above 0 is to add something."""
         return False
 
     @property
@@ -141,7 +141,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         """Raises ValueError for parameters that are missing or do not go together.
 
         ir_measures calls it when a measure is used, since a measure such as ``NRG(base='P')`` may yet get its
-        ``@k``; so does :func:`parse_measures`.
+        ``@k``; so does :meth:`RunContext.evaluate`.
         """
         if self.validated:
             return

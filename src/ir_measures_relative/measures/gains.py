@@ -26,7 +26,7 @@ def persistence(p: float) -> PositionTable:
 
 
 def ideal_dcg(gain: FloatArray, query: IntArray, n_queries: int, cutoff: int | None) -> FloatArray:
-    """The DCG@cutoff of each query's rows ranked by gain, highest first."""
+    """The ``DCG@cutoff`` of each query's rows ranked by gain, highest first."""
     order = np.lexsort((-gain, query))
     rank = rank_within(query[order])
     if cutoff is not None:

@@ -224,7 +224,7 @@ class _NRG(RelativeMeasure):
 
     @property
     def is_0_for_a_copy(self) -> bool:
-        """With base P alone: in the others a searcher has overlooked some of what stands low, and sees it now."""
+        """With base P alone; by the others a searcher has overlooked some of what stands low, and sees it now."""
         return bool(self.get("base") == "P")
 
     def check_together(self) -> None:
