@@ -118,7 +118,9 @@ def of_scipy(
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("priors", ["others", ["r3"]], ids=str)
 def test_numbers_are_those_of_scipy_and_statsmodels(test, priors) -> None:
-    measures = [NRG @ 5, UniqueRel @ 5, TaSC(base="nDCG@5"), Shapley @ 5, nDCG_UE @ 5, "nDCG@5"]
+    measures = [NRG @ 5, UniqueRel @ 5, nDCG_UE @ 5, "nDCG@5"]
+    if test == "t":
+        measures += [TaSC(base="nDCG@5"), Shapley @ 5]
     table = compare(CONTEXT, LABELS, measures, priors=priors, test=test)
     assert list(table.columns) == COLUMNS
     names = list(RUNS)[: 4 if priors == "others" else 3]
