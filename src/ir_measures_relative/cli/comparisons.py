@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +100,8 @@ def with_intervals(scores: Scores, args: argparse.Namespace) -> Iterator[str]:
 
 
 def _rows(table: pd.DataFrame, args: argparse.Namespace, header: bool = True) -> Iterator[str]:
+    import json
+
     tsv = args.output_format == "tsv"
     if tsv and header:
         yield "\t".join(map(str, table.columns))

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..context import RunContext
-from ..scoring import Scores
-from .destination import check_loss, check_writable
-from .inputs import Judged
 from .output import PROG
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..context import RunContext
+    from ..scoring import Scores
+    from .inputs import Judged
 
 
 def add_argument(folder: Any) -> None:
@@ -38,7 +39,10 @@ def check_flags(args: argparse.Namespace) -> None:
 
 def check_report(args: argparse.Namespace, inputs: Mapping[str, Path]) -> None:
     """Raises ValueError where the report cannot be written without a loss; ImportError for a missing package."""
+    from pathlib import Path
+
     from ..reporting.page import is_report, require_packages
+    from .destination import check_loss, check_writable
 
     require_packages()
     path = args.report
@@ -63,6 +67,8 @@ def write_report(
     Raises:
         OSError: it cannot be written; what was there is still there.
     """
+    import shlex
+
     from ..io.datasets import dataset_of
     from ..reporting import write
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -94,6 +93,8 @@ def lines(
         table = verdicts(context, judgments, measures, perquery=args.by_query, odds=odds, jobs=args.jobs)
     rows: list[dict[str, Any]] = table.to_dict("records")
     if args.output_format == "jsonl":
+        import json
+
         yield from map(json.dumps, rows)
         return
     spec = "" if args.places == -1 else f".{args.places}f"
