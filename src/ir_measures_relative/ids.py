@@ -197,9 +197,26 @@ class Ids:
         return result
 
     def descending(self, group: IntArray) -> IntArray:
-        """The order of the rows by ``group``, then by id, from the last to the first in the order of strcmp."""
-        words = [~self.word(i).byteswap() for i in range(self.n_words)]
-        return np.lexsort([*reversed(words), group])
+        """The order of the rows by ``group``, then by id, from the last to the first in the order of strcmp.
+
+        Args:
+            group: of each row, from 0 up.
+        """
+        rank, n = group, len(self)
+        for i in range(
+            self.n_words
+        ):  # eight bytes of the ids after the other; each row has one number at any time
+            rank = _ranks(rank * n + _ranks(~self.word(i).byteswap()))
+        return np.argsort(rank, kind="stable")
+
+
+def _ranks(values: IntArray | WordArray) -> IntArray:
+    """How many smaller values there are of each, equal ones counted once."""
+    order = np.argsort(values)
+    in_order = values[order]
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[order] = np.cumsum(in_order != np.append(in_order[:1], in_order[:-1]))
+    return ranks
 
 
 def pair_keys(query: IntArray, hashes: WordArray) -> WordArray:
