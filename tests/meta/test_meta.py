@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -68,6 +70,7 @@ def test_tests_are_those_of_single_pairs(test: str, seed: int) -> None:
         assert found[f"run{i}", f"run{j}"] == pytest.approx(expected, rel=1e-6, abs=1e-12, nan_ok=True)
 
 
+@pytest.mark.filterwarnings("ignore:Precision loss")  # scipy's, of runs that are nearly constant
 @given(seed=seeds)
 def test_unpaired_t(seed: int) -> None:
     values = random_values(seed)
@@ -392,3 +395,21 @@ def test_pairs_are_refused_where_runs_are_needed() -> None:
             function(table)
     with pytest.raises(ValueError, match=r"not the negative of that of the two the other way round"):
         meta.ties(pd.concat([table, table.rename(columns={"name": "other", "other": "name"})]))
+
+
+def test_tables_of_pyterrier() -> None:
+    import pyterrier as pt
+
+    topics = pd.DataFrame({"qid": ["1", "2"], "query": ["tea", "milk"]})
+    qrels = pd.DataFrame({"qid": ["1", "2"], "docno": ["a", "b"], "label": 1})
+    runs = [topics.assign(docno=[x, y], score=1.0, rank=0) for x, y in ("ab", "ac")]
+    table = pt.Experiment(runs, topics, qrels, ["P@1"], names=["one", "two"], perquery=True)
+    assert list(pt.relative.meta.ties(table)["tied"]) == [1]
+
+
+def test_is_imported_when_it_is_asked_for() -> None:
+    code = (
+        "import sys, ir_measures_relative as r; assert 'ir_measures_relative.meta' not in sys.modules; r.meta.ties;"
+        "assert not {'scipy', 'pandas', 'statsmodels'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -35,9 +35,10 @@ def discriminative_power(
     of tables in which the runs do not differ: their names swapped at random on each topic. A test that is sound has a
     rate of about ``level`` without a correction, and less with one; more power at a higher rate is no more power.
 
-    The tests, all of the differences a topic but for the last three:
+    The tests, of the differences a topic but for the last three:
 
-    - ``"t"``: Student's paired t-test; ``"wilcoxon"``: signed ranks; ``"sign"``: binomial, without ties;
+    - ``"t"``: Student's paired t-test; ``"sign"``: binomial, without ties;
+    - ``"wilcoxon"``: signed ranks, exact for up to 50 topics without ties, and by the normal distribution otherwise;
     - ``"bootstrap"``: Sakai's ASL, of t over resamples of topics, of differences shifted to a mean of 0. Its false
       positive rate takes ``swaps`` × ``resamples`` resamples: give fewer of both, or ``swaps=0``;
     - ``"hsd"``: the randomized two-way Tukey HSD (Carterette, TOIS 2012): the names of all runs permuted on each topic,
