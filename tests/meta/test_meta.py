@@ -399,11 +399,12 @@ def test_pairs_are_refused_where_runs_are_needed() -> None:
 
 def test_tables_of_pyterrier() -> None:
     import pyterrier as pt
+    from ir_measures import P
 
     topics = pd.DataFrame({"qid": ["1", "2"], "query": ["tea", "milk"]})
     qrels = pd.DataFrame({"qid": ["1", "2"], "docno": ["a", "b"], "label": 1})
     runs = [topics.assign(docno=[x, y], score=1.0, rank=0) for x, y in ("ab", "ac")]
-    table = pt.Experiment(runs, topics, qrels, ["P@1"], names=["one", "two"], perquery=True)
+    table = pt.Experiment(runs, topics, qrels, [P @ 1], names=["one", "two"], perquery=True)
     assert list(pt.relative.meta.ties(table)["tied"]) == [1]
 
 
