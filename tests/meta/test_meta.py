@@ -126,7 +126,7 @@ def test_tukey_is_that_of_a_linear_model() -> None:
         assert found[f"run{i}", f"run{j}"] == pytest.approx(expected, abs=1e-6)
 
 
-@settings(max_examples=8)  # statsmodels takes 0.07 s a row
+@settings(max_examples=4)  # statsmodels takes 0.07 s a row
 @given(seed=seeds)
 def test_holm_is_that_of_statsmodels(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -206,6 +206,14 @@ def test_tau(kind: str, oracle: str, seed: int) -> None:
     expected = getattr(scipy.stats, oracle)(x, y).statistic
     found = meta.correlation(long(values), kind)
     assert list(found["correlation"]) == pytest.approx([expected, expected])
+
+
+@pytest.mark.parametrize("kind", ["tau", "tau_ap", "weighted"])
+def test_correlation_with_a_measure_in_another_unit(kind: str) -> None:
+    """Each measure may be scaled and shifted on its own."""
+    a, b = random_values(3, 5, 8), random_values(4, 5, 8)
+    found = (meta.correlation(long({"A": a, "B": x}), kind)["correlation"] for x in (b, 3 * b - 7))
+    assert next(found).equals(next(found))
 
 
 # --- samples of topics
