@@ -39,6 +39,7 @@ MODULES: dict[str, Sequence[str]] = {
     "measures.declaration": ("RELATIVE_TO", "RelativeMeasure", "Contributions", "register"),
     "measures.gains": (),
     "measures.parameters": (),
+    "meta": (),
     "plots": (),
     "priors": ("Campaign", "Others", "Earlier", "Listed", "OfEach", "NAMED"),
     "pyterrier": ("Experiment",),

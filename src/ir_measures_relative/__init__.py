@@ -56,6 +56,7 @@ _LATER = {
     "explain": "analysis.contributions",
     "judge_next": "analysis.judging",
     "med": "analysis.differences",
+    "meta": "meta",
     "report": "reporting",
     "reusability": "analysis.reusability",
     "select_complementary": "analysis.selection",
@@ -69,7 +70,8 @@ _LATER = {
 def __getattr__(name: str) -> _Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(_import_module(f".{_LATER[name]}", __name__), name)
+    module = _import_module(f".{_LATER[name]}", __name__)
+    value = getattr(module, name, module)  # a name in it, or itself
     globals()[name] = value
     return value
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from .. import *  # noqa: F403
 from .. import __all__ as _public
+from .. import meta as meta
 from ..io.frames import NAMES as _NAMES
 from ..io.frames import is_frame as _is_frame
 from ..io.pipelines import import_pyterrier as _import_pyterrier

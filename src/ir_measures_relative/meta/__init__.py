@@ -1,0 +1,24 @@
+"""Is the measure any good? Statistics of measures, from their values a run and topic.
+
+Each function takes the long table (``name``, ``query_id``, ``measure``, ``value``; ``qid`` as well) that
+:meth:`RunContext.evaluate(…, perquery=True) <ir_measures_relative.RunContext.evaluate>` and
+``pt.Experiment(…, perquery=True)`` return, of any measures, and returns a DataFrame with a column ``measure``. Each
+says under what it is invariant: a statistic that changes when every value is doubled compares units, not measures, and
+:func:`rescaling_test` finds it out.
+"""
+
+from .correlations import correlation
+from .power import asl_curve, discriminative_power
+from .resampling import stability, swap_rate
+from .rescaling import rescaling_test
+from .ties import ties
+
+__all__ = [
+    "asl_curve",
+    "correlation",
+    "discriminative_power",
+    "rescaling_test",
+    "stability",
+    "swap_rate",
+    "ties",
+]

@@ -1,0 +1,424 @@
+"""Statistics of measures: against scipy, statsmodels and plain loops; what they are invariant under; bad input."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from statsmodels.stats.multitest import multipletests
+
+from ir_measures_relative import meta
+from ir_measures_relative.analysis.paired import Settings, paired_test
+from ir_measures_relative.meta.correlations import tau_ap
+from ir_measures_relative.meta.pairs import holm, topic_counts
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def long(values: dict[str, Any]) -> pd.DataFrame:
+    """A long table of runs × topics of each measure."""
+    return pd.DataFrame(
+        [
+            (f"run{i}", f"q{j}", measure, float(v))
+            for measure, of_runs in values.items()
+            for i, of_run in enumerate(of_runs)
+            for j, v in enumerate(of_run)
+        ],
+        columns=["name", "query_id", "measure", "value"],
+    )
+
+
+def random_values(seed: int, runs: int | None = None, topics: int | None = None) -> Any:
+    """Values with ties or without, of runs that differ or do not."""
+    rng = np.random.default_rng(seed)
+    shape = runs or rng.integers(2, 6), topics or rng.integers(2, 20)
+    values = rng.random(shape) + rng.choice([0, 0.3]) * rng.random((shape[0], 1))
+    return np.round(values, rng.choice([1, 2, 15]))
+
+
+# --- the tests
+
+
+def p_values(values: Any, test: str, **kwargs: Any) -> dict[tuple[str, str], float]:
+    table = meta.asl_curve(long({"M": values}), test, **kwargs)
+    assert list(table["rank"]) == list(range(1, len(table) + 1))
+    known = table["p"].dropna()
+    assert (known.diff().dropna() <= 0).all() and table["p"].iloc[: len(known)].notna().all()
+    return {(a, b): p for a, b, p in zip(table["name"], table["other"], table["p"], strict=True)}
+
+
+@pytest.mark.parametrize("test", ["t", "sign", "wilcoxon"])
+@given(seed=seeds)
+def test_tests_are_those_of_single_pairs(test: str, seed: int) -> None:
+    values = random_values(seed, topics=None if test != "wilcoxon" else 14 + seed % 50)
+    found = p_values(values, test)
+    for i, j in itertools.combinations(range(len(values)), 2):
+        d = np.round(values[i] - values[j], 12)
+        expected = paired_test(d, test, Settings()).p
+        assert found[f"run{i}", f"run{j}"] == pytest.approx(expected, rel=1e-6, abs=1e-12, nan_ok=True)
+
+
+@pytest.mark.filterwarnings("ignore:Precision loss")  # scipy's, of runs that are nearly constant
+@given(seed=seeds)
+def test_unpaired_t(seed: int) -> None:
+    values = random_values(seed)
+    found = p_values(values, "unpaired_t")
+    for i, j in itertools.combinations(range(len(values)), 2):
+        if np.ptp(values[i]) + np.ptp(values[j]) > 0:
+            expected = scipy.stats.ttest_ind(values[i], values[j]).pvalue
+            assert found[f"run{i}", f"run{j}"] == pytest.approx(expected, rel=1e-6)
+
+
+@given(seed=seeds)
+def test_bootstrap_is_that_of_the_formula(seed: int) -> None:
+    values = random_values(seed, runs=2, topics=12 + seed % 9)
+    d = values[0] - values[1]
+    if np.ptp(np.round(d, 9)) == 0:
+        return
+    z, reached, counts = d - d.mean(), 0, topic_counts(99, len(d), 3)
+    t = abs(scipy.stats.ttest_1samp(d, 0).statistic)
+    for count in counts:
+        sample = np.repeat(z, count.astype(int))
+        if np.ptp(np.round(sample, 9)) == 0:
+            return
+        reached += abs(sample.mean() / (sample.std(ddof=1) / math.sqrt(len(d)))) >= t * (1 - 1e-9) - 1e-9
+    found = p_values(values, "bootstrap", resamples=99, seed=3)["run0", "run1"]
+    assert found == pytest.approx((1 + reached) / 100)
+
+
+@given(seed=seeds)
+def test_hsd_is_near_every_permutation(seed: int) -> None:
+    """All of them, one by one, on tables that are small enough."""
+    values = random_values(seed, runs=3, topics=3)
+    orders = list(itertools.permutations(range(3)))
+    ranges = [
+        np.ptp(np.mean([values[list(o), t] for t, o in enumerate(chosen)], axis=0))
+        for chosen in itertools.product(orders, repeat=3)
+    ]
+    means, found = values.mean(axis=1), p_values(values, "hsd", resamples=2000, seed=1)
+    for i, j in itertools.combinations(range(3), 2):
+        exact = np.mean(np.array(ranges) >= abs(means[i] - means[j]) - 1e-9)
+        assert found[f"run{i}", f"run{j}"] == pytest.approx(exact, abs=0.06)  # more than five deviations
+
+
+def test_tukey_is_that_of_a_linear_model() -> None:
+    import statsmodels.formula.api as smf
+
+    values = random_values(4, runs=5, topics=12)
+    table = long({"M": values})
+    model = smf.ols("value ~ C(name) + C(query_id)", table).fit()
+    means, found = values.mean(axis=1), p_values(values, "tukey")
+    for i, j in itertools.combinations(range(5), 2):
+        q = abs(means[i] - means[j]) / math.sqrt(model.mse_resid / 12)
+        expected = scipy.stats.studentized_range.sf(q, 5, model.df_resid)
+        assert found[f"run{i}", f"run{j}"] == pytest.approx(expected, abs=1e-6)
+
+
+@settings(max_examples=4)  # statsmodels takes 0.07 s a row
+@given(seed=seeds)
+def test_holm_is_that_of_statsmodels(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p = np.round(rng.random((3, 7)) ** 4, 3)
+    p[rng.random(p.shape) < 0.1] = np.nan
+    for row, found in zip(p, holm(p), strict=True):
+        known = ~np.isnan(row)
+        assert np.isnan(found[~known]).all()
+        if known.any():
+            assert found[known] == pytest.approx(multipletests(row[known], method="holm")[1])
+
+
+@pytest.mark.parametrize("test", ["t", "unpaired_t", "wilcoxon", "sign"])
+def test_false_positives_are_those_of_swapped_tables(test: str) -> None:
+    """Two runs: the rate is that of tables which are swapped one by one."""
+    values, swaps = random_values(7, runs=2, topics=15), 300
+    found = meta.discriminative_power(long({"M": values}), test, level=0.2, swaps=swaps, seed=5)
+    rng, rejected = np.random.default_rng(6), 0
+    for signs in rng.choice([-1.0, 1.0], size=(swaps, 15)):
+        table = np.where(signs > 0, values, values[::-1])
+        rejected += p_values(table, test)["run0", "run1"] <= 0.2
+    assert found["false_positive_rate"][0] == pytest.approx(rejected / swaps)
+
+
+def test_false_positive_rates_of_sound_tests() -> None:
+    table = long({"M": random_values(2, runs=6, topics=40)})
+    for test in ("t", "wilcoxon", "bootstrap"):
+        few = {"resamples": 199, "swaps": 200} if test == "bootstrap" else {}
+        rate = meta.discriminative_power(table, test, **few)["false_positive_rate"][0]
+        assert 0.03 < rate < 0.07
+    for test in ("hsd", "tukey"):
+        assert meta.discriminative_power(table, test)["false_positive_rate"][0] < 0.01
+
+
+@pytest.mark.parametrize("correction", [None, "holm", "bonferroni"])
+def test_power_counts_p_values(correction: str | None) -> None:
+    table = long({"A": random_values(1, 5, 12), "B": random_values(2, 5, 12)})
+    found = meta.discriminative_power(table, correction=correction, swaps=5)
+    for measure, of_measure in meta.asl_curve(table, "t").groupby("measure"):
+        p = of_measure["p"].to_numpy()
+        told = int(((p if correction is None else multipletests(p, method=correction)[1]) <= 0.05).sum())
+        row = found[found["measure"] == measure].iloc[0]
+        assert (row["pairs"], row["significant"], row["share"]) == (10, told, told / 10)
+
+
+# --- correlation
+
+
+def tau_ap_of_orders(x: Sequence[float], y: Sequence[float]) -> float:
+    """From the formula, the mean over every way to break ties."""
+
+    def orders(values: Sequence[float]) -> list[tuple[int, ...]]:
+        every = itertools.permutations(range(len(values)))
+        return [o for o in every if all(values[a] >= values[b] for a, b in itertools.pairwise(o))]
+
+    found = []
+    for one, other in itertools.product(orders(x), orders(y)):
+        place = {run: i for i, run in enumerate(other)}
+        right = [sum(place[a] < place[run] for a in one[:i]) / i for i, run in enumerate(one) if i]
+        found.append(2 * sum(right) / (len(x) - 1) - 1)
+    return sum(found) / len(found)
+
+
+@given(seed=seeds)
+def test_tau_ap(seed: int) -> None:
+    rng = random.Random(seed)
+    n = rng.randint(2, 4)
+    x, y = ([float(rng.randint(0, 4)) for _ in range(n)] for _ in range(2))
+    assert tau_ap(np.array(x), np.array(y)) == pytest.approx(tau_ap_of_orders(x, y), abs=1e-12)
+
+
+@pytest.mark.parametrize(("kind", "oracle"), [("tau", "kendalltau"), ("weighted", "weightedtau")])
+@given(seed=seeds)
+def test_tau(kind: str, oracle: str, seed: int) -> None:
+    values = {"A": random_values(seed, 6, 5), "B": random_values(seed + 1, 6, 5)}
+    x, y = (np.round(v.mean(axis=1), 9) for v in values.values())
+    expected = getattr(scipy.stats, oracle)(x, y).statistic
+    found = meta.correlation(long(values), kind)
+    assert list(found["correlation"]) == pytest.approx([expected, expected])
+
+
+@pytest.mark.parametrize("kind", ["tau", "tau_ap", "weighted"])
+def test_correlation_with_a_measure_in_another_unit(kind: str) -> None:
+    """Each measure may be scaled and shifted on its own."""
+    a, b = random_values(3, 5, 8), random_values(4, 5, 8)
+    found = (meta.correlation(long({"A": a, "B": x}), kind)["correlation"] for x in (b, 3 * b - 7))
+    assert next(found).equals(next(found))
+
+
+# --- samples of topics
+
+
+@pytest.mark.parametrize("threshold", ["none", "relative", "absolute"])
+@given(seed=seeds)
+def test_stability_is_that_of_loops(threshold: str, seed: int) -> None:
+    values, trials = random_values(seed), 7
+    runs, n = values.shape
+    found = meta.stability(long({"M": values}), threshold, trials=trials, seed=1).iloc[0]
+    places = np.random.default_rng(1).permuted(np.tile(np.arange(n), (trials, 1)), axis=1)
+    parts = []
+    for a, b in itertools.combinations(range(runs), 2):
+        wins = [0, 0, 0]
+        for place in places:
+            x, y = (values[r][place < n // 2].mean() for r in (a, b))
+            limit = {"none": 0, "relative": 0.05 * max(abs(x), abs(y)), "absolute": 0.05}[threshold]
+            wins[2 if abs(x - y) <= limit + 1e-9 else int(x < y)] += 1
+        parts.append((max(wins[:2]), min(wins[:2]), wins[2]))
+    expected = np.mean(parts, axis=0) / trials
+    assert list(found[["stability", "error_rate", "ties"]]) == pytest.approx(list(expected))
+    assert sum(expected) == pytest.approx(1)
+
+
+@given(seed=seeds)
+def test_swap_rate_is_that_of_loops(seed: int) -> None:
+    values, trials = random_values(seed), 7
+    runs, n = values.shape
+    table, half = long({"M": values}), n // 2
+    found = meta.swap_rate(table, trials=trials, seed=1).iloc[0]
+    swaps = 0
+    for place in np.random.default_rng(1).permuted(np.tile(np.arange(n), (trials, 1)), axis=1):
+        one = values[:, place < half].mean(axis=1)
+        two = values[:, (place >= half) & (place < 2 * half)].mean(axis=1)
+        for a, b in itertools.combinations(range(runs), 2):
+            swaps += np.round(one[a] - one[b], 9) * np.round(two[a] - two[b], 9) < 0
+    assert found["swaps"] == swaps and found["comparisons"] == trials * math.comb(runs, 2)
+    classes = meta.swap_rate(table, trials=trials, seed=1, width=0.1)
+    assert classes["swaps"].sum() == swaps and classes["comparisons"].sum() == found["comparisons"]
+
+
+# --- ties, and pairs
+
+
+@given(seed=seeds)
+def test_ties_are_counted(seed: int) -> None:
+    values = random_values(seed)
+    pairs = list(itertools.combinations(range(len(values)), 2))
+    tied = sum(int((np.abs(values[a] - values[b]) < 1e-12).sum()) for a, b in pairs)
+    assert meta.ties(long({"M": values}))["tied"][0] == tied
+
+
+@given(seed=seeds, both=st.booleans())
+def test_values_of_pairs_are_their_differences(seed: int, both: bool) -> None:
+    """A table of pairs, given one way or both, says what the values do that it was made from."""
+    table = long({"M": random_values(seed)})
+    pairs = table.merge(
+        table.rename(columns={"name": "other", "value": "of_other"}), on=["query_id", "measure"]
+    )
+    pairs = pairs[pairs["name"] != pairs["other"] if both else pairs["name"] > pairs["other"]]
+    pairs = pairs.assign(value=pairs["value"] - pairs["of_other"]).drop(columns="of_other")
+    assert meta.ties(pairs).equals(meta.ties(table))
+    for test in ("t", "sign"):
+        a, b = (meta.discriminative_power(x, test, swaps=20) for x in (table, pairs))
+        pd.testing.assert_frame_equal(a, b)
+
+
+# --- invariance
+
+
+INVARIANT: dict[str, tuple[Callable[[Any], Any], bool, bool]] = {  # under factors, under added constants
+    "tau": (meta.correlation, True, True),
+    "tau_ap": (partial(meta.correlation, kind="tau_ap"), True, True),
+    "weighted": (partial(meta.correlation, kind="weighted"), True, True),
+    **{
+        test: (partial(meta.discriminative_power, test=test, resamples=99, swaps=20), True, True)
+        for test in ("t", "unpaired_t", "wilcoxon", "sign", "bootstrap", "hsd")
+    },
+    "asl_curve": (partial(meta.asl_curve, resamples=99), True, True),
+    "stability": (partial(meta.stability, trials=50), True, True),
+    "relative": (partial(meta.stability, threshold="relative", trials=50), True, False),
+    "absolute": (partial(meta.stability, threshold="absolute", trials=50), False, True),
+    "swap_rate": (partial(meta.swap_rate, trials=50), True, True),
+    "width": (partial(meta.swap_rate, trials=50, width=0.01), False, True),
+    "ties": (meta.ties, True, True),
+}
+
+
+@pytest.mark.parametrize("name", INVARIANT)
+def test_invariance(name: str) -> None:
+    """Each statistic moves where it says so, and nowhere else."""
+    statistic, scaled, shifted = INVARIANT[name]
+    moved = {"×": False, "+": False}
+    for seed in range(6):
+        table = long({"A": random_values(seed, 4, 12), "B": random_values(seed + 9, 4, 12)})
+        found = meta.rescaling_test(table, {name: statistic}, factors=(3, 0.125), shifts=(2, -0.5))
+        for change, moves in zip(found["change"], found["moves"], strict=True):
+            moved[change[0]] |= moves
+    assert moved == {"×": not scaled, "+": not shifted}
+
+
+def test_rescaling_test_names_the_threshold() -> None:
+    found = meta.rescaling_test(long({"A": random_values(3, 5, 12)}))
+    moves = found[found["moves"]]
+    assert set(moves["statistic"]) == {"stability, relative", "stability, absolute"}
+    assert set(moves.loc[moves["statistic"] == "stability, relative", "change"]) == {"+ 1"}
+    assert set(moves.loc[moves["statistic"] == "stability, absolute", "change"]) == {"× 2", "× 0.5"}
+
+
+# --- what goes in
+
+
+def test_pyterriers_columns_and_order_of_rows() -> None:
+    table = long({"A": random_values(1, 4, 8), "B": random_values(2, 4, 8)})
+    shuffled = table.rename(columns={"query_id": "qid"}).sort_values(["qid", "measure"])
+    pd.testing.assert_frame_equal(meta.ties(table), meta.ties(shuffled))
+    pd.testing.assert_frame_equal(meta.correlation(table), meta.correlation(shuffled))
+
+
+def test_bad_input() -> None:
+    table = long({"A": random_values(1, 3, 4)})
+    empty = table.assign(value=table["value"].where(table.index != 5))
+    both = [
+        meta.ties,
+        meta.correlation,
+        meta.discriminative_power,
+        meta.asl_curve,
+        meta.stability,
+        meta.swap_rate,
+    ]
+    for function in [*both, meta.rescaling_test]:
+        with pytest.raises(ValueError, match=r"no column measure; its columns are"):
+            function(table.drop(columns="measure"))
+        with pytest.raises(ValueError, match=r"A of run 'run1' on query 'q1' is missing or not a finite"):
+            function(empty)
+        with pytest.raises(ValueError, match=r"A of run 'run1' on query 'q1' is not in the table"):
+            function(table.drop(index=5))
+        with pytest.raises(ValueError, match=r"A of run 'run1' on query 'q1' stands twice"):
+            function(pd.concat([table, table.iloc[[5]]]))
+        with pytest.raises(ValueError, match=r"table has 1 run; give two"):
+            function(table[table["name"] == "run0"])
+        with pytest.raises(TypeError, match=r"table is a dict; give the DataFrame"):
+            function({})
+    one_topic = table[table["query_id"] == "q0"]
+    for function in both[2:]:
+        with pytest.raises(ValueError, match=r"table has 1 topic; 2 or more"):
+            function(one_topic)
+    assert len(meta.ties(one_topic)) == 1 and len(meta.correlation(one_topic)) == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (partial(meta.correlation, kind="rho"), r"kind='rho' is not allowed; it must be one of 'tau'"),
+        (partial(meta.discriminative_power, test="z"), r"test='z' is not allowed"),
+        (partial(meta.discriminative_power, correction="x"), r"correction='x' is not one"),
+        (
+            partial(meta.discriminative_power, test="hsd", correction="holm"),
+            r"allows for the number of pairs itself",
+        ),
+        (partial(meta.discriminative_power, level=5), r"level=5 is not allowed"),
+        (partial(meta.discriminative_power, swaps=-1), r"swaps=-1 is not allowed"),
+        (partial(meta.stability, threshold="some"), r"threshold='some' is not allowed"),
+        (partial(meta.stability, trials=0), r"trials=0 is not allowed"),
+        (partial(meta.stability, topics=9), r"has 4, and a sample holds at most 4"),
+        (partial(meta.swap_rate, topics=3), r"has 4, and a sample holds at most 2"),
+        (partial(meta.swap_rate, width=0), r"width=0 is not allowed"),
+        (partial(meta.rescaling_test, factors=[0]), r"holds 0; give finite numbers, and factors above 0"),
+    ],
+)
+def test_bad_arguments(call: Callable[[Any], Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(long({"A": random_values(1, 3, 4)}))
+
+
+def test_pairs_are_refused_where_runs_are_needed() -> None:
+    rows = [("a", "b", "q1", "rrLP", 0.5), ("a", "b", "q2", "rrLP", -0.5)]
+    table = pd.DataFrame(rows, columns=["name", "other", "query_id", "measure", "value"])
+    for function in (
+        meta.correlation,
+        meta.stability,
+        meta.swap_rate,
+        partial(meta.discriminative_power, test="hsd"),
+    ):
+        with pytest.raises(ValueError, match=r"rrLP has values of pairs"):
+            function(table)
+    with pytest.raises(ValueError, match=r"not the negative of that of the two the other way round"):
+        meta.ties(pd.concat([table, table.rename(columns={"name": "other", "other": "name"})]))
+
+
+def test_tables_of_pyterrier() -> None:
+    import pyterrier as pt
+    from ir_measures import P
+
+    topics = pd.DataFrame({"qid": ["1", "2"], "query": ["tea", "milk"]})
+    qrels = pd.DataFrame({"qid": ["1", "2"], "docno": ["a", "b"], "label": 1})
+    runs = [topics.assign(docno=[x, y], score=1.0, rank=0) for x, y in ("ab", "ac")]
+    table = pt.Experiment(runs, topics, qrels, [P @ 1], names=["one", "two"], perquery=True)
+    assert list(pt.relative.meta.ties(table)["tied"]) == [1]
+
+
+def test_is_imported_when_it_is_asked_for() -> None:
+    code = (
+        "import sys, ir_measures_relative as r; assert 'ir_measures_relative.meta' not in sys.modules; r.meta.ties;"
+        "assert not {'scipy', 'pandas', 'statsmodels'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,80 @@
+"""What is known of the Robust and the Deep Learning runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from ir_measures import AP, RR, P
+
+from ir_measures_relative import AP_Rareness, P_Rareness, RunContext, meta, rrLP, sgnLP
+
+MEASURES = [P @ 100, P_Rareness @ 100, AP @ 100, AP_Rareness @ 100]
+
+
+@pytest.fixture(scope="module")
+def robust03_table(robust03: Any) -> pd.DataFrame:
+    runs, qrels = robust03
+    return RunContext(runs).evaluate(qrels, MEASURES, perquery=True)
+
+
+def test_stability_of_robust03(robust03_table: pd.DataFrame) -> None:
+    """With the threshold on absolute differences, doubling P@100 does as much for it as rareness does."""
+    absolute = meta.stability(robust03_table, "absolute")["stability"]
+    doubled = meta.stability(robust03_table.assign(value=2 * robust03_table["value"]), "absolute")[
+        "stability"
+    ]
+    assert [*absolute, doubled[0], doubled[2]] == pytest.approx(
+        [0.301, 0.516, 0.494, 0.591, 0.559, 0.740], abs=0.004
+    )
+    none = meta.stability(robust03_table)["stability"]
+    assert list(none[:2]) == pytest.approx([0.959, 0.955], abs=0.002)
+
+
+@pytest.mark.parametrize(
+    ("test", "significant"),
+    [("unpaired_t", [66, 76, 61, 69]), ("t", [105, 106, 108, 107]), ("tukey", [68, 75, 70, 73])],
+)
+def test_pairs_told_apart_on_robust03(
+    robust03_table: pd.DataFrame, test: str, significant: list[int]
+) -> None:
+    found = meta.discriminative_power(robust03_table, test, swaps=0)
+    assert list(found["pairs"]) == [136] * 4 and list(found["significant"]) == significant
+
+
+@pytest.fixture(scope="module")
+def dl19_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The values of RR on the 37 official runs, and those of rrLP and sgnLP of each two."""
+    named = os.environ.get("DL19")
+    folder = Path(named) if named else Path(__file__).resolve().parents[3] / "shared" / "dl19"
+    if not (folder / "qrels.txt.gz").exists():
+        pytest.skip(
+            "the Deep Learning runs are not here: set DL19 to their folder, or put it at ../shared/dl19"
+        )
+    columns = ["query_id", "iteration", "doc_id", "relevance"]
+    qrels = pd.read_csv(
+        folder / "qrels.txt.gz", sep=r"\s+", names=columns, dtype=dict.fromkeys(columns[:3], str)
+    )
+    context = RunContext.from_trec(folder / "runs")
+    pairs = []
+    for name in context.names:
+        measures = [rrLP(ref=name, rel=2), sgnLP(ref=name, rel=2)]
+        table = context.evaluate(qrels, measures, perquery=True)
+        pairs.append(table.assign(other=name, measure=table["measure"].astype(str).str[:4]))
+    both = pd.concat(pairs)
+    return context.evaluate(qrels, [RR(rel=2)], perquery=True), both[both["name"] < both["other"]]
+
+
+@pytest.mark.slow
+def test_lexiprecisions_tables_on_dl19(dl19_tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    """Tables 2 and 3 (b) of the paper, deep-pass (2019): to every printed digit, with Holm's correction."""
+    rr, pairs = dl19_tables
+    assert 100 * meta.ties(rr)["share"][0] == pytest.approx(56.89, abs=0.005)
+    assert 100 * meta.ties(pairs)["share"][0] == pytest.approx(2.63, abs=0.005)
+    rrlp, sgnlp = (pairs[pairs["measure"] == m] for m in ("rrLP", "sgnL"))
+    for table, test, share in ((rr, "t", 10.36), (rrlp, "t", 15.02), (sgnlp, "sign", 17.42)):
+        found = meta.discriminative_power(table, test, "holm", swaps=0)
+        assert 100 * found["share"][0] == pytest.approx(share, abs=0.005)
