@@ -491,3 +491,19 @@ def test_a_prior_for_other_topics_and_an_empty_file(tmp_path) -> None:
     for measure in ("NRG@99999999999999999999", "nDCG@99999999999999999999", "AP(rel=0)", "NRG(**{})@3"):
         done = call(measure, "--prior", "empty.run")
         assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+
+
+def test_help_waits_for_no_import_that_it_does_without() -> None:
+    """Nor does a wrong measure: most of what they take is the start."""
+    late = (
+        "pandas",
+        "scipy",
+        "tqdm",
+        "pathlib",
+        "ir_measures_relative.context",
+        "ir_measures_relative.reporting",
+    )
+    code = f"import sys; from ir_measures_relative.cli import main; main(sys.argv[1:]); print([m for m in {late} if m in sys.modules])"
+    for arguments in (["--help"], ["qrels.txt", "runs", "NGR@10"]):
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
+        assert done.stdout.splitlines()[-1] == "[]", done
