@@ -53,7 +53,12 @@ def first_mistake(data: bytes, n_columns: int) -> int | None:
 def _is_value(fields: list[str], n_columns: int) -> bool:
     if n_columns == 6:
         return _NUMBER.fullmatch(fields[4]) is not None and math.isfinite(float(fields[4]))
-    return re.fullmatch(r"[+-]?[0-9]+", fields[3]) is not None and abs(int(fields[3])) < 2**31
+    if not re.fullmatch(r"[+-]?[0-9]+", fields[3]):
+        return False
+    try:
+        return abs(int(fields[3])) < 2**31
+    except ValueError:  # more digits than Python reads, some thousands
+        return False
 
 
 def opened(data: bytes) -> io.TextIOWrapper:
@@ -213,6 +218,8 @@ def test_runs_are_read_as_ir_measures_reads_them(data: bytes) -> None:
 @example(b"1 0 a 1 2 0 b 1\n")
 @example(b"1 0 a 1\r")
 @example(b"1 0 a\0 1\n")
+@example(b"1 0 a " + b"9" * 5000 + b"\n")
+@example(b"1 0 a " + b"0" * 5000 + b"1\n")
 @example(b"1 0 a 12345678\n1 0 b 123456789\n")
 def test_qrels_are_read_as_ir_measures_reads_them(data: bytes) -> None:
     check_qrels(data)
