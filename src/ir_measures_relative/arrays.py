@@ -67,15 +67,6 @@ def rank_within(group: IntArray) -> IntArray:
     return np.arange(1, len(group) + 1) - np.repeat(starts, counts)
 
 
-def possible_repeats(query: IntArray, doc_ids: ObjectArray) -> IntArray:
-    """The rows that may hold a (query, document) pair of another row: all that do, and hardly any others."""
-    keys = np.fromiter(map(hash, doc_ids), dtype=np.int64, count=len(doc_ids))
-    keys ^= query * np.int64(0x5851F42D4C957F2D)
-    order = np.argsort(keys)
-    same = np.flatnonzero(np.diff(keys[order]) == 0)
-    return np.unique(np.concatenate([order[same], order[same + 1]]))
-
-
 def sum_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
     """The sum of the values of each query; 0 for a query without rows."""
     return np.bincount(query, weights=values, minlength=n_queries).astype(np.float64, copy=False)

@@ -17,6 +17,7 @@ from ..measures.declaration import is_relative, parse_measures
 from ..messages import kind_of, warn
 from ..priors import Listed, Policy, policy_of
 from ..scoring import mean_of_topics, score_runs
+from .arguments import check_count
 from .paired import (
     BY_SPREAD,
     TESTS,
@@ -245,10 +246,8 @@ def _settings(test: str, correction: str | None, confidence: float, resamples: i
         raise ValueError(
             f"confidence={confidence!r} is not allowed; it must be between 0.5 and 1, such as 0.95"
         )
-    if not isinstance(resamples, (int, np.integer)) or isinstance(resamples, bool) or resamples < 99:
-        raise ValueError(f"resamples={resamples!r} is not allowed; it must be a whole number of at least 99")
-    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
-        raise ValueError(f"seed={seed!r} is not allowed; it must be a whole number from 0 up")
+    check_count("resamples", resamples, 99)
+    check_count("seed", seed, 0)
     check_correction(correction)
     return Settings(float(confidence), resamples=int(resamples), seed=seed)
 

@@ -12,6 +12,7 @@ import numpy as np
 from ..comparison import check_is_context
 from ..io.qrels import Qrels
 from ..measures.declaration import parse_measure
+from .arguments import check_count
 from .bounding.measures import model_of
 from .bounding.model import TOLERANCE
 from .bounding.tasks import check_work
@@ -71,8 +72,7 @@ def judge_next(
     check_work(jobs, time_limit)
     parsed, judged = parse_measure(measure), context.judged(qrels)
     check_bounded(judged, [parsed])
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ValueError(f"n={n!r} is not allowed; it must be a whole number of at least 1")
+    check_count("n", n, 1)
     a, b = pairs_of(context)
     if between is not None:
         names = context.names

@@ -14,6 +14,7 @@ from ..io.qrels import Qrels
 from ..judgments import Judgments
 from ..measures.declaration import parse_measures
 from ..scoring import check_campaign, score_runs
+from .arguments import check_count
 from .bounds import check_bounded
 
 if TYPE_CHECKING:
@@ -66,8 +67,7 @@ def reusability(
     check_is_context(context)
     parsed, judged = parse_measures(measures), context.judged(qrels)
     check_bounded(judged, [])
-    if isinstance(pool_depth, bool) or not isinstance(pool_depth, (int, np.integer)) or pool_depth < 1:
-        raise ValueError(f"pool_depth={pool_depth!r} is not allowed; it must be a whole number of at least 1")
+    check_count("pool_depth", pool_depth, 1)
     names = context.names
     if groups is not None and not isinstance(groups, Mapping):
         raise ValueError(f"groups={groups!r} must be a dict from run name to group name")

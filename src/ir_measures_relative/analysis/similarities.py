@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures
 import numpy as np
@@ -77,22 +77,16 @@ def similarity(
     for measure in parsed:
         values = score_pairs(judged, measure, pairs, jobs)
         repeat = n_queries if perquery else 1
-        columns = {
+        columns: dict[str, Any] = {
             "name": pd.Series(np.repeat(names[first], repeat), dtype=str),
             "other": pd.Series(np.repeat(names[second], repeat), dtype=str),
-            "measure": pd.Series([str(measure)] * (len(pairs) * repeat), dtype=str),
         }
         if perquery:
-            query_ids = pd.Series(np.tile(judged.judgments.query_ids, len(pairs)), dtype=str)
-            columns = {"name": columns["name"], "other": columns["other"], "query_id": query_ids} | {
-                "measure": columns["measure"],
-                "value": pd.Series(values.reshape(-1)),
-            }
-        else:
-            columns |= {
-                "value": pd.Series(values.mean(axis=1)),
-                "distance": pd.Series(np.abs(values).mean(axis=1)),
-            }
+            columns["query_id"] = pd.Series(np.tile(judged.judgments.query_ids, len(pairs)), dtype=str)
+        columns["measure"] = pd.Series([str(measure)] * (len(pairs) * repeat), dtype=str)
+        columns["value"] = values.reshape(-1) if perquery else values.mean(axis=1)
+        if not perquery:
+            columns["distance"] = np.abs(values).mean(axis=1)
         tables.append(pd.DataFrame(columns))
     return pd.concat(tables, ignore_index=True)
 
@@ -110,6 +104,31 @@ def with_reference(measure: ir_measures.Measure | str) -> RelativeMeasure:
     if parsed.get("ref") is not None:
         raise ValueError(f"{parsed} compares with {parsed.get('ref')!r} alone; leave ref= out")
     return parsed
+
+
+def squares(
+    judged: JudgedContext, measure: RelativeMeasure, signed: bool = False, jobs: int = 1
+) -> tuple[FloatArray, FloatArray]:
+    """The mean size, and where ``signed`` the mean, of the measure for every two runs: shape (runs, runs)."""
+    check_campaign(judged)
+    n = len(judged.names)
+    pairs = list(itertools.permutations(range(n), 2) if signed else itertools.combinations(range(n), 2))
+    values = score_pairs(judged, measure, pairs, jobs)
+    places = tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
+    distance, mean = np.zeros((2, n, n))
+    distance[places], mean[places] = np.abs(values).mean(axis=1), values.mean(axis=1)
+    return np.maximum(distance, distance.T), mean
+
+
+def clustered(distance: FloatArray) -> list[int]:
+    """The order of the leaves of a hierarchical clustering: average linkage, neighbours as alike as can be."""
+    if len(distance) < 3:
+        return list(range(len(distance)))
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    condensed = squareform(distance, checks=False)
+    return [int(i) for i in leaves_list(linkage(condensed, method="average", optimal_ordering=True))]
 
 
 class _Portion(NamedTuple):

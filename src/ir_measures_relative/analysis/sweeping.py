@@ -13,6 +13,7 @@ from ..comparison import Comparison, check_is_context
 from ..io.qrels import Qrels
 from ..priors import matching
 from ..scoring import check_campaign
+from .arguments import check_count
 from .contributions import relative_measure
 from .paired import Settings, t_interval
 
@@ -83,10 +84,8 @@ def sweep(
         raise ValueError(
             f"confidence={confidence!r} is not allowed; it must be between 0 and 1, such as 0.95"
         )
-    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
-        raise ValueError(f"samples={samples!r} is not allowed; it must be a whole number of at least 1")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed={seed!r} is not allowed; it must be a whole number from 0 up")
+    check_count("samples", samples, 1)
+    check_count("seed", seed, 0)
     if names is not None and not len(names):
         raise ValueError("names is empty; give the names of some runs, or leave it out for all")
     if not isinstance(over, str) and not len(over):

@@ -13,6 +13,7 @@ from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
 from ..comparison import JudgedContext, check_is_context
 from ..io.qrels import Qrels
 from ..measures.declaration import parse_measures
+from .arguments import check_count
 from .bounding.measures import model_of
 from .bounding.model import TOLERANCE, Interval, Model
 from .bounding.tasks import check_work
@@ -94,10 +95,8 @@ def verdicts(
     check_residual(residual, parsed)
     if odds is not None and perquery:
         raise ValueError("odds are those of the mean over queries; leave perquery=True out")
-    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or samples < 1:
-        raise ValueError(f"samples={samples!r} is not allowed; it must be a whole number of at least 1")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed={seed!r} is not allowed; it must be a whole number from 0 up")
+    check_count("samples", samples, 1)
+    check_count("seed", seed, 0)
     if isinstance(spread, bool) or not (isinstance(spread, (int, float)) and 0 <= spread < 100):
         raise ValueError(f"spread={spread!r} is not allowed; it must be a number of at least 0, such as 0.8")
     a, b = pairs_of(context)

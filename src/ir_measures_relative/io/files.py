@@ -92,9 +92,8 @@ def _unpacked(data: bytes, source: str) -> bytes:
 
 def _gunzip(data: bytes) -> bytes:
     """The content of a gzip file, by isal where it is there, which takes half the time."""
-    with suppress(
-        Exception
-    ):  # it is missing; or the file is damaged, which the standard library says in its way
+    # Where it is missing, or the file is damaged, the standard library says so in its way.
+    with suppress(Exception):
         from isal import igzip
 
         unpacked: bytes = igzip.decompress(data)

@@ -21,9 +21,8 @@ _BARE_RETURN = re.compile(rb"\r(?!\n|\Z)")
 _WHOLE_NUMBER = re.compile(rb"[+-]?[0-9]+")
 # Python's float() reads what is made of these as C does, and nothing else that is made of these.
 _OF_A_NUMBER = b"0123456789+-.eE"
-_ROWS = (
-    1 << 15
-)  # whose numbers are read at a time: what is computed on the way stays in the processor's cache
+# Whose numbers are read at a time: what is computed on the way stays in the processor's cache.
+_ROWS = 1 << 15
 _PIECE = 1 << 20  # bytes that are decoded at a time
 
 

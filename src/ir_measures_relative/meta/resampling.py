@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..analysis.arguments import check_count
 from ..arrays import BoolArray, FloatArray
-from .table import ROUNDING, Scores, check_choice, check_count, check_share, frame, read_table
+from .table import ROUNDING, Scores, check_choice, check_share, frame, read_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -182,12 +182,6 @@ def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
         )
 
 
-def check_count(name: str, value: Any, least: int) -> None:
-    """Raises ValueError for what is not a whole number of at least that."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name}={value!r} is not allowed; it must be a whole number of at least {least}")
-
-
 def check_share(name: str, value: Any) -> None:
     """Raises ValueError for what is not a number between 0 and 1."""
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import TYPE_CHECKING, Any
 
 import ir_measures
 import numpy as np
 
-from ..analysis.similarities import score_pairs, with_reference
+from ..analysis.similarities import clustered, squares, with_reference
 from ..arrays import FloatArray
-from ..comparison import JudgedContext
 from ..io.qrels import Qrels
-from ..measures.declaration import RelativeMeasure
-from ..scoring import check_campaign
 from .figures import (
     given_or_new_axes,
     names_that_fit,
@@ -103,31 +99,6 @@ def similarity(
         _write_values(ax, image, shown, of_values)
     write_title(ax, f"{says}, by {parsed}; alike ones side by side")
     return ax
-
-
-def squares(
-    judged: JudgedContext, measure: RelativeMeasure, signed: bool = False, jobs: int = 1
-) -> tuple[FloatArray, FloatArray]:
-    """The mean size, and where ``signed`` the mean, of the measure for every two runs: shape (runs, runs)."""
-    check_campaign(judged)
-    n = len(judged.names)
-    pairs = list(itertools.permutations(range(n), 2) if signed else itertools.combinations(range(n), 2))
-    values = score_pairs(judged, measure, pairs, jobs)
-    places = tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
-    distance, mean = np.zeros((2, n, n))
-    distance[places], mean[places] = np.abs(values).mean(axis=1), values.mean(axis=1)
-    return np.maximum(distance, distance.T), mean
-
-
-def clustered(distance: FloatArray) -> list[int]:
-    """The order of the leaves of a hierarchical clustering: average linkage, neighbours as alike as can be."""
-    if len(distance) < 3:
-        return list(range(len(distance)))
-    from scipy.cluster.hierarchy import leaves_list, linkage
-    from scipy.spatial.distance import squareform
-
-    condensed = squareform(distance, checks=False)
-    return [int(i) for i in leaves_list(linkage(condensed, method="average", optimal_ordering=True))]
 
 
 def _side(ax: Axes, names: list[str]) -> float:

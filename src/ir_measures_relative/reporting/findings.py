@@ -12,6 +12,7 @@ from ..analysis.bounds import bounds
 from ..analysis.comparing import compare
 from ..analysis.contributions import explain
 from ..analysis.selection import select_complementary
+from ..analysis.similarities import clustered, squares
 from ..analysis.verdicts import verdicts
 from ..arrays import FloatArray
 from ..io.qrels import QrelsColumns
@@ -19,7 +20,6 @@ from ..measures.declaration import RelativeMeasure, is_relative
 from ..measures.med import MED
 from ..measures.nrg import NRG
 from ..measures.shapley import Shapley
-from ..plots.heatmap import clustered, squares
 from ..scoring import Scores, score_runs
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from ...measures.gains import discount, gain_of, persistence, reciprocal
 from ...measures.nrg import Unseen
 from ...measures.parameters import MISSING
 from ...measures.rareness import rareness_weights
+from ..arguments import check_count
 from ..labelings import OpenDocuments, open_documents
 from .additive import Additive
 from .cascade import Cascade
@@ -41,8 +42,7 @@ def model_of(
     Raises:
         ValueError: a measure without one; says which have one.
     """
-    if isinstance(elsewhere, bool) or not isinstance(elsewhere, (int, np.integer)) or elsewhere < 0:
-        raise ValueError(f"elsewhere={elsewhere!r} is not allowed; it must be a whole number from 0 up")
+    check_count("elsewhere", elsewhere, 0)
     if measure.NAME == "TaSC":
         return _tasc(measure, judged, elsewhere)
     if measure.NAME == "MED":

@@ -187,22 +187,18 @@ def greatest_paired(x: IntArray, y: IntArray, is_open: BoolArray, weight: str) -
     The i-th relevant document of a ranking is no higher than if all its open documents were relevant, and no lower
     than if none were.
     """
-    known = int((~is_open).sum())
-    levels = known + int(is_open.sum())
+    known, levels = int((~is_open).sum()), len(is_open)
     if not levels:
         return 0.0
-    earliest = np.full(levels, np.inf)
-    mine = np.sort(x[x > 0])
-    earliest[: len(mine)] = mine
-    latest = np.full(levels, np.inf)
-    theirs = np.sort(y[(y > 0) & ~is_open])
-    latest[: len(theirs)] = theirs
-    their_earliest = np.full(levels, np.inf)
-    all_theirs = np.sort(y[y > 0])
-    their_earliest[: len(all_theirs)] = all_theirs
-    my_latest = np.full(levels, np.inf)
-    surely = np.sort(x[(x > 0) & ~is_open])
-    my_latest[: len(surely)] = surely
+
+    def places(position: IntArray, of: BoolArray) -> FloatArray:
+        """Where a ranking has the i-th of these documents, at each level; infinite where it has no more."""
+        held = np.sort(position[(position > 0) & of])
+        return np.concatenate([held, np.full(levels - len(held), np.inf)])
+
+    all_of_them = np.ones(levels, dtype=bool)
+    earliest, my_latest = places(x, all_of_them), places(x, ~is_open)
+    their_earliest, latest = places(y, all_of_them), places(y, ~is_open)
     sign = np.where(earliest < latest, 1.0, np.where(my_latest > their_earliest, -1.0, 0.0))
     # A level is lost for sure only where even the earliest is no earlier than their latest.
     sign = np.where((sign < 0) & ~(earliest > latest), 0.0, sign)
