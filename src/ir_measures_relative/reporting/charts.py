@@ -1,7 +1,7 @@
 """How the pictures are drawn: specifications of Vega-Lite, whose data the page fills in.
 
 Vega-Lite, since a picture is then data, the same to the byte for the same input, and needs no code of its own for axes,
-hover and zoom; since its program is embedded without a network by vl-convert (0.9 MB, where Plotly's takes 4.7); and
+hover and zoom; since its program is embedded without a network by vl-convert (0.9 MB, where Plotly's takes 4.8); and
 since it draws SVG, which takes its colours from the style sheet: light, dark and paper without drawing again. Bokeh
 draws on a canvas, and Plotly refuses colours that are variables of CSS.
 
