@@ -1,0 +1,51 @@
+"""``python -m reproduce PAPER --robust PATH --dl19 PATH``: what a paper printed, and what comes out."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from pathlib import Path
+
+from . import page
+from .data import Campaign, Data
+
+#: The papers in the order of the page: the module of each has TITLE and findings(data, out).
+PAPERS = ("nrg", "rareness", "ue", "med", "lexiprecision")
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+
+
+def main() -> None:
+    """Runs the experiments, prints their tables, writes the pictures, and with --write the page of the docs."""
+    parser = argparse.ArgumentParser(prog="python -m reproduce", description=__doc__)
+    parser.add_argument("paper", choices=(*PAPERS, "all"))
+    parser.add_argument(
+        "--robust", type=Path, metavar="PATH", help="folder with runs/ and qrels of a campaign"
+    )
+    parser.add_argument("--dl19", type=Path, metavar="PATH", help="the same, graded, with groups.csv")
+    parser.add_argument(
+        "--out", type=Path, default=Path("reproduced"), metavar="FOLDER", help="for the pictures"
+    )
+    parser.add_argument(
+        "--write", action="store_true", help="write docs/re-tested.md and its pictures (with: all)"
+    )
+    asked = parser.parse_args()
+    if asked.robust is None and asked.dl19 is None:
+        parser.error("give the runs: --robust PATH, --dl19 PATH or both")
+    if asked.write and asked.paper != "all":
+        parser.error("--write is for the whole page: python -m reproduce all --write …")
+    data = Data(*(Campaign(path) if path else None for path in (asked.robust, asked.dl19)))
+    out = DOCS / "pictures" / "re-tested" if asked.write else asked.out
+    out.mkdir(parents=True, exist_ok=True)
+    sections = []
+    for paper in PAPERS if asked.paper == "all" else (asked.paper,):
+        module = importlib.import_module(f"reproduce.{paper}")
+        found = list(module.findings(data, out))
+        print(page.terminal(module.TITLE, found), flush=True)
+        sections.append(page.markdown(module.TITLE, found, "pictures/re-tested"))
+    if asked.write:
+        opening = (Path(__file__).parent / "opening.md").read_text()
+        (DOCS / "re-tested.md").write_text("\n".join([opening, *sections]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The findings as a table for the terminal, and as a section of a page in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .finding import Finding, Value
+
+
+def shown(value: Value) -> str:
+    """A value as the tables have it: numbers to four digits, nothing for None."""
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def rows(findings: Iterable[Finding]) -> list[list[str]]:
+    """The columns of the tables: where, what, printed, as the released code does, ours, holds."""
+    return [[f.where, f.what, shown(f.printed), shown(f.released), shown(f.ours), f.holds] for f in findings]
+
+
+HEADER = ["where", "what", "printed", "released code", "ours", "holds"]
+
+
+def terminal(title: str, findings: Sequence[Finding]) -> str:
+    """A table for people in a terminal, and below it what the notes say."""
+    table = [HEADER, *rows(findings)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in table
+    ]
+    notes = [f"{f.where}, {f.what}: {f.note}" for f in findings if f.note]
+    return "\n".join([title, "", *lines, "", *notes])
+
+
+def markdown(title: str, findings: Sequence[Finding], pictures: str) -> str:
+    """A section of the page: the table, the notes, the pictures from the folder of this name."""
+    table = [HEADER, ["---", "---", "---:", "---:", "---:", "---"], *rows(findings)]
+    lines = ["| " + " | ".join(row) + " |" for row in table]
+    notes = [f"- **{f.where}, {f.what}**: {f.note}" for f in findings if f.note]
+    images = [f"![{f.where}: {f.what}]({pictures}/{f.picture})" for f in findings if f.picture]
+    return "\n\n".join(filter(None, [f"## {title}", "\n".join(lines), "\n".join(notes), *images])) + "\n"
