@@ -1,0 +1,1 @@
+"""What a release is checked with: ``python -m tools.matrix``, ``tools.hosts``, ``tools.release``."""
