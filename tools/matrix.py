@@ -58,14 +58,20 @@ def lowest(python: Path, clone: Path, quick: bool) -> tuple[str, bool]:
 
 def lowest_without_extras(python: Path, clone: Path, quick: bool) -> tuple[str, bool]:
     """The tests with the lower bounds of the package's own requirements, and nothing else."""
-    return _at_lower_bounds(python, clone, quick, (), ".", "pytest", "pytest-xdist", "hypothesis")
+    runner = ("pytest", "pytest-xdist", "hypothesis")
+    return _at_lower_bounds(python, clone, quick, (), ".", *runner, tests=("tests",))
 
 
 VERSIONS = {"newest": newest, "lowest": lowest, "lowest, no extras": lowest_without_extras}
 
 
 def _at_lower_bounds(
-    python: Path, clone: Path, quick: bool, extras: tuple[str, ...], *what: str
+    python: Path,
+    clone: Path,
+    quick: bool,
+    extras: tuple[str, ...],
+    *what: str,
+    tests: tuple[str, ...] = (),
 ) -> tuple[str, bool]:
     bounds, environment = clone / "lowest.txt", clone / ".venv"
     asked = [part for extra in extras for part in ("--extra", extra)]
@@ -80,7 +86,10 @@ def _at_lower_bounds(
         if done.returncode:
             return f"no environment: {done.stderr.strip().splitlines()[-1]}", False
     return _run(
-        [str(environment / "bin" / "python"), "-m", "pytest", "-q", "-n", "auto"], clone, python, quick
+        [str(environment / "bin" / "python"), "-m", "pytest", "-q", "-n", "auto", *tests],
+        clone,
+        python,
+        quick,
     )
 
 

@@ -13,7 +13,6 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import NumRet
-from statsmodels.stats.multitest import multipletests
 
 from ir_measures_relative import (
     MED,
@@ -33,6 +32,10 @@ from ir_measures_relative import (
     sgnLR,
 )
 from ir_measures_relative.analysis.paired import TESTS, Settings, paired_test, without_rounding
+
+multipletests = pytest.importorskip(
+    "statsmodels.stats.multitest", reason="statsmodels is not installed"
+).multipletests
 
 COLUMNS = [
     "name",

@@ -120,6 +120,7 @@ def long_campaign() -> tuple[RunContext, dict[str, dict[str, int]]]:
 
 
 def test_processes_change_nothing() -> None:
+    pytest.importorskip("joblib", reason="joblib is not installed")
     context, qrels = long_campaign()
     for function, measures in ((bounds, ["AP_Rareness@20"]), (verdicts, ["AP@20", "ERR@20"])):
         one, two = (function(context, qrels, measures, perquery=True, jobs=jobs) for jobs in (1, 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import ir_measures
@@ -21,7 +22,9 @@ RUNS: dict[str, dict[str, dict[str, float]]] = {
 LABELS = {"1": {"a": 2, "b": 1, "x": 0}, "2": {"c": 1, "d": 2}}
 MEASURES = [NRG @ 10, UniqueRel @ 10, MED @ 10]
 
-TEXT = ["object", "str", "string[python]", "string[pyarrow]", "category"]
+TEXT = ["object", "str", "string[python]", "category"]
+if find_spec("pyarrow"):
+    TEXT.append("string[pyarrow]")
 
 
 def frame_of(rows: list[tuple[str, str, Any]], value: str, text: str, number: str) -> pd.DataFrame:

@@ -8,9 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
-from statsmodels.stats.multitest import multipletests
 
 from ir_measures_relative import MED, NRG, P_Rareness, RelativeWarning, RunContext, UniqueRel, compare, rrLP
+
+multipletests = pytest.importorskip(
+    "statsmodels.stats.multitest", reason="statsmodels is not installed"
+).multipletests
 
 pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
 

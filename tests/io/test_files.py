@@ -117,6 +117,8 @@ OTHERS = {
 
 @pytest.mark.parametrize("kind", OTHERS)
 def test_other_files_are_named(kind: str, tmp_path: Path) -> None:
+    if kind == "parquet":
+        pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
     content, message = OTHERS[kind]
     path = tmp_path / "x.run"
     path.write_bytes(content)

@@ -165,6 +165,7 @@ def test_without_a_relevant_document() -> None:
 
 
 def test_the_reference() -> None:
+    pytest.importorskip("statsmodels", reason="statsmodels is not installed")
     page = data(RunContext(RUNS, reference="two"), LABELS, ["nDCG@2", "rrLP"])
     assert page["comparison"]["reference"] == 1 and [r[0] for r in page["comparison"]["rows"]] == [0, 2]
     assert page["verdicts"][0]["reference"] == 1
@@ -178,6 +179,7 @@ def test_nothing_is_open_where_all_is_judged() -> None:
 
 
 def test_a_reference_among_fixed_priors() -> None:
+    pytest.importorskip("statsmodels", reason="statsmodels is not installed")
     page = data(RunContext(RUNS, reference="two", priors=["two"]), LABELS, ["nDCG@2"])
     assert [r[0] for r in page["comparison"]["rows"]] == [0, 2]
 
