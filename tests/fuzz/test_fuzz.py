@@ -1,0 +1,16 @@
+"""A fixed small corpus of the fuzz targets; ``python tests/fuzz/many.py runs 10000`` tries more."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from fuzzing import TARGETS, outcome
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_read_or_refused_in_words(target: str, tmp_path: Path) -> None:
+    found = Counter(outcome(target, seed, tmp_path) for seed in range(150))
+    assert found["read"] > 20 and found.total() - found["read"] > 20, found
