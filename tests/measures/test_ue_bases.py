@@ -366,6 +366,7 @@ def test_the_values_of_the_robust_runs_are_those_of_ir_measures(base: str, robus
     labels = {
         q: dict(zip(rows["doc_id"], rows["relevance"], strict=True)) for q, rows in qrels.groupby("query_id")
     }
+    labels = dict(itertools.islice(labels.items(), 20))
     for frame in itertools.islice(runs.values(), 3):
         run = {
             q: dict(zip(rows["doc_id"], rows["score"], strict=True)) for q, rows in frame.groupby("query_id")
