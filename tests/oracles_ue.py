@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any, NamedTuple
 
 from oracles import gain_oracle, only_judged
@@ -91,6 +92,11 @@ def arrangements(pool: Sequence[Number]) -> Iterator[tuple[Number, ...]]:
 
 def chance(base: str, pool: Sequence[Number], k: int, **options: Any) -> Chance:
     """The largest value, the mean and the variance over all rankings."""
+    return _chance(base, tuple(sorted(pool)), min(k, len(pool) or 1) if base != "P" else k, **options)
+
+
+@cache
+def _chance(base: str, pool: tuple[Number, ...], k: int, **options: Any) -> Chance:
     values = [MEASURES[base](gains, k, **options) for gains in arrangements(pool)]
     mean = sum(values) / Fraction(len(values)) if base != "nDCG" else math.fsum(values) / len(values)
     squares = [(value - mean) ** 2 for value in values]

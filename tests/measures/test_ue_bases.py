@@ -21,6 +21,7 @@ import random_campaigns
 from ir_measures_relative import AP_UE, UE, RunContext, bounds, explain, nDCG_UE, verdicts
 from ir_measures_relative.comparison import Comparison
 from ir_measures_relative.io.runs import read_run
+from ir_measures_relative.measures.ue import random_rankings
 from ir_measures_relative.measures.ue.bases import BASES, Pool, Settings
 from random_campaigns import Labels, Run
 from scored import assume_common, per_query
@@ -204,6 +205,18 @@ def test_reciprocal_rank_expected_with_many_documents_that_satisfy() -> None:
     assert BASES["ERR"].expected(pool_of("ERR", theta, k))[0] == pytest.approx(float(want), rel=1e-13)
 
 
+def test_reciprocal_rank_expected_in_blocks_of_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each value is the same, to the last bit, whichever queries share a block."""
+    rng = np.random.default_rng(8)
+    size = rng.integers(0, 40, 30)
+    query = np.repeat(np.arange(30), size)
+    pool = random_rankings.Gains(rng.choice([0.0, 1 / 16, 15 / 16], len(query)), query, size + 3)
+    whole = random_rankings.expected_err(pool, np.minimum(pool.size, 20))
+    for elements in (1, 100):
+        monkeypatch.setattr(random_rankings, "_ELEMENTS", elements)
+        assert (random_rankings.expected_err(pool, np.minimum(pool.size, 20)) == whole).all()
+
+
 @pytest.mark.parametrize("base", WITH_DEVIATION)
 def test_the_deviation_of_sums_in_a_large_pool(base: str) -> None:
     """The variance of a sum without replacement, from the second moments of one and of two positions."""
@@ -226,54 +239,50 @@ def test_the_deviation_of_sums_in_a_large_pool(base: str) -> None:
 
 # ---- the measure -------------------------------------------------------------------------------------------
 
-#: Pools of which all rankings can be scored.
-small_qrels = st.dictionaries(
-    st.sampled_from(random_campaigns.QUERIES),
-    st.dictionaries(st.sampled_from(random_campaigns.DOCS[:5]), st.integers(-1, 3), min_size=1),
-    min_size=1,
-)
+VERSIONS = [
+    (base, version) for base in BASES for version in (1, 2, "z") if version != "z" or base in WITH_DEVIATION
+]
 
 
-@pytest.mark.parametrize("base", BASES)
-@settings(max_examples=30)
-@given(
-    run=random_campaigns.runs,
-    labels=small_qrels,
-    k=st.none() | random_campaigns.cutoffs,
-    version=st.sampled_from([1, 2, "z"]),
-    rel=st.integers(1, 3),
-    num_docs=st.none() | st.integers(5, 7),
-    judged_only=st.booleans(),
-)
-def test_it_is_the_oracle(
-    base: str, run: Run, labels: Labels, k: Any, version: Any, rel: int, num_docs: Any, judged_only: bool
-) -> None:
-    assume_common(run, labels)
-    assume(version != "z" or base in WITH_DEVIATION)
-    assume(k is not None or not (BASES[base].needs_cutoff or num_docs))
-    params: dict[str, Any] = {} if base in GRADED else {"rel": rel}
-    if num_docs:
-        params["pool"] = "corpus"
-        judged_only = False
-    own: dict[str, Any] = {"RBP": {"p": 0.7}, "AP": {"expected": "exact"}, "ERR": {"max_grade": 3}}
-    measure = UE(base=base, version=version, judged_only=judged_only, **params, **own.get(base, {}))
-    with RunContext({}, num_docs=num_docs):
-        got = per_query(measure if k is None else measure @ k, labels, run)
-    assert set(got) == set(labels)
-    of_labels = {"max_grade": 3} if base == "ERR" else {} if base in GRADED else {"rel": rel}
-    for query, docs in labels.items():
-        want = oracles_ue.ue(
-            base,
-            oracles.trec_order(run.get(query, {})),
-            docs,
-            k,
-            version=version,
-            judged_only=judged_only,
-            num_docs=num_docs,
-            persistence=0.7,
-            **of_labels,
-        )
-        assert got[query] == pytest.approx(want, rel=1e-9, abs=1e-9)
+def random_topics(rng: random.Random, n: int) -> tuple[Run, Labels]:
+    """Topics with up to five judged documents, all of whose rankings can be scored: ties, missing, empty rankings."""
+    run: Run = {}
+    labels: Labels = {}
+    for q in map(str, range(n)):
+        judged = rng.sample("abcdefgh", rng.randint(1, 5))
+        labels[q] = {d: rng.choice([-1, 0, 0, 1, 1, 2, 3]) for d in judged}
+        if rng.random() < 0.9:
+            run[q] = {d: float(rng.randint(0, 4)) for d in rng.sample("abcdefghij", rng.randint(0, 9))}
+    return run, labels
+
+
+@pytest.mark.parametrize(("base", "version"), VERSIONS)
+def test_it_is_the_oracle(base: str, version: Any) -> None:
+    rng = random.Random(f"{base} {version}")
+    for k, num_docs, judged_only in [
+        (1, None, False),
+        (3, None, True),
+        (5, None, False),
+        (3, 7, False),
+        (None, None, False),
+    ]:
+        if k is None and BASES[base].needs_cutoff:
+            continue
+        run, labels = random_topics(rng, 50)
+        rel = rng.choice([1, 1, 2])
+        params: dict[str, Any] = {} if base in GRADED else {"rel": rel}
+        params |= {"RBP": {"p": 0.7}, "AP": {"expected": "exact"}, "ERR": {"max_grade": 3}}.get(base, {})
+        params |= {"pool": "corpus"} if num_docs else {"judged_only": judged_only}
+        measure = UE(base=base, version=version, **params)
+        with RunContext({}, num_docs=num_docs):
+            got = per_query(measure if k is None else measure @ k, labels, run)
+        assert set(got) == set(labels)
+        of_labels = {"max_grade": 3} if base == "ERR" else {} if base in GRADED else {"rel": rel}
+        options: dict[str, Any] = {"version": version, "judged_only": judged_only, "num_docs": num_docs}
+        for query, docs in labels.items():
+            ranking = oracles.trec_order(run.get(query, {}))
+            want = oracles_ue.ue(base, ranking, docs, k, persistence=0.7, **options, **of_labels)
+            assert got[query] == pytest.approx(want, rel=1e-9, abs=1e-9), (query, k)
 
 
 SAME = [
@@ -288,7 +297,7 @@ SAME = [
 ]
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(run=random_campaigns.runs, labels=random_campaigns.qrels, k=random_campaigns.cutoffs)
 def test_the_measures_of_the_paper_are_two_of_them(run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
@@ -342,7 +351,7 @@ def check_actual(base: str, k: int, labels: Any, run: Any) -> None:
 
 
 @pytest.mark.parametrize("base", [b for b in BASES if b not in ("nDCG", "ERR")])
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(run=random_campaigns.runs, labels=random_campaigns.pytrec_eval_qrels, k=random_campaigns.cutoffs)
 def test_the_value_is_that_of_ir_measures(base: str, run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
@@ -404,7 +413,7 @@ def test_version_z_has_mean_0_and_variance_1_over_all_rankings(base: str, labels
 
 
 @pytest.mark.parametrize("version", [1, 2, "z"])
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(run=random_campaigns.runs, labels=random_campaigns.qrels, k=random_campaigns.cutoffs)
 def test_precision_and_recall_are_one_measure(version: Any, run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
@@ -413,7 +422,7 @@ def test_precision_and_recall_are_one_measure(version: Any, run: Run, labels: La
 
 
 @pytest.mark.parametrize("base", BASES)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(
     labels=st.dictionaries(st.sampled_from("ABCDEFGH"), st.integers(-1, 3), min_size=1),
     order=st.permutations("ABCDEFGH"),
@@ -493,7 +502,7 @@ def test_success_where_chance_hardly_ever_fails() -> None:
 
 
 @pytest.mark.parametrize("base", BASES)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(run=random_campaigns.runs, labels=random_campaigns.qrels, seed=st.integers(0, 9))
 def test_the_order_of_rows_does_not_matter(base: str, run: Run, labels: Labels, seed: int) -> None:
     assume_common(run, labels)

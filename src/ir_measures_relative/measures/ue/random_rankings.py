@@ -179,29 +179,37 @@ def expected_err(pool: Gains, depth: IntArray) -> FloatArray:
     documents that satisfy nobody, most of a collection, are there at the start. With e_i the elementary symmetric
     polynomial of all 1 - θ, g_i is e_i/C(n, i), and s_i is g_{i-1} - g_i.
     """
-    n_queries, width = len(pool.size), _longest(depth)
+    n_queries = len(pool.size)
     found = np.flatnonzero(pool.gain > 0)
     order = found[np.lexsort((pool.gain[found], pool.query[found]))]  # whichever order the qrels have
     theta = table(pool.gain[order], pool.query[order], n_queries, 0.0)
     relevant = np.bincount(pool.query[order], minlength=n_queries)
-    most_first = np.argsort(-relevant, kind="stable")  # so that those with documents left are at the front
-    theta, start = theta[most_first], (pool.size - relevant)[most_first]
-    counts = -relevant[most_first]
-    leave, go_on = np.zeros((n_queries, width + 1)), np.ones((n_queries, width + 1))
-    i = np.arange(1, width + 1)
-    for column in range(theta.shape[1]):
-        rows = slice(int(np.searchsorted(counts, -column, side="left")))
-        size = start[rows, None] + (column + 1)
-        at = np.minimum(i, size)  # beyond the pool are numbers that nothing else is made of
-        here, past = theta[rows, column, None], 1.0 - theta[rows, column, None]
-        s, g = leave[rows], go_on[rows]
-        below = (size - at) / size
-        s[:, 1:] = here / size * g[:, :-1] + past * ((at - 1) / size) * s[:, :-1] + below * s[:, 1:]
-        g[:, 1:] = below * g[:, 1:] + past * (at / size) * g[:, :-1]
-    result = np.empty(n_queries)
-    inside = i <= depth[most_first, None]
-    result[most_first] = row_sums(np.where(inside, leave[:, 1:] * reciprocal(i), 0.0))
+    most_first = np.argsort(-relevant, kind="stable")
+    at_once = max(_ELEMENTS // (_longest(depth) + 1), 1)
+    result = np.zeros(n_queries)
+    for start in range(0, n_queries, at_once):
+        rows = most_first[start : start + at_once]
+        result[rows] = _err_of_block(theta[rows], relevant[rows], pool.size[rows], depth[rows])
     return result
+
+
+# Of a block of queries, which then stays in the processor's cache.
+_ELEMENTS = 2**15
+
+
+def _err_of_block(theta: FloatArray, relevant: IntArray, size: IntArray, depth: IntArray) -> FloatArray:
+    """:func:`expected_err` of queries with ever fewer relevant documents, whose chances stand in ``theta``."""
+    i = np.arange(1, _longest(depth) + 1)
+    leave, go_on = np.zeros((len(size), len(i) + 1)), np.ones((len(size), len(i) + 1))
+    for column in range(int(relevant.max(initial=0))):
+        rows = slice(int(np.count_nonzero(relevant > column)))  # those with documents left
+        n = (size - relevant)[rows, None] + (column + 1)
+        at = np.minimum(i, n)  # beyond the pool are numbers that nothing else is made of
+        here, past = theta[rows, column, None], 1.0 - theta[rows, column, None]
+        s, g, below = leave[rows], go_on[rows], (n - at) / n
+        s[:, 1:] = here / n * g[:, :-1] + past * ((at - 1) / n) * s[:, :-1] + below * s[:, 1:]
+        g[:, 1:] = below * g[:, 1:] + past * (at / n) * g[:, :-1]
+    return row_sums(np.where(i <= depth[:, None], leave[:, 1:] * reciprocal(i), 0.0))
 
 
 def _once_each(function: Callable[..., FloatArray], *numbers: IntArray) -> FloatArray:
