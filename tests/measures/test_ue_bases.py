@@ -488,6 +488,40 @@ def test_where_all_rankings_have_one_value() -> None:
         assert (UE(base="RR", version=version) @ 3).calc_aggregate(qrels, run) < 0
 
 
+@pytest.mark.parametrize("base", BASES)
+def test_where_all_documents_of_the_pool_are_alike(base: str) -> None:
+    """IUB = REB, which rounding must not turn into a division by 1e-16."""
+    docs = [f"d{i}" for i in range(49)]
+    qrels = {str(label): dict.fromkeys(docs, label) for label in (1, 2, 3)}
+    run = {query: ranked(reversed(docs)) for query in qrels}
+    extra = {"expected": "exact"} if base == "AP" else {}
+    for k in (1, 7, 10, 49, 100):
+        values = per_query(UE(base=base, **extra) @ k, qrels, run)
+        assert values == pytest.approx(dict.fromkeys(qrels, 0), abs=1e-12)
+        if base in WITH_DEVIATION:
+            assert per_query(UE(base=base, version="z") @ k, qrels, run) == dict.fromkeys(qrels, 0)
+
+
+def test_the_deviation_of_gains_whose_squares_are_no_numbers() -> None:
+    qrels, run = {"q": {"A": 900, "B": 0}}, {"q": ranked("AB")}
+    assert (UE(version="z") @ 1).calc_aggregate(qrels, run) == pytest.approx(1, rel=1e-12)
+
+
+def test_success_is_1_or_minus_1_where_chance_leaves_room() -> None:
+    """Also where the chances of the first relevant document sum, by rounding, to more than 1."""
+    rng, k = np.random.default_rng(0), 25
+    n = rng.integers(30, 200, 2000)
+    m = (rng.random(2000) * (n - k)).astype(np.int64) + 1
+    first = random_rankings.first_relevant(m, n, np.full(2000, k))
+    beyond = (first.chance.sum(axis=1) > 1) & (first.none > 0)
+    assert beyond.sum() > 10
+    for size, relevant in zip(n[beyond].tolist(), m[beyond].tolist(), strict=True):
+        labels = {f"d{i}": int(i < relevant) for i in range(size)}
+        run = {"1": ranked(["d0"]), "-1": ranked([f"d{relevant}"])}
+        values = per_query(UE(base="Success") @ k, dict.fromkeys(run, labels), run)
+        assert values == {"1": 1, "-1": -1}
+
+
 def test_success_where_chance_hardly_ever_fails() -> None:
     """The chance of none is far below the rounding of 1: the one who succeeds does as well as can be, not as chance."""
     labels = {f"d{i}": int(i < 300) for i in range(1000)}
@@ -527,6 +561,8 @@ def test_the_order_of_rows_does_not_matter(base: str, run: Run, labels: Labels, 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        ("UE(base='R')", "needs a cutoff"),
+        ("UE(base='Success')", "needs a cutoff"),
         ("UE(base='P')", r"UE\(base='P'\) needs a cutoff: write UE\(base='P'\)@10"),
         (
             "UE(base='AP',version='z')@5",

@@ -151,7 +151,7 @@ class Normalized(RelativeMeasure):
         room = base.room(pool) if base.room else None
         if base.deviation is None or self.get("version") != "z":
             return Normalizers(upper, expected, room)
-        return Normalizers(upper, expected, room, np.where(pool.alike, 0.0, base.deviation(pool)))
+        return Normalizers(upper, expected, room, base.deviation(pool))
 
     def _gain(self, docs: Judgments) -> FloatArray:
         """What each document gains."""

@@ -21,6 +21,7 @@ class _nDCG_UE(Normalized):
     - version 1: ``(A/IUB) · (A/(A + REB))``, range [0, 1). A perfect ranking scores IUB/(IUB + REB), below 1.
     - version 2: ``(A - REB)/(IUB - REB)`` if A ≥ REB, else ``(A - REB)/REB``, range [-1, 1]: 1 for a perfect
       ranking, 0 for the random level, -1 for a ranking without a relevant document.
+    - version 'z': ``(A - REB)/σ``, how many standard deviations above the random level: see :class:`UE`.
 
     0/0 is 0: queries without relevant documents, and version 2 of a perfect ranking of a pool in which all
     are equally relevant, where there is nothing to rank.
@@ -88,7 +89,7 @@ class _AP_UE(Normalized):
     random level well above 0; the exact one is the measure that version 2 promises.
 
     Range: version 1 [0, 1), version 2 [-1, 1], and 0/0 is 0, as for :class:`nDCG_UE`, where pools, cutoffs
-    and ``judged_only`` are explained.
+    and ``judged_only`` are explained. Version 'z' is refused: the standard deviation of SP@k is not computed.
 
     Source: Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval
     systems", Information Processing & Management 2023, Eqs. 4-6 and 9.

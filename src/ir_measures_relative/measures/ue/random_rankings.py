@@ -119,7 +119,7 @@ def chance_of_none(relevant: IntArray, pool: IntArray, depth: IntArray) -> Float
 def expected_success(relevant: IntArray, pool: IntArray, depth: IntArray) -> FloatArray:
     """E[Success@k]: the chance that the top k holds a relevant document, however small."""
     some = _once_each(lambda *numbers: row_sums(first_relevant(*numbers).chance), relevant, pool, depth)
-    return np.where((relevant > 0) & (depth > pool - relevant), 1.0, some)
+    return np.minimum(some, 1.0)
 
 
 def expected_rr(relevant: IntArray, pool: IntArray, depth: IntArray) -> FloatArray:
