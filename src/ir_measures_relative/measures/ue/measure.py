@@ -211,7 +211,7 @@ class _UE(Normalized):
       ranking, 0 for the random level, -1 for a ranking with the value 0;
     - version 'z': ``(A - REB)/σ``, range from -REB/σ to (IUB - REB)/σ, which differ from query to query.
 
-    The mean and the deviation are exact. With n documents in the pool, m of them relevant, and d = min(k, n):
+    But for AP's, as published, the mean and the deviation are exact. With n documents in the pool, m of them relevant, and d = min(k, n):
 
     - P, ``REB = (m/n)·d/k``, and R, ``d/n``. σ of the number found is ``√(d·(m/n)·(1 - m/n)·(n - d)/(n - 1))``. The
       two differ by a factor, which the normalization takes off: their values are the same.
@@ -221,8 +221,8 @@ class _UE(Normalized):
     - RBP, with persistence p: ``(m/n)·(1 - p^d)``; nDCG, for which A is DCG@k: the mean gain times ``Σ_{i≤d} 1/log2(i
       + 1)``. Both are sums Σ w_i·g(d_i), for which ``σ² = Σ_i (w_i - w̄)²·Σ_d (g_d - ḡ)²/(n - 1)``, over n positions and
       n documents.
-    - AP, for which A is SP@k, the sum of the precisions at the relevant documents: see :class:`AP_UE`, whose
-      ``expected`` it has. No σ here.
+    - AP, for which A is SP@k, the sum of the precisions at the relevant documents: the published mean, or with
+      ``expected='exact'`` the true one; see :class:`AP_UE`. No σ here.
     - ERR, with ``θ = (2^grade - 1)/2^max_grade`` the chance that a document satisfies: ``Σ_{i≤d} (h_{i-1} - h_i)/i``,
       where ``h_i = e_i/C(n, i)``, e_i the elementary symmetric polynomial of all 1 - θ. ``max_grade=4`` is gdeval's. No
       σ here.
@@ -258,9 +258,9 @@ class _UE(Normalized):
         >>> value = UE(base="RR") @ 4  # RR 1/2; the mean of 1, 1/2, 1/3 and 1/4 is 0.5208
         >>> round(value.calc_aggregate(qrels, run), 4)
         -0.04
-        >>> value = UE(base="RR", version="z") @ 4  # σ = 0.2907
+        >>> value = UE(base="RR", version="z") @ 4  # σ = 0.2909
         >>> round(value.calc_aggregate(qrels, run), 4)
-        -0.0717
+        -0.0716
     """
 
     __name__ = "UE"
