@@ -211,7 +211,8 @@ class _UE(Normalized):
       ranking, 0 for the random level, -1 for a ranking with the value 0;
     - version 'z': ``(A - REB)/σ``, range from -REB/σ to (IUB - REB)/σ, which differ from query to query.
 
-    But for AP's, as published, the mean and the deviation are exact. With n documents in the pool, m of them relevant, and d = min(k, n):
+    The mean and the deviation are exact, but for AP's published mean. With n documents in the pool, m of them relevant,
+    and d = min(k, n):
 
     - P, ``REB = (m/n)·d/k``, and R, ``d/n``. σ of the number found is ``√(d·(m/n)·(1 - m/n)·(n - d)/(n - 1))``. The
       two differ by a factor, which the normalization takes off: their values are the same.
