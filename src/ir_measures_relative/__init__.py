@@ -20,7 +20,7 @@ from .measures.nrg import NRG, UniqueRel
 from .measures.rareness import AP_Rareness, P_Rareness
 from .measures.shapley import Shapley
 from .measures.tasc import TaSC
-from .measures.ue import AP_UE, nDCG_UE
+from .measures.ue import AP_UE, UE, nDCG_UE
 from .messages import RelativeWarning
 from .provider import RelativeProvider, registered_provider
 
@@ -85,6 +85,7 @@ __all__ = [
     "MED",
     "NRG",
     "RPP",
+    "UE",
     "AP_Rareness",
     "BestOfOtherGroups",
     "P_Rareness",

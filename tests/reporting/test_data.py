@@ -35,6 +35,7 @@ RUNS = {
 }
 EVERY = ["nDCG@3", "AP", "P@2", "NRG@3", "NRG(base='RR')", "UniqueRel@2", "TaSC(base='P@2')", "P_Rareness@2"]
 EVERY += ["AP_Rareness", "Shapley@3", "nDCG_UE@3", "AP_UE(pool='corpus')@3", "MED@2", "rrLP", "RPP"]
+EVERY += ["UE(base='RR',version='z')@3"]
 
 
 def data(context: RunContext, labels: Any, measures: list[Any], texts: Any = False) -> dict[str, Any]:

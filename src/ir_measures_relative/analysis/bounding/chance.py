@@ -6,7 +6,8 @@ import numpy as np
 
 from ...arrays import FloatArray, IntArray, ratio
 from ...measures.gains import discount
-from ...measures.ue import Normalizers, expected_sum_of_precisions, normalize
+from ...measures.ue.measure import Normalizers, normalize
+from ...measures.ue.random_rankings import expected_sum_of_precisions
 from ..labelings import OpenDocuments
 from .fractions import greatest_positive_ratio, greatest_ratio
 from .model import TOLERANCE, Interval

@@ -59,7 +59,7 @@ def model_of(
 
 
 def _kind(measure: ir_measures.Measure) -> tuple[str, str | None]:
-    base = _get(measure, "base") if measure.NAME == "NRG" else None
+    base = _get(measure, "base") if measure.NAME in ("NRG", "UE") else None
     return measure.NAME, base
 
 
@@ -253,6 +253,13 @@ def _pool(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Pool:
     return Pool(open_docs, whole, measure.get("judged_only"))
 
 
+def _check_version(measure: ir_measures.Measure) -> None:
+    if measure.get("version") == "z":
+        raise ValueError(
+            f"{measure} cannot be bounded yet, since labels move the standard deviation, too; use version=1 or 2"
+        )
+
+
 def _ap_ue(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     positions = open_docs.positions(measure.get("judged_only"))
     model = PrecisionsAboveChance(
@@ -264,6 +271,7 @@ def _ap_ue(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
 
 
 def _ndcg_ue(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    _check_version(measure)
     positions = open_docs.positions(measure.get("judged_only"))
     model = GainsAboveChance(open_docs, discount(positions), *_graded(measure, open_docs), open_docs.cutoff)
     model.pool, model.version = _pool(measure, open_docs), measure.get("version")
@@ -305,7 +313,7 @@ def _tasc(measure: RelativeMeasure, judged: JudgedContext, elsewhere: int) -> Mo
     return Coverage(base, priors)
 
 
-#: From a measure's name, and NRG's base, to its model. ir_measures' own stand beside this package's.
+#: From a measure's name, and the base of NRG and UE, to its model. ir_measures' own stand beside this package's.
 MODELS: dict[tuple[str, str | None], Maker] = {
     ("P", None): _binary(_of_p),
     ("RBP", None): _binary(_of_rbp),
@@ -318,6 +326,8 @@ MODELS: dict[tuple[str, str | None], Maker] = {
     ("ERR", None): _err,
     ("nDCG_UE", None): _ndcg_ue,
     ("AP_UE", None): _ap_ue,
+    ("UE", "nDCG"): _ndcg_ue,
+    ("UE", "AP"): _ap_ue,
     **{(name, None): _preference for name in ("rrLP", "sgnLP", "sgnLR", "RPP")},
     ("UniqueRel", None): _binary(_of_unique_rel),
     ("NRG", "nDCG"): _nrg_ndcg,

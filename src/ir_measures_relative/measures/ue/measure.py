@@ -1,0 +1,301 @@
+"""Upper and expected value normalization: where a ranking stands between a random and a perfect one.
+
+Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval systems: A
+case study with Learning-to-Rank methods", Information Processing & Management 2023.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ...arrays import FloatArray, IntArray, ratio
+from .. import parameters
+from ..declaration import RelativeMeasure, register
+from ..gains import gain_of
+from ..parameters import Param
+from .bases import BASES, Base, Pool, Ranking, Settings, bases_with, chance_to_satisfy
+
+if TYPE_CHECKING:
+    from ...comparison import Comparison
+    from ...judgments import Judgments
+
+
+class Normalizers(NamedTuple):
+    """What a ranking is measured against, one value a query."""
+
+    upper: FloatArray  #: IUB: the value of a perfect ranking of the pool
+    expected: FloatArray  #: REB: the mean over all rankings of the pool
+    room: FloatArray | None = None  #: IUB - REB, where rounding would not leave it
+    deviation: FloatArray | None = None  #: σ: the standard deviation over all rankings of the pool
+
+
+def normalize(actual: FloatArray, normalizers: Normalizers, version: int | str) -> FloatArray:
+    """A@k normalized by IUB and REB: version 1 (Eq. 5), 2 (Eq. 6), or (A - REB)/σ ('z'); 0/0 is 0.
+
+    Args:
+        actual: A@k of each query, at least 0; above IUB by rounding alone, which is taken off.
+    """
+    upper, expected, room, deviation = normalizers
+    actual = np.minimum(actual, upper)
+    if version == 1:
+        return ratio(actual, upper) * ratio(actual, actual + expected)
+    above = actual - expected
+    if room is None:
+        room = upper - expected
+    else:
+        above = np.where(above >= 0, room - (upper - actual), above)
+    if version == "z":
+        assert deviation is not None  # check_together asks for a base that has one
+        return ratio(above, deviation)
+    return ratio(above, np.where(above >= 0, room, expected))
+
+
+def version() -> Param:
+    """Which normalization it is: ``version``."""
+    return Param(
+        object,
+        "1: the upper-bound normalized value times A/(A + REB); 2: 0 at the random level, from -1 to 1; 'z': standard "
+        "deviations above the random level",
+        default=2,
+        choices=(1, 2, "z"),
+    )
+
+
+def expected(bases: tuple[str, ...] | None = None) -> Param:
+    """Which E[SP@k] AP is normalized by: ``expected``."""
+    return Param(
+        str,
+        "the random level: as published, which takes precision and relevance at a position to be "
+        "independent, or exact",
+        default="independent",
+        choices=("independent", "exact"),
+        bases=bases,
+    )
+
+
+def pool() -> Param:
+    """What is ranked perfectly and at random: ``pool``."""
+    return Param(
+        str,
+        "what the perfect and the random ranking rank: the query's judged documents, or the whole collection "
+        "('corpus': the context's num_docs documents, the unjudged ones non-relevant)",
+        default="judged",
+        choices=("judged", "corpus"),
+    )
+
+
+class Normalized(RelativeMeasure):
+    """What UE and the two measures of the paper share: the pool, and the normalization."""
+
+    RELATIVE_TO = "chance"
+    BASE: str | None = None  #: of a measure that has one base
+
+    @property
+    def base(self) -> Base:
+        """The measure that is normalized."""
+        return BASES[self.BASE or self.get("base")]
+
+    def given(self, name: str) -> Any:
+        """The value of a parameter that not every measure has."""
+        return self.get(name) if name in self.SUPPORTED_PARAMS else None
+
+    def check_together(self) -> None:
+        base, name = self.base, self.BASE or self.get("base")
+        if base.needs_cutoff and self.get("cutoff") is None:
+            raise ValueError(f"{self!r} needs a cutoff: write {self!r}@10")
+        if self.get("version") == "z" and base.deviation is None:
+            known = ", ".join(repr(n) for n, b in BASES.items() if b.deviation is not None)
+            raise ValueError(
+                f"{self!r}: version='z' needs the standard deviation over all rankings, which is not computed for "
+                f"{name}; use version=2, or one of the bases {known}"
+            )
+        if self.get("pool") != "corpus":
+            return
+        if self.get("cutoff") is None:
+            raise ValueError(
+                f"{self!r}: pool='corpus' needs a cutoff, since no run ranks the whole collection: write "
+                f"{self!r}@10"
+            )
+        if self.get("judged_only"):
+            raise ValueError(
+                f"{self!r}: judged_only leaves the unjudged documents out, and pool='corpus' counts them in; "
+                "use pool='judged'"
+            )
+
+    def score(self, comparison: Comparison) -> FloatArray:
+        """UE of each query."""
+        judged, z = comparison.judged, self.get("version") == "z"
+        normalizers = judged.cached(("UE", z, self(version=2)), lambda: self.normalizers(comparison))
+        return normalize(self.actual(comparison), normalizers, self.get("version"))
+
+    def actual(self, comparison: Comparison) -> FloatArray:
+        """A@k of the evaluated run."""
+        gains, cutoff = self.given("gains"), self.get("cutoff")
+        docs = comparison.judgments if gains and min(gains) <= 0 else comparison.relevant
+        position = comparison.positions(docs, cutoff, self.get("judged_only"))
+        ranking = Ranking(self._gain(docs), position, docs.query, docs.n_queries)
+        return self.base.actual(ranking, self._settings)
+
+    @property
+    def _settings(self) -> Settings:
+        return Settings(self.get("cutoff"), self.given("p") or 0.0, self.given("expected") == "exact")
+
+    def normalizers(self, comparison: Comparison) -> Normalizers:
+        """IUB and REB, which depend on the judgments and the pool alone; and σ, in version 'z'."""
+        base, pool = self.base, self._pool(comparison)
+        upper = base.actual(pool.perfect, pool.settings)
+        # Where all of the pool has one gain, any ranking is perfect: IUB and REB differ by rounding alone.
+        expected = np.where(pool.alike, upper, base.expected(pool))
+        room = base.room(pool) if base.room else None
+        if base.deviation is None or self.get("version") != "z":
+            return Normalizers(upper, expected, room)
+        return Normalizers(upper, expected, room, base.deviation(pool))
+
+    def _gain(self, docs: Judgments) -> FloatArray:
+        """What each document gains."""
+        if self.base.gain == "label":
+            return gain_of(docs.grade, self.get("dcg"), self.get("gains"))
+        if self.base.gain == "relevant":
+            return (docs.grade >= int(self.get("rel"))).astype(np.float64)
+        limit, highest = self.get("max_grade"), int(docs.grade.max(initial=0))
+        if highest > limit:
+            query = docs.query_ids[docs.query[int(docs.grade.argmax())]]
+            raise ValueError(
+                f"{self!r}: the qrels hold the grade {highest}, of query {query!r}; max_grade, {limit} here, must be "
+                f"at least that: write max_grade={highest}"
+            )
+        return chance_to_satisfy(docs.grade, int(limit))
+
+    def _pool(self, comparison: Comparison) -> Pool:
+        """The pool of each query, its size n, and min(k, n)."""
+        docs = comparison.judgments
+        if self.get("judged_only"):
+            docs = docs.select(
+                docs.grade >= 0
+            )  # a negative label counts as unjudged there, as in trec_eval -J
+        size = np.bincount(docs.query, minlength=docs.n_queries)
+        if self.get("pool") == "corpus":
+            size = self._corpus(comparison, size)
+        cutoff = self.get("cutoff")
+        depth = size if cutoff is None else np.minimum(size, cutoff)
+        return Pool(self._gain(docs), docs.query, size, depth, self._settings)
+
+    def _corpus(self, comparison: Comparison, judged: IntArray) -> IntArray:
+        num_docs = comparison.context.num_docs
+        if num_docs is None:
+            raise ValueError(
+                f"{self!r} needs the number of documents in the collection; write\n"
+                "    with RunContext({}, num_docs=528155):\n"
+                "        …  # evaluate here"
+            )
+        most = int(np.argmax(judged)) if len(judged) else 0
+        if len(judged) and judged[most] > num_docs:
+            raise ValueError(
+                f"{self!r}: query {comparison.judgments.query_ids[most]!r} has {judged[most]} judged "
+                f"documents, and the context says that the collection has {num_docs}: correct "
+                "RunContext(…, num_docs=…)"
+            )
+        return np.full(len(judged), num_docs, dtype=np.int64)
+
+
+class _UE(Normalized):
+    """How far a ranking is from a random one towards a perfect one, by any of eight measures.
+
+    With A the value of the base measure for the ranking, IUB that of a perfect ranking of the query's pool of
+    documents, and REB and σ the mean and the standard deviation over all rankings of the pool:
+
+    - version 1: ``(A/IUB) · (A/(A + REB))``, range [0, 1);
+    - version 2: ``(A - REB)/(IUB - REB)`` if A ≥ REB, else ``(A - REB)/REB``, range [-1, 1]: 1 for a perfect
+      ranking, 0 for the random level, -1 for a ranking with the value 0;
+    - version 'z': ``(A - REB)/σ``, range from -REB/σ to (IUB - REB)/σ, which differ from query to query.
+
+    The mean and the deviation are exact, but for AP's published mean. With n documents in the pool, m of them relevant,
+    and d = min(k, n):
+
+    - P, ``REB = (m/n)·d/k``, and R, ``d/n``. σ of the number found is ``√(d·(m/n)·(1 - m/n)·(n - d)/(n - 1))``. The
+      two differ by a factor, which the normalization takes off: their values are the same.
+    - Success: ``1 - C(n - m, d)/C(n, d)``, and ``σ = √(REB·(1 - REB))``.
+    - RR: ``Σ_{i≤d} f_i/i`` with ``f_i = C(n - i, m - 1)/C(n, m)`` the chance that the first relevant document is at i;
+      σ from the same f_i.
+    - RBP, with persistence p: ``(m/n)·(1 - p^d)``; nDCG, for which A is DCG@k: the mean gain times ``Σ_{i≤d} 1/log2(i
+      + 1)``. Both are sums Σ w_i·g(d_i), for which ``σ² = Σ_i (w_i - w̄)²·Σ_d (g_d - ḡ)²/(n - 1)``, over n positions and
+      n documents.
+    - AP, for which A is SP@k, the sum of the precisions at the relevant documents: the published mean, or with
+      ``expected='exact'`` the true one; see :class:`AP_UE`. No σ here.
+    - ERR, with ``θ = (2^grade - 1)/2^max_grade`` the chance that a document satisfies: ``Σ_{i≤d} (h_{i-1} - h_i)/i``,
+      where ``h_i = e_i/C(n, i)``, e_i the elementary symmetric polynomial of all 1 - θ. ``max_grade=4`` is gdeval's. No
+      σ here.
+
+    IUB is always what the pool allows: with m < k relevant documents m/k for P, 1 for R, RR and Success, 1 - p^m for
+    RBP, SP@k = m for AP.
+
+    **What survives averaging.** In version 'z' the values of random rankings have mean 0 and variance 1 on every
+    query. So the mean over Q queries is 0 for chance, and 1 is one standard deviation of chance, whatever the
+    queries; for a random run the mean itself has the deviation 1/√Q. In version 2 the two sides are divided by
+    different numbers: 0 is the random level of a query, and random rankings do not average to it. Where
+    nothing can be told from chance, σ = 0, version 'z' is 0: no relevant document, all relevant, or for P, R and
+    Success so many in so small a pool that all rankings have the same value. Such queries pull a mean towards 0.
+
+    The pool, and what unjudged documents do, are those of :class:`nDCG_UE`, in all versions: an unjudged document in
+    the run takes a position, and earns nothing, where the rankings that REB, σ and IUB are of have none. So a run may
+    lie below what any ranking of the pool has; ``judged_only=True`` takes them out first, and with
+    ``pool='corpus'`` the random rankings have them too. 0/0 is 0. Without a cutoff the perfect and the random
+    ranking are those of the whole pool.
+
+    When not to use it: within a query it orders runs as the base does. Version 'z' gives a query more weight, the
+    harder it is by chance: with few relevant documents in a large pool, σ is small, and a single one found is worth
+    many deviations. It says how surely a ranking is not a random one, not how good it is.
+
+    Source: Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval
+    systems", Information Processing & Management 2023, Eqs. 5-7, for nDCG and AP; the other bases, and version
+    'z', are what the paper leaves open.
+
+    Example:
+        >>> import ir_measures
+        >>> from ir_measures_relative import UE
+        >>> qrels, run = {"q": {"A": 1, "B": 0, "C": 0, "D": 0}}, {"q": {"B": 2.0, "A": 1.0}}
+        >>> value = UE(base="RR") @ 4  # RR 1/2; the mean of 1, 1/2, 1/3 and 1/4 is 0.5208
+        >>> round(value.calc_aggregate(qrels, run), 4)
+        -0.04
+        >>> value = UE(base="RR", version="z") @ 4  # σ = 0.2909
+        >>> round(value.calc_aggregate(qrels, run), 4)
+        -0.0716
+    """
+
+    __name__ = "UE"
+    NAME = __name__
+    PRETTY_NAME = "Upper and Expected Value Normalization"
+    SHORT_DESC = "How far a ranking is from a random one towards a perfect one, by a base measure."
+    FORMULA = (
+        r"\mathrm{UE}_1 = \frac{A}{\mathrm{IUB}} \cdot \frac{A}{A + \mathrm{REB}}, \qquad "
+        r"\mathrm{UE}_2 = \begin{cases} (A - \mathrm{REB}) / (\mathrm{IUB} - \mathrm{REB}) & A \ge \mathrm{REB} \\ "
+        r"(A - \mathrm{REB}) / \mathrm{REB} & A < \mathrm{REB} \end{cases}, \qquad "
+        r"\mathrm{UE}_z = \frac{A - \mathrm{REB}}{\sigma}"
+    )
+    SEE_ALSO = ("nDCG_UE", "AP_UE")
+    SUPPORTED_PARAMS = {
+        "cutoff": parameters.cutoff(),
+        "base": Param(str, "the measure that is normalized", default="nDCG", choices=tuple(BASES)),
+        "version": version(),
+        "pool": pool(),
+        "dcg": parameters.dcg("exp-log2", bases=bases_with("dcg")),
+        "gains": parameters.gains(bases=bases_with("gains")),
+        "rel": parameters.rel(bases=bases_with("rel")),
+        "p": parameters.persistence(bases=bases_with("p")),
+        "expected": expected(bases=bases_with("expected")),
+        "max_grade": Param(
+            int,
+            "the highest grade that a document may have, whose chance to satisfy is (2^max_grade - 1) / 2^max_grade",
+            default=4,  # gdeval's
+            test=lambda g: 1 <= g <= 1000,
+            allowed="a whole number from 1 to 1000",
+            bases=bases_with("max_grade"),
+        ),
+        "judged_only": parameters.judged_only(),
+    }
+
+
+UE = _UE()
+register(UE)
