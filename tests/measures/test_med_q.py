@@ -135,16 +135,22 @@ def test_equals_brute_force_on_twenty_open_documents(norm: str) -> None:
 
 
 @pytest.mark.parametrize("attempts", [2, 12])
-def test_the_proof_does_not_lean_on_a_good_start(attempts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_proof_does_not_lean_on_good_labelings(attempts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a poor start, poor labelings on the way and poor prices, the bounds and the branches do the work."""
+
     class Poor:
         def __init__(self, y: np.ndarray, z: np.ndarray, label: np.ndarray, *_: Any) -> None:
             self.best = np.where(label == -1, 0, label)
 
+    def first(relaxation: Relaxation, table: np.ndarray, count: int) -> np.ndarray:
+        return (np.arange(table.shape[1] - 1) < count).astype(float)
+
     monkeypatch.setattr(blended, "Search", Poor)
     monkeypatch.setattr(blended, "ATTEMPTS", attempts)
+    monkeypatch.setattr(Relaxation, "labels", first)
     rng = np.random.default_rng(attempts)
-    for _ in range(100):
-        check(random_pair(rng, 9), int(rng.integers(3, 11)), **drawn(rng))
+    for _ in range(120):
+        check(random_pair(rng, 7), int(rng.integers(3, 9)), **drawn(rng))
 
 
 def test_a_document_that_the_loser_alone_holds_may_have_to_be_relevant() -> None:
@@ -178,6 +184,25 @@ def test_no_labeling_exceeds_the_bounds_for_its_number_of_relevant_documents(see
                 bounds, table = relaxation.bounds(price, count)
                 assert bounds[count] >= best - 1e-12
                 assert relaxation.labels(table, count).sum() == count
+
+
+def test_the_ceiling_at_one_depth() -> None:
+    """T(Y_i) - T(Z_i), the most for each number of relevant documents; where the winner must be behind, too."""
+    rng = np.random.default_rng(2)
+    behind = 0
+    for _ in range(60):
+        y, z, label = random_pair(rng, 7)
+        free = np.append(open_documents(y, label), np.flatnonzero((label == -1) & (y == 0)))
+        labelings = all_labelings(label)
+        count = labelings[:, free].sum(axis=1)
+        for i in range(1, 8):
+            won, lost = (labelings[:, (p > 0) & (p <= i)].sum(axis=1) for p in (y, z))
+            gain = (won * (won + 1) - lost * (lost + 1)) / 2
+            at_i = Relaxation(y, z, label, free, 7).weighing((np.arange(1, 8) <= i).astype(float))
+            for n in range(len(free) + 1):
+                assert at_i.ceiling(n) >= gain[count == n].max()
+            behind += gain.max() < 0 and len(free) > 1
+    assert behind > 10
 
 
 def test_symmetric_and_whatever_the_order_of_the_documents() -> None:
