@@ -216,6 +216,7 @@ def test_reusability_of_one_that_brought_nothing_alone() -> None:
         (lambda: bounds(RunContext(RUNS), QRELS, ["P@3"], residual=True), "none of the measures is RBP"),
         (lambda: verdicts(RunContext(RUNS), QRELS, ["RBP(rel=1)"], residual="yes"), "residual='yes'"),
         (lambda: bounds(RunContext(RUNS), QRELS, ["MED(base='AP')@3"]), "bound AP instead"),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["MED(base='Q')@3"]), "all labels; Q cannot be bounded"),
     ],
 )
 def test_what_is_wrong_is_said(call: Any, words: str) -> None:

@@ -107,6 +107,8 @@ ALIKE = [
             MED(gains={-1: 2, 2: 5}) @ 3,
             "MED(base='SDCG',gains={2:5})@3",
             "MED(base='AP',rel=2)@3",
+            "MED(base='Q',rel=2)@3",
+            "MED(base='Q',beta=0.0)@3",
             "MED(base='RBP',p=0.5)@3",
             "MED(judged=False)@3",
             "RPP(rel=2)@3",

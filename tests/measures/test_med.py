@@ -19,7 +19,7 @@ from scored import per_query
 
 Ranked = dict[str, list[str]]
 
-BASES = ["P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "ERR"]
+BASES = ["P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "Q", "ERR"]
 X3, X4 = "ABCDEFGHJK", "ADBECGFJLH"
 EQ6 = {"A": 1, "E": 0}
 
@@ -199,7 +199,7 @@ def check(
     [*itertools.product(BASES[:-1], [1, 3, 5, 10]), ("RBP", None), ("nDCG", None), ("RR", None)],
 )
 def test_every_binary_labeling(base: str, cutoff: int | None) -> None:
-    slow = base in ("SSP", "AP")  # their solver has tests of its own
+    slow = base in ("SSP", "AP", "Q")  # their solver has tests of its own
     rel = 2 if cutoff == 5 else 1
     run, reference, qrels = random_queries(
         cutoff or 0, 60 if slow else 400, most_open=10, cutoff=cutoff, labels=[-1, 0, 0, 1, 2]
@@ -209,7 +209,7 @@ def test_every_binary_labeling(base: str, cutoff: int | None) -> None:
     if base == "RBP":
         params |= {"residual": False, "p": 0.7}
         oracle |= {"p": 0.7}
-    for norm in ("R", "min") if base == "AP" else (None,):
+    for norm in ("R", "min") if base in ("AP", "Q") else (None,):
         both = {} if norm is None else {"norm": norm}
         table = check(run, reference, qrels, base, cutoff, oracle | both, **params, **both)
         assert table["labeling"].map(len).max() >= (1 if base == "RR" or cutoff == 1 else 2)
@@ -482,12 +482,17 @@ def test_time_limit_is_never_silent() -> None:
         ("MED(base='SDCG')", "needs a cutoff"),
         ("MED(base='SSP')", "needs a cutoff"),
         ("MED(base='AP')", "needs a cutoff"),
+        ("MED(base='Q')", "needs a cutoff"),
         ("MED(base='ERR')", "needs a cutoff"),
         ("MED(base='DCG')@10", "base='DCG' is not allowed; it must be one of 'P', 'RBP'"),
         ("MED(p=0.8)@10", "p goes with base 'RBP', not 'nDCG'"),
         ("MED(residual=False)@10", "residual goes with base 'RBP'"),
-        ("MED(norm='min')@10", "norm goes with base 'AP'"),
-        ("MED(time_limit=1)@10", "time_limit goes with base 'SSP', 'AP', 'ERR'"),
+        ("MED(norm='min')@10", "norm goes with base 'AP', 'Q'"),
+        ("MED(base='AP',beta=1.0)@10", "beta goes with base 'Q', not 'AP'"),
+        ("MED(base='Q',beta='1')@10", "beta='1' is not allowed; it must be a number from 0 up"),
+        ("MED(base='Q',gains={2:3})@10", "gains goes with base 'SDCG', 'nDCG', not 'Q'"),
+        ("MED(base='Q',max_grade=3)@10", "max_grade goes with base 'SDCG', 'nDCG', 'ERR', not 'Q'"),
+        ("MED(time_limit=1)@10", "time_limit goes with base 'SSP', 'AP', 'Q', 'ERR'"),
         ("MED(base='AP',time_limit=0)@10", "it must be a number above 0"),
         ("MED(base='AP',dcg='log2')@10", "dcg goes with base 'SDCG', 'nDCG'"),
         ("MED(base='P',max_grade=3)@10", "max_grade goes with base 'SDCG', 'nDCG', 'ERR'"),
@@ -532,6 +537,7 @@ def test_bad_calls_of_med() -> None:
         MED,
         MED @ 10,
         MED(base="AP", norm="min", ref="B", time_limit=2.5) @ 100,
+        MED(base="Q", norm="min", beta=0.5, rel=2) @ 10,
         MED(base="RBP", p=0.5, residual=False, judged=False),
         MED(base="SDCG", dcg="exp-log2", max_grade=4) @ 20,
         MED(base="nDCG", gains={1: 1, 2: 4}) @ 20,

@@ -46,9 +46,9 @@ def model_of(
     if measure.NAME == "TaSC":
         return _tasc(measure, judged, elsewhere)
     if measure.NAME == "MED":
-        raise ValueError(
-            f"{measure} is itself the largest difference over all labels; bound {measure.get('base')} instead"
-        )
+        base = measure.get("base")
+        advice = f"bound {base} instead" if (base, None) in MODELS else f"{base} cannot be bounded"
+        raise ValueError(f"{measure} is itself the largest difference over all labels; {advice}")
     make = MODELS.get(_kind(measure))
     if make is None:
         known = sorted({f"{name}(base={base!r})" if base else name for name, base in MODELS} | {"TaSC"})

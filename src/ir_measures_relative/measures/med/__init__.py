@@ -7,6 +7,7 @@ Distance for Recall-Based Metrics".
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ...arrays import FloatArray
@@ -31,11 +32,16 @@ class _MED(RelativeMeasure):
       paper says that an open document need only be tried at the highest grade; that holds for binary
       relevance alone.)
     - RR: reciprocal rank.
-    - SSP: ``(1/k)·Σ_{i≤k} g(d_i)·P@i``, and AP: the same sum over R (``norm='R'``) or min(R, k)
-      (``norm='min'``), R being the number of relevant documents under the labeling; ERR: expected reciprocal
-      rank, with ``(2^g - 1)/2^max_grade`` the chance that a document satisfies. Exact, by branch and bound.
-      Where ``time_limit`` seconds of CPU time are not enough for a query, its value is the largest difference found so
-      far, and a warning says for how many queries that is so and how much larger the true value may be.
+    - SSP: ``(1/k)·Σ_{i≤k} g(d_i)·P@i``, and AP: the same sum over R (``norm='R'``, as trec_eval does) or min(R, k)
+      (``norm='min'``, as NTCIREVAL does), R being the number of relevant documents under the labeling.
+    - Q: Q-measure, which is AP with the blended ratio ``(C(i) + β·cg(i)) / (i + β·cg*(i))`` in place of P@i. C(i) is
+      the number of relevant documents in the first i, cg(i) their gain, cg*(i) that of an ideal ranking. Relevance
+      is binary, with a gain of 1: cg(i) = C(i), and cg*(i) = min(i, R). ``beta=0`` makes it AP.
+    - ERR: expected reciprocal rank, with ``(2^g - 1)/2^max_grade`` the chance that a document satisfies.
+
+    SSP, AP, Q and ERR are exact, by branch and bound. Where ``time_limit`` seconds of CPU time are not enough for a
+    query, its value is the largest difference found so far, and a warning says for how many queries that is so and
+    how much larger the true value may be.
 
     Range [0, 1]: 0 where no labeling tells the two rankings apart, as for a ranking and itself. Symmetric in
     run and reference. Where every document in the two rankings is judged it is the plain difference of the
@@ -44,7 +50,10 @@ class _MED(RelativeMeasure):
     SDCG, nDCG and ERR are graded: an open document may take any grade up to ``max_grade``, by default the
     highest of the context's ``grades``, else the highest in the qrels (all queries), or 1. (PyTerrier hands on
     the qrels of one batch of topics: give the context its grades then.) With ``rel=`` SDCG and nDCG are
-    binary. nDCG, RR and RBP without a cutoff look at the whole rankings.
+    binary; P, RBP, RR, SSP, AP and Q always are. nDCG, RR and RBP without a cutoff look at the whole rankings.
+
+    Open are the documents of the two rankings alone; any other that nobody judged is not relevant. Were it, no value
+    would be larger but Q's, and Q's only where hardly a document of the two rankings is open.
 
     RBP's ``residual`` adds what may follow a ranking, where all of it is relevant and nothing that follows the
     other is: ``p^min(len, k)``, len the length of the ranking, since a ranking of fewer than k documents may go on
@@ -58,7 +67,7 @@ class _MED(RelativeMeasure):
 
     Source: Tan and Clarke, "A Family of Rank Similarity Measures Based on Maximized Effectiveness
     Difference", IEEE TKDE 27(11), 2015; Moffat, "Computing Maximized Effectiveness Distance for Recall-Based
-    Metrics", Algorithm 1 and Eqs. 2-10.
+    Metrics", Algorithm 1 and Eqs. 2-10. Q: Sakai, "Ranking the NTCIR Systems Based on Multigrade Relevance", AIRS 2004.
 
     Example, the paper's Eq. 6 and Table 2; the largest difference is that where L and D are relevant:
 
@@ -109,10 +118,18 @@ class _MED(RelativeMeasure):
         ),
         "norm": Param(
             str,
-            "what AP divides by: the number of relevant documents R, or at most the cutoff ('min')",
+            "what AP and Q divide by: the number of relevant documents R, or at most the cutoff ('min')",
             default="R",
             choices=("R", "min"),
             bases=bases_with("norm"),
+        ),
+        "beta": Param(
+            float,
+            "how much gains count in Q's blended ratio: 0 makes it AP",
+            default=1.0,
+            test=lambda b: 0 <= b < math.inf,
+            allowed="a number from 0 up",
+            bases=bases_with("beta"),
         ),
         "time_limit": Param(
             float,

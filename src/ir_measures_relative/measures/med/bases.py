@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -190,26 +190,28 @@ def _solve_err(task: Task) -> Solutions:
 
 
 def _solve_sum_precision(norm: str | None) -> Callable[[Task], Solutions]:
-    """SSP and AP; the norm, where it is the base's own."""
+    """SSP, AP and Q, which has a β; the norm, where it is the base's own."""
 
     def solve_all(task: Task) -> Solutions:
-        from .exact import med_sum_precision
+        from .exact import med_blended, med_sum_precision
 
         relevant: BoolArray = ~task.pool.open & (task.gain_of(task.pool.grade) > 0)
         label = np.where(task.pool.open, -1, relevant)
         elsewhere = task.judged_at(np.ones(1))[:, 0] - relevant.sum(axis=1)
-        divisor: Any = norm or task.params["norm"]
+        blended = "beta" in task.base.parameters
+        med: Any = partial(med_blended, beta=task.params["beta"]) if blended else med_sum_precision
 
         def solve(row: int, n: int) -> Solution:
-            return med_sum_precision(
+            found: Solution = med(
                 task.pool.y[row, :n],
                 task.pool.z[row, :n],
                 label[row, :n],
                 cutoff=_k(task),
-                norm=divisor,
+                norm=norm or task.params["norm"],
                 other_relevant=int(elsewhere[row]),
                 time_limit=task.params["time_limit"],
             )
+            return found
 
         return _one_by_one(task, solve)
 
@@ -258,6 +260,9 @@ BASES = {
     "RR": Base(_solve_rr, frozenset({"rel"})),
     "SSP": Base(_solve_sum_precision("k"), frozenset({"rel", "time_limit"}), needs_cutoff=True),
     "AP": Base(_solve_sum_precision(None), frozenset({"rel", "norm", "time_limit"}), needs_cutoff=True),
+    "Q": Base(
+        _solve_sum_precision(None), frozenset({"rel", "norm", "beta", "time_limit"}), needs_cutoff=True
+    ),
     "ERR": Base(_solve_err, frozenset({"max_grade", "time_limit"}), graded=True, needs_cutoff=True),
 }
 

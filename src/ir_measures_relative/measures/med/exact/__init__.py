@@ -1,5 +1,6 @@
-"""Exact MED (maximized effectiveness distance) for metrics in which documents interact: AP, SSP and ERR."""
+"""Exact MED (maximized effectiveness distance) for metrics in which documents interact: AP, SSP, Q-measure and ERR."""
 
+from .blended import med_blended
 from .err import ErrExtreme, greatest_err_difference, med_err
 from .solution import Solution
 from .sum_precision import greatest_difference, greedy_sum_precision, med_sum_precision
@@ -10,6 +11,7 @@ __all__ = [
     "greatest_difference",
     "greatest_err_difference",
     "greedy_sum_precision",
+    "med_blended",
     "med_err",
     "med_sum_precision",
 ]

@@ -19,6 +19,8 @@ equal ones δ_i and H_i are 0.
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import numpy.typing as npt
 
@@ -55,6 +57,16 @@ class Relaxation:
         self._least = lead - self._by_depth(self._lost[~first]) + self._by_depth(self._won[~first])
         self._most = lead + self._by_depth(self._won[first]) - self._by_depth(self._lost[first])
 
+    def weighing(self, worth: FloatArray) -> Relaxation:
+        """The same for another measure, in which a pair counts with `worth` at the larger of its positions, not 1/max.
+
+        Args:
+            worth: shape (k,), from position 1 on, nowhere increasing.
+        """
+        result = copy.copy(self)
+        result._weight = worth - np.append(worth[1:], 0.0)
+        return result
+
     def _by_depth(self, positions: IntArray, share: FloatArray | None = None) -> FloatArray:
         """How many of these positions (or what share of them) are at depth i or above, for i from 1."""
         count = np.bincount(positions, weights=share, minlength=self._depth + 2)
@@ -67,6 +79,14 @@ class Relaxation:
     def lost(self, share: FloatArray) -> FloatArray:
         """Z_i, if this share of every free document is relevant."""
         return self._known_lost + self._by_depth(self._lost, share)
+
+    def ceiling(self, count: int) -> float:
+        """What the difference cannot exceed if `count` of the free documents are relevant: the most at each depth."""
+        won = np.minimum(self._known_won + count, self.won(np.ones(len(self._won))))
+        # Where the winner must be behind, T(Y_i) - T(Z_i) is largest while both are small.
+        won = np.where(self._most < 0, np.minimum(won, self._known_lost + self._most), won)
+        lost = np.maximum(won - self._most, self._known_lost)
+        return self.sum(triangle(won) - triangle(lost))
 
     def sum(self, by_depth: FloatArray) -> float:
         """Σ_i c_i times the given."""

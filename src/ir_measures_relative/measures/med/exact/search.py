@@ -65,13 +65,7 @@ class Search:
     ) -> None:
         self._y, self._z, self._cutoff, self._tolerance = y, z, cutoff, tolerance
         relevant = np.arange(other_relevant, other_relevant + len(label) + 1)
-        # N by the number of relevant documents in the two lists. Where R is 0 so is SP, and 0/1 is the 0 that 0/0
-        # stands for.
-        self._normalizer = {
-            "k": np.full(len(relevant), cutoff),
-            "R": np.maximum(relevant, 1),
-            "min": relevant.clip(1, cutoff),
-        }[norm]
+        self._normalizer = normalizers(norm, relevant, cutoff)
         # Whether one more relevant document adds 1 to N, or nothing.
         self._growth = {
             "k": np.zeros(len(relevant), dtype=np.int64),
@@ -83,7 +77,7 @@ class Search:
         self._normalizer_below = self._normalizer + (outside or 0)
         self._nodes: list[Node] = []
         self._age = itertools.count()
-        self.best = _labeled(label, [])
+        self.best = labeled(label, [])
         self.difference = self._difference(self.best)
         for winner, loser in [(y, z)] if self._signed else [(y, z), (z, y)]:
             quadratic = Quadratic.of(winner, loser, label, self._free(winner, label))
@@ -115,7 +109,8 @@ class Search:
     def _needed(self, counts: slice) -> FloatArray:
         """What SP(winner) - SP(loser) must exceed to be worth a look, by the number of relevant documents."""
         worth = self.value + self._tolerance
-        return worth * (self._normalizer if worth >= 0 else self._normalizer_below)[counts]
+        normalizer = self._normalizer if worth >= 0 else self._normalizer_below
+        return np.multiply(worth, normalizer[counts], dtype=np.float64)
 
     def _free(self, winner: IntArray, label: IntArray) -> IntArray:
         """The open documents that the best labeling may make relevant, those of the winner first, in its order."""
@@ -157,7 +152,7 @@ class Search:
             first = int((label == 1).sum()) + 1
             values = self._divided(np.cumsum(gains)[1:], slice(first, first + len(chosen)))
             if values.max() > self.value:
-                self.best = _labeled(label, quadratic.free[chosen[: int(values.argmax()) + 1]])
+                self.best = labeled(label, quadratic.free[chosen[: int(values.argmax()) + 1]])
                 self.difference = self._difference(self.best)
 
     def _explore(self, node: Node, clock: Clock) -> None:
@@ -226,7 +221,7 @@ class Search:
 
     def _consider(self, label: IntArray, relevant: npt.ArrayLike) -> None:
         """Keep this labeling if it is better."""
-        labels = _labeled(label, relevant)
+        labels = labeled(label, relevant)
         difference = self._difference(labels)
         if (difference if self._signed else abs(difference)) > self.value + self._tolerance:
             self.best, self.difference = labels, difference
@@ -239,13 +234,23 @@ class Search:
         return float(difference / normalizer[np.count_nonzero(relevant)])
 
 
+def normalizers(norm: Norm, relevant: IntArray, cutoff: int) -> IntArray:
+    """N for these numbers R of relevant documents. Where R is 0 so is SP, and 0/1 is the 0 that 0/0 stands for."""
+    choices: dict[str, IntArray] = {
+        "k": np.full(len(relevant), cutoff),
+        "R": np.maximum(relevant, 1),
+        "min": relevant.clip(1, cutoff),
+    }
+    return choices[norm]
+
+
 def open_documents(winner: IntArray, label: IntArray) -> IntArray:
     """The open documents that the winner holds, in its order."""
     free = np.flatnonzero((label == OPEN) & (winner > 0))
     return free[winner[free].argsort()]
 
 
-def _labeled(label: IntArray, relevant: npt.ArrayLike) -> IntArray:
+def labeled(label: IntArray, relevant: npt.ArrayLike) -> IntArray:
     """The labels with the documents `relevant` set to 1 and all other open ones to 0."""
     labels = np.where(label == OPEN, 0, label)
     labels[np.asarray(relevant, dtype=np.int64)] = 1

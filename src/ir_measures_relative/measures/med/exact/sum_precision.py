@@ -52,7 +52,7 @@ def med_sum_precision(
         ValueError: for input that is not as described.
     """
     clock = Clock(time_limit)
-    search = Search(*_checked(y, z, label, cutoff, norm, other_relevant), cutoff, norm, other_relevant)
+    search = Search(*checked(y, z, label, cutoff, norm, other_relevant), cutoff, norm, other_relevant)
     search.run(clock)
     return Solution.of(search.difference, search.upper, search.best)
 
@@ -77,13 +77,14 @@ def greedy_sum_precision(
     Returns:
         The solution, its value in [0, 1] and, as for every AP and SSP, `upper` = 1.
     """
-    search = Search(*_checked(y, z, label, cutoff, norm, other_relevant), cutoff, norm, other_relevant)
+    search = Search(*checked(y, z, label, cutoff, norm, other_relevant), cutoff, norm, other_relevant)
     return Solution.of(search.difference, 1.0, search.best)
 
 
-def _checked(
+def checked(
     y: npt.ArrayLike, z: npt.ArrayLike, label: npt.ArrayLike, cutoff: int, norm: str, other_relevant: int
 ) -> tuple[IntArray, IntArray, IntArray]:
+    """The three arrays, with positions beyond the cutoff turned into 0; what is not as described is named."""
     if norm not in get_args(Norm):
         raise ValueError(f"norm must be one of {', '.join(map(repr, get_args(Norm)))}, got {norm!r}")
     if other_relevant < 0:
