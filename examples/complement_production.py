@@ -12,11 +12,10 @@ import argparse
 import pandas as pd
 import pyterrier as pt
 from ir_measures import nDCG
-from pyterrier_alpha.rbo import RBO
 
 from _collection import add_dataset_option, load, show
 from _retrievers import BM25, VectorSpace, character_ngrams, latent_semantics
-from ir_measures_relative import MED, NRG, UniqueRel
+from ir_measures_relative import MED, NRG, RBO, UniqueRel
 
 MED_BLIND = MED(base="RBP", p=0.9, judged=False) @ 100
 MED_JUDGED = MED(base="RBP", p=0.9) @ 100
@@ -37,7 +36,7 @@ def main() -> None:
         "n-grams": VectorSpace(*documents, character_ngrams(), num_results=100),
         "LSI": VectorSpace(*documents, latent_semantics(), num_results=100),
     }
-    overlap = RBO(production, p=0.9)
+    overlap = RBO(p=0.9)
     blind, judged = [MED_BLIND, overlap], [nDCG @ 10, MED_JUDGED, NRG @ 10, UniqueRel @ 10]
     measures = blind + judged
     table = pt.relative.Experiment(

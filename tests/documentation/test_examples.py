@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-for needed in ("pyterrier", "pyterrier_alpha", "bm25s", "sklearn"):
+for needed in ("pyterrier", "bm25s", "sklearn"):
     pytest.importorskip(needed, reason=f"the examples need {needed}, of the extra [examples]")
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -38,8 +38,9 @@ def _of_block(pair: Pair, p: float, kind: str, ties: str) -> FloatArray:
         return row_sums(np.where(depth <= long[:, None], values, 0.0) * weight)
 
     if kind == "min":  # what follows adds no overlap: common / d at each depth d
-        of_each = np.concatenate([[0.0], np.cumsum(weight / depth)])
-        below = np.maximum((1.0 - p) / p * -math.log1p(-p) - of_each[long], 0.0)
+        down_to = np.concatenate([[0.0], np.cumsum(weight / depth)])[long]
+        left = persistence(p)(long + 1)  # what all that follows weighs; at most 1 / (long + 1) of it counts
+        below = np.clip((1.0 - p) / p * -math.log1p(-p) - down_to, 0.0, left / (long + 1))
         return weighted(agreement) + common * below
     if kind == "max":
         return 1.0 - (weighted(1.0 - agreement) + _missed_below(short, long, common, p))
