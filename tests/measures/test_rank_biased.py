@@ -25,6 +25,7 @@ from ir_measures_relative import (
     compare,
     explain,
     judge_next,
+    report,
     similarity,
     verdicts,
 )
@@ -359,6 +360,7 @@ CONTEXT = RunContext(
         for name, docs in {"one": "abcd", "two": "bacd", "three": "wxyz"}.items()
     },
     reference="one",
+    grades=(0, 1),
 )
 
 
@@ -401,8 +403,18 @@ def test_what_asks_for_judgments_refuses() -> None:
                 analysis(CONTEXT, qrels, [measure])
         with pytest.raises(ValueError, match="looks at no judgment"):
             judge_next(CONTEXT, qrels, measure, 1)
-        with pytest.raises(ValueError, match="cannot be explained by judged documents"):
+        with pytest.raises(ValueError, match="looks at no judgment, so it cannot be explained"):
             explain(CONTEXT, "two", qrels, measure)
+
+
+@pytest.mark.slow
+def test_a_report_has_them(tmp_path: Any) -> None:
+    """With the documents behind another measure, since they have none."""
+    for needed in ("jinja2", "vl_convert"):
+        pytest.importorskip(needed, reason="the report needs the extra [report]")
+    report(CONTEXT, {q: {"a": 1} for q in "12"}, [RBO, RBA], path=tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert '"RBO"' in page and '"NRG@10"' in page
 
 
 def test_compare_tells_who_is_nearer() -> None:

@@ -111,9 +111,10 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
     def contributions(self, comparison: Comparison) -> Contributions:
         """What each document gives to the score, for a measure that is a sum over documents."""
+        why = "looks at no judgment" if self.JUDGMENTS == "ignored" else "is not a sum over documents"
         raise ValueError(
-            f"{self!r} is not a sum over documents, so it cannot be explained document by document; explain NRG, "
-            "UniqueRel, P_Rareness or AP_Rareness"
+            f"{self!r} {why}, so it cannot be explained document by document; explain NRG, UniqueRel, P_Rareness or "
+            "AP_Rareness"
         )
 
     def coverage(self, judged: JudgedContext) -> Coverage | None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...arrays import FloatArray
 from .. import parameters
-from ..declaration import Contributions, RelativeMeasure, register
+from ..declaration import RelativeMeasure, register
 from ..parameters import Param
 from .alignment import rank_biased_alignment
 from .overlap import rank_biased_overlap
@@ -38,13 +38,6 @@ class _RankBiased(RelativeMeasure):
             judged.top(side, cutoff) for side in (comparison.rankings, comparison.reference(self.get("ref")))
         )
         return pair_of(run, reference, comparison.judgments.n_queries, tied=self.get("ties") != "broken")
-
-    def contributions(self, comparison: Comparison) -> Contributions:
-        """None: it is made of documents that nobody needs to have judged."""
-        raise ValueError(
-            f"{self!r} compares two rankings and looks at no judgment, so it cannot be explained by judged documents; "
-            "explain NRG, UniqueRel, P_Rareness or AP_Rareness"
-        )
 
 
 class _RBO(_RankBiased):
