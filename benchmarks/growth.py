@@ -17,12 +17,12 @@ from tqdm import tqdm
 from benchmarks.campaign import make
 from benchmarks.data import Frames
 from benchmarks.timing import Side, interleaved
-from ir_measures_relative import MED, NRG, P_Rareness, RunContext, rrLP, select_complementary, similarity
+from ir_measures_relative import MED, NRG, RBO, P_Rareness, RunContext, rrLP, select_complementary, similarity
 
 LIMIT, PAIRS_LIMIT = 1.1, 2.1
 _REFERENCE = "run000"
-_MEASURES = [NRG @ 10, NRG, P_Rareness @ 100, rrLP, MED(base="nDCG") @ 10, MED(base="RBP")]
-_PAIRED = [rrLP, MED(base="nDCG") @ 10, MED(base="RBP")]
+_MEASURES = [NRG @ 10, NRG, P_Rareness @ 100, rrLP, MED(base="nDCG") @ 10, MED(base="RBP"), RBO]
+_PAIRED = [rrLP, MED(base="nDCG") @ 10, MED(base="RBP"), RBO]
 _LONG = 3.0  # seconds from which on one round is enough
 
 Campaign = tuple[Frames, pd.DataFrame]

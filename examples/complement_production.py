@@ -12,11 +12,10 @@ import argparse
 import pandas as pd
 import pyterrier as pt
 from ir_measures import nDCG
-from pyterrier_alpha.rbo import RBO
 
 from _collection import add_dataset_option, load, show
 from _retrievers import BM25, VectorSpace, character_ngrams, latent_semantics
-from ir_measures_relative import MED, NRG, UniqueRel
+from ir_measures_relative import MED, NRG, RBO, UniqueRel
 
 MED_BLIND = MED(base="RBP", p=0.9, judged=False) @ 100
 MED_JUDGED = MED(base="RBP", p=0.9) @ 100
@@ -37,8 +36,7 @@ def main() -> None:
         "n-grams": VectorSpace(*documents, character_ngrams(), num_results=100),
         "LSI": VectorSpace(*documents, latent_semantics(), num_results=100),
     }
-    overlap = RBO(production, p=0.9)
-    blind, judged = [MED_BLIND, overlap], [nDCG @ 10, MED_JUDGED, NRG @ 10, UniqueRel @ 10]
+    blind, judged = [MED_BLIND, RBO], [nDCG @ 10, MED_JUDGED, NRG @ 10, UniqueRel @ 10]
     measures = blind + judged
     table = pt.relative.Experiment(
         systems, topics, qrels, measures, priors=["production"], reference="production"
@@ -50,15 +48,15 @@ def main() -> None:
     show(candidates[["name", *map(str, blind)]])
     print("With judgments: what do they add to it? (production itself has no prior)\n")
     show(table[["name", *map(str, judged)]])
-    print("\n".join(conclusions(candidates, str(overlap))))
+    print("\n".join(conclusions(candidates)))
 
 
-def conclusions(candidates: pd.DataFrame, overlap: str) -> list[str]:
+def conclusions(candidates: pd.DataFrame) -> list[str]:
     """What the tables say, the first of them without a judgment."""
     med, nrg, unique = (candidates[str(m)] for m in (MED_BLIND, NRG @ 10, UniqueRel @ 10))
     near, far, most, least = med.idxmin(), med.idxmax(), nrg.idxmax(), nrg.idxmin()
     lines = [
-        f"1. {near} is nearest to production: they overlap to {candidates[overlap][near]:.3f} by RBO, and their "
+        f"1. {near} is nearest to production: they overlap to {candidates[str(RBO)][near]:.3f} by RBO, and their "
         f"mean RBP(p=0.9) cannot differ by more than {med[near]:.3f}, whatever the judgments would be.",
         f"2. {most} adds most to production: NRG@10 {nrg[most]:.4f}, and {unique[most]:.2f} relevant documents a "
         f"query that production's top ten lacks; {least} adds least: {nrg[least]:.4f}, and {unique[least]:.2f}.",

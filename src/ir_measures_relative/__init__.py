@@ -17,6 +17,7 @@ import ir_measures  # noqa: F401  (first and whole: it may be what imports this 
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
 from .measures.nrg import NRG, UniqueRel
+from .measures.rank_biased import RBA, RBO
 from .measures.rareness import AP_Rareness, P_Rareness
 from .measures.shapley import Shapley
 from .measures.tasc import TaSC
@@ -84,6 +85,8 @@ __all__ = [
     "AP_UE",
     "MED",
     "NRG",
+    "RBA",
+    "RBO",
     "RPP",
     "UE",
     "AP_Rareness",

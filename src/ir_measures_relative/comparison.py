@@ -24,6 +24,8 @@ from .priors import matching
 from .rankings import Rankings
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from .context import RunContext
 
 T = TypeVar("T")
@@ -39,6 +41,7 @@ class JudgedTop(NamedTuple):
     position: IntArray  #: 1-based
     judged: BoolArray  #: whether the judgments know the document
     hashes: WordArray  #: ``docs.ids.hashes()``
+    score: NDArray[np.float32]  #: as it is compared; equal where two documents of a query are tied
 
 
 class JudgedContext:
@@ -134,7 +137,7 @@ class JudgedContext:
         known = judgments.rows_of(query, ids, hashes)
         grade = np.where(known >= 0, judgments.grade[known], 0) if len(judgments) else np.zeros_like(known)
         docs = Judgments(judgments.query_ids, query, ids, grade)
-        return JudgedTop(docs, top.position[rows], known >= 0, hashes)
+        return JudgedTop(docs, top.position[rows], known >= 0, hashes, top.score[rows])
 
     def absolute(self, measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
         """Absolute measures of a run by ir_measures, shape (measures, queries).

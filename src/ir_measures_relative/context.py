@@ -95,7 +95,7 @@ class RunContext:
             ``"earlier"`` (those given before it), a list of names, a dict from name to list,
             :class:`BestOfOtherGroups`, or another :class:`~ir_measures_relative.priors.PriorPolicy`. For a newcomer,
             every run (or the list, where it is one).
-        reference: the name of the run that MED and lexiprecision compare with.
+        reference: the name of the run that MED, RBO, RBA and lexiprecision compare with.
         groups: from run name to group name, for :class:`BestOfOtherGroups` and the plots.
         num_docs: the number of documents in the collection.
         grades: the lowest and the highest relevance label that there are, which graded MED asks for. Those of

@@ -29,13 +29,22 @@ class TopDocs:
         position: 1-based position in the ranking, one a row.
         ids: the documents.
         hashes: ``ids.hashes()``.
+        score: as it is compared; equal where two documents of a query are tied.
     """
 
-    def __init__(self, query: IntArray, position: IntArray, ids: Ids, hashes: WordArray) -> None:
+    def __init__(
+        self,
+        query: IntArray,
+        position: IntArray,
+        ids: Ids,
+        hashes: WordArray,
+        score: NDArray[np.float32],
+    ) -> None:
         self.query = query
         self.position = position
         self.ids = ids
         self.hashes = hashes
+        self.score = score
 
     @cached_property
     def doc_ids(self) -> ObjectArray:
@@ -183,8 +192,8 @@ class Rankings:
         hashes = ids.hashes()
         if not self._checked:
             self._check_repeats(query, ids, hashes)
+        score = self._scores[rows]
         if len(query):
-            score = self._scores[rows]
             order = _broken_ties((score[1:] != score[:-1]) | (query[1:] != query[:-1]), ids)
             if order is not None:
                 ids, hashes = ids.take(order), hashes[order]
@@ -192,7 +201,8 @@ class Rankings:
         if cutoff is not None and len(query) and position.max() > cutoff:
             keep = position <= cutoff
             query, position, ids, hashes = query[keep], position[keep], ids.take(keep), hashes[keep]
-        return TopDocs(query, position, ids, hashes)
+            score = score[keep]
+        return TopDocs(query, position, ids, hashes, score)
 
     def _tie_ends(self, ends: IntArray) -> IntArray:
         """Cuts behind a row of each ranking, moved behind the rows that share its score."""

@@ -12,6 +12,7 @@ import numpy as np
 from ..arrays import FloatArray, object_array
 from ..comparison import Comparison, JudgedContext, check_is_context
 from ..io.qrels import Qrels
+from ..judgments import Judgments
 from ..measures.declaration import RelativeMeasure, parse_measure, parse_measures, registered
 from ..scoring import check_campaign
 from .jobs import check_jobs, map_tasks
@@ -27,7 +28,7 @@ _PORTIONS = 4
 
 def similarity(
     context: RunContext,
-    qrels: Qrels | None,
+    qrels: Qrels | None = None,
     measures: Sequence[ir_measures.Measure | str] = ("MED@10",),
     perquery: bool = False,
     jobs: int = 1,
@@ -36,19 +37,22 @@ def similarity(
 
     Args:
         context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measures: measures with a reference run, without ``ref=``: MED, rrLP, sgnLP, sgnLR, RPP.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`. None is those of the context's dataset, and where it
+            has none, no judgment at all: RBO, RBA and MED then compare all queries of the runs.
+        measures: measures with a reference run, without ``ref=``: MED, RBO, RBA, rrLP, sgnLP, sgnLR, RPP.
         perquery: one row a query too.
         jobs: so many processes; -1 for one a core. The values are the same.
 
     Returns:
         a DataFrame with each pair once, in the context's order: ``name``, ``other``, ``measure``, ``value`` (the
         measure of ``name`` with ``other`` for its reference, the mean over queries) and ``distance`` (the mean of
-        its size, so that differences on one query do not cancel those on another). With ``perquery``:
-        ``query_id``, and no ``distance``.
+        its size, so that differences on one query do not cancel those on another; of RBO and RBA, which are 1 and
+        not 0 for what is alike, the mean of what is missing to 1). With ``perquery``: ``query_id``, and no
+        ``distance``.
 
     Raises:
-        ValueError: a measure without a reference run, or with one; a context without two runs.
+        ValueError: a measure without a reference run, or with one; one that needs judgments, without any; a context
+            without two runs.
         ImportError: ``jobs`` are more than one, and joblib is missing.
 
     Example:
@@ -65,7 +69,7 @@ def similarity(
 
     check_is_context(context)
     parsed = [with_reference(measure) for measure in parse_measures(measures)]
-    judged = context.judged(qrels)
+    judged = judged_or_not(context, qrels, parsed)
     names = object_array(judged.names)
     if len(names) < 2:
         raise ValueError("similarity() compares the runs of a context two by two; give it two runs or more")
@@ -86,7 +90,7 @@ def similarity(
         columns["measure"] = pd.Series([str(measure)] * (len(pairs) * repeat), dtype=str)
         columns["value"] = values.reshape(-1) if perquery else values.mean(axis=1)
         if not perquery:
-            columns["distance"] = np.abs(values).mean(axis=1)
+            columns["distance"] = distances(measure, values).mean(axis=1)
         tables.append(pd.DataFrame(columns))
     return pd.concat(tables, ignore_index=True)
 
@@ -106,17 +110,46 @@ def with_reference(measure: ir_measures.Measure | str) -> RelativeMeasure:
     return parsed
 
 
+def judged_or_not(
+    context: RunContext, qrels: Qrels | None, measures: Sequence[RelativeMeasure]
+) -> JudgedContext:
+    """The context seen through the judgments; where there are none, through all queries of its runs without any.
+
+    Raises:
+        ValueError: there are none, and a measure needs them.
+    """
+    if qrels is not None or context.dataset is not None:
+        return context.judged(qrels)
+    for measure in measures:
+        if measure.JUDGMENTS == "needed":
+            known = sorted(
+                n for n, m in registered().items() if m.RELATIVE_TO == "reference" and m.JUDGMENTS != "needed"
+            )
+            raise ValueError(
+                f"{measure} needs judgments; give qrels, or one of {', '.join(known)}, which do not"
+            )
+    query_ids = object_array(dict.fromkeys(q for run in context.runs.values() for q in run.query_ids))
+    if not len(query_ids):
+        raise ValueError("the runs hold no ranking, so there is nothing to compare")
+    return JudgedContext(context, Judgments.none_of(query_ids))
+
+
+def distances(measure: RelativeMeasure, values: FloatArray) -> FloatArray:
+    """How far apart two runs are, by the values of a measure: 0 where they are alike."""
+    return 1.0 - values if measure.SIMILARITY else np.abs(values)
+
+
 def squares(
     judged: JudgedContext, measure: RelativeMeasure, signed: bool = False, jobs: int = 1
 ) -> tuple[FloatArray, FloatArray]:
-    """The mean size, and where ``signed`` the mean, of the measure for every two runs: shape (runs, runs)."""
+    """The mean distance, and where ``signed`` the mean, of the measure for every two runs: shape (runs, runs)."""
     check_campaign(judged)
     n = len(judged.names)
     pairs = list(itertools.permutations(range(n), 2) if signed else itertools.combinations(range(n), 2))
     values = score_pairs(judged, measure, pairs, jobs)
     places = tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
     distance, mean = np.zeros((2, n, n))
-    distance[places], mean[places] = np.abs(values).mean(axis=1), values.mean(axis=1)
+    distance[places], mean[places] = distances(measure, values).mean(axis=1), values.mean(axis=1)
     return np.maximum(distance, distance.T), mean
 
 

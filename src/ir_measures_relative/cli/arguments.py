@@ -81,7 +81,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--reference",
         metavar="RUN",
-        help="the run that MED and lexiprecision compare with: a file, or the name of a run in the folder",
+        help="the run that MED, RBO, RBA and lexiprecision compare with: a file, or the name of a run in the folder",
     )
     single = parser.add_argument_group("where RUN is a file")
     single.add_argument(

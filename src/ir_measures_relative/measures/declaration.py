@@ -53,6 +53,10 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     FORMULA = ""  #: in LaTeX, for the documentation
     SEE_ALSO: tuple[str, ...] = ()  #: measures that somebody who looks at this one may want instead
     SIGNED = False  #: whether it says by its sign which of two runs is better
+    SIMILARITY = False  #: whether it says by 1 that two rankings are alike, where a distance says it by 0
+    JUDGMENTS = (
+        "needed"  #: whether judgments are ``"needed"``, ``"used"`` where there are any, or ``"ignored"``
+    )
     validated: bool
 
     def __init__(self, **params: Any) -> None:
@@ -107,9 +111,10 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
     def contributions(self, comparison: Comparison) -> Contributions:
         """What each document gives to the score, for a measure that is a sum over documents."""
+        why = "looks at no judgment" if self.JUDGMENTS == "ignored" else "is not a sum over documents"
         raise ValueError(
-            f"{self!r} is not a sum over documents, so it cannot be explained document by document; explain NRG, "
-            "UniqueRel, P_Rareness or AP_Rareness"
+            f"{self!r} {why}, so it cannot be explained document by document; explain NRG, UniqueRel, P_Rareness or "
+            "AP_Rareness"
         )
 
     def coverage(self, judged: JudgedContext) -> Coverage | None:

@@ -141,12 +141,12 @@ def _is_int(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
 
 
-def persistence(bases: Sequence[str] | None = None) -> Param:
+def persistence(bases: Sequence[str] | None = None, *, default: float = 0.8, of: str = "RBP") -> Param:
     """How likely a searcher is to go on to the next document: ``p``."""
     return Param(
         float,
-        "persistence of RBP",
-        default=0.8,
+        f"persistence of {of}",
+        default=default,
         test=lambda p: 0 < p < 1,
         allowed="a number between 0 and 1, both excluded",
         bases=bases,

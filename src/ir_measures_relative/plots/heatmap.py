@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 
-from ..analysis.similarities import clustered, squares, with_reference
+from ..analysis.similarities import clustered, judged_or_not, squares, with_reference
 from ..arrays import FloatArray
 from ..io.qrels import Qrels
 from .figures import (
@@ -32,7 +32,7 @@ _SMALLEST_VALUE = 4.0
 
 def similarity(
     context: RunContext,
-    qrels: Qrels,
+    qrels: Qrels | None = None,
     measure: ir_measures.Measure | str = "MED@10",
     signed: bool = False,
     ax: Axes | None = None,
@@ -41,16 +41,18 @@ def similarity(
     """Which systems are alike: a heat map of how far apart each two of them are.
 
     The distance of two systems is the mean over queries of the measure's absolute value, so differences on one
-    query do not cancel those on another. Hierarchical clustering (average linkage, with the leaves in optimal
-    order) puts systems that are alike side by side.
+    query do not cancel those on another; by RBO and RBA, which are 1 for what is alike, the mean of what is missing
+    to 1. Hierarchical clustering (average linkage, with the leaves in optimal order) puts systems that are alike side
+    by side.
 
     A few values far outside the others do not stretch the colours: they have the last colour, and an arrow on the
     colour bar says so.
 
     Args:
         context: the systems.
-        qrels: the judgments.
-        measure: a measure with a reference run: MED, rrLP, sgnLP, sgnLR or RPP.
+        qrels: the judgments. None is those of the context's dataset, and where it has none, no judgment at all, which
+            MED, RBO and RBA can do without.
+        measure: a measure with a reference run: MED, RBO, RBA, rrLP, sgnLP, sgnLR or RPP.
         signed: show the mean with its sign (above 0: the system of the row beats that of the column) instead of
             the distance; the order stays. For rrLP and its siblings.
         ax: where to draw.
@@ -69,7 +71,7 @@ def similarity(
     if not context.names:
         raise ValueError("the context holds no run to compare")
     require_matplotlib()
-    distance, mean = squares(context.judged(qrels), parsed, signed, jobs)
+    distance, mean = squares(judged_or_not(context, qrels, [parsed]), parsed, signed, jobs)
     order = clustered(distance)
     names = short_names([context.names[i] for i in order])
     n = len(names)
@@ -80,7 +82,8 @@ def similarity(
         says, label = "Which system beats which", f"mean {parsed}; above 0: row beats column"
     else:
         says = "How far apart the systems are"
-        label = f"mean |{parsed}|" if (mean < 0).any() else f"mean {parsed}"
+        of = f"1 - {parsed}" if parsed.SIMILARITY else str(parsed)
+        label = f"mean |{of}|" if (mean < 0).any() else f"mean {of}"
     low, high, extend = bounds_of_colours(shown.compressed(), signed)
     side = min(3.5 + 0.42 * n, 16.0)
     ax = given_or_new_axes(ax, width=side + 1.0, height=side)

@@ -64,7 +64,7 @@ def Experiment(
         names: the names of the systems, each once; known to ``priors``, ``reference``, ``groups``, and to
             ``prior=`` and ``ref=`` in a measure. The systems as strings if not given.
         priors: which systems are the priors of which, as for :class:`RunContext`.
-        reference: the name of the system that MED and lexiprecision compare with; ``baseline`` if not given.
+        reference: the name of the system that MED, RBO, RBA and lexiprecision compare with; ``baseline`` if not given.
         groups: from system name to group name, for :class:`BestOfOtherGroups`.
         num_docs: the number of documents in the collection.
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.

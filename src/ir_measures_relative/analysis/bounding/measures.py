@@ -11,7 +11,7 @@ import numpy as np
 from ...arrays import BoolArray, FloatArray, IntArray
 from ...comparison import Comparison, JudgedContext
 from ...judgments import Judgments
-from ...measures.declaration import RelativeMeasure
+from ...measures.declaration import RelativeMeasure, is_relative
 from ...measures.gains import discount, gain_of, persistence, reciprocal
 from ...measures.nrg import Unseen
 from ...measures.parameters import MISSING
@@ -49,6 +49,8 @@ def model_of(
         base = measure.get("base")
         advice = f"bound {base} instead" if (base, None) in MODELS else f"{base} cannot be bounded"
         raise ValueError(f"{measure} is itself the largest difference over all labels; {advice}")
+    if is_relative(measure) and measure.JUDGMENTS == "ignored":
+        raise ValueError(f"{measure} looks at no judgment, so that none can change it; leave it out")
     make = MODELS.get(_kind(measure))
     if make is None:
         known = sorted({f"{name}(base={base!r})" if base else name for name, base in MODELS} | {"TaSC"})

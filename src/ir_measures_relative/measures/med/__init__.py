@@ -82,6 +82,7 @@ class _MED(RelativeMeasure):
 
     __name__ = "MED"
     RELATIVE_TO = "reference"
+    JUDGMENTS = "used"
     NAME = __name__
     PRETTY_NAME = "Maximized Effectiveness Difference"
     SHORT_DESC = "The largest difference in effectiveness from the reference that the judgments allow."
