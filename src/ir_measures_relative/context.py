@@ -22,7 +22,7 @@ from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from .io.runs import Run, name_runs, read_run, run_files
 from .measures.declaration import parse_measures
 from .messages import kind_of
-from .priors import Policy, PriorPolicy, policy_of
+from .priors import Policy, PriorPolicy, check_group, policy_of
 from .rankings import Rankings
 
 if TYPE_CHECKING:
@@ -35,11 +35,12 @@ _KEPT_BATCHES = 10_000
 
 
 class Active(NamedTuple):
-    """An entered context, and the member that ``evaluating()`` named."""
+    """An entered context, and the member that ``evaluating()`` named, or the group of a newcomer."""
 
     context: RunContext
     member: str | None
     block: object = None  #: which ``evaluating()`` block it is; None for a plain ``with context``
+    group: str | None = None
 
 
 _active: ContextVar[tuple[Active, ...]] = ContextVar("ir_measures_relative_active", default=())
@@ -94,7 +95,7 @@ class RunContext:
         priors: whose documents a searcher has seen before a member's: ``"others"`` (all other runs),
             ``"earlier"`` (those given before it), a list of names, a dict from name to list,
             :class:`BestOfOtherGroups`, or another :class:`~ir_measures_relative.priors.PriorPolicy`. For a newcomer,
-            every run (or the list, where it is one).
+            every run (or the list, where it is one), unless :meth:`evaluating` says its group.
         reference: the name of the run that MED and lexiprecision compare with.
         groups: from run name to group name, for :class:`BestOfOtherGroups` and the plots.
         num_docs: the number of documents in the collection.
@@ -284,8 +285,10 @@ class RunContext:
         return context
 
     def __enter__(self) -> RunContext:
-        outer = active()  # entering once more does not forget who is being evaluated
-        _active.set((*_active.get(), Active(self, outer.member if outer and outer.context is self else None)))
+        outer = active()
+        again = outer is not None and outer.context is self  # which does not forget who is being evaluated
+        entry = outer._replace(block=None) if outer is not None and again else Active(self, None)
+        _active.set((*_active.get(), entry))
         return self
 
     def __exit__(
@@ -294,18 +297,29 @@ class RunContext:
         _leave(self, None)
 
     @contextmanager
-    def evaluating(self, name: str) -> Iterator[RunContext]:
-        """Activates the context, and says that the run evaluated inside is the member ``name``.
+    def evaluating(self, name: str | None = None, *, group: str | None = None) -> Iterator[RunContext]:
+        """Activates the context, and says who is evaluated inside: the member ``name``, or a newcomer of ``group``.
+
+        With :class:`BestOfOtherGroups` the priors of a newcomer of a group are the best runs of the other groups; a
+        column ``group`` in the run itself, which holds one value, says the same. A group that no run of the context
+        is of is a new one, and the best run of every group a prior; it draws a warning if it looks like one of theirs.
 
         Raises:
-            ValueError: no such member.
+            ValueError: no such member; a group where the context's priors do not go by groups; both or neither.
         """
-        if name not in self.runs:
+        if (name is None) == (group is None):
+            raise ValueError(
+                "evaluating() takes the name of a run of the context, or group= for a newcomer: the group of a run of "
+                "the context is in its groups"
+            )
+        if group is not None:
+            check_group(group, self.policy, self.groups, self)
+        elif name not in self.runs:
             raise ValueError(
                 f"evaluating({name!r}): the context holds no such run; its runs are {self.names}"
             )
         block = object()
-        _active.set((*_active.get(), Active(self, name, block)))
+        _active.set((*_active.get(), Active(self, name, block, group)))
         try:
             yield self
         finally:
@@ -391,9 +405,10 @@ class RunContext:
         qrels: Qrels | None,
         measure: ir_measures.Measure | str = "NRG@10",
         query_id: str | None = None,
+        group: str | None = None,
     ) -> pd.DataFrame:
         """:func:`~ir_measures_relative.explain`, for this context."""
-        return explain(self, run, qrels, measure, query_id)
+        return explain(self, run, qrels, measure, query_id, group)
 
     def fingerprint(self, qrels: Qrels | None = None) -> dict[str, Any]:
         """What a relative value is relative to, for citing it: a value without this cannot be compared.
