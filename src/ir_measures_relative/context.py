@@ -22,7 +22,7 @@ from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from .io.runs import Run, name_runs, read_run, run_files
 from .measures.declaration import parse_measures
 from .messages import kind_of
-from .priors import Policy, PriorPolicy, check_group, policy_of
+from .priors import Policy, PriorPolicy, check_group, chosen_by_means, policy_of
 from .rankings import Rankings
 
 if TYPE_CHECKING:
@@ -65,6 +65,11 @@ _DOES_NOT_CHANGE = (
     "a RunContext does not change once it is made, since what was computed with it would be wrong then; make a new "
     "one"
 )
+
+
+def _nothing_computed() -> dict[str, list[Any]]:
+    """What a context keeps of the judgments that it has seen."""
+    return {"_judged": [], "_batches": [], "_choices": []}
 
 
 class _Fixed(dict[str, Any]):
@@ -134,6 +139,7 @@ class RunContext:
 
     _judged: list[tuple[QrelsColumns, JudgedContext]]
     _batches: list[tuple[bool, frozenset[str], tuple[int, int]]]
+    _choices: list[tuple[bool, frozenset[str], dict[str, list[str]]]]
 
     def __init__(
         self,
@@ -169,8 +175,7 @@ class RunContext:
             num_docs=_checked_num_docs(num_docs),
             grades=None if grades is None else _checked_grades(grades),
             dataset=None,
-            _judged=[],
-            _batches=[],
+            **_nothing_computed(),
         )
 
     def _set(self, **attributes: Any) -> None:
@@ -184,7 +189,7 @@ class RunContext:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was computed for judgments that were seen; a dataset by its id, as its loaders do not pickle."""
-        plain = {"runs": dict(self.runs), "groups": dict(self.groups), "_judged": [], "_batches": []}
+        plain = {"runs": dict(self.runs), "groups": dict(self.groups)} | _nothing_computed()
         dataset = datasets.id_of(self.dataset) or self.dataset
         return self.__dict__ | plain | {"dataset": dataset}
 
@@ -329,7 +334,7 @@ class RunContext:
         """A context of the same runs' rankings for one query."""
         runs = {name: run.of_query(query_id) for name, run in self.runs.items()}
         result = object.__new__(type(self))
-        result._set(**self.__dict__ | {"runs": _Fixed(runs), "_judged": [], "_batches": []})
+        result._set(**self.__dict__ | {"runs": _Fixed(runs)} | _nothing_computed())
         return result
 
     def judged(self, qrels: Qrels | None) -> JudgedContext:
@@ -376,6 +381,28 @@ class RunContext:
         if not any(w == whole and q == queries for w, q, _ in self._batches):
             self._batches.append((whole, queries, judged.grades))
             del self._batches[:-_KEPT_BATCHES]
+
+    def check_choice(self, judged: JudgedContext, whole: bool) -> None:
+        """Where means over the queries choose the priors: raises ValueError if other topics' chose others.
+
+        Args:
+            whole: whether the rows of the qrels count from 0, as for :meth:`check_batch`.
+        """
+        choice = judged.cached(("choice",), lambda: chosen_by_means(self.policy, judged))
+        if choice is None:
+            return
+        queries = frozenset(judged.judgments.query_ids)
+        for other_whole, others, other in self._choices:
+            if choice != other and not (whole and other_whole) and not queries & others:
+                raise ValueError(
+                    "the means over these topics make other runs the priors than those over other topics that the "
+                    "context was used with. Where the qrels come in parts, such as PyTerrier's batches or folds, "
+                    "choose the priors by the whole, RunContext(…, priors=BestOfOtherGroups.choose(means, groups)), or "
+                    "leave batch_size out"
+                )
+        if (whole, queries, choice) not in self._choices:
+            self._choices.append((whole, queries, choice))
+            del self._choices[:-_KEPT_BATCHES]
 
     def evaluate(
         self, qrels: Qrels | None, measures: Sequence[ir_measures.Measure | str], perquery: bool = False

@@ -42,7 +42,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                     "(RunContext({}) is a context without prior runs)" + _elsewhere()
                 )
         context, columns = self.active.context, qrels_columns(qrels)
-        self._may_be_batch = is_frame(qrels) and not counts_from_zero(qrels)
+        self._is_frame = is_frame(qrels)
+        self._may_be_batch = self._is_frame and not counts_from_zero(qrels)
         self.judged = context.judged_columns(columns)
         if not columns.n_rows:  # as ir_measures' own measures do: no value, so that the mean is NaN
             warn("the qrels hold no judgment, so there is no query to score", context)
@@ -59,6 +60,9 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             warn_if_empty(rankings, self.active.context)
         check_queries(self.judged, rankings, may_be_batch=True)
         member, group = self._identify(rankings)
+        by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)
+        if self._is_frame and by_policy and (member is not None or group is not None):
+            self.active.context.check_choice(self.judged, whole=not self._may_be_batch)
         comparison = Comparison(self.judged, rankings, member, group=group)
         query_ids = self.judged.judgments.query_ids
         for measure in self.measures:

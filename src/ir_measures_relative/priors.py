@@ -37,6 +37,18 @@ class Campaign(Protocol):
         """The mean over all queries of an absolute measure, for every run."""
 
 
+class Watched:
+    """A campaign that notes whether a policy asks for means, which the judgments decide."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.names, self.groups, self._campaign = campaign.names, campaign.groups, campaign
+        self.asked = False
+
+    def means(self, measure: ir_measures.Measure) -> Mapping[str, float]:
+        self.asked = True
+        return self._campaign.means(measure)
+
+
 class PriorPolicy:
     """Which runs a searcher has seen before another; what :class:`RunContext` takes as ``priors``.
 
@@ -210,6 +222,15 @@ def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -
         )
     getattr(policy, "check", PriorPolicy().check)(names, groups)
     return policy
+
+
+def chosen_by_means(policy: PriorPolicy, campaign: Campaign) -> dict[str, list[str]] | None:
+    """The priors of every run by a policy of groups that looks at means; None of another policy."""
+    if not getattr(policy, "needs_groups", False):
+        return None
+    watched = Watched(campaign)
+    chosen = {name: list(policy.priors_of(watched, name)) for name in campaign.names}
+    return chosen if watched.asked else None
 
 
 def finder_for_newcomers(policy: PriorPolicy) -> Callable[[Campaign, str], Collection[str]] | None:
