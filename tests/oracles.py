@@ -85,8 +85,9 @@ def nrg_oracle(
         return sum(parts) / k
     if base == "RBP":
         return sum(parts) * (1 - p)
-    ideal = sorted((residual(d, priors if norm == "residual" else []) for d in labels), reverse=True)
-    total = sum(g * nrg_seen(i, base, p) for i, g in enumerate(ideal if k is None else ideal[:k], start=1))
+    ideal = sorted((residual(d, [] if norm == "ideal" else priors) for d in labels), reverse=True)
+    ideal = ideal if k is None or norm == "whole" else ideal[:k]
+    total = sum(g * nrg_seen(i, base, p) for i, g in enumerate(ideal, start=1))
     return sum(parts) / total if total > 0 else 0.0
 
 

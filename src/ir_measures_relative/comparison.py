@@ -20,7 +20,7 @@ from .ids import WordArray
 from .judgments import Judgments
 from .measures.declaration import needs_subtopics
 from .messages import kind_of, warn
-from .priors import matching
+from .priors import finder_for_newcomers, matching
 from .rankings import Rankings
 
 if TYPE_CHECKING:
@@ -219,6 +219,7 @@ class Comparison:
         rankings: the evaluated run.
         member: its name in the context; None for a newcomer.
         chosen: the names of its priors, instead of those that the context's policy gives it.
+        group: the group of a newcomer, for a policy that goes by groups; None where it is not said.
     """
 
     def __init__(
@@ -227,8 +228,10 @@ class Comparison:
         rankings: Rankings,
         member: str | None,
         chosen: Sequence[str] | None = None,
+        group: str | None = None,
     ) -> None:
         self.judged = judged
+        self.group = group
         self.chosen = chosen
         self.rankings = rankings
         self.member = member
@@ -276,10 +279,13 @@ class Comparison:
 
     def _find_priors(self, prior: str | None) -> IntArray:
         index, names = self.judged.index, self.judged.names
+        of_newcomer = finder_for_newcomers(self.context.policy)
         if prior is not None:
             chosen: Sequence[str] = matching(prior, names)
         elif self.chosen is not None:
             chosen = self.chosen
+        elif self.member is None and self.group is not None and of_newcomer is not None:
+            chosen = list(of_newcomer(self.judged, self.group))
         else:
             chosen = list(self.context.policy.priors_of(self.judged, self.member))
             if self.member is not None and names == [self.member]:

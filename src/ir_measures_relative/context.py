@@ -22,7 +22,7 @@ from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from .io.runs import Run, name_runs, read_run, run_files
 from .measures.declaration import parse_measures
 from .messages import kind_of
-from .priors import Policy, PriorPolicy, policy_of
+from .priors import Policy, PriorPolicy, check_group, chosen_by_means, policy_of
 from .rankings import Rankings
 
 if TYPE_CHECKING:
@@ -35,11 +35,12 @@ _KEPT_BATCHES = 10_000
 
 
 class Active(NamedTuple):
-    """An entered context, and the member that ``evaluating()`` named."""
+    """An entered context, and the member that ``evaluating()`` named, or the group of a newcomer."""
 
     context: RunContext
     member: str | None
     block: object = None  #: which ``evaluating()`` block it is; None for a plain ``with context``
+    group: str | None = None
 
 
 _active: ContextVar[tuple[Active, ...]] = ContextVar("ir_measures_relative_active", default=())
@@ -64,6 +65,11 @@ _DOES_NOT_CHANGE = (
     "a RunContext does not change once it is made, since what was computed with it would be wrong then; make a new "
     "one"
 )
+
+
+def _nothing_computed() -> dict[str, list[Any]]:
+    """What a context keeps of the judgments that it has seen."""
+    return {"_judged": [], "_batches": [], "_choices": []}
 
 
 class _Fixed(dict[str, Any]):
@@ -94,7 +100,7 @@ class RunContext:
         priors: whose documents a searcher has seen before a member's: ``"others"`` (all other runs),
             ``"earlier"`` (those given before it), a list of names, a dict from name to list,
             :class:`BestOfOtherGroups`, or another :class:`~ir_measures_relative.priors.PriorPolicy`. For a newcomer,
-            every run (or the list, where it is one).
+            every run (or the list, where it is one), unless :meth:`evaluating` says its group.
         reference: the name of the run that MED, RBO, RBA and lexiprecision compare with.
         groups: from run name to group name, for :class:`BestOfOtherGroups` and the plots.
         num_docs: the number of documents in the collection.
@@ -133,6 +139,7 @@ class RunContext:
 
     _judged: list[tuple[QrelsColumns, JudgedContext]]
     _batches: list[tuple[bool, frozenset[str], tuple[int, int]]]
+    _choices: list[tuple[bool, frozenset[str], dict[str, list[str]]]]
 
     def __init__(
         self,
@@ -168,8 +175,7 @@ class RunContext:
             num_docs=_checked_num_docs(num_docs),
             grades=None if grades is None else _checked_grades(grades),
             dataset=None,
-            _judged=[],
-            _batches=[],
+            **_nothing_computed(),
         )
 
     def _set(self, **attributes: Any) -> None:
@@ -183,7 +189,7 @@ class RunContext:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was computed for judgments that were seen; a dataset by its id, as its loaders do not pickle."""
-        plain = {"runs": dict(self.runs), "groups": dict(self.groups), "_judged": [], "_batches": []}
+        plain = {"runs": dict(self.runs), "groups": dict(self.groups)} | _nothing_computed()
         dataset = datasets.id_of(self.dataset) or self.dataset
         return self.__dict__ | plain | {"dataset": dataset}
 
@@ -284,8 +290,10 @@ class RunContext:
         return context
 
     def __enter__(self) -> RunContext:
-        outer = active()  # entering once more does not forget who is being evaluated
-        _active.set((*_active.get(), Active(self, outer.member if outer and outer.context is self else None)))
+        outer = active()
+        again = outer is not None and outer.context is self  # which does not forget who is being evaluated
+        entry = outer._replace(block=None) if outer is not None and again else Active(self, None)
+        _active.set((*_active.get(), entry))
         return self
 
     def __exit__(
@@ -294,18 +302,29 @@ class RunContext:
         _leave(self, None)
 
     @contextmanager
-    def evaluating(self, name: str) -> Iterator[RunContext]:
-        """Activates the context, and says that the run evaluated inside is the member ``name``.
+    def evaluating(self, name: str | None = None, *, group: str | None = None) -> Iterator[RunContext]:
+        """Activates the context, and says who is evaluated inside: the member ``name``, or a newcomer of ``group``.
+
+        With :class:`BestOfOtherGroups` the priors of a newcomer of a group are the best runs of the other groups; a
+        column ``group`` in the run itself, which holds one value, says the same. A group that no run of the context
+        is of is a new one, and the best run of every group a prior; it draws a warning if it looks like one of theirs.
 
         Raises:
-            ValueError: no such member.
+            ValueError: no such member; a group where the context's priors do not go by groups; both or neither.
         """
-        if name not in self.runs:
+        if (name is None) == (group is None):
+            raise ValueError(
+                "evaluating() takes the name of a run of the context, or group= for a newcomer: the group of a run of "
+                "the context is in its groups"
+            )
+        if group is not None:
+            check_group(group, self.policy, self.groups, self)
+        elif name not in self.runs:
             raise ValueError(
                 f"evaluating({name!r}): the context holds no such run; its runs are {self.names}"
             )
         block = object()
-        _active.set((*_active.get(), Active(self, name, block)))
+        _active.set((*_active.get(), Active(self, name, block, group)))
         try:
             yield self
         finally:
@@ -315,7 +334,7 @@ class RunContext:
         """A context of the same runs' rankings for one query."""
         runs = {name: run.of_query(query_id) for name, run in self.runs.items()}
         result = object.__new__(type(self))
-        result._set(**self.__dict__ | {"runs": _Fixed(runs), "_judged": [], "_batches": []})
+        result._set(**self.__dict__ | {"runs": _Fixed(runs)} | _nothing_computed())
         return result
 
     def judged(self, qrels: Qrels | None) -> JudgedContext:
@@ -363,6 +382,28 @@ class RunContext:
             self._batches.append((whole, queries, judged.grades))
             del self._batches[:-_KEPT_BATCHES]
 
+    def check_choice(self, judged: JudgedContext, whole: bool) -> None:
+        """Where means over the queries choose the priors: raises ValueError if other topics' chose others.
+
+        Args:
+            whole: whether the rows of the qrels count from 0, as for :meth:`check_batch`.
+        """
+        choice = judged.cached(("choice",), lambda: chosen_by_means(self.policy, judged))
+        if choice is None:
+            return
+        queries = frozenset(judged.judgments.query_ids)
+        for other_whole, others, other in self._choices:
+            if choice != other and not (whole and other_whole) and not queries & others:
+                raise ValueError(
+                    "the means over these topics make other runs the priors than those over other topics that the "
+                    "context was used with. Where the qrels come in parts, such as PyTerrier's batches or folds, "
+                    "choose the priors by the whole, RunContext(…, priors=BestOfOtherGroups.choose(means, groups)), or "
+                    "leave batch_size out"
+                )
+        if (whole, queries, choice) not in self._choices:
+            self._choices.append((whole, queries, choice))
+            del self._choices[:-_KEPT_BATCHES]
+
     def evaluate(
         self, qrels: Qrels | None, measures: Sequence[ir_measures.Measure | str], perquery: bool = False
     ) -> pd.DataFrame:
@@ -391,9 +432,10 @@ class RunContext:
         qrels: Qrels | None,
         measure: ir_measures.Measure | str = "NRG@10",
         query_id: str | None = None,
+        group: str | None = None,
     ) -> pd.DataFrame:
         """:func:`~ir_measures_relative.explain`, for this context."""
-        return explain(self, run, qrels, measure, query_id)
+        return explain(self, run, qrels, measure, query_id, group)
 
     def fingerprint(self, qrels: Qrels | None = None) -> dict[str, Any]:
         """What a relative value is relative to, for citing it: a value without this cannot be compared.

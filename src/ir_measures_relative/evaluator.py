@@ -16,6 +16,7 @@ from .io.qrels import Qrels, qrels_columns
 from .io.runs import Run, read_run
 from .measures.declaration import RelativeMeasure
 from .messages import warn
+from .priors import group_of
 from .rankings import Rankings
 from .scoring import warn_if_empty
 
@@ -41,7 +42,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                     "(RunContext({}) is a context without prior runs)" + _elsewhere()
                 )
         context, columns = self.active.context, qrels_columns(qrels)
-        self._may_be_batch = is_frame(qrels) and not counts_from_zero(qrels)
+        self._is_frame = is_frame(qrels)
+        self._may_be_batch = self._is_frame and not counts_from_zero(qrels)
         self.judged = context.judged_columns(columns)
         if not columns.n_rows:  # as ir_measures' own measures do: no value, so that the mean is NaN
             warn("the qrels hold no judgment, so there is no query to score", context)
@@ -57,27 +59,32 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
             warn_if_empty(rankings, self.active.context)
         check_queries(self.judged, rankings, may_be_batch=True)
-        comparison = Comparison(self.judged, rankings, self._identify(rankings))
+        member, group = self._identify(rankings)
+        by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)
+        if self._is_frame and by_policy and (member is not None or group is not None):
+            self.active.context.check_choice(self.judged, whole=not self._may_be_batch)
+        comparison = Comparison(self.judged, rankings, member, group=group)
         query_ids = self.judged.judgments.query_ids
         for measure in self.measures:
             for query_id, value in zip(query_ids, measure.score(comparison).tolist(), strict=True):
                 yield ir_measures.Metric(query_id=query_id, measure=measure, value=value)
 
-    def _identify(self, rankings: Rankings) -> str | None:
-        """The name of the member that is evaluated; None for a newcomer."""
+    def _identify(self, rankings: Rankings) -> tuple[str | None, str | None]:
+        """The name of the member that is evaluated, None for a newcomer; and the group of a newcomer."""
+        member, group = self._who(rankings)
         context = self.active.context
-        now = active()
-        member = (
-            now.member if now is not None and now.context is context and now.member else self.active.member
-        )
-        if member is None and rankings.tag in context.runs:
-            member = rankings.tag
         if not (self.judged.judgments.queries_of(rankings) >= 0).any():
-            return member  # no judged query: nothing to tell runs apart by, and nothing that could mislead
+            return (
+                member,
+                group,
+            )  # no judged query: nothing to tell runs apart by, and nothing that could mislead
         if member is None:
-            # Relative to a reference alone, it does not matter who else is in the context.
-            matters = any(m.RELATIVE_TO in ("priors", "systems") for m in self.measures)
-            for name in context.names if matters else ():
+            # Relative to a reference alone, it does not matter who else is in the context; and relative to the priors
+            # not who is of its own group.
+            relative_to = {m.RELATIVE_TO for m in self.measures}
+            for name in context.names if relative_to & {"priors", "systems"} else ():
+                if group is not None and context.groups.get(name) == group and "systems" not in relative_to:
+                    continue
                 if self.judged.same_rankings(rankings, name):
                     warn(
                         f"the evaluated run ranks exactly as the context's run {name!r}, but is taken for a newcomer, "
@@ -92,7 +99,25 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                 "it is scored without that one as its prior: give it another name if it is another run",
                 context,
             )
-        return member
+        return member, group
+
+    def _who(self, rankings: Rankings) -> tuple[str | None, str | None]:
+        """What the user says of the run: its name in the context, or the group of a newcomer."""
+        context, now = self.active.context, active()
+        is_said = now is not None and now.context is context and (now.member or now.group)
+        said = now if now is not None and is_said else self.active
+        member, group = said.member, said.group
+        if member is None and rankings.tag in context.runs:
+            member = rankings.tag
+        if member is None:
+            return None, group_of(rankings, context, group)
+        if group is not None and context.groups.get(member) != group:
+            raise ValueError(
+                f"the evaluated run is named {member!r}, which is a run of the context and of the group "
+                f"{context.groups.get(member)!r}, but is said to be a newcomer of {group!r}: give it another name, or "
+                "leave group out"
+            )
+        return member, None
 
 
 def _elsewhere() -> str:

@@ -7,14 +7,19 @@ name for it in :data:`NAMED`, if a word is to stand for it in ``RunContext(prior
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import ir_measures
 
 from .measures.declaration import is_relative, parse_measure
+from .messages import warn
+
+if TYPE_CHECKING:
+    from .context import RunContext
+    from .rankings import Rankings
 
 
 class Campaign(Protocol):
@@ -32,8 +37,24 @@ class Campaign(Protocol):
         """The mean over all queries of an absolute measure, for every run."""
 
 
+class Watched:
+    """A campaign that notes whether a policy asks for means, which the judgments decide."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.names, self.groups, self._campaign = campaign.names, campaign.groups, campaign
+        self.asked = False
+
+    def means(self, measure: ir_measures.Measure) -> Mapping[str, float]:
+        self.asked = True
+        return self._campaign.means(measure)
+
+
 class PriorPolicy:
-    """Which runs a searcher has seen before another; what :class:`RunContext` takes as ``priors``."""
+    """Which runs a searcher has seen before another; what :class:`RunContext` takes as ``priors``.
+
+    A policy that goes by groups may also have a method ``priors_of_newcomer(campaign, group)``: the names of the priors
+    of a newcomer of a group, be it a new one.
+    """
 
     needs_order = False  #: whether the order of the runs decides, which runs in a Dask DataFrame do not have
     needs_groups = False  #: whether the groups of the runs decide
@@ -104,8 +125,10 @@ class BestOfOtherGroups(PriorPolicy):
     """The best run of every group but its own, by mean effectiveness: the TREC protocol of the NRG paper (§4).
 
     Groups differ in how many runs they submit, and the runs of one group differ little from each other; this policy
-    lets every group count once, and keeps a run's own group out. Ties go to the run given first. A newcomer has no
-    group, so every run of the context is its prior. The context needs ``groups={run name: group name}``.
+    lets every group count once, and keeps a run's own group out. Ties go to the run given first. The context needs
+    ``groups={run name: group name}``. A newcomer whose group is said (:meth:`RunContext.evaluating`, or a column
+    ``group`` of the run) has the best run of every other group as its priors, of all groups where it is of a new one;
+    for one of no group every run of the context is a prior.
 
     Args:
         by: the ir_measures measure, or measure string, that says which run of a group is best.
@@ -115,11 +138,13 @@ class BestOfOtherGroups(PriorPolicy):
     needs_groups = True
 
     def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
-        if name is None:
-            return campaign.names
+        return campaign.names if name is None else self.priors_of_newcomer(campaign, campaign.groups[name])
+
+    def priors_of_newcomer(self, campaign: Campaign, group: str) -> Collection[str]:
+        """The best run of every other group, be it a new one."""
         groups = campaign.groups
         best = self._best(campaign.means(self._measure()), groups)
-        return [prior for prior in best if groups[prior] != groups[name]]
+        return [prior for prior in best if groups[prior] != group]
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
         lacking = [n for n in names if n not in groups]
@@ -197,6 +222,63 @@ def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -
         )
     getattr(policy, "check", PriorPolicy().check)(names, groups)
     return policy
+
+
+def chosen_by_means(policy: PriorPolicy, campaign: Campaign) -> dict[str, list[str]] | None:
+    """The priors of every run by a policy of groups that looks at means; None of another policy."""
+    if not getattr(policy, "needs_groups", False):
+        return None
+    watched = Watched(campaign)
+    chosen = {name: list(policy.priors_of(watched, name)) for name in campaign.names}
+    return chosen if watched.asked else None
+
+
+def finder_for_newcomers(policy: PriorPolicy) -> Callable[[Campaign, str], Collection[str]] | None:
+    """What finds the priors of a newcomer of a group; None of a policy that does not go by groups."""
+    return getattr(policy, "priors_of_newcomer", None)
+
+
+def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], context: object) -> None:
+    """Looks at the group that a newcomer is said to be of.
+
+    One that no run of the context is of is legitimate: the newcomer's own. Where it looks like one of theirs, it may
+    be a slip, by which a run of its own group becomes its prior, and draws a warning.
+
+    Raises:
+        ValueError: it is not a name, or the policy does not look at groups.
+    """
+    if not isinstance(group, str) or not group:
+        raise ValueError(f"group={group!r} must be the name of a group, such as 'CMU'")
+    if finder_for_newcomers(policy) is None:
+        raise ValueError(
+            f"group={group!r}: the priors of this context do not go by groups; leave group out, or make the context "
+            "with priors=BestOfOtherGroups() and groups={run name: group name}"
+        )
+    known = sorted(set(groups.values()))
+    if group not in known:
+        import difflib
+
+        lower = {name.lower().strip(): name for name in known}
+        close = difflib.get_close_matches(group.lower().strip(), lower, n=1, cutoff=0.8)
+        if close:
+            warn(
+                f"group={group!r}: no run of the context is of this group, so the best run of every group is a prior; "
+                f"if {lower[close[0]]!r} is meant, say so",
+                context,
+            )
+
+
+def group_of(rankings: Rankings, context: RunContext, given: str | None) -> str | None:
+    """The group of a newcomer: as given, else the run's own; None where there is none, or the policy goes by none.
+
+    Raises:
+        ValueError: what :func:`check_group` objects to in a group that is given.
+    """
+    own = None if finder_for_newcomers(context.policy) is None else rankings.group
+    group = given if given is not None else own
+    if group is not None:
+        check_group(group, context.policy, context.groups, context)
+    return group
 
 
 def _names(what: str, chosen: Any) -> tuple[str, ...]:

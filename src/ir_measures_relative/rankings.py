@@ -58,6 +58,7 @@ class Rankings:
     Attributes:
         name: what messages call the run.
         tag: the one value of the run's ``name`` column or of its TREC run tag; None where there is none.
+        group: the one value of the run's ``group`` column; None where there is none.
         query_ids: the queries, each once.
         starts: the rows of query ``i`` are ``starts[i]:starts[i + 1]``.
     """
@@ -70,6 +71,7 @@ class Rankings:
         *,
         name: str = "the run",
         tag: str | None = None,
+        group: str | None = None,
         owner: object = None,
     ) -> None:
         """Takes one query id, document id and score a row, in any order. Keeps ``doc_ids`` as they are.
@@ -82,6 +84,7 @@ class Rankings:
         """
         self.name = name
         self.tag = tag
+        self.group = group
         finite = np.isfinite(scores)
         if not finite.all():
             row = int(np.argmin(finite))

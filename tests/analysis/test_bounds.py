@@ -32,6 +32,8 @@ def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str
         f"NRG(base='RBP',p=0.6,rel={rel},{flag}){at}",
         f"NRG(norm='ideal',{flag}){at}",
         f"NRG(norm=None,{flag}){at}",
+        f"NRG(norm='whole',{flag}){at}",
+        f"NRG(base='ERR',max_grade=3,{flag}){at}",
         f"NRG(base='RBP',norm=None,{flag}){at}",
         f"Shapley(base='nDCG',{flag}){at}",
         f"Shapley(base='RBP',rel={rel},{flag}){at}",

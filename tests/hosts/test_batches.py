@@ -8,8 +8,9 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
+from ir_measures import P
 
-from ir_measures_relative import MED, NRG, RelativeWarning, RunContext
+from ir_measures_relative import MED, NRG, BestOfOtherGroups, RelativeWarning, RunContext, UniqueRel
 
 pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
 
@@ -206,3 +207,77 @@ def test_whole_labels_that_are_floats(campaign) -> None:
         pipelines(runs), topics, qrels.assign(label=qrels["label"] * 1.0), [NRG @ 10]
     )
     pd.testing.assert_frame_equal(floats, pt.relative.Experiment(pipelines(runs), topics, qrels, [NRG @ 10]))
+
+
+# ---- priors that means over the topics choose ---------------------------------------------------------------
+
+# The best of g is g1 on the first topic, and g2 on the others and on all.
+BY_GROUPS = {
+    "g1": {"1": "ab", "2": "xy", "3": "xy"},
+    "g2": {"1": "xy", "2": "ac", "3": "ac"},
+    "h1": {"1": "ax", "2": "cx", "3": "cx"},
+}
+
+
+@pytest.fixture(scope="module")
+def campaign_of_groups():
+    frames = {
+        name: pd.DataFrame(
+            [(q, d, -float(i)) for q, docs in run.items() for i, d in enumerate(docs)],
+            columns=["qid", "docno", "score"],
+        )
+        for name, run in BY_GROUPS.items()
+    }
+    qrels = pd.DataFrame([(q, d, 1) for q in "123" for d in "abc"], columns=["qid", "docno", "label"])
+    options = {"priors": BestOfOtherGroups(by=P @ 2), "groups": {name: name[0] for name in BY_GROUPS}}
+    return pd.DataFrame({"qid": list("123"), "query": "x"}), qrels, frames, options
+
+
+@pytest.mark.parametrize("batch_size", [1, 2])
+def test_the_best_of_a_group_is_that_of_all_batches(campaign_of_groups, batch_size) -> None:
+    topics, qrels, frames, options = campaign_of_groups
+
+    def values(**batches):
+        table = pt.relative.Experiment(
+            pipelines(frames), topics, qrels, [UniqueRel @ 2], perquery=True, **options, **batches
+        )
+        return table.set_index(["name", "qid"])["value"].to_dict()
+
+    whole = values()
+    assert whole["h1", "1"] == 1  # g1 shows the document, and is not the best of its group
+    assert values(batch_size=batch_size) == whole
+
+
+@pytest.mark.parametrize("group", [None, "h"])
+def test_batches_whose_means_choose_other_priors(campaign_of_groups, group) -> None:
+    topics, qrels, frames, options = campaign_of_groups
+    new = pt.Transformer.from_df(frames["h1"]) >> pt.apply.name(lambda row: "h1" if group is None else "new")
+
+    def values(context, **batches):
+        with context if group is None else context.evaluating(group=group):
+            table = pt.Experiment([new], topics, qrels, [UniqueRel @ 2], perquery=True, **batches)
+        return table.set_index("qid")["value"].to_dict()
+
+    whole = values(RunContext(frames, **options))
+    assert whole == {"1": 1, "2": 0, "3": 0}
+    message = (
+        r"make other runs the priors than those over other topics(.|\n)*batches(.|\n)*choose\(means, groups\)"
+    )
+    with pytest.raises(ValueError, match=message):
+        values(RunContext(frames, **options), batch_size=1)
+    if group is None:
+        chosen = RunContext(frames, priors={"h1": ["g2"], "g1": ["h1"], "g2": ["h1"]})
+        assert values(chosen, batch_size=1) == whole
+
+
+def test_batches_do_not_matter_to_a_newcomer_of_no_group(campaign_of_groups) -> None:
+    topics, qrels, _, options = campaign_of_groups
+    frame = pd.DataFrame({"qid": list("123"), "docno": list("bbb"), "score": 1.0})
+    with RunContext(campaign_of_groups[2], **options):
+        tables = [
+            pt.Experiment(
+                [pt.Transformer.from_df(frame)], topics, qrels, [UniqueRel @ 2], perquery=True, **batches
+            )
+            for batches in ({}, {"batch_size": 1})
+        ]
+    assert [t.sort_values("qid")["value"].tolist() for t in tables] == [[0, 1, 1]] * 2

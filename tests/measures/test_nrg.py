@@ -62,6 +62,7 @@ BASES = [
     ("NRG(gains={0:1,1:5,3:2})", {"gains": {0: 1, 1: 5, 3: 2}}),
     ("NRG(norm='ideal')", {"norm": "ideal"}),
     ("NRG(norm='ideal',gains={0:1,1:5,3:2})", {"norm": "ideal", "gains": {0: 1, 1: 5, 3: 2}}),
+    ("NRG(norm='whole')", {"norm": "whole"}),
     ("NRG(norm=None)", {"norm": None}),
     ("NRG(norm=None,base='RBP')", {"norm": None, "base": "RBP"}),
     ("NRG(base='P',norm='ideal')", {"base": "P", "norm": "ideal"}),

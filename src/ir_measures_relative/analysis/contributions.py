@@ -13,6 +13,7 @@ from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..judgments import Judgments
 from ..measures.declaration import RelativeMeasure, parse_measure
+from ..priors import group_of
 from ..scoring import check_campaign
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def explain(
     qrels: Qrels | None,
     measure: ir_measures.Measure | str = "NRG@10",
     query_id: str | None = None,
+    group: str | None = None,
 ) -> pd.DataFrame:
     """The documents behind a run's score.
 
@@ -37,6 +39,7 @@ def explain(
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         measure: NRG, UniqueRel, P_Rareness or AP_Rareness.
         query_id: one query; all if not given.
+        group: the group of a newcomer, as for :meth:`RunContext.evaluating`; else that of its column.
 
     Returns:
         a DataFrame with one row a document of the run's top k, in the order of its rankings:
@@ -63,14 +66,19 @@ def explain(
         if run not in context.runs:
             raise ValueError(f"explain({run!r}): the context holds no such run; its runs are {context.names}")
         rankings, member = context.runs[run], run
+        if group is not None:
+            raise ValueError(
+                f"group={group!r} goes with a newcomer; {run!r} is a run of the context, whose groups count"
+            )
     else:
         rankings, member = read_run(run), None
+        group = group_of(rankings, context, group)
     judged = context.judged(qrels)
     judgments = judged.judgments
     if query_id is not None and query_id not in judgments.query_code:
         raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(judgments.query_ids)}")
     check_campaign(judged)
-    comparison = Comparison(judged, rankings, member)
+    comparison = Comparison(judged, rankings, member, group=group)
     if query_id is not None:  # of all queries only the policy, which chooses the priors, may need to know
         comparison = _of_query(comparison, parsed, query_id)
         judged, judgments = comparison.judged, comparison.judgments

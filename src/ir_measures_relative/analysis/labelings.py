@@ -15,6 +15,7 @@ from ..comparison import Comparison, JudgedContext
 from ..ids import Ids
 from ..judgments import Judgments
 from ..messages import warn
+from ..priors import Watched
 
 # So many rows of rankings may hold unjudged documents before a measure must have a cutoff.
 _MOST_ROWS = 5_000_000
@@ -145,21 +146,9 @@ def _unjudged(judged: JudgedContext, cutoff: int | None) -> Judgments:
     return found.select(keep)
 
 
-class _Watched:
-    """A campaign that notes whether a policy asks for means, which the judgments decide."""
-
-    def __init__(self, judged: JudgedContext) -> None:
-        self.names, self.groups, self._judged = judged.names, judged.groups, judged
-        self.asked = False
-
-    def means(self, measure: Any) -> dict[str, float]:
-        self.asked = True
-        return self._judged.means(measure)
-
-
 def warn_of_judged_priors(judged: JudgedContext) -> None:
     """Warns where the judgments decide which runs are whose priors."""
-    campaign = _Watched(judged)
+    campaign = Watched(judged)
     for name in judged.names:
         judged.context.policy.priors_of(campaign, name)
     if campaign.asked:

@@ -67,11 +67,11 @@ def select_complementary(
         a DataFrame with one row a chosen run, in their order: ``name``; ``marginal``, the mean over queries of
         the measure given those before; ``cumulative``, the value of the runs so far; and ``bound``: no group of so
         many runs has a higher value. The last bound of an exact selection is the certificate that its group is the
-        best: it equals ``cumulative``, and lies above it only where the time ran out. NaN where none is known: with
-        base RR.
+        best: it equals ``cumulative``, and lies above it only where the time ran out. NaN where none is known: the
+        bound with base RR, and both with base ERR, by which what one document gives depends on the others.
 
     Raises:
-        ValueError: n out of range, a measure without priors, or ``method="exact"`` with base RR.
+        ValueError: n out of range, a measure without priors, or ``method="exact"`` with base RR or ERR.
 
     Example:
         >>> from ir_measures_relative import RunContext, UniqueRel, select_complementary

@@ -232,7 +232,7 @@ def _strings(ids: Ids) -> pyarrow.Array:
 def _without_rows(run: Rankings) -> Rankings:
     """What names a run, when its rows are let go."""
     nothing = object_array([])
-    return Rankings(nothing, nothing, np.empty(0), name=run.name, tag=run.tag)
+    return Rankings(nothing, nothing, np.empty(0), name=run.name, tag=run.tag, group=run.group)
 
 
 def _check_arrow() -> None:

@@ -16,7 +16,7 @@ from .. import __version__
 from ..measures.declaration import parse_measure, registered
 from ..messages import is_text
 from ..priors import NAMED
-from . import comparisons, page, unjudged
+from . import cited, comparisons, page, unjudged
 from .output import DEFAULT_PLACES, PROG, say
 
 
@@ -40,7 +40,9 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = _Parser(
         prog=PROG,
         usage=f"{PROG} QRELS RUN MEASURE… --prior RUN [--prior RUN …] [--reference RUN] [options]\n"
-        f"       {PROG} QRELS FOLDER MEASURE… [--priors POLICY] [--groups CSV] [--plot FILE] [--report FILE] [options]",
+        f"       {PROG} QRELS FOLDER MEASURE… [--priors POLICY] [--groups CSV] [--plot FILE] [--report FILE] "
+        "[options]\n"
+        f"       {PROG} --cite MEASURE…",
         description="Scores a run relative to other runs, or every run of a folder relative to the others.",
         epilog=_epilog(),
         formatter_class=_Help,
@@ -110,6 +112,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     page.add_argument(folder)
     unjudged.add_flags(parser)
     comparisons.add_arguments(parser, folder)
+    cited.add_arguments(parser, split_measures)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     args = parser.parse_intermixed_args(arguments)
     args.is_folder = os.path.isdir(args.run) or (not os.path.exists(args.run) and glob.has_magic(args.run))

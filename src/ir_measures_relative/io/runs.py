@@ -39,9 +39,9 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
     """Any run as :class:`Rankings`.
 
     Args:
-        run: a dict of dict, an iterable of ``ScoredDoc``, a DataFrame (ir_measures' or PyTerrier's columns; a
-            ``name`` column that holds one value becomes the tag), or the path of a file: TREC's format, plain, .gz,
-            .bz2 or .xz, or Parquet with the columns of a DataFrame.
+        run: a dict of dict, an iterable of ``ScoredDoc``, a DataFrame (ir_measures' or PyTerrier's columns; where the
+            column ``name`` holds one value it becomes the tag, and so ``group`` the group), or the path of a file:
+            TREC's format, plain, .gz, .bz2 or .xz, or Parquet with the columns of a DataFrame.
         name: what messages call it.
 
     Raises:
@@ -123,6 +123,7 @@ def _from_frame(frame: Any, name: str) -> Rankings:
         scores_of(score_column, queries, docs, name),
         name=name,
         tag=single_value(frame, "name"),
+        group=single_value(frame, "group"),
         owner=owner,
     )
 

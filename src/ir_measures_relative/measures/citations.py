@@ -6,7 +6,6 @@ import inspect
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from importlib.resources import files
 
 import ir_measures
 
@@ -24,6 +23,8 @@ def citations(measures: Iterable[ir_measures.Measure]) -> list[str]:
 @lru_cache(maxsize=1)
 def _entries() -> list[tuple[str, str]]:
     """The title and the text of each entry of the file, in its order."""
+    from importlib.resources import files  # which --help does without
+
     text = files(__package__).joinpath("CITATIONS.bib").read_text(encoding="utf-8")
     entries = [entry.strip() for entry in re.split(r"\n(?=@)", text) if entry.strip().startswith("@")]
     return [(_title(entry), entry) for entry in entries]

@@ -48,3 +48,9 @@ def gain_of(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> FloatArr
             "labels with gains=, or use dcg='log2'"
         )
     return np.ldexp(1.0, label.astype(np.int64)) - 1.0
+
+
+def chance_to_satisfy(grade: IntArray, max_grade: int) -> FloatArray:
+    """``θ = (2^grade - 1) / 2^max_grade`` of each document, in [0, 1); 0 for a grade below 1."""
+    result: FloatArray = np.ldexp(np.ldexp(1.0, np.maximum(grade, 0)) - 1.0, -max_grade)
+    return result

@@ -1,7 +1,7 @@
 """Preferences between two rankings: lexiprecision (best case), lexirecall (worst case), RPP (average case).
 
 Diaz, "Best-Case Retrieval Evaluation: Improving the Sensitivity of Reciprocal Rank with Lexicographic
-Precision", 2023; Diaz and Mitra, "Recall, Robustness, and Lexicographic Evaluation", 2023; Diaz and
+Precision", 2023; Diaz, Ekstrand and Mitra, "Recall, Robustness, and Lexicographic Evaluation", 2025; Diaz and
 Ferraro, "Offline Retrieval Evaluation Without Evaluation Metrics", SIGIR 2022.
 
 All see a ranking as the reciprocal ranks RR_1 ≥ … ≥ RR_m of its m relevant documents, best first, 0 for
@@ -188,7 +188,7 @@ class _sgnLR(_Preference):
     worst is higher, then the second worst, and so on. Range {-1, 0, 1}; antisymmetric, transitive for one
     query. It needs deep rankings, and judgments that know the documents down there.
 
-    Source: Diaz and Mitra, "Recall, Robustness, and Lexicographic Evaluation", 2023.
+    Source: Diaz, Ekstrand and Mitra, "Recall, Robustness, and Lexicographic Evaluation", 2025 (first 2023).
 
     Example:
         >>> import ir_measures

@@ -13,9 +13,10 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
 from . import parameters
+from .cascade import NotReached, chance_to_reach
 from .coverage import Coverage
 from .declaration import Contributions, RelativeMeasure, register
-from .gains import discount, gain_of, ideal_dcg, persistence, reciprocal
+from .gains import chance_to_satisfy, discount, gain_of, ideal_dcg, persistence, reciprocal
 from .parameters import Param
 
 if TYPE_CHECKING:
@@ -37,12 +38,14 @@ class Base:
 
     Attributes:
         seen: the chance that a searcher looks at a position (Eq. 1), from positions and the persistence p; 0 for
-            position 0, not retrieved.
-        normalizer: N of Eq. 4 for each query, from the residual gains (or with norm='ideal' from those that there
-            were before any prior), the cutoff and p; None where the value is the largest term, and not the sum of all.
-        graded: whether a document gains by its label, or by being relevant.
+            position 0, not retrieved. For a cascade, what it is worth to be satisfied there.
+        normalizer: N of Eq. 4 for each query, from the gains and the depth that ``norm`` says, and p; None where the
+            value is the largest term, and not the sum of all, and for a cascade, which has no N.
+        graded: whether a document gains by its label as ``dcg`` and ``gains`` say, or by being relevant.
         needs_cutoff: whether it is nothing without ``@k``.
         has_p: whether it has a persistence.
+        cascade: whether the gain is the chance that a document satisfies the searcher, who leaves then; so that a
+            document is seen if none above it satisfies.
     """
 
     seen: Callable[[IntArray, float], FloatArray]
@@ -50,6 +53,7 @@ class Base:
     graded: bool = False
     needs_cutoff: bool = False
     has_p: bool = False
+    cascade: bool = False
 
 
 #: What NRG extends. A new base is an entry here.
@@ -70,6 +74,7 @@ BASES = {
         normalizer=lambda residual, cutoff, p: np.full(residual.n_queries, 1.0 / (1.0 - p)),
         has_p=True,
     ),
+    "ERR": Base(seen=lambda position, p: reciprocal(position), normalizer=None, cascade=True),
 }
 
 
@@ -84,10 +89,18 @@ class Unseen:
         return 1.0 - BASES[self.base].seen(position, self.p)
 
 
-#: The gains that N is computed from, from all gains and the residual ones; None is N = 1.
-NORMS: dict[str | None, Callable[[Residual, Residual], Residual] | None] = {
-    "residual": lambda full, residual: residual,
-    "ideal": lambda full, residual: full,
+class Norm(NamedTuple):
+    """What N is computed from."""
+
+    residual: bool  #: the residual gains, or those before any prior
+    at_cutoff: bool  #: of as many documents as the rankings are cut off at, or of all judged ones
+
+
+#: What N is computed from; None is N = 1.
+NORMS: dict[str | None, Norm | None] = {
+    "residual": Norm(residual=True, at_cutoff=True),
+    "ideal": Norm(residual=False, at_cutoff=True),
+    "whole": Norm(residual=True, at_cutoff=False),
     None: None,
 }
 
@@ -106,16 +119,18 @@ def normalized_residual_gain(
         residual: the gain of every judged document, times the product over the priors j of 1 - seen(pos_j(d)).
         position: its 1-based position in the evaluated ranking, 0 if it is not in the top ``cutoff``.
         base: a key of :data:`BASES`.
-        cutoff: the depth k; None for the whole ranking.
+        cutoff: the depth that N is computed to; None for all documents.
         p: the persistence of RBP.
         ideal: the gains that N is computed from, by :data:`NORMS`; N is 1 if not given.
     """
     model = BASES[base]
-    weighted = residual.gain * model.seen(position, p)
-    if model.normalizer is None:
-        return max_by_query(weighted, residual.query, residual.n_queries)
-    total = sum_by_query(weighted, residual.query, residual.n_queries)
-    return total if ideal is None else ratio(total, model.normalizer(ideal, cutoff, p))
+    terms = _terms(residual, position, model, p)
+    if model.normalizer is None and not model.cascade:
+        return max_by_query(terms, residual.query, residual.n_queries)
+    total = sum_by_query(terms, residual.query, residual.n_queries)
+    if model.normalizer is None or ideal is None:
+        return total
+    return ratio(total, model.normalizer(ideal, cutoff, p))
 
 
 def residual_shares(
@@ -131,27 +146,45 @@ def residual_shares(
     Where the value is the largest term, the first of the documents that reach it has it all.
     """
     model, query = BASES[base], residual.query
-    weighted = residual.gain * model.seen(position, p)
+    terms = _terms(residual, position, model, p)
     if model.normalizer is not None:
-        return weighted if ideal is None else ratio(weighted, model.normalizer(ideal, cutoff, p)[query])
-    order = np.lexsort((position, -weighted, query))
+        return terms if ideal is None else ratio(terms, model.normalizer(ideal, cutoff, p)[query])
+    if model.cascade:
+        return terms
+    order = np.lexsort((position, -terms, query))
     first = np.zeros(len(query), dtype=bool)
     first[order[rank_within(query[order]) == 1]] = True
-    return np.where(first, weighted, 0.0)
+    return np.where(first, terms, 0.0)
+
+
+def _terms(residual: Residual, position: IntArray, model: Base, p: float) -> FloatArray:
+    """``G(d|R) · seen(pos(d))`` of each document; of a cascade, times the chance that none above it satisfies."""
+    terms: FloatArray = residual.gain * model.seen(position, p)
+    if model.cascade:
+        terms = terms * chance_to_reach(position, *residual)
+    return terms
 
 
 def judged_gains(
-    judgments: Judgments, base: Base, rel: int, dcg: str, gains: dict[int, int] | None
+    judgments: Judgments,
+    base: Base,
+    rel: int,
+    dcg: str,
+    gains: dict[int, int] | None,
+    max_grade: int = 4,
 ) -> tuple[Judgments, FloatArray]:
     """The judged documents that may gain, and the gain G(d) of each."""
     docs = judgments if gains and min(gains) <= 0 else judgments.relevant
     if base.graded:
         return docs, gain_of(docs.grade, dcg, gains)
+    if base.cascade:
+        return docs, chance_to_satisfy(docs.grade, max_grade)
     return docs, (docs.grade >= rel).astype(np.float64)
 
 
 _GRADED = tuple(name for name, base in BASES.items() if base.graded)
-_BINARY = tuple(name for name, base in BASES.items() if not base.graded)
+_CASCADES = tuple(name for name, base in BASES.items() if base.cascade)
+_BINARY = tuple(name for name in BASES if name not in _GRADED + _CASCADES)
 
 
 class _NRG(RelativeMeasure):
@@ -164,7 +197,11 @@ class _NRG(RelativeMeasure):
     - nDCG: seen(i) = 1/log2(i + 1), N the ideal DCG@k of the *residual* gains (0/0 is 0);
     - P: seen(i) = 1, N = k, binary gain;
     - RBP: seen(i) = p^(i - 1), N = 1/(1 - p), binary gain;
-    - RR: seen(i) = 1/i, binary gain, and the maximum over i instead of the sum: reciprocal rank without priors.
+    - RR: seen(i) = 1/i, binary gain, and the maximum over i instead of the sum: reciprocal rank without priors;
+    - ERR: a cascade. A document satisfies a searcher with chance ``G(d) = (2^grade - 1) / 2^max_grade``, who leaves
+      then, so prior j shows d with chance ``seen_j(d) = Π (1 - G)`` over the documents above d there (the unjudged
+      satisfy nobody), 0 outside its top k. Then ``G(d|R) = G(d) · Π_j (1 - seen_j(d))``, and the value is
+      ``Σ_{i≤k} (1/i) · G(d_i|R) · Π_{l<i} (1 - G(d_l|R))``.
 
     Range [0, 1]; without priors it is the base measure. With base nDCG a ranking may score higher than its nDCG:
     the ideal falls too, so the value says how much of what is *left* to find was found.
@@ -173,9 +210,21 @@ class _NRG(RelativeMeasure):
     is then what the ranking adds on the scale of the base measure, never above it. Against all others it is the
     marginal contribution ``v(all) - v(all without it)`` of the game that :class:`Shapley` shares out, and in the order
     of a history the values sum to v(all), which is what the comparison of systems by what they add asks for.
-    ``norm=None`` is N = 1, so that the range with base nDCG is that of DCG. P and RBP have one N; RR has none.
+    ``norm=None`` is N = 1, so that the range with base nDCG is that of DCG. P and RBP have one N; RR and ERR have none.
+    ``norm='whole'``, with base nDCG alone, is the residual ideal of all judged documents, however deep, as the program
+    computes it that the paper's authors released: never above the default, and as a rule well below 1 even for the
+    best ranking of k.
 
-    Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, Eqs. 1-4.
+    Of the searcher of base ERR it is assumed that sessions are independent (one whom a prior satisfied comes back, and
+    may look for more in the next), and that what was seen is independent from document to document; one who went
+    through the priors has seen the upper documents of each together. Of a document that was seen and did not satisfy
+    nothing more is expected. ``max_grade`` is 4 if not given, as ir_measures' ERR has it, whatever the collection's
+    highest grade is: with binary labels a relevant document then satisfies one searcher in 16, nearly everybody
+    reads all of the priors, and little is left; ``max_grade=1`` makes it one in two.
+
+    Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, Eqs. 1-4;
+    base ERR, which its App. A leaves to future work, with the cascade of Chapelle et al., "Expected Reciprocal Rank
+    for Graded Relevance", CIKM 2009.
 
     Example, from the paper's Table 1:
 
@@ -209,7 +258,8 @@ class _NRG(RelativeMeasure):
         ),
         "norm": Param(
             str,
-            "what N is computed from: the residual gains (Eq. 4), or the gains before any prior; None is N = 1",
+            "what N is computed from: the residual gains (Eq. 4), the gains before any prior ('ideal'), or the "
+            "residual gains of all judged documents, however deep ('whole'); None is N = 1",
             default="residual",
             choices=tuple(NORMS),
             bases=tuple(name for name, base in BASES.items() if base.normalizer is not None),
@@ -218,6 +268,14 @@ class _NRG(RelativeMeasure):
         "dcg": parameters.dcg(bases=_GRADED),
         "gains": parameters.gains(bases=_GRADED),
         "rel": parameters.rel(bases=_BINARY),
+        "max_grade": Param(
+            int,
+            "the highest grade that a document may have, whose gain is (2^max_grade - 1) / 2^max_grade",
+            default=4,  # gdeval's
+            test=lambda g: 1 <= g <= 1000,
+            allowed="a whole number from 1 to 1000",
+            bases=_CASCADES,
+        ),
         "p": parameters.persistence(bases=tuple(name for name, base in BASES.items() if base.has_p)),
         "judged_only": parameters.judged_only(),
     }
@@ -231,45 +289,76 @@ class _NRG(RelativeMeasure):
         name = self.get("base")
         if BASES[name].needs_cutoff and self.get("cutoff") is None:
             raise ValueError(f"NRG(base={name!r}) needs a cutoff: write NRG(base={name!r})@10")
+        if self.get("norm") == "whole" and not BASES[name].graded:
+            raise ValueError(
+                f"{self!r}: norm='whole' goes with base {', '.join(map(repr, _GRADED))}, not {name!r}"
+            )
 
     def score(self, comparison: Comparison) -> FloatArray:
         """NRG of each query."""
         _, residual, position, ideal = self._arrays(comparison)
-        name, cutoff, p = map(self.get, ("base", "cutoff", "p"))
-        return normalized_residual_gain(residual, position, name, cutoff, p, ideal)
+        return normalized_residual_gain(
+            residual, position, self.get("base"), self.depth_of_ideal, self.get("p"), ideal
+        )
 
     def contributions(self, comparison: Comparison) -> Contributions:
         """The residual gain of each document, and what it adds to the value of its query."""
         docs, residual, position, ideal = self._arrays(comparison)
-        name, cutoff, p = map(self.get, ("base", "cutoff", "p"))
-        share = residual_shares(residual, position, name, cutoff, p, ideal)
+        share = residual_shares(
+            residual, position, self.get("base"), self.depth_of_ideal, self.get("p"), ideal
+        )
         return Contributions(docs, residual.gain, share)
 
-    def coverage(self, judged: JudgedContext) -> Coverage:
-        """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None."""
+    def coverage(self, judged: JudgedContext) -> Coverage | None:
+        """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None.
+
+        None for a cascade, in which what one document gives depends on the others.
+        """
         name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
         base = BASES[name]
-        docs, gain = judged_gains(judged.judgments, base, *map(self.get, ("rel", "dcg", "gains")))
+        if base.cascade:
+            return None
+        docs, gain = self._gains(judged.judgments)
         seen = base.seen(judged.positions_of_runs(docs, cutoff, judged_only), p)
         weight = gain / max(docs.n_queries, 1)
         if base.normalizer is None:
             return Coverage(seen, weight, query=docs.query)
         if self.get("norm") is not None:
-            norm = base.normalizer(Residual(gain, docs.query, docs.n_queries), cutoff, p)
+            norm = base.normalizer(Residual(gain, docs.query, docs.n_queries), self.depth_of_ideal, p)
             weight = ratio(weight, norm[docs.query])
         return Coverage(seen, weight)
 
+    @property
+    def depth_of_ideal(self) -> int | None:
+        """How many documents N is computed from; None for all that are judged."""
+        norm = NORMS[self.get("norm")]
+        depth: int | None = None if norm is not None and not norm.at_cutoff else self.get("cutoff")
+        return depth
+
+    def _gains(self, judgments: Judgments) -> tuple[Judgments, FloatArray]:
+        """The judged documents that may gain, and the gain of each."""
+        base, max_grade = BASES[self.get("base")], self.get("max_grade")
+        highest = int(judgments.grade.max(initial=0))
+        if base.cascade and highest > max_grade:
+            raise ValueError(
+                f"{self!r}: the qrels hold the grade {highest}; max_grade, {max_grade} here, must be at least that"
+            )
+        return judged_gains(judgments, base, *map(self.get, ("rel", "dcg", "gains", "max_grade")))
+
     def _arrays(self, comparison: Comparison) -> tuple[Judgments, Residual, IntArray, Residual | None]:
         """The judged documents that may gain, their residual gains, their positions, and the gains that N is of."""
-        name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
-        docs, gain = judged_gains(comparison.judgments, BASES[name], *map(self.get, ("rel", "dcg", "gains")))
+        name, cutoff, judged_only = map(self.get, ("base", "cutoff", "judged_only"))
+        docs, gain = self._gains(comparison.judgments)
+        unseen = (
+            NotReached(docs, self.get("max_grade")) if BASES[name].cascade else Unseen(name, self.get("p"))
+        )
         survival = comparison.prior_product(
-            Unseen(name, p), docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
+            unseen, docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
         )
         residual = Residual(gain * survival, docs.query, docs.n_queries)
         norm = NORMS[self.get("norm")]
-        ideal = None if norm is None else norm(residual._replace(gain=gain), residual)
-        return docs, residual, comparison.positions(docs, cutoff, judged_only), ideal
+        ideal = residual if norm is not None and norm.residual else residual._replace(gain=gain)
+        return docs, residual, comparison.positions(docs, cutoff, judged_only), ideal if norm else None
 
 
 class _UniqueRel(RelativeMeasure):

@@ -23,7 +23,7 @@ from ..context import RunContext
 from ..io.qrels import qrels_columns
 from ..measures.declaration import is_relative, parse_measure
 from ..messages import kind_of
-from ..priors import Policy
+from ..priors import Policy, chosen_by_means
 from ..reporting import check_target, write
 from .baseline import without_invalid
 from .bounded import check_plain, named, of_topics, with_bounds
@@ -91,7 +91,10 @@ def experiment(
     if "mrt" not in metrics:
         times = {}
     short_times = rounded(times, options.get("round"))
-    with saved.staging(second, short_times) as second, context:
+    evaluated = (
+        _with_priors_of_the_whole(context, qrels, topics, options) if "batch_size" in options else context
+    )
+    with saved.staging(second, short_times) as second, evaluated:
         result = pt.Experiment(
             replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
         )
@@ -104,6 +107,24 @@ def experiment(
     if report is not None:
         _write_report(report, context, of_topics(qrels, topics, options), topics, named(metrics, asked), runs)
     return result
+
+
+def _with_priors_of_the_whole(
+    context: RunContext, qrels: Any, topics: Any, options: Mapping[str, Any]
+) -> RunContext:
+    """The context for batches: where a policy goes by means, those over a batch are not the experiment's."""
+    judged = context.judged_columns(qrels_columns(of_topics(qrels, topics, options)))
+    priors = chosen_by_means(context.policy, judged)
+    if priors is None:
+        return context
+    return RunContext(
+        context.runs,
+        priors=priors,
+        reference=context.reference,
+        groups=context.groups,
+        num_docs=context.num_docs,
+        grades=context.grades,
+    )
 
 
 def _write_report(

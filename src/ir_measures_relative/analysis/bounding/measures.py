@@ -12,7 +12,7 @@ from ...arrays import BoolArray, FloatArray, IntArray
 from ...comparison import Comparison, JudgedContext
 from ...judgments import Judgments
 from ...measures.declaration import RelativeMeasure, is_relative
-from ...measures.gains import discount, gain_of, persistence, reciprocal
+from ...measures.gains import chance_to_satisfy, discount, gain_of, persistence, reciprocal
 from ...measures.nrg import Unseen
 from ...measures.parameters import MISSING
 from ...measures.rareness import rareness_weights
@@ -29,6 +29,7 @@ from .normalized import Normalized
 from .precisions import Precisions
 from .preferences import Preferences
 from .residual import Residual
+from .residual_cascade import ResidualCascade
 
 #: Makes the model of a measure on the documents of a campaign.
 Maker: TypeAlias = Callable[[ir_measures.Measure, OpenDocuments], Model]
@@ -213,7 +214,21 @@ def _nrg_ndcg(measure: RelativeMeasure, open_docs: OpenDocuments) -> Model:
         return Additive(open_docs, seen * survival, gain, levels[0], levels[-1])
     if measure.get("norm") == "ideal":
         return Normalized(open_docs, seen * survival, gain, levels, open_docs.cutoff)
-    return Residual(open_docs, survival, seen, gain, levels)
+    return Residual(open_docs, survival, seen, gain, levels, measure.depth_of_ideal)
+
+
+def _nrg_err(measure: RelativeMeasure, open_docs: OpenDocuments) -> Model:
+    max_grade, judged_only = measure.get("max_grade"), measure.get("judged_only")
+    highest = max(int(open_docs.labels(judged_only)[-1]), int(open_docs.docs.grade.max(initial=0)))
+    if highest > max_grade:
+        raise ValueError(
+            f"{measure}: documents may have the grade {highest}; max_grade must be at least that"
+        )
+    priors = [
+        open_docs.comparison(i).priors(measure.get("prior")) for i in range(len(open_docs.judged.names))
+    ]
+    theta = chance_to_satisfy(np.append(open_docs.docs.grade, highest), max_grade)
+    return ResidualCascade(open_docs, open_docs.positions(judged_only), priors, theta[:-1], float(theta[-1]))
 
 
 def _shapley(measure: RelativeMeasure, open_docs: OpenDocuments) -> Model:
@@ -336,6 +351,7 @@ MODELS: dict[tuple[str, str | None], Maker] = {
     ("NRG", "P"): _binary(_of_nrg_p),
     ("NRG", "RBP"): _binary(_of_nrg_rbp),
     ("NRG", "RR"): _nrg_rr,
+    ("NRG", "ERR"): _nrg_err,
     ("P_Rareness", None): _binary(_of_p_rareness),
     ("Shapley", None): _shapley,
 }

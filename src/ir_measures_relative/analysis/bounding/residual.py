@@ -51,6 +51,7 @@ class Residual(Model):
         seen: the chance that a searcher looks at each document, in every run.
         gain: of every judged document.
         levels: the gains that a label can give, ascending.
+        cutoff: how many documents the ideal has; None for all.
     """
 
     def __init__(
@@ -60,8 +61,10 @@ class Residual(Model):
         seen: FloatArray,
         gain: FloatArray,
         levels: FloatArray,
+        cutoff: int | None,
     ) -> None:
         super().__init__(open_docs)
+        self.cutoff = cutoff
         self.gain = np.where(self.open, 0.0, gain)
         self.levels = levels
         self.survival = survival
@@ -72,10 +75,6 @@ class Residual(Model):
         self.top = top[self.columns]
         self.forced = ~self.open[self.columns]
         self._one: Interval | None = None
-
-    @property
-    def cutoff(self) -> int | None:
-        return self.open_docs.cutoff
 
     def value(self) -> FloatArray:
         found = self.open_docs.sums(self.weight * self.gain, ~self.open)

@@ -172,12 +172,6 @@ def expected_reciprocal_rank(ranking: Ranking) -> FloatArray:
     return row_sums(reached[:, :-1] * theta * rank)
 
 
-def chance_to_satisfy(grade: IntArray, max_grade: int) -> FloatArray:
-    """``θ = (2^grade - 1)/2^max_grade`` of each document, in [0, 1); 0 for a grade below 1."""
-    result: FloatArray = np.ldexp(np.ldexp(1.0, np.maximum(grade, 0)) - 1.0, -max_grade)
-    return result
-
-
 def _found(ranking: Ranking) -> FloatArray:
     """The number of relevant documents in the top k."""
     found = (ranking.gain > 0) & (ranking.position > 0)

@@ -13,9 +13,9 @@ import numpy as np
 from ...arrays import FloatArray, IntArray, ratio
 from .. import parameters
 from ..declaration import RelativeMeasure, register
-from ..gains import gain_of
+from ..gains import chance_to_satisfy, gain_of
 from ..parameters import Param
-from .bases import BASES, Base, Pool, Ranking, Settings, bases_with, chance_to_satisfy
+from .bases import BASES, Base, Pool, Ranking, Settings, bases_with
 
 if TYPE_CHECKING:
     from ...comparison import Comparison

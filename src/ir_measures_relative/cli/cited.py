@@ -1,0 +1,61 @@
+"""``--cite``: the papers behind measures, as BibTeX."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import ir_measures
+
+from ..measures.citations import citations
+from ..measures.declaration import is_relative, nearest_name, registered
+
+
+class Cite(argparse.Action):
+    """Prints the entries, and leaves, as ``--help`` does: nothing else is asked for."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option: Any = None
+    ) -> None:
+        print("\n\n".join(entries(itertools.chain.from_iterable(values))))
+        parser.exit()
+
+
+def add_arguments(parser: argparse.ArgumentParser, split: Callable[[str], list[str]]) -> None:
+    """Adds the flag; ``split`` finds the measures in an argument."""
+    parser.add_argument(
+        "--cite",
+        action=Cite,
+        nargs="+",
+        type=split,
+        metavar="MEASURE",
+        help="prints the papers behind measures of this package as BibTeX, and nothing else; 'all' for every measure",
+    )
+
+
+def entries(texts: Iterable[str]) -> list[str]:
+    """The entries of the measures that are named, each once, in the order of the file.
+
+    Args:
+        texts: names, or measure strings, whose parameters do not matter; or ``all``.
+
+    Raises:
+        ValueError: no name, or one that is none of this package's measures.
+    """
+    names = [found[0] for text in texts if (found := re.match(r"\w*", text))]
+    known, ours = ir_measures.measures.registry, registered()
+    if not names:
+        raise ValueError("--cite names no measure; give one such as NRG, or all")
+    for name in names:
+        if name != "all" and name not in known:
+            nearest = nearest_name(name, list(ours))
+            raise ValueError(f"--cite: no measure is called {name!r}; the nearest is {nearest!r}")
+        if name != "all" and not is_relative(known[name]):
+            raise ValueError(
+                f"--cite: {name} is a measure of ir_measures, whose documentation names its paper; give one of "
+                f"{', '.join(ours)}, or all"
+            )
+    return citations(ours.values() if "all" in names else [known[name] for name in names])

@@ -1,0 +1,49 @@
+"""``--cite``: BibTeX on the command line."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from command_line import error, output
+from ir_measures_relative.cli.cited import entries
+from ir_measures_relative.measures.citations import citations
+from ir_measures_relative.measures.declaration import registered
+
+
+@pytest.mark.parametrize("name", sorted(registered()))
+def test_a_measure_by_name_or_with_parameters(name: str) -> None:
+    expected = citations([registered()[name]])
+    assert entries([name]) == entries([f"{name}@10"]) == entries([f"{name}(base='x')@3"]) == expected != []
+
+
+def test_several_and_all() -> None:
+    assert entries(["all"]) == citations(registered().values())
+    both = entries(["UniqueRel", "TaSC", "NRG"])
+    assert len(both) == len(set(both)) and set(both) == set(entries(["NRG"])) | set(entries(["TaSC"]))
+
+
+def test_as_a_command() -> None:
+    assert output("--cite", "all") == "\n\n".join(entries(["all"])) + "\n"
+    text = output("--cite", "TaSC(base='nDCG(rel=1)@10') NRG", "rrLP")
+    assert text == "\n\n".join(entries(["TaSC", "NRG", "rrLP"])) + "\n"
+    assert output("--cite", "MED", "--places", "2").startswith("@")
+    keys = re.findall(r"^@\w+\{(\w+),$", text, re.MULTILINE)
+    assert keys[0] == "nrg2024" and len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["NGR"], "--cite: no measure is called 'NGR'; the nearest is 'NRG'"),
+        (
+            ["NRG", "nDCG@10"],
+            "--cite: nDCG is a measure of ir_measures, whose documentation names its paper; give",
+        ),
+        ([" "], "--cite names no measure; give one such as NRG, or all"),
+        ([], "argument --cite: expected at least one argument; see ir_measures_relative --help"),
+    ],
+)
+def test_wrong(arguments: list[str], message: str) -> None:
+    assert message in error("--cite", *arguments)

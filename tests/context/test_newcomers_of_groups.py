@@ -1,0 +1,200 @@
+"""A newcomer of a group: the protocol of BestOfOtherGroups for a run that is not in the context."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from typing import Any
+
+import ir_measures
+import pandas as pd
+import pyterrier as pt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import P, nDCG
+
+from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, Shapley, UniqueRel, explain
+from ir_measures_relative.priors import PriorPolicy
+from random_campaigns import Labels, Run, contexts, qrels, runs
+from scored import assume_common
+
+QRELS = {"q": {d: 1 for d in "ABCDEF"}}
+
+
+def as_run(docs: str) -> Run:
+    return {"q": {d: -float(i) for i, d in enumerate(docs)}}
+
+
+# The best of g is g1, of h h1, of i i1.
+RUNS = {n: as_run(d) for n, d in {"g1": "ABX", "g2": "CXY", "h1": "BDX", "h2": "EXY", "i1": "DXF"}.items()}
+GROUPS = {n: n[0] for n in RUNS}
+CONTEXT = RunContext(RUNS, priors=BestOfOtherGroups(by=P @ 3), groups=GROUPS)
+NEW = as_run("ABCDE")
+U = UniqueRel @ 5
+
+
+def value(group: str | None, run: Any = NEW, measure: Any = U, context: RunContext = CONTEXT) -> float:
+    if group is None:
+        with context:
+            return float(measure.calc_aggregate(QRELS, run))
+    with context.evaluating(group=group):
+        return float(measure.calc_aggregate(QRELS, run))
+
+
+def test_its_priors_are_the_best_runs_of_the_other_groups() -> None:
+    assert value(None) == 0  # every run
+    assert value("g") == len("ACE")
+    assert value("h") == len("CE")
+    assert value("i") == len("CE")
+    assert value("new") == len("CE")
+
+
+@settings(max_examples=20)
+@given(context=contexts.filter(lambda runs: len(runs) > 1), run=runs, labels=qrels, data=st.data())
+def test_as_if_it_were_a_member_that_is_not_the_best_of_its_group(
+    context: dict[str, Run], run: Run, labels: Labels, data: st.DataObject
+) -> None:
+    """A member's own group does not count either, so joining the context changes no prior of its own."""
+    for other in (run, *context.values()):
+        assume_common(other, labels)
+    groups = {name: data.draw(st.sampled_from("gh")) for name in context}
+    group = data.draw(st.sampled_from(["g", "h", "other"]))
+    policy = BestOfOtherGroups(by=P @ 2)
+    measures = [NRG @ 3, NRG(base="ERR") @ 3, U]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        joined = RunContext({**context, "new": run}, priors=policy, groups={**groups, "new": group})
+        table = joined.evaluate(labels, measures, perquery=True)
+        expected = {(r.query_id, r.measure): r.value for r in table.itertuples() if r.name == "new"}
+        with RunContext(context, priors=policy, groups=groups).evaluating(group=group):
+            found = {
+                (m.query_id, str(m.measure)): m.value for m in ir_measures.iter_calc(measures, labels, run)
+            }
+    assert found == pytest.approx(expected, abs=1e-15)
+
+
+def test_a_group_column_says_the_same() -> None:
+    frame = pd.DataFrame({"qid": "q", "docno": list("ABCDE"), "score": [5.0, 4, 3, 2, 1]})
+    for group in ("g", "h", "new"):
+        assert value(None, frame.assign(group=group)) == value(group)
+    assert value(None, frame.assign(group=["g", "g", "h", "h", "h"])) == value(None)  # not one value
+    assert value("h", frame.assign(group="g")) == value("h")  # what is said goes first
+    plain = RunContext(RUNS, groups=GROUPS)
+    assert value(None, frame.assign(group="g"), context=plain) == 0  # the policy asks no group
+
+
+def test_pipelines_of_newcomers_in_pt_experiment() -> None:
+    frame = pd.DataFrame({"qid": "q", "docno": list("ABCDE"), "score": [5.0, 4, 3, 2, 1]})
+    labels = pd.DataFrame({"qid": "q", "docno": list("ABCDEF"), "label": 1})
+    topics = pd.DataFrame({"qid": ["q"], "query": ["x"]})
+    pipelines = [pt.Transformer.from_df(frame) >> pt.apply.group(lambda row, g=g: g) for g in "gh"]
+    with CONTEXT:
+        table = pt.Experiment([*pipelines, frame], topics, labels, [U, nDCG @ 5])
+    assert table[str(U)].tolist() == [3, 2, 0]
+    with CONTEXT.evaluating(group="g"):
+        assert pt.Experiment([frame], topics, labels, [U])[str(U)].tolist() == [3]
+
+
+def test_explain_takes_a_group() -> None:
+    for table in (explain(CONTEXT, NEW, QRELS, U, group="g"), CONTEXT.explain(NEW, QRELS, U, "q", group="g")):
+        assert [c for c in table.columns if c.startswith("position in")] == [
+            "position in h1",
+            "position in i1",
+        ]
+        assert table["contribution"].sum() == 3
+    with pytest.raises(ValueError, match="group='g' goes with a newcomer; 'g1' is a run of the context"):
+        CONTEXT.explain("g1", QRELS, U, group="g")
+    with pytest.raises(ValueError, match="priors of this context do not go by groups"):
+        RunContext(RUNS, groups=GROUPS).explain(NEW, QRELS, U, group="g")
+
+
+def test_it_counts_when_scoring_and_when_creating_and_is_not_forgotten() -> None:
+    with CONTEXT.evaluating(group="g"):
+        evaluator = ir_measures.evaluator([U], QRELS)
+        with CONTEXT:
+            assert U.calc_aggregate(QRELS, NEW) == 3
+    for one in (evaluator, pickle.loads(pickle.dumps(evaluator)), copy.deepcopy(evaluator)):
+        assert one.calc_aggregate(NEW)[U] == 3
+    with CONTEXT:
+        evaluator = ir_measures.evaluator([U], QRELS)
+        with CONTEXT.evaluating(group="h"):
+            assert evaluator.calc_aggregate(NEW)[U] == 2
+        with CONTEXT.evaluating("g1"):
+            assert evaluator.calc_aggregate(RUNS["g1"])[U] == 1
+        assert evaluator.calc_aggregate(NEW)[U] == 0
+
+
+def test_what_is_relative_to_all_systems_or_to_chosen_priors_does_not_ask() -> None:
+    for measure in (Shapley @ 5, UniqueRel(prior="h2") @ 5):
+        assert value("g", measure=measure) == value(None, measure=measure)
+
+
+@pytest.mark.parametrize("priors", ["others", "earlier", ["g1"], {n: [] for n in RUNS}], ids=str)
+def test_a_policy_without_groups_refuses_one(priors: Any) -> None:
+    context = RunContext(RUNS, priors=priors, groups=GROUPS)
+    with (
+        pytest.raises(
+            ValueError, match=r"group='g': the priors of this context do not go by groups; leave group"
+        ),
+        context.evaluating(group="g"),
+    ):
+        pass
+
+
+def test_what_else_is_refused() -> None:
+    for arguments in ({}, {"name": "g1", "group": "g"}):
+        with (
+            pytest.raises(ValueError, match=r"takes the name of a run of the context, or group="),
+            CONTEXT.evaluating(**arguments),
+        ):
+            pass
+    for group in ("", 3):
+        with pytest.raises(ValueError, match="must be the name of a group"), CONTEXT.evaluating(group=group):  # type: ignore[arg-type]
+            pass
+    named = pd.DataFrame({"query_id": "q", "doc_id": list("ABX"), "score": [3.0, 2, 1], "name": "g1"})
+    assert value("g", named) == value(None, named) == 1
+    with pytest.raises(
+        ValueError, match="named 'g1', which is a run of the context and of the group 'g', but"
+    ):
+        value("h", named)
+
+
+def test_a_group_that_looks_like_a_known_one_draws_a_warning() -> None:
+    context = RunContext(
+        RUNS, priors=BestOfOtherGroups(by=P @ 3), groups={n: f"Lab {g}1" for n, g in GROUPS.items()}
+    )
+    with pytest.warns(
+        UserWarning, match="no run of the context is of this group.*if 'Lab g1' is meant, say so"
+    ):
+        assert value("lab g1", context=context) == 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert value("Somebody", context=context) == 2
+        assert value("Lab g1", context=context) == 3
+
+
+def test_a_copy_of_a_run_of_its_own_group_is_no_prior() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert value("g", as_run("ABX")) == 1
+    with pytest.warns(UserWarning, match="ranks exactly as the context's run 'g1'"):
+        value("h", as_run("ABX"))
+
+
+class OfOwnGroup(PriorPolicy):
+    """The runs of its own group, of a policy that says nothing of newcomers' groups."""
+
+    needs_groups = True
+
+    def priors_of(self, campaign: Any, name: str | None) -> list[str]:
+        return [n for n in campaign.names if name is None or campaign.groups[n] == campaign.groups[name]]
+
+
+def test_a_policy_of_groups_that_says_nothing_of_newcomers() -> None:
+    context = RunContext(RUNS, priors=OfOwnGroup(), groups=GROUPS)
+    frame = pd.DataFrame({"qid": "q", "docno": list("ABCDE"), "score": [5.0, 4, 3, 2, 1], "group": "g"})
+    assert value(None, frame, context=context) == 0
+    with pytest.raises(ValueError, match="do not go by groups"):
+        value("g", context=context)
