@@ -32,9 +32,11 @@ def of_labels(found: Found, samples: int = 10, seed: int = 0) -> dict[str, Float
             for measure, value in values.items():
                 said, asked = np.sign(value), target != 0
                 result[f"ties {measure}"].append((said == 0).mean())
-                result[f"ranking {measure}"].append((said == target)[asked].mean())
-                half = (said == target) + 0.5 * (said == 0)
-                result[f"ranking, half {measure}"].append(half[asked].mean())
+                right, tied = (
+                    float(x[asked].mean()) if asked.any() else np.nan for x in (said == target, said == 0)
+                )
+                result[f"ranking {measure}"].append(right)
+                result[f"ranking, half {measure}"].append(right + tied / 2)
                 result[f"system {measure}"].append(_agreement(value, of_systems))
             result["system sgnLP"].append(_agreement(np.sign(values["rrLP"]), of_systems))
     return _tables(result, samples)

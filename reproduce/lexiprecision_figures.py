@@ -46,7 +46,7 @@ def _figure_5(campaigns: Mapping[str, Found], out: Path) -> Iterator[Finding]:
         yield Finding(
             f"Figure 5, {name}", "probability of a tie at levels 1, 2, 10",
             ours=", ".join(f"{of_level[i]:.3f}" for i in (0, 1, 9)),
-            holds="yes" if of_level[1] < of_level[0] else "no",
+            holds=_holds(of_level[1] < of_level[0], False, bool(np.isnan(of_level[1]))),
             note="The claim is that it falls from the first level to the second. Topics with i relevant documents or "
             "more; two runs that both do not retrieve the i-th are tied.",
             picture=picture,
@@ -209,7 +209,8 @@ def _agreements(
     yield Finding(
         f"Figure 8 ({part}), {name}", f"{what}, half: agreement of δRR_1; rrLP, %",
         ours=f"{100 * means['RR'][4]:.1f}; {100 * means['rrLP'][4]:.1f}",
-        holds=_holds(bool((gain >= -2 * error).all()), bool((gain >= 0).any()), False), note=note,
+        holds=_holds(bool((gain >= -2 * error).all()), bool((gain >= 0).any()), bool(np.isnan(gain).any())),
+        note=note,
     )  # fmt: skip
     if "sgnLP" in means:
         weaker = means["sgnLP"] < means["rrLP"]

@@ -55,7 +55,7 @@ def _correlations(study: Study) -> Iterator[Finding]:
         yield Finding(
             study.where(7, 19), f"τ of {study.base} with {version}: {', '.join(SETS)}",
             ue_printed.TAU[study.base, version], None, _three(found),
-            "no" if uninformative >= ideal else "yes" if unusual else "in part",
+            "open" if np.isnan(found).any() else "no" if uninformative >= ideal else "yes" if unusual else "in part",
             "The claim is that the orders, by the runs' means over cutoffs, differ more on uninformative topics. The "
             f"sets are halves of the topics, as of MQ2007. On {len(of_halves)} random halves τ is "
             f"{np.mean(of_halves):.3f}, from {min(of_halves):.3f} to {max(of_halves):.3f}.",

@@ -39,6 +39,8 @@ def pad(means: FloatArray) -> float:
     first, second = np.triu_indices(len(means), 1)
     larger = np.maximum(means[first], means[second])
     some = larger != 0
+    if not some.any():
+        return float("nan")
     return float((100 * np.abs(means[first] - means[second])[some] / larger[some]).mean())
 
 

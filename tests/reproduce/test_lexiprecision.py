@@ -79,9 +79,9 @@ def test_command_on_a_small_campaign(tmp_path: Path) -> None:
     assert "89.5" not in done.stdout and "56.89" not in done.stdout
 
 
-def test_one_run_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="holds 1 runs, and 6 topics .* need two of each"):
-        _ = Study(Campaign(write_campaign(tmp_path / "c", runs=1, seed=2))).found
+def test_too_few_topics_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="holds 4 runs, and 1 topics .* need two of each"):
+        _ = Study(Campaign(write_campaign(tmp_path / "c", topics=1))).found
 
 
 @pytest.mark.slow
