@@ -46,6 +46,13 @@ def lines(
     ax.legend(fontsize=8, frameon=False)
 
 
+def percent(ax: Axes) -> None:
+    """Writes the shares along the x-axis as percentages."""
+    from matplotlib.ticker import PercentFormatter
+
+    ax.xaxis.set_major_formatter(PercentFormatter(1.0))
+
+
 def squares(ax: Axes, values: FloatArray, names: list[str]) -> None:
     """A square of numbers from 0 to 1, written into their fields."""
     ax.imshow(np.nan_to_num(values), cmap="Blues", vmin=0.0, vmax=1.0)

@@ -58,6 +58,11 @@ def of_topics(found: Found, samples: int = 10, seed: int = 0) -> dict[str, Float
     return _tables(result, samples)
 
 
+def of_all(found: Found) -> float:
+    """The share of pairs of runs that rrLP and RR order alike, by their means over all topics with all labels."""
+    return _agreement(lexiprecision(found.rr)[0], _sign_of_mean(level_difference(found.rr, 1)))
+
+
 def _kept(found: Found, fraction: float, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Which documents stay: of each topic the whole part of the fraction, at least one."""
     order = np.lexsort((rng.random(len(found.topic)), found.topic))

@@ -31,7 +31,7 @@ def findings(data: Data, out: Path) -> Iterator[Finding]:
     yield from lexiprecision_figures.findings({s.name: s.found for s in studies}, out)
     yield Finding(
         "Tables 1-3 and Figures 5-9, other rows", "news, web, recommendation",
-        note="The runs of the other fifteen campaigns, three of them of recommender systems, are not here. Another "
+        note="The other campaigns of the tables, three of them of recommender systems, are not here. Another "
         "year's folder given as `--dl19` or `--robust` is run in the same way.",
     )  # fmt: skip
 

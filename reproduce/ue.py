@@ -56,9 +56,10 @@ def _correlations(study: Study) -> Iterator[Finding]:
             study.where(7, 19), f"τ of {study.base} with {version}: {', '.join(SETS)}",
             ue_printed.TAU[study.base, version], None, _three(found),
             "open" if np.isnan(found).any() else "no" if uninformative >= ideal else "yes" if unusual else "in part",
-            "The claim is that the orders, by the runs' means over cutoffs, differ more on uninformative topics. The "
-            f"sets are halves of the topics, as of MQ2007. On {len(of_halves)} random halves τ is "
-            f"{np.mean(of_halves):.3f}, from {min(of_halves):.3f} to {max(of_halves):.3f}.",
+            f"{version} is version {version[1]}. The claim is that the orders, by the runs' means over cutoffs, differ "
+            "more on uninformative topics. The sets are halves of the topics, as of MQ2007. On "
+            f"{len(of_halves)} random halves τ is {np.mean(of_halves):.3f}, from {min(of_halves):.3f} to "
+            f"{max(of_halves):.3f}.",
         )  # fmt: skip
 
 
@@ -87,7 +88,7 @@ def _power(study: Study) -> Iterator[Finding]:
         v: [float(100 * study.told_apart(v, study.sets[s]).mean()) for s in SETS] for v in study.versions
     }
     words = {v: _three(values, ".1f") for v, values in found.items()}
-    halves = {v: 100 * t.mean(axis=(1, 2, 3)) for v, t in study.told_apart_of_halves.items()}
+    halves = {v: 100 * t.mean(axis=(2, 3)).ravel() for v, t in study.told_apart_of_halves.items()}
     values = {v: study.scores[1][v] for v in study.versions}
     false = {v: 100 * p_values(x, swaps=500)[1] for v, x in values.items()}
     wilcoxon = {v: 100 * float((p_values(x, "wilcoxon")[0] <= LEVEL).mean()) for v, x in values.items()}
@@ -124,13 +125,14 @@ def _pad(study: Study) -> Iterator[Finding]:
         larger = [a > b for a, b in zip(found[version], found[study.base], strict=True)]
         both = zip(means[study.base], means[version], strict=True)
         moved = [pad(one - one.mean() + other.mean()) for one, other in both]
+        below_0 = min(float(m.min()) for m in means[version]) < 0
         yield Finding(
             study.where(10, 22), f"PAD of {version}, %: {', '.join(SETS)}",
             _printed(study, version, ue_printed.PAD), None, _with_base(study, version, words),
             "yes" if all(larger) else "in part" if any(larger) else "no",
             f"The claim is that it is larger than that of {study.base}. An artefact: {study.base} less the constant "
-            f"that gives it the mean of {version}, with all differences as they are, has {_three(moved, '.2f')}. Where "
-            "means are below 0 the percentage is of what is not there, and may be negative.",
+            f"that gives it the mean of {version}, with all differences as they are, has {_three(moved, '.2f')}."
+            + " Where means are below 0 it is no percentage of anything, and may be negative." * below_0,
         )  # fmt: skip
 
 
