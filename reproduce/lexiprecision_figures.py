@@ -74,7 +74,7 @@ def _figure_6(campaigns: Mapping[str, Found], out: Path) -> Iterator[Finding]:
         yield Finding(
             f"Figure 6, {name}", "recall levels that decide 90 % of the differing pairs",
             printed="< 10", ours=level, holds=_fewer_than_10(level, intervals[name]),
-            note=f"95 % interval over topics: {_words(intervals[name])}. Printed of most campaigns, and of Deep Learning "
+            note=f"95 % interval over topics: {_words(intervals[name])}. Printed of most campaigns; of Deep Learning "
             "2021 \"close to 20\".",
             picture=picture,
         )  # fmt: skip
