@@ -1,0 +1,109 @@
+"""Lexiprecision's tables and figures: against the package's measures, and the paper's numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from reproduce.data import Campaign
+from reproduce.lexiprecision import Masked
+from reproduce.lexiprecision_power import table_3
+from reproduce.lexiprecision_study import Study
+from reproduce.recall_levels import Found, largest_by_chance, level_difference, told_apart
+from reproduce.recall_levels import lexiprecision as of_levels
+
+from ir_measures_relative import rrLP
+from reproduce import incomplete, lexiprecision
+from small_campaign import reproduce, write_campaign
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_preferences_of_all_pairs_are_the_measures(tmp_path: Path, seed: int) -> None:
+    campaign = Campaign(write_campaign(tmp_path / "c", seed=seed))
+    found = Found.of(campaign, rel=2)
+    values, level = of_levels(found.rr)
+    measures = [rrLP(ref=name, rel=2) for name in found.names]
+    table = campaign.context.evaluate(campaign.qrels, measures, perquery=True)
+    expected = table.assign(measure=table["measure"].astype(str)).set_index(["name", "measure", "query_id"])[
+        "value"
+    ]
+    for pair, (a, b) in enumerate(zip(*found.pairs, strict=True)):
+        wanted = [expected[found.names[a], str(measures[b]), topic] for topic in found.topics]
+        assert values[pair] == pytest.approx(wanted, abs=1e-12)
+    assert ((level == 0) == (values == 0)).all()
+    first = level_difference(found.rr, 1)
+    assert (values[level == 1] == first[level == 1]).all() and (first[level != 1] == 0).all()
+
+
+def test_largest_by_chance_is_that_of_all_permutations() -> None:
+    """Two topics, three runs: each of the 36 ways to permute the names is as likely."""
+    values = np.array([[0.5, -0.25], [1.0, 0.5], [0.25, 0.125]])
+    squares = np.zeros((2, 3, 3))
+    for (i, j), value in zip([(0, 1), (0, 2), (1, 2)], values, strict=True):
+        squares[:, i, j], squares[:, j, i] = value, -value
+    orders = [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)]
+    every = [
+        np.abs(squares[0][np.ix_(one, one)] + squares[1][np.ix_(two, two)]).max() / 2
+        for one in orders
+        for two in orders
+    ]
+    chance = largest_by_chance(values, 3, 20_000, seed=1)
+    for at in np.unique(every):
+        assert (chance <= at + 1e-9).mean() == pytest.approx((np.array(every) <= at + 1e-9).mean(), abs=0.02)
+    observed = np.abs(values.mean(axis=1))
+    p = [(1 + (chance >= o - 1e-12).sum()) / 20_001 for o in observed]
+    for level in (0.2, 0.5, 0.9, 0.99):
+        assert told_apart(values, chance, strictly=False, level=level) == np.mean(np.array(p) < level)
+
+
+def test_a_part_of_the_labels_keeps_at_least_one_of_each_topic(tmp_path: Path) -> None:
+    found = Found.of(Campaign(write_campaign(tmp_path / "c")), rel=1)
+    for fraction in (0.01, 0.5, 0.9):
+        keep = incomplete._kept(found, fraction, np.random.default_rng(0))
+        left = np.bincount(found.topic[keep], minlength=len(found.topics))
+        assert list(left) == [max(1, int(fraction * n + 1e-9)) for n in found.relevant]
+    everything = incomplete._kept(found, 1.0, np.random.default_rng(0))
+    assert (found.rr_of(everything) == found.rr).all()
+
+
+def test_command_on_a_small_campaign(tmp_path: Path) -> None:
+    """Another year's folder, without groups: every line is there, with no printed number, and every picture."""
+    folder = write_campaign(tmp_path / "another-year")
+    done = reproduce("lexiprecision", "--dl19", folder, "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr and "Table 3 (b), another-year" in done.stdout
+    assert {p.name for p in (tmp_path / "out").iterdir()} == {
+        f"lexiprecision-figure-{i}.png" for i in range(5, 10)
+    }
+    assert "89.5" not in done.stdout and "56.89" not in done.stdout
+
+
+def test_too_few_topics_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="holds 4 runs, and 1 topics .* need two of each"):
+        _ = Study(Campaign(write_campaign(tmp_path / "c", topics=1))).found
+
+
+@pytest.mark.slow
+def test_tables_1_and_2_on_dl19(dl19_campaign: Campaign) -> None:
+    """Table 1 with every grade above 0 and ties as disagreements, Table 2 with grades from 2: to every digit."""
+    masked = Masked.of(Found.of(dl19_campaign, 1).rr)
+    for part, share in ((masked.by_suffix, 90.45), (masked.by_second, 88.87)):
+        assert 100 * part[0].sum() / masked.cases.sum() == pytest.approx(share, abs=0.005)
+    found = list(lexiprecision._table_2(Study(dl19_campaign)))
+    assert [f.ours for f in found] == pytest.approx([2.63, 56.89], abs=0.005)
+    assert [f.printed for f in found] == [2.63, 56.89] and {f.holds for f in found} == {"yes"}
+
+
+@pytest.mark.slow
+def test_table_3_on_dl19(dl19_campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reproduce.lexiprecision_power._PERMUTATIONS", 2000)
+    monkeypatch.setattr("reproduce.lexiprecision_power._HALVES", 5)
+    found = {f.what.split(",")[0] + f.where: f for f in table_3(Study(dl19_campaign))}
+    for measure, a, b in (("rrLP", 16.52, 15.02), ("sgnLP", 18.47, 17.42), ("RR", 13.21, 10.36)):
+        by_hsd, by_holm = (
+            found[f"pairs told apart by {measure}Table 3 ({p}), deep-pass (2019)"] for p in "ab"
+        )
+        assert by_holm.ours == pytest.approx(b, abs=0.005) and by_holm.printed == b
+        assert by_hsd.printed == a and by_hsd.holds == "yes"  # among those of sets of 1,000 permutations
+        assert by_hsd.ours == pytest.approx(a, abs=1.3)
