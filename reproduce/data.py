@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from ir_measures_relative import RunContext
+from ir_measures_relative.io.runs import run_files
 
 _QRELS = ["query_id", "iteration", "doc_id", "relevance"]
+_RUN = ["query_id", "iteration", "doc_id", "rank", "score", "tag"]
+_USED = ["query_id", "doc_id", "rank"]
 
 
 @dataclass(frozen=True)
@@ -27,16 +32,41 @@ class Campaign:
         if not list(self.folder.glob("qrels*")):
             raise SystemExit(f"{self.folder} holds no file qrels*: put the judgments beside runs/")
 
+    @property
+    def name(self) -> str:
+        """What the tables call it: the name of its folder."""
+        return self.folder.resolve().name
+
     @cached_property
     def context(self) -> RunContext:
         """All of its runs, by the tags in the files."""
-        return RunContext.from_trec(self.folder / "runs")
+        try:
+            context = RunContext.from_trec(self.folder / "runs")
+        except (ValueError, OSError) as error:
+            raise SystemExit(f"{self.folder / 'runs'}: {error}") from None
+        if len(context.names) < 3:
+            raise SystemExit(
+                f"{self.folder / 'runs'} holds {len(context.names)} run"
+                f"{'s' * (len(context.names) != 1)}; the experiments compare three or more"
+            )
+        return context
 
     @cached_property
     def qrels(self) -> pd.DataFrame:
         """Its judgments, in ir_measures' columns."""
         path = sorted(self.folder.glob("qrels*"))[0]
-        return pd.read_csv(path, sep=r"\s+", names=_QRELS, dtype=dict.fromkeys(_QRELS[:3], str))
+        try:
+            frame = pd.read_csv(path, sep=r"\s+", names=_QRELS, dtype=dict.fromkeys(_QRELS[:3], str))
+            return frame.astype({"relevance": np.int64})
+        except (ValueError, OSError) as error:
+            raise SystemExit(
+                f"{path} is not a qrels file of 'query_id 0 doc_id relevance' a line: {error}"
+            ) from None
+
+    @cached_property
+    def queries(self) -> list[str]:
+        """The judged queries, sorted."""
+        return sorted(self.qrels["query_id"].unique())
 
     @cached_property
     def groups(self) -> dict[str, str] | None:
@@ -44,7 +74,47 @@ class Campaign:
         path = self.folder / "groups.csv"
         if not path.exists():
             return None
-        return dict(pd.read_csv(path, dtype=str).itertuples(index=False, name=None))
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        if frame.shape[1] != 2:
+            raise SystemExit(f"{path} has {frame.shape[1]} columns; give two, run and group, with a heading")
+        groups = dict(frame.itertuples(index=False, name=None))
+        lacking = [name for name in self.context.names if name not in groups]
+        if lacking:
+            raise SystemExit(f"{path} says no group of {', '.join(lacking)}; add a line for each run")
+        return groups
+
+    @cached_property
+    def rows(self) -> pd.DataFrame:
+        """The rows of the run files as they stand there, of judged queries: name, query_id, doc_id, rank, place.
+
+        ``place`` counts the rows of a query in its file from 1. Programs that do not sort by score see this order.
+        """
+        judged = set(self.queries)
+        frames = []
+        for name, path in zip(self.context.names, run_files(self.folder / "runs"), strict=True):
+            frame = pd.read_csv(
+                path, sep=r"\s+", names=_RUN, usecols=_USED, dtype=dict.fromkeys(_USED[:2], str)
+            )
+            frames.append(frame[frame["query_id"].isin(judged)].assign(name=name))
+        rows = pd.concat(frames, ignore_index=True)[["name", "query_id", "doc_id", "rank"]]
+        return rows.assign(place=rows.groupby(["name", "query_id"], sort=False).cumcount() + 1)
+
+    def top(self, depth: int) -> dict[str, pd.DataFrame]:
+        """The first documents of each ranking, in trec_eval's order."""
+        found = {}
+        for name, run in self.context.runs.items():
+            top = run.top(depth)
+            queries = np.asarray(run.query_ids, dtype=object)[top.query]
+            columns = {"query_id": queries, "doc_id": top.doc_ids, "score": -top.position.astype(float)}
+            found[name] = pd.DataFrame(columns)
+        return found
+
+    def in_file_order(self, names: Collection[str]) -> dict[str, pd.DataFrame]:
+        """These runs with the order of their rows for the ranking."""
+        rows = self.rows[self.rows["name"].isin(names)]
+        scored = rows.assign(score=-rows["place"].astype(float))[["name", "query_id", "doc_id", "score"]]
+        found = {name: frame.drop(columns="name") for name, frame in scored.groupby("name", sort=False)}
+        return {name: found[name] for name in names}
 
 
 @dataclass(frozen=True)
@@ -53,3 +123,8 @@ class Data:
 
     robust: Campaign | None = None
     dl19: Campaign | None = None
+
+    @property
+    def given(self) -> list[Campaign]:
+        """Those that were given."""
+        return [campaign for campaign in (self.robust, self.dl19) if campaign is not None]
