@@ -68,3 +68,21 @@ def tau(x: pd.Series, y: pd.Series) -> float:
     from scipy.stats import kendalltau
 
     return float(kendalltau(x, y).statistic)
+
+
+def two_way_hsd(values: np.ndarray, level: float = 0.05) -> int:
+    """How many pairs of runs Tukey's HSD tells apart, where runs and topics add up; `meta`'s ``test="tukey"``.
+
+    One quantile of the studentized range does for all pairs, where a p-value each takes 15 ms.
+
+    Args:
+        values: runs × topics.
+    """
+    from scipy.stats import studentized_range
+
+    runs, topics = values.shape
+    means = values.mean(axis=1)
+    rest = values - means[:, None] - values.mean(axis=0) + values.mean()
+    df = (runs - 1) * (topics - 1)
+    least = studentized_range.ppf(1 - level, runs, df) * np.sqrt((rest**2).sum() / df / topics)
+    return int((np.abs(means[:, None] - means)[np.triu_indices(runs, 1)] >= least).sum())
