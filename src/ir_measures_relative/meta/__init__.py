@@ -8,17 +8,24 @@ says under what it is invariant: a statistic that changes when every value is do
 """
 
 from .correlations import correlation
+from .degrading import degrade
+from .levels import separation, ties_by_level
 from .power import asl_curve, discriminative_power
 from .resampling import stability, swap_rate
 from .rescaling import rescaling_test
+from .systems import system_subsets
 from .ties import ties
 
 __all__ = [
     "asl_curve",
     "correlation",
+    "degrade",
     "discriminative_power",
     "rescaling_test",
+    "separation",
     "stability",
     "swap_rate",
+    "system_subsets",
     "ties",
+    "ties_by_level",
 ]
