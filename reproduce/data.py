@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from tqdm import tqdm
 
 from ir_measures_relative import RunContext
 from ir_measures_relative.io.runs import run_files
@@ -25,6 +26,8 @@ class Campaign:
     folder: Path
 
     def __post_init__(self) -> None:
+        if not self.folder.is_dir():
+            raise SystemExit(f"{self.folder} is not a folder: give the one that has runs/ and qrels.txt.gz")
         if not (self.folder / "runs").is_dir():
             raise SystemExit(
                 f"{self.folder} holds no folder runs/: give the folder that has runs/ and qrels.txt.gz"
@@ -91,7 +94,8 @@ class Campaign:
         """
         judged = set(self.queries)
         frames = []
-        for name, path in zip(self.context.names, run_files(self.folder / "runs"), strict=True):
+        files = list(zip(self.context.names, run_files(self.folder / "runs"), strict=True))
+        for name, path in tqdm(files, desc="rows as they stand", unit="run", disable=None, leave=False):
             frame = pd.read_csv(
                 path, sep=r"\s+", names=_RUN, usecols=_USED, dtype=dict.fromkeys(_USED[:2], str)
             )

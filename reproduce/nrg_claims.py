@@ -8,7 +8,7 @@ import numpy as np
 
 from .finding import Finding, Holds
 from .nrg_campaign import LEFT_OUT, TRADITIONAL, Figures, Values
-from .resampling import least_tau, over_topics, tau
+from .resampling import from_chance, least_tau, over_topics, tau
 
 _RELATIVE = {2: ("NRG", "NRG@10"), 3: ("UniqueRel@10",) * 2, 4: ("P_Rareness@10",) * 2, 5: ("TaSC",) * 2}
 _PICTURE = {3: "nrg-figure-3.png", 4: "nrg-figure-4.png", 5: "nrg-figure-5.png"}
@@ -67,10 +67,7 @@ def _correlation(figures: Figures, number: int) -> Finding:
         4: ("“correlated”", ours > needed),
         5: ("“correlated”", ours > needed),
     }[number]
-    note = (
-        f"95 % of resamples of the topics have τ from {low:.2f} to {high:.2f}; of {len(paper)} runs, a τ from "
-        f"{needed:.2f} on is more than chance."
-    )
+    note = f"95 % of resamples of the topics have τ from {low:.2f} to {high:.2f}; {from_chance(len(paper))}."
     if number == 5:
         note += (
             " The released program takes the best run of the run's *own* group for its competitor, and for that run "
@@ -173,7 +170,7 @@ def _within(figures: Figures, traditional: list[str]) -> Finding:
         "; ".join(f"{t:.2f}" for t in told),
         "; ".join(f"{t:.2f}" for t in shown),
         holds,
-        f"A τ is more than chance from {needed[0]:.2f} on for {n[0]} runs, and from {needed[1]:.2f} on for {n[1]}.",
+        f"{from_chance(n[0])}; {from_chance(n[1])}.".capitalize(),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from . import rareness_pictures, rareness_tables
 from .data import Data
 from .finding import Finding
-from .rareness_study import ALPHAS, K, Study, first_place
+from .rareness_study import ALPHAS, K, Study, first_place, ranks
 from .resampling import over_topics
 
 TITLE = "Rareness-based measures"
@@ -73,6 +73,23 @@ def _synthetic(study: Study, out: Path) -> Iterator[Finding]:
         "yes" if shares[0] > shares[1] > shares[2] else "no",
         note="It must fall: each document of S_rare counts 1 + αS/(S + 1), S the other runs, and none counts more.",
     )
+    moved = np.array([_moved(h) for h in held.values()]).mean(axis=0)
+    yield Finding(
+        where,
+        "ranks that α = 1 moves S_rare; S_common: mean of all topics and numbers of documents",
+        "“noticeably”; “largely unaffected”",
+        None,
+        f"{moved[0]:.1f}; {moved[1]:.1f}",
+        "yes" if moved[0] > 2 * moved[1] else "no",
+        note=f"Of {len(study.runs) + 1} ranks.",
+    )
+
+
+def _moved(held: np.ndarray) -> list[float]:
+    """How far α = 1 moves the ranks of S_rare and of S_common, on the mean over their numbers of documents."""
+    most = min(K, int(held.sum(axis=1).max()) + 1)
+    without, with_rareness = (ranks(held, alpha, most) for alpha in (0.0, 1.0))
+    return [float(np.nanmean(np.abs(a - b))) for a, b in zip(without, with_rareness, strict=True)]
 
 
 def _correlations(study: Study, out: Path) -> Iterator[Finding]:

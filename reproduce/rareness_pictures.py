@@ -30,7 +30,8 @@ def synthetic(held: np.ndarray, topic: str, alphas: list[float], path: Path) -> 
             ylabel="rank" * (not number),
         )
         ax.grid(color="0.9")
-    ax.invert_yaxis()
+    ax.set_ylim(len(held) + 1.5, 0.5)
+    ax.yaxis.get_major_locator().set_params(integer=True)
     ax.legend()
     figure.savefig(path, dpi=90)
 
@@ -42,7 +43,17 @@ def correlations(taus: dict[tuple[str, int], list[float]], campaign: str, path: 
     styles = {10: ":", 100: "-", 1000: "--"}
     for (base, k), found in taus.items():
         colour = _COLOURS[("P", "AP").index(base)]
-        ax.plot(ALPHAS, found, styles[k], color=colour, marker="o", markersize=4, label=f"{base}@{k}")
+        width = 3.0 if base == "P" else 1.3  # so that both show where they are the same
+        ax.plot(
+            ALPHAS,
+            found,
+            styles[k],
+            color=colour,
+            linewidth=width,
+            marker="o",
+            markersize=4,
+            label=f"{base}@{k}",
+        )
     ax.axhline(0.9, color="0.6", linewidth=0.8)
     ax.set(
         title=f"τ with the measure without rareness, {campaign}",
@@ -57,7 +68,7 @@ def correlations(taus: dict[tuple[str, int], list[float]], campaign: str, path: 
 
 def stability(tables: dict[str, pd.DataFrame], campaign: str, path: Path) -> None:
     """Table 2: what the threshold makes of a measure, of rareness, and of the measure doubled."""
-    figure = plots.new_figure(10, 4)
+    figure = plots.new_figure(10, 4.5)
     for ax, (base, table) in zip(figure.subplots(1, 2, sharey=True), tables.items(), strict=True):
         names = [f"{base}@100", "α = ½", "α = 1", f"2 × {base}@100"]
         at = np.arange(len(names))
@@ -72,5 +83,5 @@ def stability(tables: dict[str, pd.DataFrame], campaign: str, path: Path) -> Non
         ax.set(xticks=at, xticklabels=names, ylim=(0, 1), title=f"stability of {base}, {campaign}")
         ax.grid(color="0.9", axis="y")
         ax.set_axisbelow(True)
-    ax.legend(loc="lower right", fontsize=8)
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     figure.savefig(path, dpi=90)

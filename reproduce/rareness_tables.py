@@ -157,8 +157,6 @@ def fewer_systems(study: Study) -> Iterator[Finding]:
     if not sizes:
         return
     measures = [f"{base}_Rareness@{K}" for base in _TABLE_3]
-    if not hasattr(meta, "system_subsets"):
-        return
     found = meta.system_subsets(
         study.campaign.context, study.campaign.qrels, measures, sizes=sizes, trials=300
     ).set_index(["measure", "systems"])["mean"]

@@ -63,6 +63,16 @@ def least_tau(n: int, level: float = 0.05) -> float:
         order[swap], order[swap + 1] = order[swap + 1], order[swap]
 
 
+def from_chance(n: int) -> str:
+    """From which τ on n runs agree more than by chance, in words."""
+    least = least_tau(n)
+    return (
+        f"of {n} runs, "
+        + ("no τ" if np.isnan(least) else f"a τ from {least:.2f} on")
+        + " is more than chance"
+    )
+
+
 def tau(x: pd.Series, y: pd.Series) -> float:
     """Kendall's τ_b of two values of the same runs."""
     from scipy.stats import kendalltau

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -46,19 +45,13 @@ def test_pairs_told_apart_on_robust03(
 
 
 @pytest.fixture(scope="module")
-def dl19_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
+def dl19_tables(dl19_path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The values of RR on the 37 official runs, and those of rrLP and sgnLP of each two."""
-    named = os.environ.get("DL19")
-    folder = Path(named) if named else Path(__file__).resolve().parents[3] / "shared" / "dl19"
-    if not (folder / "qrels.txt.gz").exists():
-        pytest.skip(
-            "the Deep Learning runs are not here: set DL19 to their folder, or put it at ../shared/dl19"
-        )
     columns = ["query_id", "iteration", "doc_id", "relevance"]
     qrels = pd.read_csv(
-        folder / "qrels.txt.gz", sep=r"\s+", names=columns, dtype=dict.fromkeys(columns[:3], str)
+        dl19_path / "qrels.txt.gz", sep=r"\s+", names=columns, dtype=dict.fromkeys(columns[:3], str)
     )
-    context = RunContext.from_trec(folder / "runs")
+    context = RunContext.from_trec(dl19_path / "runs")
     pairs = []
     for name in context.names:
         measures = [rrLP(ref=name, rel=2), sgnLP(ref=name, rel=2)]
@@ -68,7 +61,6 @@ def dl19_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
     return context.evaluate(qrels, [RR(rel=2)], perquery=True), both[both["name"] < both["other"]]
 
 
-@pytest.mark.slow
 def test_lexiprecisions_tables_on_dl19(dl19_tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     """Tables 2 and 3 (b) of the paper, deep-pass (2019): to every printed digit, with Holm's correction."""
     rr, pairs = dl19_tables
