@@ -12,11 +12,11 @@ import pandas as pd
 from tqdm import tqdm
 
 from ir_measures_relative import RunContext
+from ir_measures_relative.io.files import read_bytes
 from ir_measures_relative.io.runs import run_files
+from ir_measures_relative.io.text import Columns
 
 _QRELS = ["query_id", "iteration", "doc_id", "relevance"]
-_RUN = ["query_id", "iteration", "doc_id", "rank", "score", "tag"]
-_USED = ["query_id", "doc_id", "rank"]
 
 
 @dataclass(frozen=True)
@@ -92,15 +92,17 @@ class Campaign:
 
         ``place`` counts the rows of a query in its file from 1. Programs that do not sort by score see this order.
         """
-        judged = set(self.queries)
         frames = []
         files = list(zip(self.context.names, run_files(self.folder / "runs"), strict=True))
         for name, path in tqdm(files, desc="rows as they stand", unit="run", disable=None, leave=False):
-            frame = pd.read_csv(
-                path, sep=r"\s+", names=_RUN, usecols=_USED, dtype=dict.fromkeys(_USED[:2], str)
+            columns = Columns(read_bytes(path, str(path)), 6)
+            frames.append(
+                pd.DataFrame({"query_id": columns.ids(0).strings(), "doc_id": columns.ids(2).strings()})
             )
-            frames.append(frame[frame["query_id"].isin(judged)].assign(name=name))
-        rows = pd.concat(frames, ignore_index=True)[["name", "query_id", "doc_id", "rank"]]
+            frames[-1]["rank"] = columns.floats(3)
+            frames[-1]["name"] = name
+        rows = pd.concat(frames, ignore_index=True)
+        rows = rows[rows["query_id"].isin(set(self.queries))]
         return rows.assign(place=rows.groupby(["name", "query_id"], sort=False).cumcount() + 1)
 
     def top(self, depth: int) -> dict[str, pd.DataFrame]:

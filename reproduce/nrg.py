@@ -94,7 +94,8 @@ def _figure_2(figures: Figures) -> Iterator[Finding]:
         "`NRG(gains={1: 0, 2: 1, 3: 1})` without a cutoff, `priors=BestOfOtherGroups()`. In trec_eval's order, by "
         f"score, the largest difference is {differences[1]:.4f}. *Ours* is NRG@10 on graded gain of all runs: another "
         f"picture, with τ = {tau(paper['NRG@10'], points):.2f} to the printed one. The picture's nDCG@10 is the "
-        "track's four digits without the last, and its labels of TUW19-p1-f and TUW19-p3-f stand beside each other's points.",
+        "track's four digits without the last, and its labels of TUW19-p1-f and TUW19-p3-f stand beside each other's "
+        "points.",
         picture="nrg-figure-2.png",
     )
     all_of_paper = figures.paper.means()["NRG@10"]

@@ -12,7 +12,7 @@ from . import rareness_pictures, rareness_tables
 from .data import Data
 from .finding import Finding
 from .rareness_study import ALPHAS, K, Study, first_place, ranks
-from .resampling import over_topics
+from .resampling import over_topics, tau
 
 TITLE = "Rareness-based measures"
 
@@ -104,7 +104,7 @@ def _correlations(study: Study, out: Path) -> Iterator[Finding]:
     for base in ("P", "AP"):
         found = taus[base, K]
         both = np.stack([study.values[base, 0.0, K], study.values[base, 1.0, K]])
-        low, high = over_topics(both, lambda m: _tau_of_means(*m), resamples=400)
+        low, high = over_topics(both, lambda m: tau(*m))
         steady = all(b <= a + 1e-9 for a, b in pairwise(found)) and found[-1] < 1
         pairs = len(study.runs) * (len(study.runs) - 1) // 2
         others = "; ".join(f"at {k}: " + ", ".join(f"{t:.2f}" for t in taus[base, k]) for k in (10, 1000))
@@ -122,10 +122,4 @@ def _correlations(study: Study, out: Path) -> Iterator[Finding]:
 
 
 def _tau(x: np.ndarray, y: np.ndarray) -> float:
-    return _tau_of_means(x.mean(axis=1), y.mean(axis=1))
-
-
-def _tau_of_means(x: np.ndarray, y: np.ndarray) -> float:
-    from scipy.stats import kendalltau
-
-    return float(kendalltau(np.round(x, 12), np.round(y, 12)).statistic)
+    return tau(x.mean(axis=1), y.mean(axis=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -47,20 +48,12 @@ def seen(error: float) -> float:
 
 def least_tau(n: int, level: float = 0.05) -> float:
     """The least τ of n runs without ties whose exact two-sided p is at most the level; NaN where none is."""
-    from scipy.stats import kendalltau
-
-    order = list(range(n))
-    best = float("nan")
-    # One more pair the wrong way round at a time, from the perfect agreement on.
-    while True:
-        found = kendalltau(range(n), order, method="exact")
-        if found.pvalue > level:
-            return best
-        best = float(found.statistic)
-        swap = next((i for i in range(n - 1) if order[i] < order[i + 1]), None)
-        if swap is None:
-            return best
-        order[swap], order[swap + 1] = order[swap + 1], order[swap]
+    # How many of the orders of n runs have each number of pairs the wrong way round: run by run.
+    share = np.ones(1)
+    for i in range(2, n + 1):
+        share = np.convolve(share, np.full(i, 1 / i))
+    enough = np.flatnonzero(2 * np.cumsum(share) <= level * (1 + 1e-9))
+    return float(1 - 4 * enough[-1] / (n * (n - 1))) if len(enough) else float("nan")
 
 
 def from_chance(n: int) -> str:
@@ -73,11 +66,21 @@ def from_chance(n: int) -> str:
     )
 
 
-def tau(x: pd.Series, y: pd.Series) -> float:
-    """Kendall's τ_b of two values of the same runs."""
-    from scipy.stats import kendalltau
+def tau(x: np.ndarray | pd.Series, y: np.ndarray | pd.Series) -> float:
+    """Kendall's τ_b of two values of the same runs; NaN where either ties all. (scipy's takes ten times as long.)"""
+    one, two = (np.round(np.asarray(v, dtype=float), 12) for v in (x, y))
+    signs = np.sign(one[:, None] - one), np.sign(two[:, None] - two)
+    of_one, of_two = (np.abs(s).sum() for s in signs)
+    return (
+        float((signs[0] * signs[1]).sum() / np.sqrt(of_one * of_two)) if of_one and of_two else float("nan")
+    )
 
-    return float(kendalltau(x, y).statistic)
+
+@cache
+def _least_range(level: float, runs: int, df: int) -> float:
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.ppf(1 - level, runs, df))
 
 
 def two_way_hsd(values: np.ndarray, level: float = 0.05) -> int:
@@ -88,11 +91,9 @@ def two_way_hsd(values: np.ndarray, level: float = 0.05) -> int:
     Args:
         values: runs × topics.
     """
-    from scipy.stats import studentized_range
-
     runs, topics = values.shape
     means = values.mean(axis=1)
     rest = values - means[:, None] - values.mean(axis=0) + values.mean()
     df = (runs - 1) * (topics - 1)
-    least = studentized_range.ppf(1 - level, runs, df) * np.sqrt((rest**2).sum() / df / topics)
+    least = _least_range(level, runs, df) * np.sqrt((rest**2).sum() / df / topics)
     return int((np.abs(means[:, None] - means)[np.triu_indices(runs, 1)] >= least).sum())

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from reproduce.rareness_study import first_place, ranks
-from reproduce.resampling import error_over_runs, least_tau, over_topics, two_way_hsd
+from reproduce.resampling import error_over_runs, least_tau, over_topics, tau, two_way_hsd
 from scipy.stats import kendalltau
 
 from ir_measures_relative import P_Rareness, RunContext, meta
@@ -53,6 +53,13 @@ def test_errors_and_intervals() -> None:
     low, high = over_topics(values[None], lambda means: means[0], resamples=4000)
     width = 2 * 1.96 * values.std() / np.sqrt(30)
     assert high - low == pytest.approx(width, rel=0.1) and low < values.mean() < high
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_tau_is_scipys(seed: int) -> None:
+    x, y = np.random.default_rng(seed).integers(0, 2 + 2 * seed, size=(2, 12))
+    assert tau(x, y) == pytest.approx(kendalltau(x, y).statistic, nan_ok=True)
+    assert np.isnan(tau(x, np.ones(12)))
 
 
 def test_least_tau_is_that_of_all_permutations() -> None:
