@@ -19,30 +19,26 @@ def findings(figures: Figures) -> Iterator[Finding]:
     where = figures.campaign.name
     if figures.is_printed:
         yield _size(figures)
+    traditional = [n for n in figures.campaign.context.names if figures.groups[n] == TRADITIONAL]
+    enough = len(traditional) >= 3
     for number in _RELATIVE:
         yield _correlation(figures, number)
-    if figures.campaign.groups is None:
+        if enough:
+            yield _split(figures, number, traditional)
+        if number == 2 and enough:
+            yield _within(figures, traditional)
+            yield from _named(figures, traditional) if figures.is_printed else ()
+        if number == 3 and enough:
+            yield _unique(figures, traditional)
+    if not enough:
         yield Finding(
             f"§4 and Appendices, {where}",
             "traditional runs against neural runs",
-            note="There is no groups.csv, so which run is whose is not known: each counts as a group of its own.",
-        )
-        return
-    traditional = [n for n in figures.campaign.context.names if figures.groups[n] == TRADITIONAL]
-    if len(traditional) < 3:
-        yield Finding(
-            f"§4 and Appendices, {where}",
-            "traditional runs against neural runs",
-            note=f"groups.csv has no group {TRADITIONAL} of three runs or more, the only one that the paper takes for "
+            note="There is no groups.csv, so which run is whose is not known: each counts as a group of its own."
+            if figures.campaign.groups is None
+            else f"groups.csv has no group {TRADITIONAL} of three runs or more, the only one that the paper takes for "
             "traditional as a whole.",
         )
-        return
-    for number in _RELATIVE:
-        yield _split(figures, number, traditional)
-    yield _within(figures, traditional)
-    if figures.is_printed:
-        yield from _named(figures, traditional)
-    yield _unique(figures, traditional)
 
 
 def _size(figures: Figures) -> Finding:

@@ -8,8 +8,11 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
+from .finding import Holds
+
 #: Two-sided at 0.05, and found four times in five: 1.96 + 0.84 standard errors.
 _SEEN = 2.8
+_INTERVAL = 1.96
 
 
 def over_topics(
@@ -44,6 +47,13 @@ def error_over_runs(names: Sequence[str], statistic: Callable[[list[str]], np.nd
 def seen(error: float) -> float:
     """The least effect that a test at 0.05 finds four times in five, where this is its standard error."""
     return _SEEN * float(error)
+
+
+def verdict(gain: float, error: float, told: Sequence[float]) -> Holds:
+    """Whether a gain is there; "no" where that of the paper, on the mean, is outside the 95 % interval, else open."""
+    if gain > _INTERVAL * error:
+        return "yes"
+    return "no" if np.mean(told) > gain + _INTERVAL * error else "open"
 
 
 def least_tau(n: int, level: float = 0.05) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from reproduce.rareness_study import first_place, ranks
-from reproduce.resampling import error_over_runs, least_tau, over_topics, tau, two_way_hsd
+from reproduce.resampling import error_over_runs, least_tau, over_topics, tau, two_way_hsd, verdict
 from scipy.stats import kendalltau
 
 from ir_measures_relative import P_Rareness, RunContext, meta
@@ -53,6 +53,12 @@ def test_errors_and_intervals() -> None:
     low, high = over_topics(values[None], lambda means: means[0], resamples=4000)
     width = 2 * 1.96 * values.std() / np.sqrt(30)
     assert high - low == pytest.approx(width, rel=0.1) and low < values.mean() < high
+
+
+def test_verdict() -> None:
+    assert verdict(0.05, 0.02, [0.1]) == "yes"  # 2.5 standard errors
+    assert verdict(0.01, 0.02, [0.02, 0.06]) == "open"  # 0.04 is within 0.039 of it
+    assert verdict(0.01, 0.01, [0.02, 0.06]) == "no"
 
 
 @pytest.mark.parametrize("seed", range(5))
