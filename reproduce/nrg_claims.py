@@ -64,7 +64,7 @@ def _correlation(figures: Figures, number: int) -> Finding:
         5: ("“correlated”", ours > needed),
     }[number]
     note = f"95 % of resamples of the topics have τ from {low:.2f} to {high:.2f}; {from_chance(len(paper))}."
-    if number == 5:
+    if number == 5 and figures.campaign.groups is not None:
         note += (
             " The released program takes the best run of the run's *own* group for its competitor, and for that run "
             f"itself none, so that its TaSC is its nDCG@10; to TaSC by the definition it has τ = "
@@ -74,16 +74,18 @@ def _correlation(figures: Figures, number: int) -> Finding:
     if number == 4:
         both = paper.loc[released.index, as_paper]
         off = float((both - released[as_released]).abs().max())
+        left_out = len(paper) - len(released)
         note += (
             " The released program counts in how many top tens a document is *over all topics*, so that one that is "
-            f"retrieved for several topics counts as less rare; values move by up to {off:.4f} (also since "
-            f"{len(paper) - len(released)} runs are left out), τ = {tau(both, released[as_released]):.3f}."
+            f"retrieved for several topics counts as less rare; values move by up to {off:.4f}"
+            + f" (also since {left_out} runs are left out)" * (left_out > 0)
+            + f", τ = {tau(both, released[as_released]):.3f}."
         )
     return Finding(
         f"Figure {number}",
         f"τ of {as_paper} with nDCG@10",
         claim,
-        f"{theirs:.2f}",
+        None if number == 5 and figures.campaign.groups is None else f"{theirs:.2f}",
         f"{ours:.2f}",
         "yes" if holds else "no",
         note,
