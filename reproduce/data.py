@@ -35,6 +35,16 @@ class Campaign:
         if not list(self.folder.glob("qrels*")):
             raise SystemExit(f"{self.folder} holds no file qrels*: put the judgments beside runs/")
 
+    def check(self) -> None:
+        """Ends with a message where there is too little to compare: runs, topics, or a relevant document."""
+        for count, least, what in (
+            (len(self.context.names), 3, "runs"),
+            (len(self.queries), 2, "judged topics"),
+            (int((self.qrels["relevance"] >= 1).sum()), 1, "documents of relevance 1 or more"),
+        ):
+            if count < least:
+                raise SystemExit(f"{self.folder}: {what}: {count}; the experiments need {least} or more")
+
     @property
     def name(self) -> str:
         """What the tables call it: the name of its folder."""
@@ -44,15 +54,9 @@ class Campaign:
     def context(self) -> RunContext:
         """All of its runs, by the tags in the files."""
         try:
-            context = RunContext.from_trec(self.folder / "runs")
+            return RunContext.from_trec(self.folder / "runs")
         except (ValueError, OSError) as error:
             raise SystemExit(f"{self.folder / 'runs'}: {error}") from None
-        if len(context.names) < 3:
-            raise SystemExit(
-                f"{self.folder / 'runs'} holds {len(context.names)} run"
-                f"{'s' * (len(context.names) != 1)}; the experiments compare three or more"
-            )
-        return context
 
     @cached_property
     def qrels(self) -> pd.DataFrame:

@@ -53,6 +53,9 @@ def _correlation(figures: Figures, number: int) -> Finding:
     as_released, as_paper = _RELATIVE[number]
     paper, released = figures.paper.means(), figures.released.means()
     ours = tau(paper["nDCG@10"], paper[as_paper])
+    what = f"τ of {as_paper} with nDCG@10"
+    if np.isnan(ours):
+        return Finding(f"Figure {number}", what, note="All runs have the same value.")
     theirs = tau(released["nDCG@10"], released[as_released])
     values = np.stack([figures.paper.by["nDCG@10"], figures.paper.by[as_paper]])
     low, high = over_topics(values, lambda m: tau(*m))
@@ -83,7 +86,7 @@ def _correlation(figures: Figures, number: int) -> Finding:
         )
     return Finding(
         f"Figure {number}",
-        f"τ of {as_paper} with nDCG@10",
+        what,
         claim,
         None if number == 5 and figures.campaign.groups is None else f"{theirs:.2f}",
         f"{ours:.2f}",
@@ -110,6 +113,11 @@ def _split(figures: Figures, number: int, traditional: list[str]) -> Finding:
     as_released, as_paper = _RELATIVE[number]
     theirs, between = _above_better(figures.released, as_released, traditional)
     ours, (low, high) = _above_better(figures.paper, as_paper, traditional)
+    what = f"{TRADITIONAL} runs above others of better nDCG@10, by {as_paper}: share of pairs"
+    if np.isnan(ours) or np.isnan(theirs):
+        return Finding(
+            f"Figure {number}", what, note=f"No other run has a better nDCG@10 than a {TRADITIONAL} run."
+        )
     claim = "“a clear split”" if number in (2, 3) else "no distinction"
     holds: Holds
     if number in (2, 3):
@@ -135,7 +143,7 @@ def _split(figures: Figures, number: int, traditional: list[str]) -> Finding:
         )
     return Finding(
         f"Figure {number}",
-        f"{TRADITIONAL} runs above others of better nDCG@10, by {as_paper}: share of pairs",
+        what,
         claim,
         f"{100 * theirs:.0f} %",
         f"{100 * ours:.0f} %",
@@ -153,6 +161,12 @@ def _within(figures: Figures, traditional: list[str]) -> Finding:
         for chosen in (means.index.isin(traditional), ~means.index.isin(traditional)):
             into.append(tau(means.loc[chosen, "nDCG@10"], means.loc[chosen, measure]))
     n = len(traditional), len(figures.paper.names) - len(traditional)
+    if np.isnan([*told, *shown]).any():
+        return Finding(
+            "§4",
+            f"NRG grows with nDCG@10: within {TRADITIONAL}, and within the others",
+            note=f"There are {n[0]} and {n[1]} runs, or all of one kind have the same value.",
+        )
     needed = [least_tau(i) for i in n]
     holds: Holds = (
         "yes"

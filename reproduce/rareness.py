@@ -23,6 +23,7 @@ _TOPIC, _NEEDED = "1127540", {0.0: 44, 0.5: 33, 1.0: 28}
 def findings(data: Data, out: Path) -> Iterator[Finding]:
     """Every table and figure that can be run on these runs."""
     for campaign in data.given:
+        campaign.check()
         study, first = Study(campaign), campaign is data.given[0]  # what holds of the paper is said once
         yield from _synthetic(study, out, first)
         yield from _correlations(study, out)
@@ -104,14 +105,21 @@ def _correlations(study: Study, out: Path) -> Iterator[Finding]:
     rareness_pictures.correlations(taus, study.campaign.name, out / picture)
     for base in ("P", "AP"):
         found = taus[base, K]
+        where, what = (
+            f"Figure 2, {study.campaign.name}",
+            f"τ of {base}@100 with {base}_Rareness@100, α = 0, ¼, ½, ¾, 1",
+        )
+        if np.isnan(found).any():
+            yield Finding(where, what, note="All runs have the same value.")
+            continue
         both = np.stack([study.values[base, 0.0, K], study.values[base, 1.0, K]])
         low, high = over_topics(both, lambda m: tau(*m))
         steady = all(b <= a + 1e-9 for a, b in pairwise(found)) and found[-1] < 1
         pairs = len(study.runs) * (len(study.runs) - 1) // 2
         others = "; ".join(f"at {k}: " + ", ".join(f"{t:.2f}" for t in taus[base, k]) for k in (10, 1000))
         yield Finding(
-            f"Figure 2, {study.campaign.name}",
-            f"τ of {base}@100 with {base}_Rareness@100, α = 0, ¼, ½, ¾, 1",
+            where,
+            what,
             "1, “steady decrease”" + ("; DLT20: below .9 for α > 0" if base == "P" else ""),
             None,
             ", ".join(f"{t:.2f}" for t in found),

@@ -168,6 +168,11 @@ def fewer_systems(study: Study, first: bool) -> Iterator[Finding]:
     ).set_index(["measure", "systems"])["mean"]
     for base, measure in zip(_TABLE_3, measures, strict=True):
         ours = [float(found[measure, n]) for n in sizes]
+        if np.isnan(ours).any():
+            yield Finding(
+                f"Table 3, {study.campaign.name}", f"{measure} of fewer runs", note="All runs are the same."
+            )
+            continue
         yield Finding(
             f"Table 3, {study.campaign.name}",
             f"τ of {measure} of N runs with that of all, N = {', '.join(map(str, sizes))}",

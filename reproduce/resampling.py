@@ -22,12 +22,15 @@ def over_topics(
 
     Args:
         values: of any shape, topics on the last axis.
-        statistic: of the means, the last axis gone.
+        statistic: of the means, the last axis gone; NaN where there is none, which does not count.
     """
     topics = values.shape[-1]
     counts = np.random.default_rng(seed).multinomial(topics, np.full(topics, 1 / topics), size=resamples)
     means = np.moveaxis(values @ counts.T / topics, -1, 0)
-    low, high = np.nanpercentile([statistic(m) for m in means], [2.5, 97.5])
+    found = np.array([statistic(m) for m in means])
+    if np.isnan(found).all():
+        return float("nan"), float("nan")
+    low, high = np.nanpercentile(found, [2.5, 97.5])
     return float(low), float(high)
 
 

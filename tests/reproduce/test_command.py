@@ -72,12 +72,16 @@ def test_refuses_bad_paths(
     assert f"{tmp_path} holds no folder runs/" in said("nrg", "--dl19", tmp_path)
     assert "--write is for the whole page" in said("nrg", "--dl19", tmp_path, "--write")
     folder = write_campaign(tmp_path / "c", runs=2)
-    assert "holds 2 runs; the experiments compare three or more" in said("rareness", "--robust", folder)
+    assert "runs: 2; the experiments need 3 or more" in said("rareness", "--robust", folder)
     (folder / "runs" / "run2").write_text("t0 Q0 d1 1 high run2\n")
     assert "run2, line 1: the score 'high' is not a number" in said("rareness", "--robust", folder)
     (folder / "runs" / "run2").write_text("t0 Q0 d1 1 1.0 run2\n")
     _groups(folder, "X", "Y")
     assert "groups.csv says no group of run2" in said("nrg", "--dl19", folder)
+    (folder / "qrels.txt").write_text("t0 0 d1 1\n")
+    assert "judged topics: 1; the experiments need 2 or more" in said("nrg", "--dl19", folder)
+    (folder / "qrels.txt").write_text("t0 0 d1 0\nt1 0 d1 0\n")
+    assert "documents of relevance 1 or more: 0" in said("rareness", "--dl19", folder)
     (folder / "qrels.txt").write_text("t0 0 d1 yes\n")
     assert "is not a qrels file of 'query_id 0 doc_id relevance' a line" in said(
         "rareness", "--robust", folder
