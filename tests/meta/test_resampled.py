@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, RR, P, nDCG
@@ -279,6 +280,46 @@ def test_ties_by_class_of_topics() -> None:
         expected = meta.ties(some).set_index("measure").loc[row.measure]
         assert (row.comparisons, row.tied) == (expected["comparisons"], expected["tied"])
     assert found.equals(meta.ties(table, by=pd.Series(relevant)))
+
+
+# --- sets of topics
+
+
+@settings(max_examples=15)
+@given(seed=seeds, cutoffs=st.sampled_from([None, [2, 5]]))
+def test_query_sets(seed: int, cutoffs: list[int] | None) -> None:
+    runs, labels = oracle.campaign(seed, runs=4, topics=7)
+    found = meta.query_sets(RunContext(runs), labels, nDCG_UE @ 3, cutoffs, share=0.3)
+    assert list(found["query_id"]) == list(labels)
+    for row, (q, judged) in zip(found.itertuples(), labels.items(), strict=True):
+        actual, expected = [], []
+        for k in cutoffs or [3]:
+            gains = [2.0 ** max(g, 0) - 1 for g in judged.values()]
+            discounts = [1 / np.log2(i + 2) for i in range(k)]
+            ideal = sum(g * d for g, d in zip(sorted(gains, reverse=True), discounts, strict=False))
+            random = np.mean(gains) * sum(discounts[: len(gains)])
+            expected.append(random / ideal if ideal else 0.0)
+            of_runs = []
+            for run in runs.values():
+                ranking = run.get(q, {})
+                top = sorted(ranking, key=lambda d: (ranking[d], d), reverse=True)[:k]
+                dcg = sum(
+                    (2.0 ** max(judged.get(d, 0), 0) - 1) * x for d, x in zip(top, discounts, strict=False)
+                )
+                of_runs.append(dcg / ideal if ideal else 0.0)
+            actual.append(of_runs)
+        each = np.mean(actual, axis=0)
+        assert row.actual == pytest.approx(each.mean()) and row.expected == pytest.approx(np.mean(expected))
+        assert row.difference == pytest.approx(row.actual - row.expected)
+        if np.ptp(each) > 1e-9:
+            p = scipy.stats.ttest_1samp(each, np.mean(expected), alternative="greater").pvalue
+            assert row.informative == (p <= 0.05)
+        high = sum(g >= 2 for g in judged.values())
+        assert row.breadth == ("broad" if 2 * high >= len(judged) else "focused")
+    low, high = (found.loc[found["set"] == s, "difference"] for s in ("uninformative", "ideal"))
+    rest = found.loc[found["set"] == "", "difference"]
+    assert len(low) == len(high) == 3
+    assert low.max() <= rest.min() + 1e-9 and rest.max() <= high.min() + 1e-9
 
 
 # --- what goes in
