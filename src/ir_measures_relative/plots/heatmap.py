@@ -96,7 +96,7 @@ def similarity(
     ax.tick_params(length=0)
     of_values = min(size - 1.5, room / 2.4)
     if n <= _MOST_WITH_VALUES and of_values >= _SMALLEST_VALUE:
-        _write_values(ax, image, shown, of_values)
+        write_values(ax, image, shown, of_values)
     write_title(ax, f"{says}, by {parsed}; alike ones side by side")
     return ax
 
@@ -133,7 +133,7 @@ def bounds_of_colours(values: FloatArray, signed: bool) -> tuple[float, float, s
     )
 
 
-def _write_values(ax: Axes, image: Any, values: Any, size: float) -> None:
+def write_values(ax: Axes, image: Any, values: Any, size: float) -> None:
     """Writes each value into its cell, in black or white, whichever is legible there."""
     for (row, column), value in np.ndenumerate(values.filled(np.nan)):
         if np.isnan(value):
