@@ -57,6 +57,7 @@ def asl_curves(
     ax.axhline(level, color="0.4", linewidth=0.9, zorder=1)
     ax.set_ylim(0.0, highest)
     ax.set_xlim(left=0.0)
+    _whole_numbers(ax)
     _finish(ax, "pairs of runs, sorted", "p", "Which pairs of runs each measure tells apart")
     return ax
 
