@@ -356,3 +356,33 @@ def test_bad_arguments(call: Any, message: str) -> None:
     runs, labels = oracle.campaign(1)
     with pytest.raises(ValueError, match=message):
         call(RunContext(runs), labels)
+
+
+# --- invariance
+
+
+def test_what_the_unit_of_a_measure_does_not_move() -> None:
+    """Gains of 2 and 6 are twice those of 1 and 3; and gains of 1, 2 and 4 are not 0, 1 and 3 in another unit."""
+    runs, labels = oracle.campaign(8, runs=5, topics=6)
+    context = RunContext(runs)
+    kinds = ["tau", "tau_ap", "weighted", "agreement", "ranking_agreement", "ties"]
+    gains = [NRG(norm=None, gains={1: f, 2: 3 * f}) @ 3 for f in (1, 2)]
+    for what, level in (("labels", 0.4), ("topics", 0.4), ("pool", 2)):
+        a, b = (meta.degrade(context, labels, [m], what, [level], kinds) for m in gains)
+        pd.testing.assert_frame_equal(a.drop(columns="measure"), b.drop(columns="measure"))
+    a, b = (meta.system_subsets(context, labels, [m], kinds=kinds[:3]).drop(columns="measure") for m in gains)
+    pd.testing.assert_frame_equal(a, b)
+    ue = [nDCG_UE(dcg="log2", gains={1: f, 2: 3 * f}) @ 3 for f in (1, 2)]
+    a, b = (meta.query_sets(context, labels, m).drop(columns="measure") for m in ue)
+    pd.testing.assert_frame_equal(a, b)
+    added = meta.query_sets(context, labels, nDCG_UE(dcg="log2", gains={-1: 1, 0: 1, 1: 2, 2: 4}) @ 3)
+    assert not np.allclose(added["difference"], a["difference"])
+
+
+def test_levels_know_positions_alone() -> None:
+    runs, labels = oracle.campaign(9)
+    other = {
+        n: {q: {d: np.exp(s) for d, s in of.items()} for q, of in run.items()} for n, run in runs.items()
+    }
+    for function in (meta.ties_by_level, meta.separation):
+        assert function(RunContext(runs), labels).equals(function(RunContext(other), labels))
