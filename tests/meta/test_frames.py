@@ -26,6 +26,7 @@ FUNCTIONS: dict[str, Callable[[], pd.DataFrame]] = {
     "degrade, groups": partial(meta.degrade, CONTEXT, QRELS, [*MEASURES, rrLP], "groups"),
     "discriminative_power": partial(meta.discriminative_power, TABLE, swaps=9),
     "discriminative_power, levels": partial(meta.discriminative_power, TABLE, level=[0.01, 0.05], swaps=9),
+    "locality": partial(meta.locality, CONTEXT, QRELS, levels=3, ahead=1),
     "percentage_absolute_difference": partial(meta.percentage_absolute_difference, TABLE),
     "query_sets": partial(meta.query_sets, CONTEXT, QRELS, nDCG_UE @ 3),
     "rescaling_test": partial(meta.rescaling_test, TABLE, {"ties": meta.ties}),

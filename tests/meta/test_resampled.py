@@ -269,6 +269,34 @@ def test_separation_is_what_lexiprecision_tells_apart() -> None:
     assert meta.ties_by_level(context, labels)["tied"][0] <= meta.ties(table)["tied"][0]
 
 
+def test_locality_is_that_of_both_orders() -> None:
+    """Against numpy's correlation and statsmodels' regression of differences that are listed one by one."""
+    import statsmodels.api as sm
+
+    runs, labels = oracle.campaign(12, runs=5, topics=8)
+    found = meta.locality(RunContext(runs), labels, levels=4, ahead=2).set_index(["level", "other"])
+    rows = []
+    for a, b in itertools.permutations(runs.values(), 2):
+        for q, judged in labels.items():
+            relevant = [d for d, label in judged.items() if label > 0]
+            if len(relevant) >= 4:
+                x, y = (oracle.reciprocal_ranks(run.get(q, {}), relevant) for run in (a, b))
+                rows.append([s - t for s, t in zip(x[:4], y[:4], strict=True)])
+    differences = np.array(rows)
+    expected = np.corrcoef(differences.T)
+    for (i, j), row in found.iterrows():
+        assert row["correlation"] == pytest.approx(expected[i - 1, j - 1])
+        assert 2 * row["comparisons"] == len(rows)
+    for i in (1, 2):
+        model = sm.OLS(differences[:, i - 1], sm.add_constant(differences[:, i : i + 2])).fit()
+        assert [
+            0,
+            found.loc[(i, i + 1), "coefficient"],
+            found.loc[(i, i + 2), "coefficient"],
+        ] == pytest.approx(list(model.params), abs=1e-9)
+    assert np.isnan(found.loc[(1, 4), "coefficient"]) and np.isnan(found.loc[(3, 4), "coefficient"])
+
+
 def test_ties_by_class_of_topics() -> None:
     runs, labels = oracle.campaign(2, runs=4, topics=6)
     table = RunContext(runs).evaluate(labels, [RR, P @ 3], perquery=True)

@@ -82,6 +82,12 @@ def test_matrices() -> None:
     assert np.array_equal(conflicts.filled(-1), conflicts.T.filled(-1)) and conflicts.mask.diagonal().all()
 
 
+def test_locality() -> None:
+    table = meta.locality(CONTEXT, QRELS, levels=3)
+    image = draw(plots.locality, table).images[0].get_array()
+    assert [image[0, 1], image[2, 0], image[1, 2]] == list(table["correlation"])
+
+
 def test_query_sets() -> None:
     table = meta.query_sets(CONTEXT, QRELS, share=0.25)
     found = lines(draw(plots.query_sets, table))
@@ -93,7 +99,7 @@ def test_query_sets() -> None:
 
 
 @pytest.mark.parametrize(
-    "function", ["asl_curves", "degradation", "ties_by_level", "separation", "query_sets"]
+    "function", ["asl_curves", "degradation", "ties_by_level", "separation", "locality", "query_sets"]
 )
 def test_other_tables_are_refused(function: str) -> None:
     draws = getattr(plots, function)

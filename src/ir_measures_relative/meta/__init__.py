@@ -11,7 +11,7 @@ from .conflicts import conflicts
 from .correlations import correlation
 from .degrading import degrade
 from .differences import percentage_absolute_difference
-from .levels import separation, ties_by_level
+from .levels import locality, separation, ties_by_level
 from .power import asl_curve, discriminative_power
 from .queries import query_sets
 from .resampling import stability, swap_rate
@@ -25,6 +25,7 @@ __all__ = [
     "correlation",
     "degrade",
     "discriminative_power",
+    "locality",
     "percentage_absolute_difference",
     "query_sets",
     "rescaling_test",

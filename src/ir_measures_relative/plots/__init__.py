@@ -9,7 +9,7 @@ from .figures import new_figure
 from .heatmap import similarity
 from .history import chronological
 from .intervals import sweep
-from .matrices import matrix_of_measures, query_sets
+from .matrices import locality, matrix_of_measures, query_sets
 from .measures import asl_curves, degradation, separation, ties_by_level
 from .scatter import relative_against_absolute
 from .unjudged import intervals, matrix_of_verdicts
@@ -19,6 +19,7 @@ __all__ = [
     "chronological",
     "degradation",
     "intervals",
+    "locality",
     "matrix_of_measures",
     "matrix_of_verdicts",
     "new_figure",

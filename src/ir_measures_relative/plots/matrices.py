@@ -69,6 +69,40 @@ def matrix_of_measures(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def locality(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Which recall levels tell of each other: the correlation of the differences at each two (lexiprecision, Fig. 7a).
+
+    Args:
+        table: what :func:`ir_measures_relative.meta.locality` returns, of one measure.
+        ax: where to draw.
+
+    Returns:
+        the axes, which hold the matrix; the colour bar has axes of its own.
+
+    Raises:
+        ValueError: another table, or none of its rows.
+        ImportError: matplotlib is missing.
+    """
+    check_table(table, "locality(context, qrels)", "measure", "level", "other", "correlation")
+    n = int(table["other"].max())
+    values = np.full((n, n), np.nan)
+    values[table["level"] - 1, table["other"] - 1] = table["correlation"]
+    values[table["other"] - 1, table["level"] - 1] = table["correlation"]
+    ax = given_or_new_axes(ax, width=7.5, height=6.0)
+    shown = np.ma.masked_invalid(values)
+    image = ax.imshow(shown, cmap="viridis", extent=(0.5, n + 0.5, n + 0.5, 0.5))
+    ax.set_facecolor("0.93")
+    ax.figure.colorbar(image, ax=ax, shrink=0.8, label="correlation")
+    ax.set_xticks(range(1, n + 1))
+    ax.set_yticks(range(1, n + 1))
+    ax.tick_params(length=0)
+    if n <= _MOST_WITH_VALUES:
+        write_values(ax, image, shown, 8.0, first=1)
+    write_axis_titles(ax, "recall level", "recall level")
+    write_title(ax, f"Which recall levels differ alike ({table['measure'].iloc[0]})")
+    return ax
+
+
 def query_sets(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Each topic by the value of a random ranking and the mean of the runs (UE, Fig. 1): no better, on the diagonal.
 
