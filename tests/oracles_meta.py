@@ -85,6 +85,12 @@ def agreements(found: Any, true: Any) -> tuple[float, float, float]:
     return tuple(float(np.mean(x)) if x else np.nan for x in (pairs, topics, tied))  # type: ignore[return-value]
 
 
+def reciprocal_ranks(ranking: dict[str, float], relevant: list[str]) -> list[float]:
+    """Of the relevant documents, best first; 0 of those that are not retrieved."""
+    order = sorted(ranking, key=lambda d: (ranking[d], d), reverse=True)
+    return sorted((1 / (order.index(d) + 1) if d in order else 0.0 for d in relevant), reverse=True)
+
+
 def level_counts(runs: Runs, labels: Labels, rel: int, worst_first: bool) -> tuple[Any, Any, Any]:
     """By level: comparisons, ties, and how many pairs separate there."""
     compared: dict[int, int] = {}
@@ -92,8 +98,7 @@ def level_counts(runs: Runs, labels: Labels, rel: int, worst_first: bool) -> tup
     separated: dict[int, int] = {}
 
     def ranks(ranking: dict[str, float], relevant: list[str]) -> list[float]:
-        order = sorted(ranking, key=lambda d: (ranking[d], d), reverse=True)
-        found = sorted((1 / (order.index(d) + 1) if d in order else 0.0 for d in relevant), reverse=True)
+        found = reciprocal_ranks(ranking, relevant)
         return found[::-1] if worst_first else found
 
     for a, b in itertools.combinations(runs.values(), 2):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, RR, P, nDCG
@@ -268,6 +269,34 @@ def test_separation_is_what_lexiprecision_tells_apart() -> None:
     assert meta.ties_by_level(context, labels)["tied"][0] <= meta.ties(table)["tied"][0]
 
 
+def test_locality_is_that_of_both_orders() -> None:
+    """Against numpy's correlation and statsmodels' regression of differences that are listed one by one."""
+    import statsmodels.api as sm
+
+    runs, labels = oracle.campaign(12, runs=5, topics=8)
+    found = meta.locality(RunContext(runs), labels, levels=4, ahead=2).set_index(["level", "other"])
+    rows = []
+    for a, b in itertools.permutations(runs.values(), 2):
+        for q, judged in labels.items():
+            relevant = [d for d, label in judged.items() if label > 0]
+            if len(relevant) >= 4:
+                x, y = (oracle.reciprocal_ranks(run.get(q, {}), relevant) for run in (a, b))
+                rows.append([s - t for s, t in zip(x[:4], y[:4], strict=True)])
+    differences = np.array(rows)
+    expected = np.corrcoef(differences.T)
+    for (i, j), row in found.iterrows():
+        assert row["correlation"] == pytest.approx(expected[i - 1, j - 1])
+        assert 2 * row["comparisons"] == len(rows)
+    for i in (1, 2):
+        model = sm.OLS(differences[:, i - 1], sm.add_constant(differences[:, i : i + 2])).fit()
+        assert [
+            0,
+            found.loc[(i, i + 1), "coefficient"],
+            found.loc[(i, i + 2), "coefficient"],
+        ] == pytest.approx(list(model.params), abs=1e-9)
+    assert np.isnan(found.loc[(1, 4), "coefficient"]) and np.isnan(found.loc[(3, 4), "coefficient"])
+
+
 def test_ties_by_class_of_topics() -> None:
     runs, labels = oracle.campaign(2, runs=4, topics=6)
     table = RunContext(runs).evaluate(labels, [RR, P @ 3], perquery=True)
@@ -279,6 +308,46 @@ def test_ties_by_class_of_topics() -> None:
         expected = meta.ties(some).set_index("measure").loc[row.measure]
         assert (row.comparisons, row.tied) == (expected["comparisons"], expected["tied"])
     assert found.equals(meta.ties(table, by=pd.Series(relevant)))
+
+
+# --- sets of topics
+
+
+@settings(max_examples=15)
+@given(seed=seeds, cutoffs=st.sampled_from([None, [2, 5]]))
+def test_query_sets(seed: int, cutoffs: list[int] | None) -> None:
+    runs, labels = oracle.campaign(seed, runs=4, topics=7)
+    found = meta.query_sets(RunContext(runs), labels, nDCG_UE @ 3, cutoffs, share=0.3)
+    assert list(found["query_id"]) == list(labels)
+    for row, (q, judged) in zip(found.itertuples(), labels.items(), strict=True):
+        actual, expected = [], []
+        for k in cutoffs or [3]:
+            gains = [2.0 ** max(g, 0) - 1 for g in judged.values()]
+            discounts = [1 / np.log2(i + 2) for i in range(k)]
+            ideal = sum(g * d for g, d in zip(sorted(gains, reverse=True), discounts, strict=False))
+            random = np.mean(gains) * sum(discounts[: len(gains)])
+            expected.append(random / ideal if ideal else 0.0)
+            of_runs = []
+            for run in runs.values():
+                ranking = run.get(q, {})
+                top = sorted(ranking, key=lambda d: (ranking[d], d), reverse=True)[:k]
+                dcg = sum(
+                    (2.0 ** max(judged.get(d, 0), 0) - 1) * x for d, x in zip(top, discounts, strict=False)
+                )
+                of_runs.append(dcg / ideal if ideal else 0.0)
+            actual.append(of_runs)
+        each = np.mean(actual, axis=0)
+        assert row.actual == pytest.approx(each.mean()) and row.expected == pytest.approx(np.mean(expected))
+        assert row.difference == pytest.approx(row.actual - row.expected)
+        if np.ptp(each) > 1e-9:
+            p = scipy.stats.ttest_1samp(each, np.mean(expected), alternative="greater").pvalue
+            assert row.informative == (p <= 0.05)
+        high = sum(g >= 2 for g in judged.values())
+        assert row.breadth == ("broad" if 2 * high >= len(judged) else "focused")
+    low, high = (found.loc[found["set"] == s, "difference"] for s in ("uninformative", "ideal"))
+    rest = found.loc[found["set"] == "", "difference"]
+    assert len(low) == len(high) == 3
+    assert low.max() <= rest.min() + 1e-9 and rest.max() <= high.min() + 1e-9
 
 
 # --- what goes in
@@ -315,3 +384,33 @@ def test_bad_arguments(call: Any, message: str) -> None:
     runs, labels = oracle.campaign(1)
     with pytest.raises(ValueError, match=message):
         call(RunContext(runs), labels)
+
+
+# --- invariance
+
+
+def test_what_the_unit_of_a_measure_does_not_move() -> None:
+    """Gains of 2 and 6 are twice those of 1 and 3; and gains of 1, 2 and 4 are not 0, 1 and 3 in another unit."""
+    runs, labels = oracle.campaign(8, runs=5, topics=6)
+    context = RunContext(runs)
+    kinds = ["tau", "tau_ap", "weighted", "agreement", "ranking_agreement", "ties"]
+    gains = [NRG(norm=None, gains={1: f, 2: 3 * f}) @ 3 for f in (1, 2)]
+    for what, level in (("labels", 0.4), ("topics", 0.4), ("pool", 2)):
+        a, b = (meta.degrade(context, labels, [m], what, [level], kinds) for m in gains)
+        pd.testing.assert_frame_equal(a.drop(columns="measure"), b.drop(columns="measure"))
+    a, b = (meta.system_subsets(context, labels, [m], kinds=kinds[:3]).drop(columns="measure") for m in gains)
+    pd.testing.assert_frame_equal(a, b)
+    ue = [nDCG_UE(dcg="log2", gains={1: f, 2: 3 * f}) @ 3 for f in (1, 2)]
+    a, b = (meta.query_sets(context, labels, m).drop(columns="measure") for m in ue)
+    pd.testing.assert_frame_equal(a, b)
+    added = meta.query_sets(context, labels, nDCG_UE(dcg="log2", gains={-1: 1, 0: 1, 1: 2, 2: 4}) @ 3)
+    assert not np.allclose(added["difference"], a["difference"])
+
+
+def test_levels_know_positions_alone() -> None:
+    runs, labels = oracle.campaign(9)
+    other = {
+        n: {q: {d: np.exp(s) for d, s in of.items()} for q, of in run.items()} for n, run in runs.items()
+    }
+    for function in (meta.ties_by_level, meta.separation):
+        assert function(RunContext(runs), labels).equals(function(RunContext(other), labels))

@@ -1,4 +1,4 @@
-"""At which recall level two rankings are tied, and at which they separate: lexiprecision §3.6, Figures 5 and 6."""
+"""At which recall level two rankings are tied, and at which they separate: lexiprecision §3.6, Figures 5 to 7."""
 
 from __future__ import annotations
 
@@ -160,6 +160,67 @@ def separation(
         ],
         ["measure", "level", "comparisons", "separated", "share", "cumulative"],
     )
+
+
+def locality(
+    context: RunContext,
+    qrels: Qrels | None,
+    measure: ir_measures.Measure | str = "rrLP",
+    levels: int = 8,
+    ahead: int = 4,
+) -> pd.DataFrame:
+    """Does what two rankings differ by at one recall level tell of the next? (lexiprecision, Figure 7)
+
+    Over all pairs of rankings of the topics with at least so many ``levels``: the correlation of the differences in
+    reciprocal rank, δRR_i, at each two levels, and the coefficients of a linear model of δRR_i by the ``ahead`` levels
+    that follow. Each pair counts both ways round, so that the order of the runs does not matter, means are 0, and the
+    model has no constant.
+
+    Invariant under: all that keeps the positions of relevant documents. The coefficients are in units of reciprocal
+    rank, which shrinks with the level: a coefficient below 1 is no weak relation.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measure: rrLP, sgnLP, RPP or sgnLR, with its ``rel``, cutoff and so on, and without ``ref=``.
+        levels: how many.
+        ahead: how many following levels the model has.
+
+    Returns:
+        a DataFrame with one row for each level and later one: ``measure``, ``level`` from 1, ``other``, ``comparisons``
+        (pairs of runs × topics), ``correlation``, from -1 to 1, and ``coefficient`` of ``other`` in the model of
+        ``level``; NaN where ``other`` is not in it, or not all of it within the levels, and of what never differs.
+
+    Raises:
+        ValueError: fewer than two runs, another measure, no topic with so many levels; what
+            :meth:`RunContext.evaluate` raises.
+    """
+    check_count("levels", levels, 2)
+    check_count("ahead", ahead, 1)
+    name, found = _read(context, qrels, measure)
+    deep = found.relevant >= levels
+    if not deep.any():
+        most = int(found.relevant.max(initial=0))
+        raise ValueError(f"levels={levels} is more than any topic has, which is {most}; give fewer")
+    products = np.zeros((levels, levels))
+    for differences in found.differences():
+        flat = differences[:, deep, :levels].reshape(-1, levels)
+        products += flat.T @ flat
+    size = np.sqrt(products.diagonal())
+    rows: list[dict[str, Any]] = []
+    for i in range(levels - 1):
+        inside = slice(i + 1, i + 1 + ahead)
+        model = np.full(levels, np.nan)
+        block = products[inside, inside]
+        if len(block) == ahead and np.linalg.matrix_rank(block) == ahead:
+            model[inside] = np.linalg.solve(block, products[inside, i])
+        for j in range(i + 1, levels):
+            both = size[i] * size[j]
+            row = {"measure": name, "level": i + 1, "other": j + 1}
+            row["comparisons"] = _pairs(found) * int(deep.sum())
+            row["correlation"] = float(products[i, j] / both) if both else np.nan
+            rows.append(row | {"coefficient": float(model[j])})
+    return frame(rows)
 
 
 def _pairs(levels: Levels) -> int:
