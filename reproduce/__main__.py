@@ -36,10 +36,17 @@ def main() -> None:
     data = Data(*(Campaign(path) if path else None for path in (asked.robust, asked.dl19)))
     out = DOCS / "pictures" / "re-tested" if asked.write else asked.out
     out.mkdir(parents=True, exist_ok=True)
+    for stale in out.glob("*.png") if asked.write else ():
+        stale.unlink()
     sections = []
     for paper in PAPERS if asked.paper == "all" else (asked.paper,):
         module = importlib.import_module(f"reproduce.{paper}")
-        found = list(module.findings(data, out))
+        try:
+            found = list(module.findings(data, out))
+        except ImportError as error:  # an extra that is not installed; the message says which
+            raise SystemExit(f"{paper}: {error}") from None
+        if not found:
+            continue
         print(page.terminal(module.TITLE, found), flush=True)
         sections.append(page.markdown(module.TITLE, found, "pictures/re-tested"))
     if asked.write:

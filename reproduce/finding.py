@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-#: What became of it: ``"open"`` where it cannot be run on the runs that were given.
+#: What became of it: ``"open"`` where it cannot be run on the runs that were given, or these are too few to tell.
 Holds: TypeAlias = Literal["yes", "in part", "no", "open"]
 Value: TypeAlias = float | int | str | None
 

@@ -19,6 +19,7 @@ def rows(findings: Iterable[Finding]) -> list[list[str]]:
     return [[f.where, f.what, shown(f.printed), shown(f.released), shown(f.ours), f.holds] for f in findings]
 
 
+_HOLDS = {"yes": "hold", "in part": "hold in part", "no": "do not hold", "open": "open"}
 HEADER = ["where", "what", "printed", "released code", "ours", "holds"]
 
 
@@ -37,7 +38,23 @@ def terminal(title: str, findings: Sequence[Finding]) -> str:
 def markdown(title: str, findings: Sequence[Finding], pictures: str) -> str:
     """A section of the page: the table, the notes, the pictures from the folder of this name."""
     table = [HEADER, ["---", "---", "---:", "---:", "---:", "---"], *rows(findings)]
-    lines = ["| " + " | ".join(row) + " |" for row in table]
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table]
+    counts = [(sum(f.holds == word for f in findings), said) for word, said in _HOLDS.items()]
+    summary = ", ".join(f"{n} {said}" for n, said in counts if n)
     notes = [f"- **{f.where}, {f.what}**: {f.note}" for f in findings if f.note]
     images = [f"![{f.where}: {f.what}]({pictures}/{f.picture})" for f in findings if f.picture]
-    return "\n\n".join(filter(None, [f"## {title}", "\n".join(lines), "\n".join(notes), *images])) + "\n"
+    return (
+        "\n\n".join(
+            filter(
+                None,
+                [
+                    f"## {title}",
+                    f"Of {len(findings)} findings: {summary}.",
+                    "\n".join(lines),
+                    "\n".join(notes),
+                    *images,
+                ],
+            )
+        )
+        + "\n"
+    )

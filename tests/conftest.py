@@ -49,16 +49,28 @@ _SLOW = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks as slow, besides those that say so themselves, the tests of these files and all on the Robust runs.
+    """Marks as slow, besides those that say so themselves, the tests of these files and all on real campaigns.
 
     What is left, ``pytest -n auto -m "not slow"``, takes less than a minute.
     """
     folder = Path(__file__).parent
     slow = tuple(folder / name for name in _SLOW)
     for item in items:
-        on_campaign = any(name.startswith("robust03") for name in getattr(item, "fixturenames", ()))
+        on_campaign = any(name.startswith(("robust03", "dl19")) for name in getattr(item, "fixturenames", ()))
         if on_campaign or any(item.path.is_relative_to(path) for path in slow):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session")
+def dl19_path() -> Path:
+    """The folder of the TREC 2019 Deep Learning track's 37 passage runs; skips where it is absent."""
+    named = os.environ.get("DL19")
+    folder = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "dl19"
+    if not (folder / "qrels.txt.gz").exists():
+        pytest.skip(
+            "the Deep Learning runs are not here: set DL19 to their folder, or put it at ../shared/dl19"
+        )
+    return folder
 
 
 def robust03_folder() -> Path | None:

@@ -22,7 +22,7 @@ from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from .io.runs import Run, name_runs, read_run, run_files
 from .measures.declaration import parse_measures
 from .messages import kind_of
-from .priors import Policy, PriorPolicy, check_group, chosen_by_means, policy_of
+from .priors import Policy, PriorPolicy, Within, check_group, chosen_by_means, policy_of
 from .rankings import Rankings
 
 if TYPE_CHECKING:
@@ -335,6 +335,19 @@ class RunContext:
         runs = {name: run.of_query(query_id) for name, run in self.runs.items()}
         result = object.__new__(type(self))
         result._set(**self.__dict__ | {"runs": _Fixed(runs)} | _nothing_computed())
+        return result
+
+    def of_runs(self, names: Sequence[str]) -> RunContext:
+        """A context of some of its runs alone; priors and a reference that are not among them are none."""
+        runs = {name: run for name, run in self.runs.items() if name in set(names)}
+        left: dict[str, Any] = {
+            "runs": _Fixed(runs),
+            "groups": _Fixed({name: group for name, group in self.groups.items() if name in runs}),
+            "policy": Within(self.policy),
+            "reference": self.reference if self.reference in runs else None,
+        }
+        result = object.__new__(type(self))
+        result._set(**self.__dict__ | left | _nothing_computed())
         return result
 
     def judged(self, qrels: Qrels | None) -> JudgedContext:

@@ -188,6 +188,17 @@ class BestOfOtherGroups(PriorPolicy):
         return [name for name in means if best[groups[name]] == name]
 
 
+@dataclass(frozen=True)
+class Within(PriorPolicy):
+    """What another policy chooses, as far as the campaign holds it: for some of the runs that it was made for."""
+
+    policy: PriorPolicy
+
+    def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
+        held = set(campaign.names)
+        return [prior for prior in self.policy.priors_of(campaign, name) if prior in held]
+
+
 #: What ``RunContext(priors=…)`` takes: a word of :data:`NAMED`, a list of names, a dict from name to list, a policy.
 Policy: TypeAlias = "str | Sequence[str] | Mapping[str, Sequence[str]] | PriorPolicy"
 

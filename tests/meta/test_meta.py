@@ -172,6 +172,78 @@ def test_power_counts_p_values(correction: str | None) -> None:
         assert (row["pairs"], row["significant"], row["share"]) == (10, told, told / 10)
 
 
+def test_power_at_several_levels() -> None:
+    table = long({"A": random_values(1, 5, 12), "B": random_values(2, 5, 12)})
+    found = meta.discriminative_power(table, level=[0.01, 0.2], swaps=5)
+    for level, rows in found.groupby("level"):
+        expected = meta.discriminative_power(table, level=level, swaps=5)
+        pd.testing.assert_frame_equal(rows.drop(columns="level").reset_index(drop=True), expected)
+    assert list(found["level"]) == [0.01, 0.2, 0.01, 0.2]
+
+
+# --- verdicts, and differences in per cent
+
+
+@pytest.mark.parametrize("test", ["t", "sign", "wilcoxon"])
+@settings(max_examples=8)
+@given(seed=seeds)
+def test_conflicts_are_counted_pair_by_pair(test: str, seed: int) -> None:
+    values = {m: random_values(seed + i, 5, 12) for i, m in enumerate("ABC")}
+    found = meta.conflicts(long(values), test, level=0.3).set_index(["measure", "other"])
+    verdicts: dict[str, list[int]] = {}
+    for m, of_runs in values.items():
+        verdicts[m] = []
+        curve = meta.asl_curve(long({m: of_runs}), test).set_index(["name", "other"])["p"]
+        for i, j in itertools.combinations(range(5), 2):
+            d = np.round(of_runs[i] - of_runs[j], 12)
+            d = d[d != 0] if test != "t" else d
+            size = {"t": d, "sign": np.sign(d), "wilcoxon": np.sign(d) * scipy.stats.rankdata(abs(d))}[test]
+            better = int(np.sign(np.round(size.sum(), 9)))
+            verdicts[m].append(better if curve[f"run{i}", f"run{j}"] <= 0.3 else 0)
+    for a, b in itertools.combinations("ABC", 2):
+        row, both = found.loc[(a, b)], list(zip(verdicts[a], verdicts[b], strict=True))
+        expected = [
+            sum(x * y == 1 for x, y in both),
+            sum(x * y == -1 for x, y in both),
+            sum(x != 0 and y == 0 for x, y in both),
+            sum(x == 0 and y != 0 for x, y in both),
+            both.count((0, 0)),
+        ]
+        assert list(row[["agree", "contradict", "only_measure", "only_other", "neither"]]) == expected
+        assert row["conflicts"] == sum(expected[1:4]) and row["share"] == row["conflicts"] / 10
+        assert sum(expected) == row["pairs"] == 10
+
+
+def test_conflicts_of_corrected_values() -> None:
+    table = long({m: random_values(i, 5, 12) for i, m in enumerate("AB")})
+    found = meta.conflicts(table, correction="bonferroni", level=0.3)
+    assert found.equals(meta.conflicts(table, level=0.03))
+
+
+def test_a_measure_and_its_negative_contradict() -> None:
+    values = random_values(3, 5, 20) + np.linspace(0, 1, 5)[:, None]
+    row = meta.conflicts(long({"A": values, "B": -values})).iloc[0]
+    assert row["agree"] == row["only_measure"] == row["only_other"] == 0 < row["contradict"]
+
+
+@settings(max_examples=20)
+@given(seed=seeds)
+def test_percentage_absolute_difference(seed: int) -> None:
+    values = {"A": random_values(seed, 4, 6), "B": random_values(seed + 1, 4, 6) - 0.4}
+    found = meta.percentage_absolute_difference(long(values)).set_index("measure")
+    both = meta.percentage_absolute_difference(long(values), {"F": ["A", "B"]})
+    for m, of_runs in [*values.items(), ("F", (values["A"] + values["B"]) / 2)]:
+        percent = []
+        for x, y in itertools.combinations(np.round(of_runs.mean(axis=1), 12), 2):
+            if x == y:
+                percent.append(0.0)
+            elif max(x, y) > 0:
+                percent.append(abs(x - y) / max(x, y) * 100)
+        row = both.iloc[0] if m == "F" else found.loc[m]
+        assert row["pairs"] == len(percent)
+        assert row["difference"] == pytest.approx(np.mean(percent) if percent else np.nan, nan_ok=True)
+
+
 # --- correlation
 
 
@@ -300,6 +372,8 @@ INVARIANT: dict[str, tuple[Callable[[Any], Any], bool, bool]] = {  # under facto
     "swap_rate": (partial(meta.swap_rate, trials=50), True, True),
     "width": (partial(meta.swap_rate, trials=50, width=0.01), False, True),
     "ties": (meta.ties, True, True),
+    "conflicts": (partial(meta.conflicts, level=0.3), True, True),
+    "percentage": (meta.percentage_absolute_difference, True, False),
 }
 
 
@@ -319,7 +393,9 @@ def test_invariance(name: str) -> None:
 def test_rescaling_test_names_the_threshold() -> None:
     found = meta.rescaling_test(long({"A": random_values(3, 5, 12)}))
     moves = found[found["moves"]]
-    assert set(moves["statistic"]) == {"stability, relative", "stability, absolute"}
+    moving = {"stability, relative", "stability, absolute", "percentage_absolute_difference"}
+    assert set(moves["statistic"]) == moving
+    assert set(moves.loc[moves["statistic"] == "percentage_absolute_difference", "change"]) == {"+ 1"}
     assert set(moves.loc[moves["statistic"] == "stability, relative", "change"]) == {"+ 1"}
     assert set(moves.loc[moves["statistic"] == "stability, absolute", "change"]) == {"× 2", "× 0.5"}
 
@@ -344,8 +420,9 @@ def test_bad_input() -> None:
         meta.asl_curve,
         meta.stability,
         meta.swap_rate,
+        meta.conflicts,
     ]
-    for function in [*both, meta.rescaling_test]:
+    for function in [*both, meta.percentage_absolute_difference, meta.rescaling_test]:
         with pytest.raises(ValueError, match=r"no column measure; its columns are"):
             function(table.drop(columns="measure"))
         with pytest.raises(ValueError, match=r"A of run 'run1' on query 'q1' is missing or not a finite"):
@@ -377,6 +454,17 @@ def test_bad_input() -> None:
         ),
         (partial(meta.discriminative_power, level=5), r"level=5 is not allowed"),
         (partial(meta.discriminative_power, swaps=-1), r"swaps=-1 is not allowed"),
+        (partial(meta.discriminative_power, level=[0.05, 5]), r"level=5 is not allowed"),
+        (partial(meta.conflicts, test="z"), r"test='z' is not allowed"),
+        (partial(meta.conflicts, level=2), r"level=2 is not allowed"),
+        (
+            partial(meta.percentage_absolute_difference, families={"F": ["B"]}),
+            r"must name measures of the table",
+        ),
+        (
+            partial(meta.percentage_absolute_difference, families={"F": "A"}),
+            r"give a dict from label to a list",
+        ),
         (partial(meta.stability, threshold="some"), r"threshold='some' is not allowed"),
         (partial(meta.stability, trials=0), r"trials=0 is not allowed"),
         (partial(meta.stability, topics=9), r"has 4, and a sample holds at most 4"),
@@ -395,6 +483,7 @@ def test_pairs_are_refused_where_runs_are_needed() -> None:
     table = pd.DataFrame(rows, columns=["name", "other", "query_id", "measure", "value"])
     for function in (
         meta.correlation,
+        meta.percentage_absolute_difference,
         meta.stability,
         meta.swap_rate,
         partial(meta.discriminative_power, test="hsd"),

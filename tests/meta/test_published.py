@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 from ir_measures import AP, RR, P
 
-from ir_measures_relative import AP_Rareness, P_Rareness, RunContext, meta, rrLP, sgnLP
+from ir_measures_relative import NRG, AP_Rareness, P_Rareness, RunContext, meta, rrLP, sgnLP
 
 MEASURES = [P @ 100, P_Rareness @ 100, AP @ 100, AP_Rareness @ 100]
 
@@ -46,19 +45,19 @@ def test_pairs_told_apart_on_robust03(
 
 
 @pytest.fixture(scope="module")
-def dl19_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The values of RR on the 37 official runs, and those of rrLP and sgnLP of each two."""
-    named = os.environ.get("DL19")
-    folder = Path(named) if named else Path(__file__).resolve().parents[3] / "shared" / "dl19"
-    if not (folder / "qrels.txt.gz").exists():
-        pytest.skip(
-            "the Deep Learning runs are not here: set DL19 to their folder, or put it at ../shared/dl19"
-        )
+def dl19(dl19_path: Path) -> tuple[RunContext, pd.DataFrame]:
+    """The 37 official runs, and the qrels."""
     columns = ["query_id", "iteration", "doc_id", "relevance"]
     qrels = pd.read_csv(
-        folder / "qrels.txt.gz", sep=r"\s+", names=columns, dtype=dict.fromkeys(columns[:3], str)
+        dl19_path / "qrels.txt.gz", sep=r"\s+", names=columns, dtype=dict.fromkeys(columns[:3], str)
     )
-    context = RunContext.from_trec(folder / "runs")
+    return RunContext.from_trec(dl19_path / "runs"), qrels
+
+
+@pytest.fixture(scope="module")
+def dl19_tables(dl19: tuple[RunContext, pd.DataFrame]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The values of RR on these runs, and those of rrLP and sgnLP of each two."""
+    context, qrels = dl19
     pairs = []
     for name in context.names:
         measures = [rrLP(ref=name, rel=2), sgnLP(ref=name, rel=2)]
@@ -68,7 +67,6 @@ def dl19_tables() -> tuple[pd.DataFrame, pd.DataFrame]:
     return context.evaluate(qrels, [RR(rel=2)], perquery=True), both[both["name"] < both["other"]]
 
 
-@pytest.mark.slow
 def test_lexiprecisions_tables_on_dl19(dl19_tables: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     """Tables 2 and 3 (b) of the paper, deep-pass (2019): to every printed digit, with Holm's correction."""
     rr, pairs = dl19_tables
@@ -78,3 +76,20 @@ def test_lexiprecisions_tables_on_dl19(dl19_tables: tuple[pd.DataFrame, pd.DataF
     for table, test, share in ((rr, "t", 10.36), (rrlp, "t", 15.02), (sgnlp, "sign", 17.42)):
         found = meta.discriminative_power(table, test, "holm", swaps=0)
         assert 100 * found["share"][0] == pytest.approx(share, abs=0.005)
+
+
+def test_ties_by_level_on_dl19(dl19: tuple[RunContext, pd.DataFrame]) -> None:
+    """Table 2 again: level 1 is RR, and what never separates is tied by rrLP."""
+    ties = meta.ties_by_level(*dl19, rrLP(rel=2))
+    assert 100 * ties["share"][0] == pytest.approx(56.89, abs=0.005)
+    separation = meta.separation(*dl19, rrLP(rel=2))
+    assert 100 * (1 - separation["share"].sum()) == pytest.approx(2.63, abs=0.005)
+    assert separation["share"][0] == pytest.approx(1 - ties["share"][0])
+
+
+def test_fewer_systems_on_robust03(robust03: Any) -> None:
+    """Rareness hardly moves with the systems, as Table 3 of its paper has it; what is relative to the others does."""
+    runs, qrels = robust03
+    found = meta.system_subsets(RunContext(runs), qrels, [P_Rareness @ 100, NRG @ 10], sizes=[8], trials=40)
+    rareness, nrg = found["mean"]
+    assert rareness > 0.95 and 0.6 < nrg < 0.9

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray
+from ..arrays import BoolArray, FloatArray
 from ..comparison import JudgedContext, check_is_context
 from ..io.qrels import Qrels
-from ..judgments import Judgments
 from ..measures.declaration import parse_measures
+from ..parts import FewerLabels
 from ..scoring import check_campaign, score_runs
 from .arguments import check_count
 from .bounds import check_bounded
@@ -69,26 +69,13 @@ def reusability(
     check_bounded(judged, [])
     check_count("pool_depth", pool_depth, 1)
     names = context.names
-    if groups is not None and not isinstance(groups, Mapping):
-        raise ValueError(f"groups={groups!r} must be a dict from run name to group name")
-    group_of = dict(context.groups if groups is None else groups)
-    unknown = [name for name in group_of if name not in names]
-    if unknown:
-        raise ValueError(f"groups names {unknown}, which the context does not hold; its runs are {names}")
-    own = np.array([group_of.get(name, f"\0{name}") for name in names], dtype=object)
+    own = np.array(groups_of(context, groups), dtype=object)
     means = score_runs(judged, names, parsed).means()
-    pooled = judged.judgments.positions_in  # one run at a time: the whole of them may be large
-    held: BoolArray = np.array([pooled(run, pool_depth) > 0 for run in context.runs.values()])
+    lost_by = contributions(judged, own.tolist(), pool_depth)
     rows: list[dict[str, Any]] = []
-    for group in tqdm(list(dict.fromkeys(own)), desc="leaving out", unit="group", disable=None, leave=False):
-        members = np.flatnonzero(own == group)
-        others = (
-            held[own != group].any(axis=0) if (own != group).any() else np.zeros(held.shape[1], dtype=bool)
-        )
-        # A judgment that no member brought is not the group's to lose.
-        lost = held[members].any(axis=0) & ~others
+    for group, lost in tqdm(lost_by.items(), desc="leaving out", unit="group", disable=None, leave=False):
         left = means if not lost.any() else score_runs(_without(judged, lost), names, parsed).means()
-        for i in members.tolist():
+        for i in np.flatnonzero(own == group).tolist():
             rows += [
                 {
                     "name": names[i],
@@ -106,20 +93,45 @@ def reusability(
     return pd.DataFrame(rows).astype({"name": str, "measure": str})
 
 
+def groups_of(context: RunContext, groups: Mapping[str, str] | None) -> list[str]:
+    """The group of each run, the context's if none are given; a run without one is a group of its name.
+
+    Raises:
+        ValueError: not a dict; a run that the context does not hold.
+    """
+    names = context.names
+    if groups is not None and not isinstance(groups, Mapping):
+        raise ValueError(f"groups={groups!r} must be a dict from run name to group name")
+    group_of = dict(context.groups if groups is None else groups)
+    unknown = [name for name in group_of if name not in names]
+    if unknown:
+        raise ValueError(f"groups names {unknown}, which the context does not hold; its runs are {names}")
+    taken = set(group_of.values())
+    return [group_of.get(name, f"{name} alone" if name in taken else name) for name in names]
+
+
+def contributions(judged: JudgedContext, own: Sequence[str], pool_depth: int) -> dict[str, BoolArray]:
+    """Of each group, the judgments that its runs alone have in their first so many.
+
+    A judgment that no run has there is no group's to lose.
+
+    Args:
+        own: the group of each run.
+    """
+    groups = list(dict.fromkeys(own))
+    held = {group: np.zeros(len(judged.judgments), dtype=bool) for group in groups}
+    for group, run in zip(own, judged.context.runs.values(), strict=True):
+        held[group] |= judged.judgments.positions_in(run, pool_depth) > 0
+    count = np.sum(list(held.values()), axis=0)
+    return {group: held[group] & (count == 1) for group in groups}
+
+
 def _place(values: FloatArray, run: int) -> int:
     return 1 + int((values > values[run]).sum())
 
 
 def _without(judged: JudgedContext, lost: BoolArray) -> JudgedContext:
-    """The context without some judgments. A query that would have none keeps one, as not relevant."""
-    judgments = judged.judgments
-    keep = ~lost
-    counts = np.bincount(judgments.query[keep], minlength=judgments.n_queries)
-    first: IntArray = judgments.starts[:-1][(counts == 0) & (np.diff(judgments.starts) > 0)]
-    keep[first] = True
-    grade = judgments.grade.copy()
-    grade[first] = np.minimum(grade[first], 0)
-    left = Judgments(judgments.query_ids, judgments.query[keep], judgments.ids.take(keep), grade[keep])
-    result = JudgedContext(judged.context, left, whole=judged.whole)
+    """The context without some judgments."""
+    result = FewerLabels(judged, ~lost)
     check_campaign(result)
     return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..context import RunContext
+
+T = TypeVar("T")
 
 # Of how many other runs every subset is still looked at.
 _MOST_SUBSETS_OF = 12
@@ -122,7 +124,7 @@ def _sets(
     others = [n for n in names if n != name]
     if over == "size":
         for size in range(len(others) + 1):
-            yield None, size, _of_size(others, size, samples, seed)
+            yield None, size, of_size(others, size, samples, seed)
     elif over == "subset":
         if len(others) > _MOST_SUBSETS_OF:
             raise ValueError(
@@ -148,7 +150,7 @@ def _sets(
             yield label, len(priors), [priors]
 
 
-def _of_size(others: Sequence[str], size: int, samples: int, seed: int) -> list[tuple[str, ...]]:
+def of_size(others: Sequence[T], size: int, samples: int, seed: int) -> list[tuple[T, ...]]:
     """All sets of a size, or as many of them as asked for."""
     if math.comb(len(others), size) <= samples:
         return list(itertools.combinations(others, size))

@@ -66,8 +66,10 @@ def weighted_preference(
     return ratio(row_sums(np.sign(run - reference) * weights), total)
 
 
-class _Preference(RelativeMeasure):
+class RecallLevels(RelativeMeasure):
     """What the four share: the recall levels of the run and of the reference, and the parameters."""
+
+    FROM_THE_WORST = False  #: whether the last level decides, and not the first
 
     RELATIVE_TO = "reference"
     SIGNED = True
@@ -107,7 +109,7 @@ class _Preference(RelativeMeasure):
         return compute()
 
 
-class _rrLP(_Preference):
+class _rrLP(RecallLevels):
     """Lexiprecision: the difference in reciprocal rank at the best recall level at which two rankings differ.
 
     ``rrLP = RR_i*(run) - RR_i*(ref)``, where RR_i = 1/p_i, p_i the position of the i-th highest-ranked
@@ -151,7 +153,7 @@ class _rrLP(_Preference):
         return first_difference(run, reference)
 
 
-class _sgnLP(_Preference):
+class _sgnLP(RecallLevels):
     """The sign of lexiprecision: 1 where the run wins in the best case, -1 where the reference does, or 0.
 
     ``sgnLP = sign(rrLP)``, range {-1, 0, 1}; its mean is the share of queries won less the share lost. Use
@@ -180,7 +182,7 @@ class _sgnLP(_Preference):
         return np.sign(first_difference(run, reference))
 
 
-class _sgnLR(_Preference):
+class _sgnLR(RecallLevels):
     """The sign of lexirecall: 1 where the run wins in the worst case, -1 where the reference does, or 0.
 
     Lexiprecision from the other end: the sign of RR_i(run) - RR_i(ref) at the *last* level i ≤ m at which
@@ -208,12 +210,13 @@ class _sgnLR(_Preference):
         r"i^* = \max\{\, i \le m : p_i \neq p'_i \,\}"
     )
     SEE_ALSO = ("sgnLP", "rrLP", "RPP")
+    FROM_THE_WORST = True
 
     def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
         return np.sign(first_difference(run[:, ::-1], reference[:, ::-1]))
 
 
-class _RPP(_Preference):
+class _RPP(RecallLevels):
     """Recall-paired preference: the share of recall levels that the run wins, less the share that it loses.
 
     ``RPP = Σ_{i≤m} w_i · sign(p'_i - p_i)``, p_i and p'_i the positions of the i-th highest-ranked relevant
@@ -246,7 +249,7 @@ class _RPP(_Preference):
     FORMULA = r"\mathrm{RPP} = \sum_{i=1}^{m} w_i\, \mathrm{sign}(p'_i - p_i)"
     SEE_ALSO = ("rrLP", "sgnLR")
     SUPPORTED_PARAMS = {
-        **_Preference.SUPPORTED_PARAMS,
+        **RecallLevels.SUPPORTED_PARAMS,
         "weight": Param(
             str,
             "the weight of recall level i: 'uniform' 1, 'inverse' 1/i, 'dcg' 1/log2(i + 1)",

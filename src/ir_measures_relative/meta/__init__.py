@@ -7,18 +7,32 @@ says under what it is invariant: a statistic that changes when every value is do
 :func:`rescaling_test` finds it out.
 """
 
+from .conflicts import conflicts
 from .correlations import correlation
+from .degrading import degrade
+from .differences import percentage_absolute_difference
+from .levels import locality, separation, ties_by_level
 from .power import asl_curve, discriminative_power
+from .queries import query_sets
 from .resampling import stability, swap_rate
 from .rescaling import rescaling_test
+from .systems import system_subsets
 from .ties import ties
 
 __all__ = [
     "asl_curve",
+    "conflicts",
     "correlation",
+    "degrade",
     "discriminative_power",
+    "locality",
+    "percentage_absolute_difference",
+    "query_sets",
     "rescaling_test",
+    "separation",
     "stability",
     "swap_rate",
+    "system_subsets",
     "ties",
+    "ties_by_level",
 ]

@@ -50,12 +50,14 @@ def correlation(table: Any, kind: str = "tau") -> pd.DataFrame:
         0    P@10    RR        0.333
         1      RR  P@10        0.333
     """
-    check_choice("kind", kind, tuple(_KINDS))
+    check_choice("kind", kind, tuple(KINDS))
     scores = read_table(table)
-    means = [_means(s) for s in scores]
+    for of_measure in scores:
+        of_measure.runs()
+    means = [standing(s) for s in scores]
     return frame(
         [
-            {"measure": a.measure, "other": b.measure, "correlation": _KINDS[kind](means[i], means[j])}
+            {"measure": a.measure, "other": b.measure, "correlation": KINDS[kind](means[i], means[j])}
             for i, a in enumerate(scores)
             for j, b in enumerate(scores)
             if i != j
@@ -64,9 +66,17 @@ def correlation(table: Any, kind: str = "tau") -> pd.DataFrame:
     )
 
 
-def _means(scores: Scores) -> FloatArray:
-    """The means over topics in units of the measure's spread; what rounding alone keeps apart is tied."""
-    means = scores.runs().mean(axis=1)
+def standing(scores: Scores) -> FloatArray:
+    """The means over topics in units of the measure's spread; what rounding alone keeps apart is tied.
+
+    Of a measure of pairs, the means over topics and opponents.
+    """
+    if scores.values is not None:
+        means = scores.values.mean(axis=1)
+    else:
+        square = np.zeros((len(scores.names), len(scores.names)))
+        square[scores.first, scores.second] = scores.differences.mean(axis=1)
+        means = (square - square.T).sum(axis=1) / max(len(square) - 1, 1)
     result: FloatArray = np.round((means - means.min()) / (scores.spread or 1.0), 9)
     return result
 
@@ -100,4 +110,5 @@ def _weighted(x: FloatArray, y: FloatArray) -> float:
     return float(weightedtau(x, y).statistic)
 
 
-_KINDS = {"tau": _tau, "tau_ap": tau_ap, "weighted": _weighted}
+#: Of two rankings by their values, the second being the truth.
+KINDS = {"tau": _tau, "tau_ap": tau_ap, "weighted": _weighted}

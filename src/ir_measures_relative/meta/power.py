@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +24,7 @@ def discriminative_power(
     table: Any,
     test: str = "t",
     correction: str | None = None,
-    level: float = 0.05,
+    level: float | Sequence[float] = 0.05,
     *,
     resamples: int = 9999,
     swaps: int = 1000,
@@ -59,15 +59,17 @@ def discriminative_power(
         test: one of those above.
         correction: of the p-values of each measure for the number of pairs: what statsmodels' ``multipletests`` knows,
             such as ``"holm"``. Other ones than this take a minute for 1,000 ``swaps`` of a measure.
-        level: at which a pair is told apart: p ≤ level.
+        level: at which a pair is told apart: p ≤ level; or several, for a row each, since power at one level says
+            nothing of another. At all levels at once it is :func:`asl_curve`.
         resamples: of the bootstrap; permutations of HSD.
         swaps: how many tables without differences; 0 leaves the rate out, NaN.
         seed: of all random numbers. All measures get the same ones.
 
     Returns:
         a DataFrame with one row a measure: ``measure``, ``pairs``, ``significant``, ``share`` and
-        ``false_positive_rate``. A pair whose difference is the same on every topic, and not 0, has no t, and counts as
-        not told apart; so does one that differs on too few topics for the bootstrap.
+        ``false_positive_rate``; of several levels one row a measure and ``level``. A pair whose difference is the same
+        on every topic, and not 0, has no t, and counts as not told apart; so does one that differs on too few topics
+        for the bootstrap.
 
     Raises:
         ValueError: a table that is not complete, fewer than two runs or topics, an argument that is not allowed.
@@ -83,14 +85,19 @@ def discriminative_power(
           measure  pairs  significant     share  false_positive_rate
         0    P@10      3            2  0.666667                  NaN
     """
-    check_share("level", level)
+    several = not isinstance(level, (int, float, np.number, str)) and isinstance(level, Iterable)
+    levels: list[float] = list(level) if several else [level]  # type: ignore[arg-type, list-item]
+    for one in levels:
+        check_share("level", one)
     check_count("swaps", swaps, 0)
-    rows = []
-    for scores, p, null in _p_values(table, test, correction, resamples, swaps, seed):
-        found = corrected(p, correction) <= level
-        rate = np.mean(_corrected_rows(null, correction) <= level) if swaps else np.nan
-        row = {"measure": scores.measure, "pairs": len(p), "significant": int(found.sum())}
-        rows.append(row | {"share": float(found.mean()), "false_positive_rate": float(rate)})
+    rows: list[dict[str, Any]] = []
+    for scores, p, null in p_values(table, test, correction, resamples, swaps, seed):
+        found, of_null = corrected(p, correction), _corrected_rows(null, correction)
+        for one in levels:
+            told = found <= one
+            row: dict[str, Any] = {"measure": scores.measure} | ({"level": float(one)} if several else {})
+            row |= {"pairs": len(p), "significant": int(told.sum()), "share": float(told.mean())}
+            rows.append(row | {"false_positive_rate": float((of_null <= one).mean()) if swaps else np.nan})
     return frame(rows)
 
 
@@ -119,7 +126,7 @@ def asl_curve(
         ValueError: as :func:`discriminative_power`.
     """
     rows: list[dict[str, Any]] = []
-    for scores, p, _ in _p_values(table, test, correction, resamples, 0, seed):
+    for scores, p, _ in p_values(table, test, correction, resamples, 0, seed):
         p = corrected(p, correction)
         for rank, pair in enumerate(np.argsort(-p, kind="stable"), 1):
             names = scores.names[scores.first[pair]], scores.names[scores.second[pair]]
@@ -135,7 +142,7 @@ def _corrected_rows(p: FloatArray, correction: str | None) -> FloatArray:
     return p if correction is None else np.array([corrected(row, correction) for row in p])
 
 
-def _p_values(
+def p_values(
     table: Any, test: str, correction: str | None, resamples: int, swaps: int, seed: int
 ) -> Iterator[tuple[Scores, FloatArray, FloatArray]]:
     """Of each measure, the p-value of each pair, and those of each table whose names were swapped."""

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .conflicts import conflicts
 from .correlations import correlation
+from .differences import percentage_absolute_difference
 from .power import discriminative_power
 from .resampling import stability, swap_rate
 from .table import frame, read_table
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
 
 #: What :func:`rescaling_test` looks at if nothing is asked for.
 STATISTICS: dict[str, Callable[[Any], Any]] = {
+    "conflicts": conflicts,
     "correlation": correlation,
     "discriminative_power": discriminative_power,
+    "percentage_absolute_difference": percentage_absolute_difference,
     "stability": stability,
     "stability, relative": partial(stability, threshold="relative"),
     "stability, absolute": partial(stability, threshold="absolute"),
@@ -43,8 +47,8 @@ def rescaling_test(
     Args:
         table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
         statistics: from a name to a function of such a table that returns a DataFrame with a column ``measure``, such
-            as ``{"stability": functools.partial(meta.stability, threshold="absolute")}``; all of this module if
-            not given.
+            as ``{"stability": functools.partial(meta.stability, threshold="absolute")}``; all of this module that
+            take a table if not given.
         factors: above 0.
         shifts: what is added.
 
@@ -62,10 +66,11 @@ def rescaling_test(
         >>> from ir_measures_relative import meta
         >>> rows = [(n, q, "M", v) for n, v in [("a", 0.30), ("b", 0.26)] for q in range(4)]
         >>> found = meta.rescaling_test(pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"]))
-        >>> found.loc[found["moves"], ["statistic", "column", "change", "before", "after"]].head(2)
-                      statistic     column change  before  after
-        39  stability, relative  stability    + 1     1.0    0.0
-        41  stability, relative       ties    + 1     0.0    1.0
+        >>> found.loc[found["moves"], ["statistic", "column", "change"]].head(3)
+                                 statistic      column change
+        17  percentage_absolute_difference  difference    + 1
+        45             stability, relative   stability    + 1
+        47             stability, relative        ties    + 1
     """
     read_table(table)
     for name, numbers, least in (("factors", factors, 0.0), ("shifts", shifts, -np.inf)):

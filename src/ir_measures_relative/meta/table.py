@@ -96,7 +96,7 @@ def read_table(table: Any, *, least_topics: int = 1) -> list[Scores]:
         at = (row[rows], column[rows]) if other is None else (row[rows], other[rows], column[rows])
         filled = _filled(measure, axes, at, numbers[rows])
         result.append(
-            _of_runs(measure, filled, *axes) if other is None else _of_pairs(measure, filled, *axes[1:])
+            of_runs(measure, filled, *axes) if other is None else _of_square(measure, filled, *axes[1:])
         )
     return result
 
@@ -127,7 +127,12 @@ def _words(axes: Sequence[list[Any]], at: Sequence[Any]) -> str:
     return f"{' and '.join(f'run {n!r}' for n in names)} on query {query!r}"
 
 
-def _of_runs(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> Scores:
+def of_runs(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> Scores:
+    """The values of runs × queries.
+
+    Raises:
+        ValueError: a value that is not there.
+    """
     absent = np.argwhere(np.isnan(values))
     if len(absent):
         raise ValueError(
@@ -140,7 +145,14 @@ def _of_runs(measure: str, values: FloatArray, names: list[str], queries: list[A
     return Scores(measure, names, queries, values, first, second, _clean(differences, spread), spread)
 
 
-def _of_pairs(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> Scores:
+def of_pairs(measure: str, differences: FloatArray, names: list[str], queries: list[Any]) -> Scores:
+    """The values of every two runs, the earlier one first: pairs × queries."""
+    first, second = np.triu_indices(len(names), 1)
+    spread = float(np.ptp(differences)) if differences.size else 0.0
+    return Scores(measure, names, queries, None, first, second, _clean(differences, spread), spread)
+
+
+def _of_square(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> Scores:
     """The upper triangle, from whichever side it was given."""
     first, second = np.triu_indices(len(names), 1)
     one, two = values[first, second], -values[second, first]
@@ -160,7 +172,7 @@ def _of_pairs(measure: str, values: FloatArray, names: list[str], queries: list[
             f"{measure} of runs {a!r} and {b!r} on query {queries[absent[0][1]]!r} is not in the table; every pair "
             "needs a value on every query"
         )
-    return Scores(measure, names, queries, None, first, second, _clean(differences, spread), spread)
+    return of_pairs(measure, differences, names, queries)
 
 
 def _clean(differences: FloatArray, spread: float) -> FloatArray:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 #: Okabe and Ito's colours, which the colour-blind tell apart, without their yellow, which is faint on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
-_MARKERS = "os^DvPX"
+#: Of the groups, or lines, in turn
+MARKERS = "os^DvPX"
 _NO_GROUP = "no group"
 
 
@@ -29,13 +30,13 @@ class Group(NamedTuple):
 def groups_of(names: Sequence[str], groups: Mapping[str, str] | None) -> list[Group]:
     """The groups in alphabetical order, then the systems that are in none; one if there are no groups at all."""
     if not groups:
-        return [Group("", list(range(len(names))), COLOURS[0], _MARKERS[0])]
+        return [Group("", list(range(len(names))), COLOURS[0], MARKERS[0])]
     of_system = [str(groups[n]) if n in groups else None for n in names]
     result = []
     for i, group in enumerate(sorted({g for g in of_system if g is not None})):
         rows = [row for row, g in enumerate(of_system) if g == group]
         # Every seven groups the markers move on by one, so that 49 groups look different.
-        marker = _MARKERS[(i + i // len(COLOURS)) % len(_MARKERS)]
+        marker = MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]
         result.append(Group(legend_label(group, 36), rows, COLOURS[i % len(COLOURS)], marker))
     rest = [row for row, g in enumerate(of_system) if g is None]
     return [*result, Group(_NO_GROUP, rest, "#808080", "o")] if rest else result

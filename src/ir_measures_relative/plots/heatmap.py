@@ -99,7 +99,7 @@ def similarity(
     ax.tick_params(length=0)
     of_values = min(size - 1.5, room / 2.4)
     if n <= _MOST_WITH_VALUES and of_values >= _SMALLEST_VALUE:
-        _write_values(ax, image, shown, of_values)
+        write_values(ax, image, shown, of_values)
     write_title(ax, f"{says}, by {parsed}; alike ones side by side")
     return ax
 
@@ -136,12 +136,20 @@ def bounds_of_colours(values: FloatArray, signed: bool) -> tuple[float, float, s
     )
 
 
-def _write_values(ax: Axes, image: Any, values: Any, size: float) -> None:
-    """Writes each value into its cell, in black or white, whichever is legible there."""
+def write_values(ax: Axes, image: Any, values: Any, size: float, first: int = 0) -> None:
+    """Writes each value into its cell, in black or white, whichever is legible there; cells count from ``first``."""
     for (row, column), value in np.ndenumerate(values.filled(np.nan)):
         if np.isnan(value):
             continue
         red, green, blue = image.cmap(image.norm(value))[:3]
         dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
         text = f"{round(value, 2) + 0.0:.2f}".replace("0.", ".") if abs(value) < 1 else f"{value:.2f}"
-        ax.text(column, row, text, ha="center", va="center", size=size, color="white" if dark else "black")
+        ax.text(
+            column + first,
+            row + first,
+            text,
+            ha="center",
+            va="center",
+            size=size,
+            color="white" if dark else "black",
+        )

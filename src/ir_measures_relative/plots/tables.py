@@ -30,3 +30,11 @@ def names_and_values(table: Any, *measures: ir_measures.Measure | str) -> tuple[
             raise ValueError(f"the column {column!r} of the table is not all numbers ({error})") from None
         values.append(np.where(np.isfinite(numbers), numbers, np.nan))
     return [str(n) for n in table["name"]], values
+
+
+def check_table(table: Any, made_by: str, *columns: str) -> None:
+    """Raises ValueError for a table that lacks columns or has no rows; ``made_by`` is the function of ``meta``."""
+    lacking = [c for c in columns if c not in getattr(table, "columns", ())]
+    if lacking or not len(table):
+        what = f"lacks {', '.join(lacking)}" if lacking else "has no rows"
+        raise ValueError(f"the table {what}; give the one that meta.{made_by} returns")

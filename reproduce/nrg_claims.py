@@ -1,0 +1,275 @@
+"""What the NRG paper says in words of its Figures 2-5, a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .finding import Finding, Holds
+from .nrg_campaign import LEFT_OUT, TRADITIONAL, Figures, Values
+from .resampling import from_chance, least_tau, over_topics, tau
+
+_RELATIVE = {2: ("NRG", "NRG@10"), 3: ("UniqueRel@10",) * 2, 4: ("P_Rareness@10",) * 2, 5: ("TaSC",) * 2}
+_PICTURE = {3: "nrg-figure-3.png", 4: "nrg-figure-4.png", 5: "nrg-figure-5.png"}
+
+
+def findings(figures: Figures) -> Iterator[Finding]:
+    """The claims that these runs can speak to; in words what cannot be run."""
+    where = figures.campaign.name
+    if figures.is_printed:
+        yield _size(figures)
+    traditional = [n for n in figures.campaign.context.names if figures.groups[n] == TRADITIONAL]
+    enough = len(traditional) >= 3
+    for number in _RELATIVE:
+        yield _correlation(figures, number)
+        if enough:
+            yield _split(figures, number, traditional)
+        if number == 2 and enough:
+            yield _within(figures, traditional)
+            yield from _named(figures, traditional) if figures.is_printed else ()
+        if number == 3 and enough:
+            yield _unique(figures, traditional)
+    if not enough:
+        yield Finding(
+            f"§4 and Appendices, {where}",
+            "traditional runs against neural runs",
+            note="There is no groups.csv, so which run is whose is not known: each counts as a group of its own."
+            if figures.campaign.groups is None
+            else f"groups.csv has no group {TRADITIONAL} of three runs or more, the only one that the paper takes for "
+            "traditional as a whole.",
+        )
+
+
+def _size(figures: Figures) -> Finding:
+    judged = figures.campaign.qrels.groupby("query_id").size()
+    ours = f"{len(judged)} queries, {judged.sum():,} judgments, {judged.min()} to {judged.max()} a query"
+    told = "43 queries, 9,260 judgments, 132 to 582 a query"
+    return Finding("§4", "the collection", told, None, ours, "yes" if ours == told else "no")
+
+
+def _correlation(figures: Figures, number: int) -> Finding:
+    """τ with nDCG@10; the paper's claim differs from figure to figure."""
+    as_released, as_paper = _RELATIVE[number]
+    paper, released = figures.paper.means(), figures.released.means()
+    ours = tau(paper["nDCG@10"], paper[as_paper])
+    what = f"τ of {as_paper} with nDCG@10"
+    if np.isnan(ours):
+        return Finding(f"Figure {number}", what, note="All runs have the same value.")
+    theirs = tau(released["nDCG@10"], released[as_released])
+    values = np.stack([figures.paper.by["nDCG@10"], figures.paper.by[as_paper]])
+    low, high = over_topics(values, lambda m: tau(*m))
+    needed = least_tau(len(paper))
+    claim, holds = {
+        2: ("“not necessarily correlated”", ours < 0.5),
+        3: ("“relatively few” for better runs", ours < needed),
+        4: ("“correlated”", ours > needed),
+        5: ("“correlated”", ours > needed),
+    }[number]
+    note = f"95 % of resamples of the topics have τ from {low:.2f} to {high:.2f}; {from_chance(len(paper))}."
+    if number == 5 and figures.campaign.groups is not None:
+        note += (
+            " The released program takes the best run of the run's *own* group for its competitor, and for that run "
+            f"itself none, so that its TaSC is its nDCG@10; to TaSC by the definition it has τ = "
+            f"{tau(paper.loc[released.index, 'TaSC'], released['TaSC']):.2f}. The caption of Figure 5 has the best "
+            "of each other group."
+        )
+    if number == 4:
+        both = paper.loc[released.index, as_paper]
+        off = float((both - released[as_released]).abs().max())
+        left_out = len(paper) - len(released)
+        note += (
+            " The released program counts in how many top tens a document is *over all topics*, so that one that is "
+            f"retrieved for several topics counts as less rare; values move by up to {off:.4f}"
+            + f" (also since {left_out} runs are left out)" * (left_out > 0)
+            + f", τ = {tau(both, released[as_released]):.3f}."
+        )
+    return Finding(
+        f"Figure {number}",
+        what,
+        claim,
+        None if number == 5 and figures.campaign.groups is None else f"{theirs:.2f}",
+        f"{ours:.2f}",
+        "yes" if holds else "no",
+        note,
+    )
+
+
+def _above_better(values: Values, relative: str, traditional: list[str]) -> tuple[float, tuple[float, float]]:
+    """How often a traditional run is above another of better nDCG@10, by a relative measure; its 95 % interval."""
+    inside = np.array([n in traditional for n in values.names])
+
+    def share(means: np.ndarray) -> float:
+        ndcg, other = means
+        better = ndcg[~inside][None] > ndcg[inside][:, None]
+        above = other[inside][:, None] > other[~inside][None]
+        return float(above[better].mean()) if better.any() else np.nan
+
+    both = np.stack([values.by["nDCG@10"], values.by[relative]])
+    return share(both.mean(axis=-1)), over_topics(both, share)
+
+
+def _split(figures: Figures, number: int, traditional: list[str]) -> Finding:
+    as_released, as_paper = _RELATIVE[number]
+    theirs, between = _above_better(figures.released, as_released, traditional)
+    ours, (low, high) = _above_better(figures.paper, as_paper, traditional)
+    what = f"{TRADITIONAL} runs above others of better nDCG@10, by {as_paper}: share of pairs"
+    if np.isnan(ours) or np.isnan(theirs):
+        return Finding(
+            f"Figure {number}", what, note=f"No other run has a better nDCG@10 than a {TRADITIONAL} run."
+        )
+    claim = "“a clear split”" if number in (2, 3) else "no distinction"
+    holds: Holds
+    if number in (2, 3):
+        holds = "yes" if min(low, between[0]) > 0.5 else "in part" if max(low, between[0]) > 0.5 else "no"
+    else:
+        holds = "yes" if high < 0.5 else "no"
+    note = (
+        f"95 % of resamples of the topics have {100 * between[0]:.0f} to {100 * between[1]:.0f} % as released, "
+        f"{100 * low:.0f} to {100 * high:.0f} % by the paper's definition."
+    )
+    if number == 2:
+        groups = len(set(figures.groups.values()))
+        note += (
+            f" This is about these runs. Of traditional runs as such it says little: they are one group of {groups}, "
+            f"and if groups differed by chance alone, one named beforehand would come first of them once in {groups} "
+            f"times (p = {1 / groups:.2f})."
+        )
+    if number == 3 and holds == "no":
+        told = [0.5 + (ends[1] - ends[0]) / 2 for ends in (between, (low, high))]
+        note += (
+            f" {figures.paper.by[as_paper].shape[1]} topics tell a share from one half from about "
+            f"{100 * told[0]:.0f} and {100 * told[1]:.0f} % on."
+        )
+    return Finding(
+        f"Figure {number}",
+        what,
+        claim,
+        f"{100 * theirs:.0f} %",
+        f"{100 * ours:.0f} %",
+        holds,
+        note,
+        _PICTURE.get(number),
+    )
+
+
+def _within(figures: Figures, traditional: list[str]) -> Finding:
+    """“Within each group, NRG generally increases with increasing NDCG”: of the two kinds of runs."""
+    told, shown = [], []
+    for values, measure, into in ((figures.released, "NRG", told), (figures.paper, "NRG@10", shown)):
+        means = values.means()
+        for chosen in (means.index.isin(traditional), ~means.index.isin(traditional)):
+            into.append(tau(means.loc[chosen, "nDCG@10"], means.loc[chosen, measure]))
+    n = len(traditional), len(figures.paper.names) - len(traditional)
+    if np.isnan([*told, *shown]).any():
+        return Finding(
+            "§4",
+            f"NRG grows with nDCG@10: within {TRADITIONAL}, and within the others",
+            note=f"There are {n[0]} and {n[1]} runs, or all of one kind have the same value.",
+        )
+    needed = [least_tau(i) for i in n]
+    holds: Holds = (
+        "yes"
+        if all(s > t for s, t in zip(shown, needed, strict=True))
+        else "in part"
+        if all(s > t for s, t in zip(told, needed, strict=True)) or shown[0] > needed[0]
+        else "no"
+    )
+    return Finding(
+        "§4",
+        f"NRG grows with nDCG@10: τ within {TRADITIONAL}; within the others",
+        "“generally”",
+        "; ".join(f"{t:.2f}" for t in told),
+        "; ".join(f"{t:.2f}" for t in shown),
+        holds,
+        f"{from_chance(n[0])}; {from_chance(n[1])}.".capitalize(),
+    )
+
+
+def _named(figures: Figures, traditional: list[str]) -> Iterator[Finding]:
+    """Claims about runs by name."""
+    released, paper = figures.released.means(), figures.paper.means()
+    in_top = [n for n in paper["nDCG@10"].nlargest(20).index if n in {*traditional, "srchvrs_ps_run3"}]
+    yield Finding(
+        "§4",
+        f"{TRADITIONAL} runs, or srchvrs_ps_run3, among the 20 best by nDCG@10",
+        0,
+        None,
+        len(in_top),
+        "yes" if not in_top else "no",
+    )
+    best = paper.loc[traditional, "nDCG@10"].idxmax()
+    yield Finding(
+        "§4", f"the best {TRADITIONAL} run by nDCG@10", "bm25tuned_prf_p", None, best,
+        "yes" if best == "bm25tuned_prf_p" else "no",
+    )  # fmt: skip
+    for run in ("srchvrs_ps_run3", "idst_bert_pr1"):
+        below = [
+            int((v[m][traditional] > v.loc[run, m]).sum()) for v, m in ((released, "NRG"), (paper, "NRG@10"))
+        ]
+        closest = released["NRG"][traditional].min() - released.loc[run, "NRG"]
+        sure = _sure(figures.released, run, traditional)
+        yield Finding(
+            "§4",
+            f"{run} has a lower NRG than each of the {len(traditional)} {TRADITIONAL} runs",
+            f"{len(traditional)} of {len(traditional)}",
+            f"{below[0]} of {len(traditional)}",
+            f"{below[1]} of {len(traditional)}",
+            "yes"
+            if min(below) == len(traditional)
+            else "in part"
+            if max(below) == len(traditional)
+            else "no",
+            f"As released it is {closest:.4f} below the lowest of them; below all of them in {100 * sure:.0f} % of "
+            "resamples of the topics.",
+        )
+    plain = [n for n in ("bm25base_p", "bm25tuned_p") if n in traditional]
+    if len(plain) == 2:
+        lows = [
+            set(v[m][traditional].nsmallest(2).index) == set(plain)
+            for v, m in ((released, "NRG"), (paper, "NRG@10"))
+        ]
+        yield Finding(
+            "§4",
+            f"the {TRADITIONAL} runs that expand the query (prf, rm3, ax) have the highest NRG",
+            "“many of the best”",
+            "all six first" if lows[0] else "not all six first",
+            "all six first" if lows[1] else "not all six first",
+            "yes" if all(lows) else "in part" if any(lows) else "no",
+        )
+
+
+def _sure(values: Values, run: str, others: list[str]) -> float:
+    """In what share of resamples of the topics a run is below all the others by NRG."""
+    nrg = values.by["NRG"]
+    topics = nrg.shape[1]
+    counts = np.random.default_rng(0).multinomial(topics, np.full(topics, 1 / topics), size=1000)
+    means = nrg @ counts.T
+    return float((means[values.rows([run])[0]] < means[values.rows(others)].min(axis=0)).mean())
+
+
+def _unique(figures: Figures, traditional: list[str]) -> Finding:
+    """Appendix B: “some traditional methods outperform all neural methods” by unique contributions."""
+    unique = [v.means()["UniqueRel@10"] for v in (figures.released, figures.paper)]
+    above = [u[~u.index.isin(traditional)] for u in unique]
+    above = [
+        a[a > u[traditional].max()].sort_values(ascending=False) for a, u in zip(above, unique, strict=True)
+    ]
+    said = [f"{len(a)} other runs above" for a in above]
+    names = ", ".join(f"{n} {v:.2f}" for n, v in above[1].items()) or "none"
+    best = unique[1][traditional].idxmax()
+    note = f"{best} has {unique[1][best]:.2f} a topic. Above it: {names}."
+    if figures.is_printed:
+        note += (
+            f" {LEFT_OUT}'s, ICT-BERT2 among them, are not in the authors' figure. Of what kind runid2 and runid5 are, "
+            "the paper does not say: without them it would hold as released."
+        )
+    return Finding(
+        "Figure 3",
+        f"the best {TRADITIONAL} run has more unique relevant documents than every other",
+        "“some”",
+        said[0],
+        said[1],
+        "yes" if not len(above[1]) else "no",
+        note,
+    )

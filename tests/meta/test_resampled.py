@@ -1,0 +1,416 @@
+"""Fewer systems, labels, topics, pool depth, and ties by level: against contexts and qrels that are made anew."""
+
+from __future__ import annotations
+
+import itertools
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from ir_measures import AP, RR, P, nDCG
+
+import oracles_meta as oracle
+from ir_measures_relative import (
+    NRG,
+    AP_Rareness,
+    BestOfOtherGroups,
+    P_Rareness,
+    RunContext,
+    Shapley,
+    UniqueRel,
+    meta,
+    nDCG_UE,
+    rrLP,
+    sgnLP,
+    sgnLR,
+)
+from ir_measures_relative.meta.degrading import _samples
+
+seeds = st.integers(0, 2**32 - 1)
+few = settings(max_examples=5)
+RELATIVE = [
+    P_Rareness @ 3,
+    AP_Rareness @ 4,
+    NRG @ 3,
+    UniqueRel @ 3,
+    Shapley @ 3,
+    rrLP,
+    sgnLP,
+    nDCG_UE @ 3,
+    nDCG @ 3,
+]
+
+
+def policies(names: list[str]) -> list[Any]:
+    return [
+        "others",
+        "earlier",
+        names[:2],
+        {n: [m for m in names[::2] if m != n] for n in names},
+        BestOfOtherGroups(),
+    ]
+
+
+# --- systems
+
+
+@pytest.mark.parametrize("which", range(5))
+def test_subsets_are_contexts_of_their_own(which: int) -> None:
+    measures = RELATIVE[which::4]
+    runs, labels = oracle.campaign(100 + which, runs=4)
+    names = list(runs)
+    groups = dict(zip(names, "aabc", strict=True))
+    policy = policies(names)[which]
+    context = RunContext(runs, priors=policy, groups=groups)
+    found = meta.system_subsets(context, labels, measures, sizes=[2, 3, 4])
+    whole = {str(m): oracle.tables(context, labels, m) for m in measures}
+    for size in (2, 3, 4):
+        taus: dict[str, list[float]] = {str(m): [] for m in measures}
+        for subset in itertools.combinations(names, size):
+            left: Any = policy
+            if isinstance(policy, list):
+                left = [n for n in policy if n in subset]
+            elif isinstance(policy, dict):
+                left = {n: [m for m in policy[n] if m in subset] for n in subset}
+            some = RunContext(
+                {n: runs[n] for n in subset}, priors=left, groups={n: groups[n] for n in subset}
+            )
+            for m in measures:
+                order = oracle.places(whole[str(m)], names)
+                true = [order[names.index(n)] for n in subset]
+                taus[str(m)].append(oracle.tau(oracle.places(oracle.tables(some, labels, m), subset), true))
+        for m, values in taus.items():
+            row = found[(found["measure"] == m) & (found["systems"] == size)].iloc[0]
+            known = [v for v in values if not np.isnan(v)]
+            assert row["samples"] == len(known)
+            assert row["mean"] == pytest.approx(np.mean(known) if known else np.nan, nan_ok=True)
+            if len(known) > 1:
+                assert row["deviation"] == pytest.approx(np.std(known, ddof=1), abs=1e-12)
+
+
+def test_subsets_are_drawn_by_the_seed_and_never_twice() -> None:
+    runs, labels = oracle.campaign(5, runs=8)
+    context = RunContext(runs)
+    draw = partial(meta.system_subsets, context, labels, [P_Rareness @ 3], [3], trials=20)
+    assert draw(seed=1).equals(draw(seed=1)) and not draw(seed=1).equals(draw(seed=2))
+    assert draw()["samples"][0] <= 20
+    default = meta.system_subsets(context, labels, [P @ 3], kinds=["tau", "tau_ap"])
+    assert set(default["systems"]) == {2, 4}
+    taus = default[default["kind"] == "tau"]["mean"]
+    assert list(taus) == [1.0, 1.0]
+
+
+# --- labels, topics, pools, groups
+
+
+@few
+@given(seed=seeds, of=st.sampled_from(["relevant", "all"]), truth=st.booleans())
+def test_fewer_labels_are_other_qrels(seed: int, of: str, truth: bool) -> None:
+    runs, labels = oracle.campaign(seed, runs=3)
+    context, names = RunContext(runs, grades=(-1, 2)), list(runs)
+    measures = [P_Rareness @ 3, NRG @ 3, rrLP, sgnLR, nDCG_UE @ 3, AP(judged_only=True) @ 5]
+    kinds = ["tau", "agreement", "ranking_agreement", "ties"]
+    best = RR if truth else None
+    found = meta.degrade(
+        context, labels, measures, "labels", [0.5, 1], kinds, 2, truth=best, of=of, seed=seed
+    )
+    judged = context.judged(labels)
+    of_true = {str(m): oracle.tables(context, labels, best or m) for m in measures}
+    expected: dict[Any, list[float]] = {}
+    for part in _samples(judged, "labels", [0.5, 1], 2, of == "all", seed):
+        assert part.labels is not None
+        left = fewer(judged, part.labels)
+        for m in measures:
+            values, true = oracle.tables(context, left, m), of_true[str(m)]
+            alike = oracle.agreements(oracle.preferences(values, names), oracle.preferences(true, names))
+            numbers = oracle.tau(oracle.places(values, names), oracle.places(true, names)), *alike
+            for kind, number in zip(kinds, numbers, strict=True):
+                expected.setdefault((str(m), kind, part.level), []).append(number)
+    for (m, kind, level), numbers in expected.items():
+        row = found[(found["measure"] == m) & (found["kind"] == kind) & (found["level"] == level)].iloc[0]
+        known = [x for x in numbers if not np.isnan(x)]
+        assert row["mean"] == pytest.approx(np.mean(known) if known else np.nan, nan_ok=True), (m, kind)
+
+
+def fewer(judged: Any, keep: Any) -> oracle.Labels:
+    """The qrels of the labels that are kept; a topic that would have none keeps its first, as not relevant."""
+    left: oracle.Labels = {}
+    rows = list(
+        zip(
+            judged.judgments.query,
+            judged.judgments.doc_ids,
+            judged.judgments.grade.tolist(),
+            keep,
+            strict=True,
+        )
+    )
+    for i, q in enumerate(judged.judgments.query_ids):
+        own = [(d, g, k) for j, d, g, k in rows if i == j]
+        left[q] = {d: g for d, g, k in own if k} or {own[0][0]: min(own[0][1], 0)}
+    return left
+
+
+@settings(max_examples=30)
+@given(seed=seeds, share=st.sampled_from([0.1, 0.25, 0.5, 0.9]), every=st.booleans())
+def test_which_labels_are_left(seed: int, share: float, every: bool) -> None:
+    """So many of each topic, rounded up; those of a smaller share are among them."""
+    _, labels = oracle.campaign(seed)
+    judged = RunContext({"a": {"q0": {"d0": 1.0}}}).judged(labels)
+    grade, query = judged.judgments.grade, judged.judgments.query
+    small, large = (p.labels for p in _samples(judged, "labels", [share / 2, share], 1, every, seed))
+    assert small is not None and large is not None
+    assert not (small & ~large).any()
+    for i in range(3):
+        drawn = (query == i) & (every | (grade > 0))
+        assert large[(query == i) & ~drawn].all()
+        assert large[drawn].sum() == int(np.ceil(round(share * drawn.sum(), 9)))
+
+
+@few
+@given(seed=seeds)
+def test_fewer_topics(seed: int) -> None:
+    runs, labels = oracle.campaign(seed, runs=3, topics=6)
+    context, names = RunContext(runs), list(runs)
+    kinds = ["tau", "agreement", "ranking_agreement", "ties"]
+    for measure in (NRG @ 3, rrLP):
+        found = meta.degrade(context, labels, [measure], "topics", [0.4], kinds, 3, truth=RR, seed=seed)
+        values, true = (oracle.tables(context, labels, m) for m in (measure, RR))
+        expected = []
+        for part in _samples(context.judged(labels), "topics", [0.4], 3, False, seed):
+            assert part.topics is not None and part.topics.sum() == 3
+            some, of_same = (
+                {k: list(np.array(v)[part.topics]) for k, v in x.items()} for x in (values, true)
+            )
+            left = oracle.preferences(some, names)
+            system, _, ties = oracle.agreements(
+                left, {p: [np.mean(x)] * 3 for p, x in oracle.preferences(true, names).items()}
+            )
+            ranking = oracle.agreements(left, oracle.preferences(of_same, names))[1]
+            tau = oracle.tau(oracle.places(some, names), oracle.places(true, names))
+            expected.append((tau, system, ranking, ties))
+        for kind, numbers in zip(kinds, zip(*expected, strict=True), strict=True):
+            known = [x for x in numbers if not np.isnan(x)]
+            mean = found.loc[found["kind"] == kind, "mean"].iloc[0]
+            assert mean == pytest.approx(np.mean(known) if known else np.nan, nan_ok=True)
+
+
+@few
+@given(seed=seeds)
+def test_pools_and_groups(seed: int) -> None:
+    runs, labels = oracle.campaign(seed, runs=4)
+    names, groups = list(runs), {"r0": "g", "r1": "g", "r2": "h"}
+    context = RunContext(runs, groups=groups)
+    judged, measures = context.judged(labels), [P_Rareness @ 3, nDCG @ 5]
+
+    def top(name: str, q: str, depth: int) -> list[str]:
+        ranking = runs[name].get(q, {})
+        return sorted(ranking, key=lambda d: (ranking[d], d), reverse=True)[:depth]
+
+    rows = list(
+        zip(judged.judgments.query_ids[judged.judgments.query], judged.judgments.doc_ids, strict=True)
+    )
+    expected: dict[tuple[str, Any], Any] = {}
+    for depth in (1, 3):
+        expected["pool", depth] = np.array([any(d in top(n, q, depth) for n in names) for q, d in rows])
+    of = {**groups, "r3": "r3"}
+    for group in ("g", "h", "r3"):
+        who = [{of[n] for n in names if d in top(n, q, 3)} for q, d in rows]
+        expected["groups", group] = np.array([w != {group} for w in who])
+    for (what, level), keep in expected.items():
+        found = meta.degrade(context, labels, measures, what, [level], pool_depth=3)
+        assert list(found["kept"]) == pytest.approx([keep.mean()] * 2)
+        for m, mean in zip(measures, found["mean"], strict=True):
+            values, true = (oracle.tables(context, x, m) for x in (fewer(judged, keep), labels))
+            tau = oracle.tau(oracle.places(values, names), oracle.places(true, names))
+            assert mean == pytest.approx(tau, nan_ok=True)
+    assert set(meta.degrade(context, labels, measures, "groups")["level"]) == {"g", "h", "r3"}
+
+
+def test_nothing_taken_away() -> None:
+    runs, labels = oracle.campaign(3)
+    measures = [P_Rareness @ 3, rrLP, RR]
+    kinds = ["tau", "weighted", "agreement", "ranking_agreement"]
+    for what in ("labels", "topics"):
+        found = meta.degrade(RunContext(runs), labels, measures, what, [1], kinds)
+        assert list(found["mean"]) == pytest.approx([1] * len(found)) and (found["samples"] == 1).all()
+        assert (found["kept"] == 1).all()
+
+
+# --- recall levels
+
+
+@settings(max_examples=30)
+@given(seed=seeds, rel=st.sampled_from([1, 2]), worst=st.booleans())
+def test_levels_are_those_of_loops(seed: int, rel: int, worst: bool) -> None:
+    runs, labels = oracle.campaign(seed, runs=4)
+    measure = (sgnLR if worst else rrLP)(rel=rel)
+    ties = meta.ties_by_level(RunContext(runs), labels, measure, 50)
+    separation = meta.separation(RunContext(runs), labels, measure)
+    compared, tied, separated = oracle.level_counts(runs, labels, rel, worst)
+    assert dict(zip(ties["level"], ties["comparisons"], strict=True)) == compared
+    assert dict(zip(ties["level"], ties["tied"], strict=True)) == tied
+    assert dict(zip(separation["level"], separation["separated"], strict=True)) == separated
+    if len(separation):
+        assert separation["cumulative"].iloc[-1] == 1 and (separation["comparisons"] == 18).all()
+
+
+def test_separation_is_what_lexiprecision_tells_apart() -> None:
+    runs, labels = oracle.campaign(11, runs=5, topics=4)
+    context = RunContext(runs)
+    pairs = oracle.preferences(oracle.tables(context, labels, sgnLP), list(runs))
+    told = sum(x != 0 for values in pairs.values() for x in values)
+    assert meta.separation(context, labels)["separated"].sum() == told
+    table = context.evaluate(labels, [RR], perquery=True)
+    assert meta.ties_by_level(context, labels)["tied"][0] <= meta.ties(table)["tied"][0]
+
+
+def test_locality_is_that_of_both_orders() -> None:
+    """Against numpy's correlation and statsmodels' regression of differences that are listed one by one."""
+    import statsmodels.api as sm
+
+    runs, labels = oracle.campaign(12, runs=5, topics=8)
+    found = meta.locality(RunContext(runs), labels, levels=4, ahead=2).set_index(["level", "other"])
+    rows = []
+    for a, b in itertools.permutations(runs.values(), 2):
+        for q, judged in labels.items():
+            relevant = [d for d, label in judged.items() if label > 0]
+            if len(relevant) >= 4:
+                x, y = (oracle.reciprocal_ranks(run.get(q, {}), relevant) for run in (a, b))
+                rows.append([s - t for s, t in zip(x[:4], y[:4], strict=True)])
+    differences = np.array(rows)
+    expected = np.corrcoef(differences.T)
+    for (i, j), row in found.iterrows():
+        assert row["correlation"] == pytest.approx(expected[i - 1, j - 1])
+        assert 2 * row["comparisons"] == len(rows)
+    for i in (1, 2):
+        model = sm.OLS(differences[:, i - 1], sm.add_constant(differences[:, i : i + 2])).fit()
+        assert [
+            0,
+            found.loc[(i, i + 1), "coefficient"],
+            found.loc[(i, i + 2), "coefficient"],
+        ] == pytest.approx(list(model.params), abs=1e-9)
+    assert np.isnan(found.loc[(1, 4), "coefficient"]) and np.isnan(found.loc[(3, 4), "coefficient"])
+
+
+def test_ties_by_class_of_topics() -> None:
+    runs, labels = oracle.campaign(2, runs=4, topics=6)
+    table = RunContext(runs).evaluate(labels, [RR, P @ 3], perquery=True)
+    relevant = {q: sum(g > 0 for g in of.values()) for q, of in labels.items()}
+    found = meta.ties(table, by=relevant)
+    assert list(found.columns) == ["measure", "of", "comparisons", "tied", "share"]
+    for row in found.itertuples():
+        some = table[table["query_id"].map(relevant) == row.of]
+        expected = meta.ties(some).set_index("measure").loc[row.measure]
+        assert (row.comparisons, row.tied) == (expected["comparisons"], expected["tied"])
+    assert found.equals(meta.ties(table, by=pd.Series(relevant)))
+
+
+# --- sets of topics
+
+
+@settings(max_examples=15)
+@given(seed=seeds, cutoffs=st.sampled_from([None, [2, 5]]))
+def test_query_sets(seed: int, cutoffs: list[int] | None) -> None:
+    runs, labels = oracle.campaign(seed, runs=4, topics=7)
+    found = meta.query_sets(RunContext(runs), labels, nDCG_UE @ 3, cutoffs, share=0.3)
+    assert list(found["query_id"]) == list(labels)
+    for row, (q, judged) in zip(found.itertuples(), labels.items(), strict=True):
+        actual, expected = [], []
+        for k in cutoffs or [3]:
+            gains = [2.0 ** max(g, 0) - 1 for g in judged.values()]
+            discounts = [1 / np.log2(i + 2) for i in range(k)]
+            ideal = sum(g * d for g, d in zip(sorted(gains, reverse=True), discounts, strict=False))
+            random = np.mean(gains) * sum(discounts[: len(gains)])
+            expected.append(random / ideal if ideal else 0.0)
+            of_runs = []
+            for run in runs.values():
+                ranking = run.get(q, {})
+                top = sorted(ranking, key=lambda d: (ranking[d], d), reverse=True)[:k]
+                dcg = sum(
+                    (2.0 ** max(judged.get(d, 0), 0) - 1) * x for d, x in zip(top, discounts, strict=False)
+                )
+                of_runs.append(dcg / ideal if ideal else 0.0)
+            actual.append(of_runs)
+        each = np.mean(actual, axis=0)
+        assert row.actual == pytest.approx(each.mean()) and row.expected == pytest.approx(np.mean(expected))
+        assert row.difference == pytest.approx(row.actual - row.expected)
+        if np.ptp(each) > 1e-9:
+            p = scipy.stats.ttest_1samp(each, np.mean(expected), alternative="greater").pvalue
+            assert row.informative == (p <= 0.05)
+        high = sum(g >= 2 for g in judged.values())
+        assert row.breadth == ("broad" if 2 * high >= len(judged) else "focused")
+    low, high = (found.loc[found["set"] == s, "difference"] for s in ("uninformative", "ideal"))
+    rest = found.loc[found["set"] == "", "difference"]
+    assert len(low) == len(high) == 3
+    assert low.max() <= rest.min() + 1e-9 and rest.max() <= high.min() + 1e-9
+
+
+# --- what goes in
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda c, q: meta.system_subsets(c, q, [rrLP(ref="r0")]), r"names 'r0', which not every subset"),
+        (
+            lambda c, q: meta.system_subsets(c, q, [NRG(prior="r0") @ 3]),
+            r"names 'r0', which not every subset",
+        ),
+        (lambda c, q: meta.system_subsets(c, q, ["P@3"], [9]), r"sizes holds 9, and the context 5 runs"),
+        (lambda c, q: meta.system_subsets(c, q, ["P@3"], [1]), r"sizes=1 is not allowed"),
+        (lambda c, q: meta.system_subsets(c, q, ["P@3"], kinds="rho"), r"kinds='rho' is not allowed"),
+        (lambda c, q: meta.system_subsets(c, q, ["P@3"], kinds=[]), r"kinds is empty"),
+        (lambda c, q: meta.degrade(c, q, ["P@3"], "runs"), r"what='runs' is not allowed"),
+        (lambda c, q: meta.degrade(c, q, ["P@3"], levels=[2]), r"levels holds 2; give shares"),
+        (lambda c, q: meta.degrade(c, q, ["P@3"], "pool", [0.5]), r"levels=0.5 is not allowed"),
+        (lambda c, q: meta.degrade(c, q, ["P@3"], "groups", ["x"]), r"levels holds 'x', which is no group"),
+        (lambda c, q: meta.degrade(c, q, ["P@3"], groups={"x": "y"}, what="groups"), r"groups names \['x'\]"),
+        (lambda c, q: meta.degrade(c, q, ["P@3"], of="none"), r"of='none' is not allowed"),
+        (lambda c, q: meta.degrade(RunContext({"r0": c.runs["r0"]}), q, ["P@3"]), r"holds 1 run; give two"),
+        (lambda c, q: meta.ties_by_level(c, q, "MED@10"), r"does not compare recall levels"),
+        (lambda c, q: meta.separation(c, q, "P@3"), r"does not compare two systems"),
+        (
+            lambda c, q: meta.ties(c.evaluate(q, ["P@3"], perquery=True), {"x": 1}),
+            r"holds none of the topics",
+        ),
+    ],
+)
+def test_bad_arguments(call: Any, message: str) -> None:
+    runs, labels = oracle.campaign(1)
+    with pytest.raises(ValueError, match=message):
+        call(RunContext(runs), labels)
+
+
+# --- invariance
+
+
+def test_what_the_unit_of_a_measure_does_not_move() -> None:
+    """Gains of 2 and 6 are twice those of 1 and 3; and gains of 1, 2 and 4 are not 0, 1 and 3 in another unit."""
+    runs, labels = oracle.campaign(8, runs=5, topics=6)
+    context = RunContext(runs)
+    kinds = ["tau", "tau_ap", "weighted", "agreement", "ranking_agreement", "ties"]
+    gains = [NRG(norm=None, gains={1: f, 2: 3 * f}) @ 3 for f in (1, 2)]
+    for what, level in (("labels", 0.4), ("topics", 0.4), ("pool", 2)):
+        a, b = (meta.degrade(context, labels, [m], what, [level], kinds) for m in gains)
+        pd.testing.assert_frame_equal(a.drop(columns="measure"), b.drop(columns="measure"))
+    a, b = (meta.system_subsets(context, labels, [m], kinds=kinds[:3]).drop(columns="measure") for m in gains)
+    pd.testing.assert_frame_equal(a, b)
+    ue = [nDCG_UE(dcg="log2", gains={1: f, 2: 3 * f}) @ 3 for f in (1, 2)]
+    a, b = (meta.query_sets(context, labels, m).drop(columns="measure") for m in ue)
+    pd.testing.assert_frame_equal(a, b)
+    added = meta.query_sets(context, labels, nDCG_UE(dcg="log2", gains={-1: 1, 0: 1, 1: 2, 2: 4}) @ 3)
+    assert not np.allclose(added["difference"], a["difference"])
+
+
+def test_levels_know_positions_alone() -> None:
+    runs, labels = oracle.campaign(9)
+    other = {
+        n: {q: {d: np.exp(s) for d, s in of.items()} for q, of in run.items()} for n, run in runs.items()
+    }
+    for function in (meta.ties_by_level, meta.separation):
+        assert function(RunContext(runs), labels).equals(function(RunContext(other), labels))

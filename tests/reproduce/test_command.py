@@ -1,0 +1,90 @@
+"""``python -m reproduce``: what it prints and writes of a campaign that it has never seen, and what it refuses."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from reproduce.__main__ import main
+from reproduce.data import Campaign
+from reproduce.nrg_campaign import Figures
+
+from reproduce import nrg_claims
+from small_campaign import reproduce, write_campaign
+
+
+def _groups(folder: Path, *groups: str) -> None:
+    (folder / "groups.csv").write_text("run,group\n" + "".join(f"run{i},{g}\n" for i, g in enumerate(groups)))
+
+
+def test_runs_on_another_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a process, and the second paper in this one; a table and its pictures for each."""
+    plain = write_campaign(tmp_path / "plain", seed=2)
+    grouped = write_campaign(tmp_path / "grouped", runs=5, seed=3)
+    _groups(grouped, "BASELINE", "BASELINE", "BASELINE", "X", "Y")
+    options = "--robust", str(plain), "--dl19", str(grouped), "--out", str(tmp_path / "out")
+    done = reproduce("nrg", *options)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    monkeypatch.setattr(sys, "argv", ["reproduce", "rareness", *options])
+    main()
+    for printed in (done.stdout, capsys.readouterr().out):
+        _, _, header, *rows = printed.splitlines()
+        assert header.split("  ")[0] == "where" and header.split()[-1] == "holds"
+        assert any("plain" in row for row in rows) and any("grouped" in row for row in rows)
+        assert not [row for row in rows if "nan" in row.split()]
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        *(f"nrg-figure-{n}.png" for n in (2, 3, 4, 5)),
+        *(f"rareness-{what}-{c}.png" for what in ("figure-1", "figure-2", "table-2") for c in ("plain", "grouped")),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        ((), "There is no groups.csv"),
+        (("X", "BASELINE", "BASELINE", "Y"), "no group BASELINE of three runs"),
+    ],
+)
+def test_says_what_cannot_be_run(tmp_path: Path, groups: tuple[str, ...], said: str) -> None:
+    folder = write_campaign(tmp_path / "c")
+    if groups:
+        _groups(folder, *groups)
+    found = list(nrg_claims.findings(Figures(Campaign(folder))))
+    assert [f.holds for f in found if said in f.note] == ["open"]
+    assert not any("bm25" in f.what or f.where == "§4" for f in found)  # claims about runs that are not there
+
+
+def test_refuses_bad_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(*arguments: object) -> str:
+        monkeypatch.setattr(sys, "argv", ["reproduce", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_:
+            main()
+        return str(exit_.value.code) + capsys.readouterr().err
+
+    monkeypatch.chdir(tmp_path)
+    assert "give the runs: --robust PATH" in said("nrg")
+    assert f"{tmp_path / 'no'} is not a folder" in said("nrg", "--dl19", tmp_path / "no")
+    assert f"{tmp_path} holds no folder runs/" in said("nrg", "--dl19", tmp_path)
+    assert "--write is for the whole page" in said("nrg", "--dl19", tmp_path, "--write")
+    folder = write_campaign(tmp_path / "c", runs=2)
+    assert "runs: 2; the experiments need 3 or more" in said("rareness", "--robust", folder)
+    (folder / "runs" / "run2").write_text("t0 Q0 d1 1 high run2\n")
+    assert "run2, line 1: the score 'high' is not a number" in said("rareness", "--robust", folder)
+    (folder / "runs" / "run2").write_text("t0 Q0 d1 1 1.0 run2\n")
+    _groups(folder, "X", "Y")
+    assert "groups.csv says no group of run2" in said("nrg", "--dl19", folder)
+    (folder / "qrels.txt").write_text("t0 0 d1 1\n")
+    assert "judged topics: 1; the experiments need 2 or more" in said("nrg", "--dl19", folder)
+    (folder / "qrels.txt").write_text("t0 0 d1 0\nt1 0 d1 0\n")
+    assert "documents of relevance 1 or more: 0" in said("rareness", "--dl19", folder)
+    (folder / "qrels.txt").write_text("t0 0 d1 yes\n")
+    assert "is not a qrels file of 'query_id 0 doc_id relevance' a line" in said(
+        "rareness", "--robust", folder
+    )
+    (folder / "qrels.txt").unlink()
+    assert f"{folder} holds no file qrels*" in said("nrg", "--dl19", folder)
