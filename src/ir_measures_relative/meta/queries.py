@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ir_measures
 import numpy as np
@@ -12,8 +12,7 @@ from ..analysis.arguments import check_count
 from ..arrays import BoolArray, FloatArray, ratio
 from ..comparison import Comparison, check_is_context
 from ..io.qrels import Qrels
-from ..measures.declaration import parse_measure
-from ..measures.ue import UENormalized
+from ..measures.declaration import is_relative, parse_measure
 from ..scoring import check_campaign
 from .table import check_share
 
@@ -54,7 +53,7 @@ def query_sets(
     Args:
         context: the runs.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measure: nDCG_UE or AP_UE, whose pool and random level these are; ``version`` does not matter.
+        measure: nDCG_UE, AP_UE or their like, whose pool and random level these are; ``version`` does not matter.
         cutoffs: over which the values are averaged (5, 10, 15, 20 and 30 in the paper); the measure's own if not given.
         share: of the topics that are uninformative, and ideal; rounded up, and at most half.
         level: of the test for informative ones.
@@ -82,8 +81,8 @@ def query_sets(
     import pandas as pd
 
     check_is_context(context)
-    parsed = parse_measure(measure)
-    if not isinstance(parsed, UENormalized):
+    parsed: Any = parse_measure(measure)
+    if not (is_relative(parsed) and hasattr(parsed, "normalizers")):
         raise ValueError(f"{parsed} has no expected value; give nDCG_UE@10 or AP_UE@10")
     check_share("share", share)
     check_share("level", level)
@@ -100,11 +99,11 @@ def query_sets(
     actual = np.zeros((len(context.names), judged.judgments.n_queries))
     expected = np.zeros(judged.judgments.n_queries)
     for one in wanted:
-        for i, (name, run) in enumerate(context.runs.items()):
-            comparison = Comparison(judged, run, name)
-            upper, random = one.normalizers(comparison)
-            actual[i] += ratio(one.actual(comparison), upper) / len(wanted)
-        expected += ratio(random, upper) / len(wanted)
+        compared = [Comparison(judged, run, name) for name, run in context.runs.items()]
+        normalizers = one.normalizers(compared[0])  # of the judgments alone
+        for of_run, comparison in zip(actual, compared, strict=True):
+            of_run += ratio(one.actual(comparison), normalizers.upper) / len(wanted)
+        expected += ratio(normalizers.expected, normalizers.upper) / len(wanted)
     difference = actual.mean(axis=0) - expected
     size = min(int(np.ceil(round(share * len(difference), 9))), len(difference) // 2)
     order = np.argsort(np.round(difference, 9), kind="stable")

@@ -1,0 +1,69 @@
+"""A context of some runs, and one of some labels."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from ir_measures_relative import MED, BestOfOtherGroups, RunContext, UniqueRel, reusability
+from ir_measures_relative.parts import FewerLabels, FewerRuns
+
+RUNS = {
+    name: {"q": {d: -float(i) for i, d in enumerate(docs)}}
+    for name, docs in [("a", "AX"), ("b", "AB"), ("c", "BC")]
+}
+QRELS = {"q": {"A": 1, "B": 2, "C": 0}}
+
+
+@pytest.mark.parametrize(
+    ("priors", "left"),
+    [
+        ("others", "others"),
+        ("earlier", "earlier"),
+        (["b", "c"], ["c"]),
+        ({"a": ["b"], "b": ["a"], "c": ["a", "b"]}, {"a": [], "c": ["a"]}),
+        (BestOfOtherGroups(), BestOfOtherGroups()),
+    ],
+)
+def test_of_runs_is_the_context_that_is_made_of_them(priors, left) -> None:
+    groups = {"a": "g", "b": "h", "c": "i"}
+    some = RunContext(RUNS, priors=priors, groups=groups, reference="b", grades=(0, 3)).of_runs(["c", "a"])
+    made = RunContext({n: RUNS[n] for n in "ac"}, priors=left, groups={"a": "g", "c": "i"}, grades=(0, 3))
+    assert some.names == ["a", "c"] and some.groups == made.groups and some.grades == (0, 3)
+    assert some.reference is None and RunContext(RUNS, reference="b").of_runs(["b", "a"]).reference == "b"
+    for context in (some, pickle.loads(pickle.dumps(some))):
+        assert context.evaluate(QRELS, [UniqueRel @ 2]).equals(made.evaluate(QRELS, [UniqueRel @ 2]))
+
+
+def test_parts_keep_the_grades_of_the_whole() -> None:
+    """A grade that is left out of a sample is a grade still: what is graded stays on one scale."""
+    judged = RunContext(RUNS).judged(QRELS)
+    assert judged.grades == (0, 2)
+    assert FewerLabels(judged, judged.judgments.grade < 2).grades == (0, 2)
+    assert FewerRuns(judged, [0, 1]).grades == (0, 2)
+    nothing = FewerLabels(judged, np.zeros(3, dtype=bool)).judgments
+    assert nothing.doc_ids.tolist() == ["A"] and nothing.grade.tolist() == [0]
+
+
+def test_reusability_stays_on_one_scale() -> None:
+    """B, of grade 2, is b's alone: without it, ERR's grades are those of a context that says there is a 2."""
+    runs = {"a": {"q": {"A": 3.0, "X": 2.0, "Y": 1.0}}, "b": {"q": {"B": 3.0, "A": 2.0, "Z": 1.0}}}
+    measure, left = MED(base="ERR") @ 2, {"q": {"A": 1, "C": 0}}
+    found = reusability(RunContext(runs, reference="a"), QRELS, [measure], pool_depth=1).set_index("name")
+    whole, own = (
+        RunContext(runs, reference="a", grades=grades)
+        .evaluate(left, [measure])
+        .set_index("name")
+        .loc["b"]
+        .iloc[0]
+        for grades in ((0, 2), None)
+    )
+    assert found.loc["b", "simulated"] == whole != own
+
+
+def test_groups_that_are_called_like_a_run() -> None:
+    """A run without a group is no part of one that has its name."""
+    found = reusability(RunContext(RUNS), QRELS, [UniqueRel @ 2], groups={"b": "a", "c": "a"}, pool_depth=2)
+    assert found.set_index("name")["lost"].tolist() == [0, 2, 2]
