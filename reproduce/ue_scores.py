@@ -55,7 +55,7 @@ class Pool:
         The measure itself, and its expected value, are divided by the value of a perfect ranking.
         """
         actual, normalizers = (self._dcg if base == "nDCG" else self._precisions)(cutoff)
-        upper, expected = normalizers
+        upper, expected = normalizers.upper, normalizers.expected
         some = upper > 0
         safe = np.where(some, upper, 1.0)
         versions = [np.where(some, actual / safe, 0.0)]
