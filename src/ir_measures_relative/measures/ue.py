@@ -119,7 +119,7 @@ def _pool() -> Param:
     )
 
 
-class UENormalized(RelativeMeasure):
+class _UE(RelativeMeasure):
     """What the two measures share: the pool, and the normalization."""
 
     RELATIVE_TO = "chance"
@@ -182,7 +182,7 @@ class UENormalized(RelativeMeasure):
         return np.full(len(judged), num_docs, dtype=np.int64)
 
 
-class _nDCG_UE(UENormalized):
+class _nDCG_UE(_UE):
     """nDCG between the DCG of a random and that of a perfect ranking of the query's pool of documents.
 
     A query whose documents are nearly all relevant rewards any ranking; this measure says how much better
@@ -261,7 +261,7 @@ class _nDCG_UE(UENormalized):
         return Normalizers(upper, np.where(highest * size == total, upper, expected))
 
 
-class _AP_UE(UENormalized):
+class _AP_UE(_UE):
     """AP between the sum of precisions of a random and that of a perfect ranking of the query's documents.
 
     As :class:`nDCG_UE`, with ``A = SP@k = Σ_{i≤k} Prec(i)·R_i``, R_i whether the document at i is relevant,
