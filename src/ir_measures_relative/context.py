@@ -399,7 +399,7 @@ class RunContext:
         """Where means over the queries choose the priors: raises ValueError if other topics' chose others.
 
         Args:
-            whole: whether the rows of the qrels count from 0, as for :meth:`check_batch`.
+            whole: whether the rows of the qrels count from 0, as for ``check_batch``.
         """
         choice = judged.cached(("choice",), lambda: chosen_by_means(self.policy, judged))
         if choice is None:
