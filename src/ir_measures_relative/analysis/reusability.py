@@ -12,10 +12,10 @@ from ..arrays import BoolArray, FloatArray
 from ..comparison import JudgedContext, check_is_context
 from ..io.qrels import Qrels
 from ..measures.declaration import parse_measures
-from ..parts import FewerLabels
 from ..scoring import check_campaign, score_runs
 from .arguments import check_count
 from .bounds import check_bounded
+from .parts import FewerLabels
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,12 +9,12 @@ import ir_measures
 import numpy as np
 
 from ..analysis.arguments import check_count
+from ..analysis.parts import FewerLabels
 from ..analysis.reusability import contributions, groups_of
 from ..arrays import BoolArray, IntArray, rank_within
 from ..comparison import JudgedContext, check_is_context
 from ..io.qrels import Qrels
 from ..measures.declaration import parse_measure, parse_measures
-from ..parts import FewerLabels
 from ..scoring import check_campaign
 from .scoring import ALIKE, score
 from .summary import check_kinds, summary

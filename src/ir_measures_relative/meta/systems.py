@@ -9,11 +9,11 @@ import ir_measures
 import numpy as np
 
 from ..analysis.arguments import check_count
+from ..analysis.parts import FewerRuns
 from ..analysis.sweeping import of_size
 from ..comparison import check_is_context
 from ..io.qrels import Qrels
 from ..measures.declaration import is_relative, parse_measures
-from ..parts import FewerRuns
 from ..scoring import check_campaign
 from .correlations import KINDS, standing
 from .scoring import score

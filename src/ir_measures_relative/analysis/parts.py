@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import ir_measures
 import numpy as np
 
-from .arrays import BoolArray, FloatArray, IntArray
-from .comparison import JudgedContext, JudgedTop
-from .judgments import Judgments
-from .rankings import Rankings
+from ..arrays import BoolArray, FloatArray, IntArray
+from ..comparison import JudgedContext, JudgedTop
+from ..judgments import Judgments
+from ..rankings import Rankings
 
 
 class FewerRuns(JudgedContext):
