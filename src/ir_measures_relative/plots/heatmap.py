@@ -75,13 +75,13 @@ def similarity(
     n = len(names)
     # A system is at no distance from itself; leaving that out keeps the colours for the differences.
     apart = ~np.eye(n, dtype=bool)
-    shown = np.ma.masked_where(~apart, (mean if signed else distance)[np.ix_(order, order)])
+    shown = np.where(apart, (mean if signed else distance)[np.ix_(order, order)], np.nan)
     if signed:
         says, label = "Which system beats which", f"mean {parsed}; above 0: row beats column"
     else:
         says = "How far apart the systems are"
         label = f"mean |{parsed}|" if (mean < 0).any() else f"mean {parsed}"
-    low, high, extend = bounds_of_colours(shown.compressed(), signed)
+    low, high, extend = bounds_of_colours(shown[apart], signed)
     side = min(3.5 + 0.42 * n, 16.0)
     ax = given_or_new_axes(ax, width=side + 1.0, height=side)
     image = ax.imshow(shown, cmap="PuOr" if signed else "viridis", vmin=low, vmax=high)
@@ -133,9 +133,9 @@ def bounds_of_colours(values: FloatArray, signed: bool) -> tuple[float, float, s
     )
 
 
-def _write_values(ax: Axes, image: Any, values: Any, size: float) -> None:
+def _write_values(ax: Axes, image: Any, values: FloatArray, size: float) -> None:
     """Writes each value into its cell, in black or white, whichever is legible there."""
-    for (row, column), value in np.ndenumerate(values.filled(np.nan)):
+    for (row, column), value in np.ndenumerate(values):
         if np.isnan(value):
             continue
         red, green, blue = image.cmap(image.norm(value))[:3]
