@@ -12,7 +12,7 @@ from statsmodels.stats.multitest import multipletests
 
 from ir_measures_relative import MED, NRG, P_Rareness, RelativeWarning, RunContext, UniqueRel, compare, rrLP
 
-pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
 
 MEASURES = [NRG @ 5, "nDCG@5", UniqueRel(prior="two") @ 5, P_Rareness @ 5, rrLP]
 ADDED = ("+", "-", "p-value")

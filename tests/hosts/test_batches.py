@@ -11,7 +11,7 @@ import pytest
 
 from ir_measures_relative import MED, NRG, RelativeWarning, RunContext
 
-pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
 
 GRADED = [MED @ 10, MED(base="SDCG") @ 10, MED(base="ERR") @ 5]
 TREE = {"plan": "tree", "verbose": False}

@@ -149,7 +149,7 @@ def test_a_line_that_runs_often_warns_once() -> None:
 @pytest.fixture
 def experiment():
     """Topics, qrels, and two systems that differ."""
-    pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+    pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
     topics = pd.DataFrame({"qid": ["q", "r"], "query": "x"})
     qrels = pd.DataFrame(
         [(q, d, g) for q, docs in QRELS.items() for d, g in docs.items()], columns=["qid", "docno", "label"]

@@ -1,7 +1,8 @@
 """What other libraries hold a run or judgments in, as a DataFrame or a dict; known by what it can do, and not imported.
 
 Tables: polars, pyarrow, and whatever else hands on Arrow data; HuggingFace's data sets, a dict of columns, rows that
-are dicts. Objects: ranx's ``Run`` and ``Qrels``, trectools' ``TrecRun`` and ``TrecQrel``, LensKit's ``ItemListCollection``.
+are dicts. Objects: ranx's ``Run`` and ``Qrels``, trectools' ``TrecRun`` and ``TrecQrel``, LensKit's
+``ItemListCollection``.
 """
 
 from __future__ import annotations
@@ -166,7 +167,7 @@ def _of_arrow_stream(value: Any, kind: str) -> Given:
 
 
 def _of_arrow(table: Any) -> Any:
-    """A pandas DataFrame on the columns of an Arrow table; ids as plain strings, whose bytes are read where they are."""
+    """A pandas DataFrame on the columns of an Arrow table; the bytes of its ids are read where they are."""
     import pandas as pd
     import pyarrow
 
