@@ -109,8 +109,15 @@ def _read_vaswani_from_a_copy() -> None:
         return
     theirs = pt.get_dataset
 
+    def no_index(*args: Any, **kwargs: Any) -> Any:
+        raise SkipTest("the index of Vaswani cannot be fetched")
+
     def get_dataset(name: str, *args: Any, **kwargs: Any) -> Any:
-        return theirs("irds:vaswani" if name == "vaswani" else name, *args, **kwargs)
+        if name != "vaswani":
+            return theirs(name, *args, **kwargs)
+        copy = theirs("irds:vaswani", *args, **kwargs)
+        copy.get_index = no_index
+        return copy
 
     pt.get_dataset = pt.datasets.get_dataset = get_dataset
 
