@@ -125,7 +125,7 @@ def _table(value: Any) -> Given | None:
     if isinstance(value, (list, tuple)) and value and all(isinstance(row, Mapping) for row in value):
         import pandas as pd
 
-        frame = pd.DataFrame(list(value))
+        frame = pd.DataFrame(list(value), dtype=object)
         return Given(frame, kind="list of dicts", columns=tuple(map(str, frame.columns)))
     return None
 
@@ -145,7 +145,7 @@ def _of_columns(columns: dict[str, Any], kind: str) -> Given | None:
         raise ValueError(
             f"the columns of the {kind} differ in length: {lengths}; give one value a row in each"
         )
-    return Given(pd.DataFrame(chosen), kind=kind, columns=tuple(map(str, columns)))
+    return Given(pd.DataFrame(chosen, dtype=object), kind=kind, columns=tuple(map(str, columns)))
 
 
 def _of_arrow_stream(value: Any, kind: str) -> Given:
