@@ -280,6 +280,10 @@ def test_columns_that_are_not_there() -> None:
         ValueError, match=r"the columns of the dict differ in length: {'query': 1, 'docid': 2"
     ):
         read_run({"query": ["q"], "docid": ["d", "e"], "score": [1.0, 2.0]})
+    with pytest.raises(
+        ValueError, match=r"the column 'query' of the dict is a str; give a list, one value a row"
+    ):
+        read_run({"query": "q", "docid": "d", "score": 1.0})
     with pytest.raises(ValueError, match=r"the list of dicts has no column 'query_id'"):
         read_run([{"a": 1}])
 

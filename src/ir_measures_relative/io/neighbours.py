@@ -7,7 +7,7 @@ are dicts. Objects: ranx's ``Run`` and ``Qrels``, trectools' ``TrecRun`` and ``T
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..messages import kind_of
@@ -136,10 +136,16 @@ _MAY_BE_NEEDED = frozenset(
 ) | {name for scheme in OF_OTHERS for name in scheme.values()}
 
 
-def _of_columns(columns: dict[str, Any], kind: str) -> Given | None:
+def _of_columns(columns: dict[str, Any], kind: str) -> Given:
     import pandas as pd
 
-    chosen = {str(name): list(column) for name, column in columns.items() if name in _MAY_BE_NEEDED}
+    needed = {str(name): column for name, column in columns.items() if name in _MAY_BE_NEEDED}
+    for name, column in needed.items():
+        if isinstance(column, str) or not isinstance(column, Iterable):
+            raise ValueError(
+                f"the column {name!r} of the {kind} is {kind_of(column)}; give a list, one value a row"
+            )
+    chosen = {name: list(column) for name, column in needed.items()}
     lengths = {name: len(column) for name, column in chosen.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(
@@ -156,9 +162,7 @@ def _of_arrow_stream(value: Any, kind: str) -> Given:
             raise ImportError(
                 f"to read {kind_of(value)} needs pyarrow: pip install pyarrow", name="pyarrow"
             ) from None
-        given = _of_columns({name: value[name].to_list() for name in value.columns}, kind)  # polars
-        assert given is not None
-        return given
+        return _of_columns({name: value[name].to_list() for name in value.columns}, kind)  # polars
     table = value.to_arrow() if hasattr(value, "to_arrow") else value
     if not isinstance(table, pyarrow.Table):
         table = pyarrow.table(table)
