@@ -50,8 +50,8 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
     Args:
         run: a dict of dict, an iterable of ``ScoredDoc``, a DataFrame (ir_measures' or PyTerrier's columns; a
             ``name`` column that holds one value becomes the tag), the path of a file: TREC's format, plain, .gz,
-            .bz2 or .xz, or Parquet with the columns of a DataFrame; or what other libraries hold a run in, see
-            :mod:`.neighbours`.
+            .bz2 or .xz, or Parquet with the columns of a DataFrame; or what polars, pyarrow, HuggingFace, ranx,
+            trectools and LensKit hold a run in.
         name: what messages call it.
 
     Raises:
