@@ -46,7 +46,7 @@ def block_starts(column: ObjectArray) -> IntArray:
         changes = np.asarray(after != before, dtype=bool)
     except TypeError:  # pandas' NA is neither equal nor unequal to anything
         changes = np.array([(a == b) is not True for a, b in zip(after, before, strict=True)], dtype=bool)
-    return np.concatenate([[0], rows[changes]]).astype(np.int64)
+    return np.append(np.int64(0), rows[changes])
 
 
 def _changes_of_address(column: ObjectArray) -> BoolArray:
@@ -113,11 +113,11 @@ class PositionTable:
 
     def __init__(self, function: Callable[[FloatArray], FloatArray]) -> None:
         self._function = function
-        self._values = np.zeros(1)
+        self._values: FloatArray = np.zeros(1)
 
     def up_to(self, deepest: int) -> FloatArray:
         """The values at the positions 0, 1, …, ``deepest``."""
-        values = self._values
+        values: FloatArray = self._values
         if deepest >= len(values):
             start = np.arange(len(values), deepest + 1, self._BLOCK)
             blocks = [self._function(np.arange(a, a + self._BLOCK, dtype=np.float64)) for a in start]

@@ -95,8 +95,8 @@ class RunContext:
     and names a member, or by :meth:`evaluating`; any other run is a newcomer.
 
     Args:
-        runs: the members, from name to run: whatever ir_measures takes, a PyTerrier result frame, or the path of
-            a run file.
+        runs: the members, from name to run: whatever ir_measures takes, a PyTerrier result frame, the path of a
+            run file, a table of polars or pyarrow, an object of ranx, trectools or LensKit.
         priors: whose documents a searcher has seen before a member's: ``"others"`` (all other runs),
             ``"earlier"`` (those given before it), a list of names, a dict from name to list,
             :class:`BestOfOtherGroups`, or another :class:`~ir_measures_relative.priors.PriorPolicy`. For a newcomer,

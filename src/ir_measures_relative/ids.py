@@ -158,7 +158,7 @@ class Ids:
         """The rows at which another id stands than in the row before, the first row included."""
         if not len(self):
             return np.empty(0, dtype=np.int64)
-        found = [np.zeros(1, dtype=np.int64)]
+        found: list[IntArray] = [np.zeros(1, dtype=np.int64)]
         for at in range(0, len(self) - 1, _BLOCK):
             found.append(at + 1 + np.flatnonzero(self.take(slice(at, at + _BLOCK + 1))._differ()))
         return np.concatenate(found)

@@ -12,7 +12,7 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ir_measures import NumRet
+from ir_measures import NumRet, nDCG
 
 from ir_measures_relative import (
     MED,
@@ -214,7 +214,7 @@ def test_what_is_valid(policy, measure) -> None:
 
 def test_warning_of_what_is_not_valid_says_why_and_what_instead() -> None:
     with pytest.warns(RelativeWarning) as said:
-        table = compare(CONTEXT, LABELS, [NRG @ 5, "nDCG@5"], priors="earlier", names=["r0", "r1"])
+        table = compare(CONTEXT, LABELS, [NRG @ 5, nDCG @ 5], priors="earlier", names=["r0", "r1"])
     assert len(said) == 1
     assert str(said[0].message) == (
         "the values of 'r0' and 'r1' on NRG@5 are different quantities, since 'r0' is a prior of 'r1', and 'r1' is not "

@@ -253,7 +253,7 @@ def test_grades_that_few_relevant_documents_show() -> None:
     ):
         bounds(RunContext(RUNS), QRELS, ["nDCG@3", "NRG@3", "ERR@3"])
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", RelativeWarning)
         bounds(RunContext(RUNS), QRELS, ["P@3", "AP@3", "SDCG(max_rel=2)@3"])
         bounds(RunContext(RUNS, grades=(0, 3)), QRELS, ["nDCG@3"])
         enough = {q: docs | {f"n{i}": 1 for i in range(30)} for q, docs in QRELS.items()}

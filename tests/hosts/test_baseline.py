@@ -15,7 +15,7 @@ multipletests = pytest.importorskip(
     "statsmodels.stats.multitest", reason="statsmodels is not installed"
 ).multipletests
 
-pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
 
 MEASURES = [NRG @ 5, "nDCG@5", UniqueRel(prior="two") @ 5, P_Rareness @ 5, rrLP]
 ADDED = ("+", "-", "p-value")
@@ -59,8 +59,9 @@ def test_the_misleading_call(campaign) -> None:
     frames, topics, qrels = campaign
     with pytest.warns(RelativeWarning, match=DIFFERENT) as said:
         table = pt.relative.Experiment(frames, topics, qrels, MEASURES, baseline="one", priors=["one"])
-    assert len(said) == 1 and said[0].filename == __file__
-    message = str(said[0].message)
+    (warning,) = (w for w in said if w.category is RelativeWarning)
+    assert warning.filename == __file__
+    message = str(warning.message)
     assert "since 'one' is a prior of 'two', and 'two' is not a prior of 'one'" in message
     assert "pt.relative.compare(RunContext(" in message and "priors='others'" in message
     assert comparisons(table, NRG @ 5).isna().all(axis=None)

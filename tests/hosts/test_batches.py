@@ -12,7 +12,7 @@ from ir_measures import P
 
 from ir_measures_relative import MED, NRG, BestOfOtherGroups, RelativeWarning, RunContext, UniqueRel
 
-pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
 
 GRADED = [MED @ 10, MED(base="SDCG") @ 10, MED(base="ERR") @ 5]
 TREE = {"plan": "tree", "verbose": False}

@@ -15,7 +15,7 @@ from ir_measures import AP, nDCG
 
 from ir_measures_relative import MED, NRG, BestOfOtherGroups, P_Rareness, RunContext, UniqueRel, nDCG_UE, rrLP
 
-pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
 
 MEASURES = [nDCG @ 10, NRG @ 10, P_Rareness @ 10, UniqueRel @ 5]
 NAMES = ["one", "two", "three", "four"]

@@ -11,7 +11,7 @@ from ir_measures import nDCG
 
 from ir_measures_relative import NRG, RunContext, UniqueRel, demo
 
-pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
 
 
 class Fusion(pt.Transformer):

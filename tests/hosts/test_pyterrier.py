@@ -15,7 +15,7 @@ from ir_measures import nDCG
 import ir_measures_relative
 from ir_measures_relative import NRG, AP_Rareness, P_Rareness, RunContext, UniqueRel
 
-pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
 
 MEASURES = [nDCG @ 10, NRG @ 10, P_Rareness @ 10, AP_Rareness @ 20, UniqueRel @ 5]
 NAMES = ["one", "two", "three"]

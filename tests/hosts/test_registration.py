@@ -97,7 +97,7 @@ def run(program: str, *path: Path, flags: tuple[str, ...] = ()) -> tuple[str, st
 )
 def test_whichever_is_imported_first(places, host, first) -> None:
     if "pyterrier" in first:
-        pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+        pytest.importorskip("pyterrier", reason="pyterrier is not installed")
     out, err = run(first + WORKS, places[host])
     assert out == "works\n"
     assert "Warning" not in err
@@ -117,7 +117,7 @@ def broken(tmp_path, places):
 
 
 def test_a_package_that_cannot_be_imported_does_not_break_pyterrier(places, broken) -> None:
-    pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+    pytest.importorskip("pyterrier", reason="pyterrier is not installed")
     program = (
         "import pyterrier as pt, ir_measures\n"
         "try: pt.relative.RunContext\n"
@@ -232,7 +232,7 @@ print([m for m in {heavy} if m in sys.modules])
 
 
 def test_pyterrier_without_the_optional_dependencies(places) -> None:
-    pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+    pytest.importorskip("pyterrier", reason="pyterrier is not installed")
     program = """
 import sys
 for name in ("matplotlib", "dask", "distributed", "pyarrow.dataset", "pyspark", "bm25s", "sklearn"):

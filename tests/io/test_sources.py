@@ -49,7 +49,7 @@ def test_the_scoreddocs_are_a_prior(demo_id) -> None:
 
 
 def test_every_way_to_name_a_dataset(demo_id) -> None:
-    pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+    pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
     expected = RunContext.from_irds(demo_id).runs["scoreddocs"].to_dict()
     for dataset in (f"irds:{demo_id}", ir_datasets.load(demo_id), pt.get_dataset(f"irds:{demo_id}")):
         assert RunContext.from_irds(dataset).runs["scoreddocs"].to_dict() == expected
@@ -166,7 +166,7 @@ def test_no_network(tmp_path) -> None:
 
 @pytest.fixture
 def pt():
-    return pytest.importorskip("pyterrier", reason="python-terrier is not installed")
+    return pytest.importorskip("pyterrier", reason="pyterrier is not installed")
 
 
 def test_pipelines_run_once_each(pt, tmp_path) -> None:

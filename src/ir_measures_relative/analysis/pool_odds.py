@@ -84,7 +84,7 @@ def _features(open_docs: OpenDocuments, relevant: BoolArray) -> tuple[FloatArray
 
 def logistic_fit(features: FloatArray, labels: FloatArray) -> FloatArray:
     """The weights of a logistic regression with a small ridge, by Newton's method; the first feature is constant."""
-    weights = np.zeros(features.shape[1])
+    weights: FloatArray = np.zeros(features.shape[1])
     ridge = np.full(len(weights), _RIDGE)
     ridge[0] = 1e-9
     for _ in range(50):

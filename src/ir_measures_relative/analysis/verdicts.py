@@ -114,15 +114,14 @@ def verdicts(
                 "other": np.repeat(names[b], n),
                 "query_id": np.tile(query_ids, len(a)),
             }
-            lower, value, upper = (x.reshape(-1) for x in (interval.lower, value, interval.upper))
+            ends: list[FloatArray] = [x.reshape(-1) for x in (interval.lower, value, interval.upper)]
             counts = counts.reshape(-1)
             exact: BoolArray = interval.exact.reshape(-1)
         else:
             index = {"name": names[a], "other": names[b]}
-            lower, value, upper = (
-                without_rounding(x.mean(axis=1)) for x in (interval.lower, value, interval.upper)
-            )
+            ends = [without_rounding(x.mean(axis=1)) for x in (interval.lower, value, interval.upper)]
             exact, counts = np.asarray(interval.exact.all(axis=1)), counts.sum(axis=1)
+        lower, value, upper = ends
         text = {name: pd.Series(column, dtype=str) for name, column in index.items()}
         text["measure"] = pd.Series([str(measure)] * len(exact), dtype=str)
         columns: dict[str, Any] = {"lower": lower, "value": value, "upper": upper, "exact": exact}

@@ -1,8 +1,8 @@
-"""The columns of a DataFrame: ir_measures' names, or PyTerrier's."""
+"""The columns of a DataFrame: ir_measures' names, PyTerrier's, or other libraries'."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,45 +13,79 @@ from ..ids import Ids
 #: ir_measures' name of a column, then PyTerrier's.
 NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "score": "score", "name": "name"}
 
+#: What others call them, all together: trectools and HuggingFace's ``evaluate``, and BEIR's data sets.
+OF_OTHERS = (
+    {"query_id": "query", "doc_id": "docid", "relevance": "rel", "score": "score", "name": "system"},
+    {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score", "score": "score"},
+)
+
 
 def is_frame(value: object) -> bool:
     """Whether a value is a DataFrame, of pandas or made like one."""
-    return hasattr(value, "columns") and hasattr(value, "itertuples")
+    return hasattr(value, "itertuples") and hasattr(value, "columns")
 
 
-def column_names(frame: Any, wanted: Sequence[str], source: str) -> list[list[str]]:
+def known_columns(columns: Collection[Any]) -> bool:
+    """Whether columns of these names hold the ids of queries and documents, by the names of one library."""
+    pairs = [("query_id", "doc_id"), *((names["query_id"], names["doc_id"]) for names in (NAMES, *OF_OTHERS))]
+    return any(query in columns and doc in columns for query, doc in pairs)
+
+
+def scheme_of_others(columns: Collection[Any]) -> dict[str, str] | None:
+    """The names of another library's, where a table has its columns of ids, and no query id by ours."""
+    if "query_id" in columns or "qid" in columns:  # and 'query' is its text, as in PyTerrier
+        return None
+    return next((s for s in OF_OTHERS if s["query_id"] in columns and s["doc_id"] in columns), None)
+
+
+def column_names(
+    frame: Any, wanted: Sequence[str], source: str, kind: str = "DataFrame", columns: Sequence[str] = ()
+) -> list[list[str]]:
     """What a frame, of pandas or Dask, calls each column: one name, or both.
+
+    Args:
+        kind: what messages call it.
+        columns: all that it has, where the frame holds a part.
 
     Raises:
         ValueError: a column that is not there; says which are.
     """
+    scheme = scheme_of_others(frame.columns)
     found = []
-    for ours in wanted:
-        theirs = NAMES[ours]
+    for column in wanted:
+        ours, theirs = (column, NAMES[column]) if scheme is None else (scheme.get(column, column),) * 2
         named = [c for c in dict.fromkeys((ours, theirs)) if c in frame.columns]
         if not named:
             other = f" (or {theirs!r})" if theirs != ours else ""
             raise ValueError(
-                f"{source}: the DataFrame has no column {ours!r}{other}; its columns are "
-                f"{[str(c) for c in frame.columns]}, and {', '.join(wanted[:-1])} and {wanted[-1]} are needed"
+                f"{source}: the {kind} has no column {ours!r}{other}; its columns are "
+                f"{[str(c) for c in (columns or frame.columns)]}, and {', '.join(wanted[:-1])} and {wanted[-1]} are "
+                "needed"
             )
         found.append(named)
     return found
 
 
-def columns_of(frame: Any, wanted: Sequence[str], source: str) -> list[Any]:
-    """The columns of a pandas frame, each under ir_measures' name or PyTerrier's.
+def columns_of(
+    frame: Any, wanted: Sequence[str], source: str, kind: str = "DataFrame", columns: Sequence[str] = ()
+) -> list[Any]:
+    """The columns of a pandas frame, each under ir_measures' name, PyTerrier's, or another library's.
+
+    Args:
+        kind: what messages call it.
+        columns: all that it has, where the frame holds a part.
 
     Raises:
         ValueError: one that is not there or stands twice, or two names of one that differ.
     """
-    return [_one_column(frame, names, source) for names in column_names(frame, wanted, source)]
+    names = column_names(frame, wanted, source, kind, columns)
+    return [_one_column(frame, of_one, source, kind) for of_one in names]
 
 
-def _one_column(frame: Any, names: list[str], source: str) -> Any:
+def _one_column(frame: Any, names: list[str], source: str, kind: str) -> Any:
     column = frame[names[0]]
     if column.ndim != 1:
-        raise ValueError(f"{source}: the column {names[0]!r} stands twice in the DataFrame; drop one")
+        raise ValueError(f"{source}: the column {names[0]!r} stands twice in the {kind}; drop one")
     for other in names[1:]:
         if frame[other].ndim != 1 or not column.astype(object).equals(frame[other].astype(object)):
             raise ValueError(

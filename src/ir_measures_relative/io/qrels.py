@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,10 +16,11 @@ from ..judgments import Judgments
 from ..messages import is_text, kind_of, kind_of_id, warn
 from .files import PARQUET, read_bytes
 from .frames import columns_of, is_frame, read_parquet, text_of
+from .neighbours import given_qrels
 from .trec import read_trec_qrels
 
-#: What qrels may be: what ir_measures takes, PyTerrier's columns too, or the path of a file; see
-#: :func:`read_qrels_file`.
+#: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of
+#: a file; see :func:`read_qrels_file`.
 Qrels: TypeAlias = Any
 
 
@@ -62,6 +63,11 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
         return qrels
     if isinstance(qrels, (str, os.PathLike)):
         return read_qrels_file(qrels).columns
+    given = given_qrels(qrels, "the qrels")
+    if given is not None and is_frame(given.content):
+        return _from_frame(given.content, "the qrels", given.kind, given.columns)
+    if given is not None:
+        qrels = given.content
     if isinstance(qrels, Mapping):
         for query_id, docs in qrels.items():
             if not isinstance(docs, Mapping):
@@ -84,8 +90,11 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
     return QrelsColumns(object_array(query_ids), object_array(doc_ids), object_array(labels))
 
 
-def _from_frame(frame: Any, source: str) -> QrelsColumns:
-    queries, docs, label = columns_of(frame, ("query_id", "doc_id", "relevance"), source)
+def _from_frame(
+    frame: Any, source: str, kind: str = "DataFrame", columns: Sequence[str] = ()
+) -> QrelsColumns:
+    wanted = ("query_id", "doc_id", "relevance")
+    queries, docs, label = columns_of(frame, wanted, source, kind, columns)
     plain = label.dtype.kind in "iufb" and isinstance(label.dtype, np.dtype)
     return QrelsColumns(
         text_of(queries), text_of(docs), label.to_numpy() if plain else label.to_numpy(dtype=object)

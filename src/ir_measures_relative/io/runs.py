@@ -18,7 +18,16 @@ from ..ids import Ids
 from ..messages import kind_of, warn
 from ..rankings import Rankings
 from .files import PARQUET, is_picture, read_bytes
-from .frames import columns_of, is_frame, read_parquet, shared_text, single_value, text_of
+from .frames import (
+    columns_of,
+    is_frame,
+    read_parquet,
+    scheme_of_others,
+    shared_text,
+    single_value,
+    text_of,
+)
+from .neighbours import Given, given_run
 from .trec import read_trec_run
 
 if TYPE_CHECKING:
@@ -40,8 +49,9 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
 
     Args:
         run: a dict of dict, an iterable of ``ScoredDoc``, a DataFrame (ir_measures' or PyTerrier's columns; where the
-            column ``name`` holds one value it becomes the tag, and so ``group`` the group), or the path of a file:
-            TREC's format, plain, .gz, .bz2 or .xz, or Parquet with the columns of a DataFrame.
+            column ``name`` holds one value it becomes the tag, and so ``group`` the group), the path of a file: TREC's
+            format, plain, .gz, .bz2 or .xz, or Parquet with the columns of a DataFrame; or what polars, pyarrow,
+            HuggingFace, ranx, trectools and LensKit hold a run in.
         name: what messages call it.
 
     Raises:
@@ -53,6 +63,9 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
         return run
     if isinstance(run, (str, os.PathLike)):
         return _from_file(run, name)
+    given = given_run(run, name)
+    if given is not None:
+        return _from_given(given, name)
     if isinstance(run, Mapping):
         return _from_dict(run, name)
     if is_frame(run):
@@ -92,6 +105,9 @@ def _from_dict(run: Mapping[str, Any], name: str) -> Rankings:
 
 def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
     rows = list(run)
+    given = given_run(rows, name)  # rows that are dicts
+    if given is not None:
+        return _from_given(given, name)
     try:
         query_ids, doc_ids, scores = (
             [getattr(r, column) for r in rows] for column in ("query_id", "doc_id", "score")
@@ -113,8 +129,18 @@ def _from_lists(query_ids: list[Any], doc_ids: list[Any], scores: list[Any], nam
     return Rankings(queries, docs, _as_floats(object_array(scores), queries, docs, name), name=name)
 
 
-def _from_frame(frame: Any, name: str) -> Rankings:
-    query_column, doc_column, score_column = columns_of(frame, ("query_id", "doc_id", "score"), name)
+def _from_given(given: Given, name: str) -> Rankings:
+    if not is_frame(given.content):
+        rankings = _from_dict(given.content, name)
+        rankings.tag = given.tag
+        return rankings
+    return _from_frame(given.content, name, given.kind, given.columns)
+
+
+def _from_frame(frame: Any, name: str, kind: str = "DataFrame", columns: Sequence[str] = ()) -> Rankings:
+    wanted = ("query_id", "doc_id", "score")
+    query_column, doc_column, score_column = columns_of(frame, wanted, name, kind, columns)
+    scheme = scheme_of_others(frame.columns) or {}
     queries = text_of(query_column, kept=False)
     docs, owner = shared_text(doc_column)
     return Rankings(
@@ -122,7 +148,7 @@ def _from_frame(frame: Any, name: str) -> Rankings:
         docs,
         scores_of(score_column, queries, docs, name),
         name=name,
-        tag=single_value(frame, "name"),
+        tag=single_value(frame, scheme.get("name", "name")),
         group=single_value(frame, "group"),
         owner=owner,
     )

@@ -38,7 +38,7 @@ class Coverage:
 
     def covered(self, runs: Iterable[int]) -> FloatArray:
         """How far a group covers each item."""
-        covered = np.zeros(len(self.weight))
+        covered: FloatArray = np.zeros(len(self.weight))
         for run in runs:
             covered = self.joined(covered, run)
         return covered

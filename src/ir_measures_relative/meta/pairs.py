@@ -54,7 +54,7 @@ def unpaired_t_test(scores: Scores) -> SumTest:
     return d, p_of
 
 
-def _cleared(rest: FloatArray, of: FloatArray) -> FloatArray:
+def _cleared(rest: FloatArray, of: FloatArray | np.float64) -> FloatArray:
     """What is left of a sum of squares; 0 where that is rounding."""
     return np.where(rest <= 1e-12 * of, 0.0, rest)
 
@@ -166,7 +166,7 @@ def permuted_means(values: Sequence[FloatArray], permutations: int, seed: int) -
     """The means of the runs where their names are permuted on each topic, all measures in the same ways."""
     runs, topics = values[0].shape
     rng = np.random.default_rng(seed)
-    result = [np.empty((permutations, runs)) for _ in values]
+    result: list[FloatArray] = [np.empty((permutations, runs)) for _ in values]
     batch = max(1, _BATCH // (runs * topics))
     offset = np.arange(topics)[:, None] * runs
     for start in range(0, permutations, batch):

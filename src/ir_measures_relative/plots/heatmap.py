@@ -77,14 +77,14 @@ def similarity(
     n = len(names)
     # A system is at no distance from itself; leaving that out keeps the colours for the differences.
     apart = ~np.eye(n, dtype=bool)
-    shown = np.ma.masked_where(~apart, (mean if signed else distance)[np.ix_(order, order)])
+    shown = np.where(apart, (mean if signed else distance)[np.ix_(order, order)], np.nan)
     if signed:
         says, label = "Which system beats which", f"mean {parsed}; above 0: row beats column"
     else:
         says = "How far apart the systems are"
         of = f"1 - {parsed}" if parsed.SIMILARITY else str(parsed)
         label = f"mean |{of}|" if (mean < 0).any() else f"mean {of}"
-    low, high, extend = bounds_of_colours(shown.compressed(), signed)
+    low, high, extend = bounds_of_colours(shown[apart], signed)
     side = min(3.5 + 0.42 * n, 16.0)
     ax = given_or_new_axes(ax, width=side + 1.0, height=side)
     image = ax.imshow(shown, cmap="PuOr" if signed else "viridis", vmin=low, vmax=high)
@@ -136,9 +136,9 @@ def bounds_of_colours(values: FloatArray, signed: bool) -> tuple[float, float, s
     )
 
 
-def write_values(ax: Axes, image: Any, values: Any, size: float, first: int = 0) -> None:
+def write_values(ax: Axes, image: Any, values: FloatArray, size: float, first: int = 0) -> None:
     """Writes each value into its cell, in black or white, whichever is legible there; cells count from ``first``."""
-    for (row, column), value in np.ndenumerate(values.filled(np.nan)):
+    for (row, column), value in np.ndenumerate(values):
         if np.isnan(value):
             continue
         red, green, blue = image.cmap(image.norm(value))[:3]

@@ -55,7 +55,7 @@ def matrix_of_measures(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     side = min(3.0 + 0.6 * n, 14.0)
     ax = given_or_new_axes(ax, width=side + 1.5, height=side)
     colours, says, label = _COLUMNS[shown]
-    image = ax.imshow(np.ma.masked_invalid(values), cmap=colours)
+    image = ax.imshow(values, cmap=colours)
     ax.set_facecolor("0.93")
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label)
     names = short_names([str(m) for m in measures])
@@ -64,7 +64,7 @@ def matrix_of_measures(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)
     ax.tick_params(length=0)
     if n <= _MOST_WITH_VALUES:
-        write_values(ax, image, np.ma.masked_invalid(values), 8.0)
+        write_values(ax, image, values, 8.0)
     write_title(ax, says)
     return ax
 
@@ -89,15 +89,14 @@ def locality(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     values[table["level"] - 1, table["other"] - 1] = table["correlation"]
     values[table["other"] - 1, table["level"] - 1] = table["correlation"]
     ax = given_or_new_axes(ax, width=7.5, height=6.0)
-    shown = np.ma.masked_invalid(values)
-    image = ax.imshow(shown, cmap="viridis", extent=(0.5, n + 0.5, n + 0.5, 0.5))
+    image = ax.imshow(values, cmap="viridis", extent=(0.5, n + 0.5, n + 0.5, 0.5))
     ax.set_facecolor("0.93")
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label="correlation")
     ax.set_xticks(range(1, n + 1))
     ax.set_yticks(range(1, n + 1))
     ax.tick_params(length=0)
     if n <= _MOST_WITH_VALUES:
-        write_values(ax, image, shown, 8.0, first=1)
+        write_values(ax, image, values, 8.0, first=1)
     write_axis_titles(ax, "recall level", "recall level")
     write_title(ax, f"Which recall levels differ alike ({table['measure'].iloc[0]})")
     return ax

@@ -92,8 +92,10 @@ def matrix_of_verdicts(table: pd.DataFrame, measure: Any = None, ax: Axes | None
     names = short_names([runs[i] for i in order])
     side = min(3.5 + 0.35 * n, 16.0)
     ax = given_or_new_axes(ax, width=side + 1.5, height=side)
-    cells = np.ma.masked_less(verdict[np.ix_(order, order)], 0)
-    ax.imshow(cells, cmap=ListedColormap(list(_COLOURS.values())), vmin=-0.5, vmax=3.5)
+    cells = verdict[np.ix_(order, order)]
+    ax.imshow(
+        np.where(cells < 0, np.nan, cells), cmap=ListedColormap(list(_COLOURS.values())), vmin=-0.5, vmax=3.5
+    )
     ax.set_facecolor("0.85")
     size, fitting = names_that_fit(min(size_of(ax)) / max(n, 1), n)
     ax.set_xticks(fitting, [names[i] for i in fitting], rotation=90, fontsize=size)

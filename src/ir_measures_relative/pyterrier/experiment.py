@@ -3,7 +3,8 @@
 PyTerrier evaluates a system as soon as it has run, and a relative measure needs all of them. So there are two calls
 of ``pt.Experiment``. In the first, PyTerrier runs and times the pipelines, by the plan and in the batches that were
 asked for; their results are caught at the end of each, and PyTerrier itself evaluates next to nothing. In the second,
-inside a context of these results, the pipelines are replaced by ones that replay them.
+inside a context of these results, the pipelines are replaced by ones that replay them. Where no measure is relative,
+one call does it.
 
 This module imports PyTerrier, and is itself imported when an experiment is made.
 """
@@ -27,7 +28,7 @@ from ..priors import Policy, chosen_by_means
 from ..reporting import check_target, write
 from .baseline import without_invalid
 from .bounded import check_plain, named, of_topics, with_bounds
-from .replay import Replay, run_and_time
+from .replay import Replay, run_and_time, with_progress
 from .saved_runs import SavedRuns
 from .table import in_order, rounded, set_times
 
@@ -77,9 +78,14 @@ def experiment(
         check_target(report)
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
+    options = with_progress(options)
+    if not (bounds or report is not None or any(map(is_relative, metrics))):
+        # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
+        with saved.staging(options, {}) as plain:
+            return in_order(pt.Experiment(systems, topics, qrels, metrics, names=names, **plain), asked)
 
     first = {k: v for k, v in options.items() if k not in _SECOND_CALL_ONLY}
-    runs, times = run_and_time(systems, topics, qrels, names, first)
+    runs, times = run_and_time(systems, topics, qrels, metrics, names, first)
     context = RunContext(
         {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options
     )

@@ -11,18 +11,33 @@ import ir_measures
 import pandas as pd
 import pyterrier as pt
 
+#: The columns that the measures of ir_measures need, and those of this package.
+_USUAL = frozenset(("query_id", "doc_id", "score"))
+
+
+def with_progress(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of ``pt.Experiment``, where ``verbose="auto"`` shows progress if there is someone to see it."""
+    if options.get("verbose", "auto") != "auto" or options.get("plan", "linear") != "linear":
+        return dict(options)
+    return dict(options) | {"verbose": sys.stderr.isatty() or pt.tqdm.__module__ == "tqdm.notebook"}
+
 
 def run_and_time(
-    systems: Sequence[Any], topics: Any, qrels: Any, names: Sequence[str], options: Mapping[str, Any]
+    systems: Sequence[Any],
+    topics: Any,
+    qrels: Any,
+    metrics: Sequence[Any],
+    names: Sequence[str],
+    options: Mapping[str, Any],
 ) -> tuple[dict[str, pd.DataFrame], dict[str, float]]:
     """Lets ``pt.Experiment`` run every pipeline once, evaluating next to nothing.
+
+    Args:
+        metrics: what will be evaluated, whose columns PyTerrier looks for in what the pipelines say of themselves.
 
     Returns:
         the results by name, with a column ``name``, and the mean response times as PyTerrier measures them.
     """
-    options = dict(options)
-    if options.get("verbose", "auto") == "auto" and options.get("plan", "linear") == "linear":
-        options["verbose"] = sys.stderr.isatty() or pt.tqdm.__module__ == "tqdm.notebook"
     catches = [_Catch() for _ in systems]
     caught = [
         _first_rows(system) if isinstance(system, pd.DataFrame) else system >> catch
@@ -35,7 +50,7 @@ def run_and_time(
             caught,
             topics,
             _first_rows(qrels).assign(label=0),
-            [ir_measures.P @ 1, "mrt"],
+            [ir_measures.P @ 1, *_asking_for_columns(metrics), "mrt"],
             names=list(names),
             dataframe=False,
             **options,
@@ -45,6 +60,13 @@ def run_and_time(
         for name, system, catch in zip(names, systems, catches, strict=True)
     }
     return runs, {name: averages[name]["mrt"] for name in names}
+
+
+def _asking_for_columns(metrics: Sequence[Any]) -> list[ir_measures.Measure]:
+    """A measure without values that needs those columns of a run which only some of the metrics need, if there are."""
+    measures = [m for m in metrics if isinstance(m, ir_measures.Measure)]
+    needed = sorted(set(ir_measures.run_inputs(measures)) - _USUAL)
+    return [ir_measures.define(lambda qrels, run: (), "columns", run_inputs=needed)] if needed else []
 
 
 def _first_rows(frame: Any) -> Any:

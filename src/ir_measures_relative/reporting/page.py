@@ -137,7 +137,7 @@ def _policy(scripts: list[str]) -> str:
 
 @lru_cache
 def _asset(name: str) -> str:
-    return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
+    return files(__package__).joinpath("templates").joinpath(name).read_text(encoding="utf-8")
 
 
 @lru_cache(maxsize=1)

@@ -72,7 +72,7 @@ def _nested_choice(score: FloatArray) -> IntArray:
     """The ``n_1 ≥ n_2 ≥ …`` that maximize ``Σ_l score[l, n_l]``, shape (problems, levels)."""
     problems, levels, width = score.shape
     places = np.arange(width)
-    tail = np.zeros((problems, width))
+    tail: FloatArray = np.zeros((problems, width))
     at = np.empty((levels, problems, width), dtype=np.int64)
     for level in reversed(range(levels)):
         total = score[:, level] + tail

@@ -244,7 +244,7 @@ def _shapley(measure: RelativeMeasure, open_docs: OpenDocuments) -> Model:
 
 def _ap(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     positions = open_docs.positions(_get(measure, "judged_only", False))
-    weight = np.ones(len(open_docs.docs))
+    weight: FloatArray = np.ones(len(open_docs.docs))
     if measure.NAME == "AP_Rareness":
         weight = _rareness(measure, open_docs)
     return Precisions(open_docs, positions, _relevant(measure, open_docs), weight)

@@ -34,7 +34,8 @@ def place(
     k = n if cutoff is None else min(cutoff, n)
     # Behind the k-th judged relevant document the ideal is complete, and each document is for itself.
     before = np.cumsum(forced, axis=1) - forced < k
-    steps = int((before & ((residual > 0) | forced)).any(axis=0).nonzero()[0].max(initial=-1)) + 1
+    matters = (before & ((residual > 0) | forced)).any(axis=0)
+    steps = int(np.flatnonzero(matters).max(initial=-1)) + 1
     chosen = forced | (linear > 0)
     if not steps or not k:
         return chosen

@@ -225,7 +225,8 @@ class Residual(Model):
         return bound.reshape(len(a), n), reached.reshape(len(a), n)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        docs, n, least = self.open_docs.docs, self.open_docs.n_queries, np.zeros(self.open_docs.n_queries)
+        docs, n = self.open_docs.docs, self.open_docs.n_queries
+        least: FloatArray = np.zeros(n)
         result = np.zeros(len(docs))
         for run, sign in ((a, 1.0), (b, -1.0)):
             known, full = (ends[run] for ends in self._ends_of_ideals)
@@ -279,7 +280,7 @@ def relaxed_ratio(docs: Sorted, found: FloatArray, cutoff: int | None) -> FloatA
     free = ~docs.forced & (docs.row >= 0)
     chosen = docs.row >= 0
     weights = places(chosen, cutoff)
-    bound = np.ones(len(found))
+    bound: FloatArray = np.ones(len(found))
     for step in range(1, _ROUNDS + 1):
         ideal = weights * docs.residual
         value, chosen = _fraction(found, ideal, docs.forced, free)
@@ -292,7 +293,7 @@ def _fraction(
     found: FloatArray, ideal: FloatArray, forced: BoolArray, free: BoolArray
 ) -> tuple[FloatArray, BoolArray]:
     """The greatest ``Σ found / Σ ideal`` over sets of documents that hold the forced ones, and the set; at most 1."""
-    best = np.zeros(len(found))
+    best: FloatArray = np.zeros(len(found))
     chosen = forced
     while True:
         trial = forced | (free & (found - best[:, None] * ideal > 0))

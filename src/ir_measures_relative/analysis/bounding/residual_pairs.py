@@ -65,7 +65,8 @@ def greatest_difference(
 
     The documents are in the order of the second's residual gains.
     """
-    bound, reached, best = first.upper - second.lower, np.full(len(forced), -np.inf), forced
+    bound, best = first.upper - second.lower, forced
+    reached: FloatArray = np.full(len(forced), -np.inf)
     for chosen in (real, forced, forced | (real & (first.found > second.found))):
         best, reached = _keep(first, second, chosen, best, reached, cutoff)
     x, y = first.upper, second.lower

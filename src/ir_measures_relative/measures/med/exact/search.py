@@ -110,7 +110,8 @@ class Search:
         """What SP(winner) - SP(loser) must exceed to be worth a look, by the number of relevant documents."""
         worth = self.value + self._tolerance
         normalizer = self._normalizer if worth >= 0 else self._normalizer_below
-        return np.multiply(worth, normalizer[counts], dtype=np.float64)
+        needed: FloatArray = np.multiply(worth, normalizer[counts], dtype=np.float64)
+        return needed
 
     def _free(self, winner: IntArray, label: IntArray) -> IntArray:
         """The open documents that the best labeling may make relevant, those of the winner first, in its order."""
@@ -168,7 +169,7 @@ class Search:
         all_bounds = np.full(len(node.bounds), -np.inf)
         all_bounds[reachable] = node.bounds[reachable]
         bounds = all_bounds[reachable]  # a view
-        table = np.empty((0, 0))
+        table: FloatArray = np.empty((0, 0))
         while (unproved := bounds > self._needed(reachable)).any():
             # The first run of unproved counts. Prices that suit one count are good for those from about a third of
             # it to three times as many, so it is best to aim beyond the first.
@@ -247,7 +248,8 @@ def normalizers(norm: Norm, relevant: IntArray, cutoff: int) -> IntArray:
 def open_documents(winner: IntArray, label: IntArray) -> IntArray:
     """The open documents that the winner holds, in its order."""
     free = np.flatnonzero((label == OPEN) & (winner > 0))
-    return free[winner[free].argsort()]
+    in_order: IntArray = free[winner[free].argsort()]
+    return in_order
 
 
 def labeled(label: IntArray, relevant: npt.ArrayLike) -> IntArray:

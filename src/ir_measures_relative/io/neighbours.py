@@ -1,0 +1,189 @@
+"""What other libraries hold a run or judgments in, as a DataFrame or a dict; known by what it can do, and not imported.
+
+Tables: polars, pyarrow, and whatever else hands on Arrow data; HuggingFace's data sets, a dict of columns, rows that
+are dicts. Objects: ranx's ``Run`` and ``Qrels``, trectools' ``TrecRun`` and ``TrecQrel``, LensKit's
+``ItemListCollection``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ..messages import kind_of
+from .frames import OF_OTHERS, is_frame, known_columns
+
+
+class Given(NamedTuple):
+    """What stands for an object: a DataFrame, or a dict of dict."""
+
+    content: Any
+    tag: str | None = None  #: its own name for itself
+    kind: str = "DataFrame"  #: what messages call a table
+    columns: tuple[str, ...] = ()  #: of the whole table, of which a DataFrame holds what may be needed
+
+
+def given_run(value: Any, source: str) -> Given | None:
+    """What stands for a run of another library's; None for anything else.
+
+    Raises:
+        ValueError: an object that holds judgments, or nothing.
+    """
+    if _is_of_ranx(value):
+        if hasattr(value, "qrels"):
+            raise ValueError(f"{source}: a {_full_name(value)} holds judgments; give a ranx.Run as a run")
+        return Given(value.to_dict(), tag=value.name if isinstance(value.name, str) else None)
+    if hasattr(value, "run_data"):
+        return _of_trectools(value, value.run_data, source)
+    if _is_of_lenskit(value):
+        frame = _of_lenskit(value, source)
+        if "score" not in frame.columns and "rank" in frame.columns:
+            frame = frame.assign(score=-frame["rank"].astype(float))  # a list in order, without scores
+        return Given(frame, kind="ItemListCollection", columns=tuple(frame.columns))
+    return _table(value)
+
+
+def given_qrels(value: Any, source: str) -> Given | None:
+    """What stands for judgments of another library's; None for anything else.
+
+    Raises:
+        ValueError: an object that holds a run, or nothing, or whose labels cannot be told.
+    """
+    if _is_of_ranx(value):
+        if not hasattr(value, "qrels"):
+            raise ValueError(f"{source}: a {_full_name(value)} holds a run; give a ranx.Qrels as judgments")
+        return Given(value.to_dict())
+    if hasattr(value, "qrels_data"):
+        return _of_trectools(value, value.qrels_data, source)
+    if _is_of_lenskit(value):
+        frame = _of_lenskit(value, source)
+        if not {"relevance", "label"} & set(frame.columns):
+            if "rating" in frame.columns:
+                raise ValueError(
+                    f"{source}: the ItemListCollection holds ratings and no labels; say what they are, such as "
+                    "frame = collection.to_df(); frame['relevance'] = (frame['rating'] >= 4).astype(int), and give "
+                    "the frame with the columns query_id, doc_id and relevance"
+                )
+            frame = frame.assign(relevance=1)  # as LensKit's metrics have it: what is listed is relevant
+        return Given(frame, kind="ItemListCollection", columns=tuple(frame.columns))
+    return _table(value)
+
+
+def _full_name(value: Any) -> str:
+    return f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
+
+
+def _is_of_ranx(value: Any) -> bool:
+    return hasattr(value, "get_doc_ids_and_scores") and hasattr(value, "to_dict")
+
+
+def _is_of_lenskit(value: Any) -> bool:
+    return hasattr(value, "key_fields") and hasattr(value, "to_df")
+
+
+def _of_trectools(value: Any, frame: Any, source: str) -> Given:
+    """The frame of an object of trectools', which reads topics such as 401 as numbers: they count as their digits."""
+    kind = type(value).__name__
+    if not is_frame(frame):
+        raise ValueError(f"{source}: the {kind} holds no data; let it read a file first")
+    if "query" in frame.columns and frame["query"].dtype.kind in "iu":
+        frame = frame.assign(query=frame["query"].astype(str))
+    return Given(frame, kind=kind, columns=tuple(map(str, frame.columns)))
+
+
+def _of_lenskit(collection: Any, source: str) -> Any:
+    """A frame with the columns ``query_id`` and ``doc_id``."""
+    fields = list(collection.key_fields)
+    if len(fields) != 1:
+        raise ValueError(
+            f"{source}: the lists of the ItemListCollection have the keys {fields}; a query has one id: give a "
+            "collection with one key"
+        )
+    return collection.to_df().rename(columns={fields[0]: "query_id", "item_id": "doc_id"})
+
+
+def _table(value: Any) -> Given | None:
+    """A table that is no DataFrame of pandas', or one that has other names for its columns."""
+    kind = type(value).__name__
+    if is_frame(value):
+        return None
+    if isinstance(value, Mapping):
+        if any(isinstance(column, Mapping) for column in value.values()) or not known_columns(value):
+            return None
+        return _of_columns(dict(value), kind)
+    if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a polars LazyFrame
+        value = value.collect()
+    if hasattr(value, "with_format") and hasattr(value, "column_names"):  # a HuggingFace Dataset
+        names = value.column_names
+        if isinstance(names, Mapping):
+            return None  # several, one a split
+        if names is not None and hasattr(value, "select_columns") and hasattr(value, "__len__"):
+            chosen = value.select_columns([c for c in names if c in _MAY_BE_NEEDED])
+            return Given(_of_arrow(chosen.with_format("arrow")[:]), kind=kind, columns=tuple(names))
+    if hasattr(value, "__arrow_c_stream__"):
+        return _of_arrow_stream(value, kind)
+    if isinstance(value, (list, tuple)) and value and all(isinstance(row, Mapping) for row in value):
+        import pandas as pd
+
+        frame = pd.DataFrame(list(value), dtype=object)
+        return Given(frame, kind="list of dicts", columns=tuple(map(str, frame.columns)))
+    return None
+
+
+# Columns beyond these, such as texts, are not converted.
+_MAY_BE_NEEDED = frozenset(
+    ("query_id", "qid", "doc_id", "docno", "relevance", "label", "score", "name", "iteration")
+) | {name for scheme in OF_OTHERS for name in scheme.values()}
+
+
+def _of_columns(columns: dict[str, Any], kind: str) -> Given:
+    import pandas as pd
+
+    needed = {str(name): column for name, column in columns.items() if name in _MAY_BE_NEEDED}
+    for name, column in needed.items():
+        if isinstance(column, str) or not isinstance(column, Iterable):
+            raise ValueError(
+                f"the column {name!r} of the {kind} is {kind_of(column)}; give a list, one value a row"
+            )
+    chosen = {name: list(column) for name, column in needed.items()}
+    lengths = {name: len(column) for name, column in chosen.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(
+            f"the columns of the {kind} differ in length: {lengths}; give one value a row in each"
+        )
+    return Given(pd.DataFrame(chosen, dtype=object), kind=kind, columns=tuple(map(str, columns)))
+
+
+def _of_arrow_stream(value: Any, kind: str) -> Given:
+    try:
+        import pyarrow
+    except ImportError:
+        if not (hasattr(value, "columns") and hasattr(value, "to_dict")):
+            raise ImportError(
+                f"to read {kind_of(value)} needs pyarrow: pip install pyarrow", name="pyarrow"
+            ) from None
+        return _of_columns({name: value[name].to_list() for name in value.columns}, kind)  # polars
+    table = value.to_arrow() if hasattr(value, "to_arrow") else value
+    if not isinstance(table, pyarrow.Table):
+        table = pyarrow.table(table)
+    places = [i for i, name in enumerate(table.column_names) if name in _MAY_BE_NEEDED]
+    return Given(_of_arrow(table.select(places)), kind=kind, columns=tuple(table.column_names))
+
+
+def _of_arrow(table: Any) -> Any:
+    """A pandas DataFrame on the columns of an Arrow table; the bytes of its ids are read where they are."""
+    import pandas as pd
+    import pyarrow
+
+    fields = [field.with_type(_plain(field.type)) for field in table.schema]
+    return table.cast(pyarrow.schema(fields)).to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def _plain(kind: Any) -> Any:
+    """The type of Arrow's that values have, in place of one that refers to them or lays them out otherwise."""
+    import pyarrow
+
+    if pyarrow.types.is_dictionary(kind):
+        return _plain(kind.value_type)
+    is_view = getattr(pyarrow.types, "is_string_view", None)
+    return pyarrow.large_string() if is_view is not None and is_view(kind) else kind
