@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import FloatArray
 from .figures import given_or_new_axes, names_that_fit, size_of, write_axis_titles, write_title
 from .groups import COLOURS, MARKERS
 from .heatmap import write_values
@@ -47,7 +48,7 @@ def matrix_of_measures(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     check_table(table, "correlation(table) or conflicts(table)", "measure", "other", shown)
     measures = list(dict.fromkeys([*table["measure"], *table["other"]]))
     at, n = {m: i for i, m in enumerate(measures)}, len(measures)
-    values = np.full((n, n), np.nan)
+    values: FloatArray = np.full((n, n), np.nan)
     for one, other, value in zip(table["measure"], table["other"], table[shown], strict=True):
         values[at[one], at[other]] = value
     if shown == "share":  # each two once

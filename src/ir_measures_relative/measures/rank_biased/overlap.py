@@ -41,7 +41,8 @@ def _of_block(pair: Pair, p: float, kind: str, ties: str) -> FloatArray:
         down_to = np.concatenate([[0.0], np.cumsum(weight / depth)])[long]
         left = persistence(p)(long + 1)  # what all that follows weighs; at most 1 / (long + 1) of it counts
         below = np.clip((1.0 - p) / p * -math.log1p(-p) - down_to, 0.0, left / (long + 1))
-        return weighted(agreement) + common * below
+        least: FloatArray = weighted(agreement) + common * below
+        return least
     if kind == "max":
         return 1.0 - (weighted(1.0 - agreement) + _missed_below(short, long, common, p))
     # In this form a ranking and itself come to 1, and two that share nothing to 0, to the last bit.

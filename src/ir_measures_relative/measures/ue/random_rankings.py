@@ -73,7 +73,10 @@ def deviation_of_sum(pool: Gains, depth: IntArray, weight: PositionTable) -> Flo
         squares = np.where(inside, (weights - mean[:, None]) ** 2, 0.0)
         return row_sums(squares) + (size - depth) * mean**2
 
-    return highest * np.sqrt(ratio(_once_each(of_weights, pool.size, depth) * of_gains, size - 1.0))
+    result: FloatArray = highest * np.sqrt(
+        ratio(_once_each(of_weights, pool.size, depth) * of_gains, size - 1.0)
+    )
+    return result
 
 
 def expected_count(relevant: IntArray, pool: IntArray, depth: IntArray) -> FloatArray:
