@@ -376,6 +376,11 @@ class Comparison:
         if name is None:
             others = [n for n in names if n != self.member]
             if len(others) != 1:
+                if not names:
+                    raise ValueError(
+                        "which run is the reference? The context holds none; make one with the run to compare with: "
+                        "RunContext({'BM25': bm25_run}, reference='BM25')"
+                    )
                 raise ValueError(
                     f"which run is the reference? The context holds {list(names)}"
                     + (f", and {self.member!r} is evaluated" if self.member else "")

@@ -26,7 +26,7 @@ from ir_measures_relative.measures.ue.bases import BASES, Pool, Settings
 from random_campaigns import Labels, Run
 from scored import assume_common, per_query
 
-WITH_DEVIATION = ["nDCG", "P", "R", "Success", "RR", "RBP"]
+WITH_DEVIATION = ["nDCG", "P", "R", "RR", "RBP"]
 GRADED = {"nDCG", "ERR"}
 
 
@@ -151,7 +151,6 @@ def test_the_first_relevant_document_in_large_pools(n: int, m: int, k: int) -> N
     assert BASES["Success"].expected(pool)[0] == pytest.approx(success, rel=1e-12)
     room = BASES["Success"].room
     assert room is not None and room(pool)[0] == pytest.approx(float(none), rel=1e-12)
-    assert _deviation("Success", pool) == pytest.approx(math.sqrt(success * float(none)), rel=1e-12)
 
 
 def _deviation(base: str, pool: Pool) -> float:
@@ -480,10 +479,12 @@ def test_missing_and_empty_rankings_and_queries_where_nothing_can_be_told(base: 
 
 
 def test_where_all_rankings_have_one_value() -> None:
-    """P, R and Success of a pool no larger than the cutoff, or with too few others to fill it: σ = 0."""
+    """P and R of a pool no larger than the cutoff: σ = 0."""
     qrels, run = {"q": {"A": 1, "B": 0, "C": 1}}, {"q": ranked("BAC")}
     for version in (2, "z"):
         for base, k in (("P", 3), ("P", 5), ("R", 3), ("Success", 2)):
+            if version == "z" and base == "Success":
+                continue
             assert (UE(base=base, version=version) @ k).calc_aggregate(qrels, run) == 0
         assert (UE(base="RR", version=version) @ 3).calc_aggregate(qrels, run) < 0
 
@@ -530,9 +531,6 @@ def test_success_where_chance_hardly_ever_fails() -> None:
     found, missed = {"q": ranked(["d5"])}, {"q": ranked(["d600"])}
     assert measure.calc_aggregate({"q": labels}, found) == 1
     assert measure.calc_aggregate({"q": labels}, missed) == -1
-    z = measure(version="z")
-    assert z.calc_aggregate({"q": labels}, found) == pytest.approx(math.sqrt(none), rel=1e-10)
-    assert z.calc_aggregate({"q": labels}, missed) == pytest.approx(-1 / math.sqrt(none), rel=1e-10)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -569,7 +567,7 @@ def test_the_order_of_rows_does_not_matter(base: str, run: Run, labels: Labels, 
             "version='z' needs the standard deviation.*not computed for AP; use version=2",
         ),
         ("AP_UE(version='z')@5", "not computed for AP"),
-        ("UE(base='ERR',version='z')@5", "one of the bases 'nDCG', 'P', 'R', 'Success', 'RR', 'RBP'"),
+        ("UE(base='ERR',version='z')@5", "one of the bases 'nDCG', 'P', 'R', 'RR', 'RBP'"),
         ("UE(base='P',p=0.5)@5", "p goes with base 'RBP', not 'P'"),
         ("UE(rel=2)@5", "rel goes with base 'P', 'R', 'Success', 'RR', 'RBP', 'AP', not 'nDCG'"),
         ("UE(base='RR',max_grade=3)@5", "max_grade goes with base 'ERR'"),

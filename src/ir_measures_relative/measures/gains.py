@@ -44,8 +44,8 @@ def gain_of(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> FloatArr
         return label
     if label.max(initial=0.0) > 1000:
         raise ValueError(
-            f"the label {int(label.max())} is too large for dcg='exp-log2', whose gain is 2^label - 1; map the "
-            "labels with gains=, or use dcg='log2'"
+            f"the label {int(label.max())}, {'of gains=' if gains else 'in the qrels'}, is too large for "
+            "dcg='exp-log2', whose gain is 2^label - 1; map the labels to smaller ones with gains=, or use dcg='log2'"
         )
     return np.ldexp(1.0, label.astype(np.int64)) - 1.0
 

@@ -7,7 +7,6 @@ Distance for Recall-Based Metrics".
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from ...arrays import FloatArray
@@ -53,7 +52,7 @@ class _MED(RelativeMeasure):
     binary; P, RBP, RR, SSP, AP and Q always are. nDCG, RR and RBP without a cutoff look at the whole rankings.
 
     Open are the documents of the two rankings alone; any other that nobody judged is not relevant. Were it, no value
-    would be larger but Q's, and Q's only where hardly a document of the two rankings is open.
+    would be larger but Q's: there most often where few documents of the two rankings are open.
 
     RBP's ``residual`` adds what may follow a ranking, where all of it is relevant and nothing that follows the
     other is: ``p^min(len, k)``, len the length of the ranking, since a ranking of fewer than k documents may go on
@@ -128,8 +127,8 @@ class _MED(RelativeMeasure):
             float,
             "how much gains count in Q's blended ratio: 0 makes it AP",
             default=1.0,
-            test=lambda b: 0 <= b < math.inf,
-            allowed="a number from 0 up",
+            test=lambda b: 0 <= b <= 1e100,
+            allowed="a number from 0 to 1e100",
             bases=bases_with("beta"),
         ),
         "time_limit": Param(

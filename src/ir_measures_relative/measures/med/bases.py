@@ -202,11 +202,14 @@ def _solve_sum_precision(norm: str | None) -> Callable[[Task], Solutions]:
         med: Any = partial(med_blended, beta=task.params["beta"]) if blended else med_sum_precision
 
         def solve(row: int, n: int) -> Solution:
+            y, z = task.pool.y[row, :n], task.pool.z[row, :n]
+            # Deeper than both rankings, and than there may be relevant documents, k changes nothing; but SSP's divisor.
+            enough = max(int(y.max(initial=1)), int(z.max(initial=1)), n + int(elsewhere[row]))
             found: Solution = med(
-                task.pool.y[row, :n],
-                task.pool.z[row, :n],
+                y,
+                z,
                 label[row, :n],
-                cutoff=_k(task),
+                cutoff=_k(task) if norm == "k" else min(_k(task), enough),
                 norm=norm or task.params["norm"],
                 other_relevant=int(elsewhere[row]),
                 time_limit=task.params["time_limit"],

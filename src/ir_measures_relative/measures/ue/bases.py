@@ -217,7 +217,6 @@ BASES = {
         actual=lambda ranking, settings: np.minimum(_found(ranking), 1.0),
         expected=lambda pool: expected_success(*pool.numbers),
         room=lambda pool: np.where(pool.relevant > 0, chance_of_none(*pool.numbers), 0.0),
-        deviation=lambda pool: np.sqrt(expected_success(*pool.numbers) * chance_of_none(*pool.numbers)),
         needs_cutoff=True,
     ),
     "RR": Base(

@@ -216,7 +216,8 @@ class _UE(Normalized):
 
     - P, ``REB = (m/n)·d/k``, and R, ``d/n``. σ of the number found is ``√(d·(m/n)·(1 - m/n)·(n - d)/(n - 1))``. The
       two differ by a factor, which the normalization takes off: their values are the same.
-    - Success: ``1 - C(n - m, d)/C(n, d)``, and ``σ = √(REB·(1 - REB))``.
+    - Success: ``1 - C(n - m, d)/C(n, d)``. No version 'z': a miss lies ``√(REB/(1 - REB))`` deviations below
+      chance, which on a topic where hardly a ranking misses is more than all other topics weigh.
     - RR: ``Σ_{i≤d} f_i/i`` with ``f_i = C(n - i, m - 1)/C(n, m)`` the chance that the first relevant document is at i;
       σ from the same f_i.
     - RBP, with persistence p: ``(m/n)·(1 - p^d)``; nDCG, for which A is DCG@k: the mean gain times ``Σ_{i≤d} 1/log2(i
@@ -235,8 +236,8 @@ class _UE(Normalized):
     query. So the mean over Q queries is 0 for chance, and 1 is one standard deviation of chance, whatever the
     queries; for a random run the mean itself has the deviation 1/√Q. In version 2 the two sides are divided by
     different numbers: 0 is the random level of a query, and random rankings do not average to it. Where
-    nothing can be told from chance, σ = 0, version 'z' is 0: no relevant document, all relevant, or for P, R and
-    Success so many in so small a pool that all rankings have the same value. Such queries pull a mean towards 0.
+    nothing can be told from chance, σ = 0, version 'z' is 0: no relevant document, all relevant, or for P and R
+    so small a pool that all rankings have the same value. Such queries pull a mean towards 0.
 
     The pool, and what unjudged documents do, are those of :class:`nDCG_UE`, in all versions: an unjudged document in
     the run takes a position, and earns nothing, where the rankings that REB, σ and IUB are of have none. So a run may
@@ -245,8 +246,8 @@ class _UE(Normalized):
     ranking are those of the whole pool.
 
     When not to use it: within a query it orders runs as the base does. Version 'z' gives a query more weight, the
-    harder it is by chance: with few relevant documents in a large pool, σ is small, and a single one found is worth
-    many deviations. It says how surely a ranking is not a random one, not how good it is.
+    smaller its σ is: with few relevant documents in a large pool a single one found is worth many deviations, and so
+    is one missed where nearly all are relevant. It says how surely a ranking is not a random one, not how good it is.
 
     Source: Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval
     systems", Information Processing & Management 2023, Eqs. 5-7, for nDCG and AP; the other bases, and version
