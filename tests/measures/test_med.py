@@ -489,7 +489,7 @@ def test_time_limit_is_never_silent() -> None:
         ("MED(residual=False)@10", "residual goes with base 'RBP'"),
         ("MED(norm='min')@10", "norm goes with base 'AP', 'Q'"),
         ("MED(base='AP',beta=1.0)@10", "beta goes with base 'Q', not 'AP'"),
-        ("MED(base='Q',beta='1')@10", "beta='1' is not allowed; it must be a number from 0 up"),
+        ("MED(base='Q',beta='1')@10", "beta='1' is not allowed; it must be a number from 0 to 1e100"),
         ("MED(base='Q',gains={2:3})@10", "gains goes with base 'SDCG', 'nDCG', not 'Q'"),
         ("MED(base='Q',max_grade=3)@10", "max_grade goes with base 'SDCG', 'nDCG', 'ERR', not 'Q'"),
         ("MED(time_limit=1)@10", "time_limit goes with base 'SSP', 'AP', 'Q', 'ERR'"),
