@@ -35,7 +35,7 @@ EXPLAINED = [
 
 
 @pytest.mark.parametrize("measure", EXPLAINED)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(context=contexts, labels=qrels, data=st.data())
 def test_one_query_has_the_rows_that_it_has_among_all(
     measure: Any, context: dict[str, Run], labels: Labels, data: st.DataObject

@@ -34,7 +34,7 @@ EXAMPLES += [
         "MED(base='RBP',residual='at-cutoff')@3",
         "MED(base='RBP')",
         "UE(base='RR',version='z')@3",
-        "UE(base='Success',version='z')@3",
+        "UE(base='Success',version=1)@3",
         "UE(base='RBP',p=0.5,version='z')",
         "UE(base='AP',expected='exact')@3",
         "UE(base='ERR')",

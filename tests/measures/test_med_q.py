@@ -115,7 +115,7 @@ def test_equals_brute_force(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10, 15))
+@pytest.mark.parametrize("seed", range(10, 12))
 def test_equals_brute_force_often(seed: int) -> None:
     rng = np.random.default_rng(seed)
     for _ in range(1500):

@@ -220,8 +220,8 @@ def test_measures_do_not_share_what_they_must_not() -> None:
 
 def test_robust03_is_err_without_priors(robust03: Any) -> None:
     members, labels = robust03
-    context = RunContext(members, priors=[])
-    for k in (10, 1000):
+    for k, n in ((10, 3), (1000, 1)):  # gdeval takes its time
+        context = RunContext(dict(list(members.items())[:n]), priors=[])
         ours = context.evaluate(labels, [NRG(base="ERR") @ k], perquery=True)["value"]
         theirs = context.evaluate(labels, [ERR @ k], perquery=True)["value"].fillna(0.0)
         assert (ours - theirs).abs().max() < 5.1e-6
