@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .priors import BestOfOtherGroups, PriorPolicy
     from .reporting import report
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 relative: RelativeProvider = registered_provider()
 
