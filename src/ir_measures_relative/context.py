@@ -161,6 +161,9 @@ class RunContext:
         if groups is not None and not isinstance(groups, Mapping):
             raise ValueError(f"groups={groups!r} must be a dict from run name to group name")
         groups = dict(groups or {})
+        for name, group in groups.items():
+            if not isinstance(group, str) or not group:
+                raise ValueError(f"groups[{name!r}]={group!r} must be the name of a group, such as 'CMU'")
         unknown = [n for n in groups if n not in read]
         if unknown:
             raise ValueError(f"groups names {unknown}, which the context does not hold; its runs are {names}")
@@ -314,8 +317,8 @@ class RunContext:
         """
         if (name is None) == (group is None):
             raise ValueError(
-                "evaluating() takes the name of a run of the context, or group= for a newcomer: the group of a run of "
-                "the context is in its groups"
+                "evaluating() takes one of two: the name of a run of the context, whose group is in the context's "
+                "groups, or group= for a newcomer"
             )
         if group is not None:
             check_group(group, self.policy, self.groups, self)

@@ -120,6 +120,25 @@ class OfEach(PriorPolicy):
             _check_names(f"priors[{name!r}]", chosen, names)
 
 
+class Chosen(dict[str, list[str]]):
+    """The priors of every run, as :meth:`BestOfOtherGroups.choose` finds them, and the best run of each group."""
+
+    def __init__(self, priors: Mapping[str, list[str]], best: Mapping[str, str]) -> None:
+        super().__init__(priors)
+        self.best = dict(best)
+
+
+@dataclass(frozen=True)
+class OfEachGroup(OfEach):
+    """Those listed for each run; for a newcomer of a group, the best runs of the other groups."""
+
+    best: Mapping[str, str]  #: from group to the name of its best run
+
+    def priors_of_newcomer(self, campaign: Campaign, group: str) -> Collection[str]:
+        """The best run of every other group, be it a new one."""
+        return [name for of, name in self.best.items() if of != group]
+
+
 @dataclass(frozen=True)
 class BestOfOtherGroups(PriorPolicy):
     """The best run of every group but its own, by mean effectiveness: the TREC protocol of the NRG paper (§4).
@@ -168,20 +187,25 @@ class BestOfOtherGroups(PriorPolicy):
     def choose(cls, means: Mapping[str, float], groups: Mapping[str, str]) -> dict[str, list[str]]:
         """The names of the priors of every run, from the mean effectiveness and the group of each.
 
-        A dict that a context takes as its ``priors``: for runs whose means were computed elsewhere.
+        A dict that a context takes as its ``priors``: for runs whose means were computed elsewhere. A newcomer of a
+        group has the best runs of the other groups, there too.
         """
         best = cls._best(means, groups)
-        return {name: [prior for prior in best if groups[prior] != groups[name]] for name in means}
+        priors = {name: [prior for prior in best if groups[prior] != groups[name]] for name in means}
+        return Chosen(priors, {groups[name]: name for name in best})
 
     @staticmethod
     def _best(means: Mapping[str, float], groups: Mapping[str, str]) -> list[str]:
-        """The best run of every group, in the order of the runs; a NaN is below every number."""
+        """The best run of every group, in the order of the runs; a NaN is below every number.
+
+        Means that differ by rounding alone, as that of the order of the queries, are equal.
+        """
         best: dict[str, str] = {}
         for name, mean in means.items():
             group = groups[name]
             if (
                 group not in best
-                or mean > means[best[group]]
+                or mean - means[best[group]] > 1e-12 * abs(mean)
                 or (isnan(means[best[group]]) and not isnan(mean))
             ):
                 best[group] = name
@@ -221,7 +245,7 @@ def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -
         policy = NAMED[priors]
     elif isinstance(priors, Mapping):
         lists = {name: _names(f"priors[{name!r}]", chosen) for name, chosen in priors.items()}
-        policy = OfEach(lists)
+        policy = OfEachGroup(lists, priors.best) if isinstance(priors, Chosen) else OfEach(lists)
     elif isinstance(priors, Sequence) and not isinstance(priors, (str, bytes)):
         policy = Listed(_names("priors", priors))
     elif not isinstance(priors, str) and callable(getattr(priors, "priors_of", None)):
@@ -286,6 +310,13 @@ def group_of(rankings: Rankings, context: RunContext, given: str | None) -> str 
         ValueError: what :func:`check_group` objects to in a group that is given.
     """
     own = None if finder_for_newcomers(context.policy) is None else rankings.group
+    if given is None and own == "":
+        warn(
+            "the run's column 'group' does not hold one name in all rows, so that its group is not known and every run "
+            "of the context is a prior; give it one string, or say evaluating(group=…)",
+            context,
+        )
+        own = None
     group = given if given is not None else own
     if group is not None:
         check_group(group, context.policy, context.groups, context)

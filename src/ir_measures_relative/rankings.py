@@ -58,7 +58,7 @@ class Rankings:
     Attributes:
         name: what messages call the run.
         tag: the one value of the run's ``name`` column or of its TREC run tag; None where there is none.
-        group: the one value of the run's ``group`` column; None where there is none.
+        group: the one value of the run's ``group`` column; '' where it holds none or several, None without one.
         query_ids: the queries, each once.
         starts: the rows of query ``i`` are ``starts[i]:starts[i + 1]``.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +11,7 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray, object_array
-from ..comparison import Comparison, JudgedContext, check_is_context
+from ..comparison import Comparison, JudgedContext, check_is_context, some
 from ..io.qrels import Qrels
 from ..judgments import Judgments
 from ..measures.declaration import RelativeMeasure, parse_measure, parse_measures, registered
@@ -131,6 +132,13 @@ def judged_or_not(
     query_ids = object_array(dict.fromkeys(q for run in context.runs.values() for q in run.query_ids))
     if not len(query_ids):
         raise ValueError("the runs hold no ranking, so there is nothing to compare")
+    held = Counter(q for run in context.runs.values() for q in set(run.query_ids))
+    if len(context.runs) > 1 and max(held.values()) == 1:
+        one, two = list(context.runs)[:2]
+        raise ValueError(
+            f"no query is in two of the runs, so there is nothing to compare: {one!r} has "
+            f"{some(context.runs[one].query_ids)}, {two!r} has {some(context.runs[two].query_ids)}; number them alike"
+        )
     return JudgedContext(context, Judgments.none_of(query_ids))
 
 

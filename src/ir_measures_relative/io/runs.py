@@ -149,7 +149,7 @@ def _from_frame(frame: Any, name: str, kind: str = "DataFrame", columns: Sequenc
         scores_of(score_column, queries, docs, name),
         name=name,
         tag=single_value(frame, scheme.get("name", "name")),
-        group=single_value(frame, "group"),
+        group=(single_value(frame, "group") or "") if "group" in frame.columns and len(frame) else None,
         owner=owner,
     )
 

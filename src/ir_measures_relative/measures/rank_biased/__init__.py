@@ -64,7 +64,8 @@ class _RBO(_RankBiased):
 
     The documents that may follow are not tied. With a cutoff, groups are what is left of them in the top k.
 
-    Range [0, 1]: 1 ('ext', 'max') for a ranking and itself, two empty ones included; 0 ('ext', 'min') for two that
+    Range [0, 1]: 1 ('ext', 'max'; not by ``ties='a'`` where it has ties) for a ranking and itself, two empty ones
+    included; 0 ('ext', 'min') for two that
     share nothing, or of which one is empty. Symmetric in run and reference.
 
     Do not use it to say which run is *better*: it does not look at judgments. Two runs may both be good and share
@@ -126,8 +127,9 @@ class _RBA(_RankBiased):
 
     ``kind='min'`` is what the rankings show, if they go on with nothing in common; ``'max'`` is the most that it can
     come to, where each goes on with the documents that it lacks of the other and both are the same from there on. No
-    extrapolated value is defined. With ``ties='mean'`` documents of equal score (as 32-bit floats) weigh the mean of
-    their positions, those that follow too; by default ties are ``'broken'`` in trec_eval's order.
+    extrapolated value is defined. With ``ties='mean'`` documents of equal score (as 32-bit floats) each weigh the
+    mean of the weights of their positions; those that follow are tied as the other ranking has them. By default ties
+    are ``'broken'`` in trec_eval's order.
 
     Range [0, 1]; symmetric in run and reference. A ranking of n documents and itself come to 1 - p^n ('min'), or 1
     ('max'); two that share nothing to 0 ('min'), and so do two that are empty.
@@ -164,7 +166,7 @@ class _RBA(_RankBiased):
         ),
         "ties": Param(
             str,
-            "documents of equal score: in trec_eval's order ('broken'), or each weighs the mean of them ('mean')",
+            "documents of equal score: in trec_eval's order ('broken'), or at the mean of their weights ('mean')",
             default="broken",
             choices=("broken", "mean"),
         ),
