@@ -15,7 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import P, nDCG
 
-from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, Shapley, UniqueRel, explain
+from ir_measures_relative import (
+    NRG,
+    BestOfOtherGroups,
+    RelativeWarning,
+    RunContext,
+    Shapley,
+    UniqueRel,
+    explain,
+)
 from ir_measures_relative.priors import PriorPolicy
 from random_campaigns import Labels, Run, contexts, qrels, runs
 from scored import assume_common
