@@ -47,13 +47,14 @@ def select_complementary(
 
     The value of a group of runs is what a searcher gains who reads them all:
     ``(1/N) · Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))`` for NRG, N from the gains before any prior (1 with
-    ``norm=None``, of all judged documents with ``norm='whole'``); the largest term instead of the sum with base RR;
-    for UniqueRel@k the number of distinct relevant documents in their top k; for TaSC what a searcher gains who knows
-    the best of them for each query. It is that of the measure for one run, and may exceed 1 for several, which show more than one ranking can hold. Except for base
-    RR it is monotone and submodular. Where the measure is what a run adds to it, as ``NRG(norm='ideal')``, NRG of
-    base P and RBP, and UniqueRel are, the marginals sum to it and the greedy selection reaches at least 1 - 1/e
-    (63 %) of the best group's. The default ``NRG@10`` prefers what is good *for what is left to find*, which is
-    another aim: no such promise goes with it.
+    ``norm=None``, of all judged documents with ``norm='whole'``); the largest term instead of the sum with base
+    RR; for UniqueRel@k the number of distinct relevant documents in their top k; for TaSC what a searcher gains
+    who knows the best of them for each query. It is that of the measure for one run, and may exceed 1 for
+    several, which show more than one ranking can hold. Except for base RR it is monotone and submodular. Where
+    the measure is what a run adds to it, as ``NRG(norm='ideal')``, NRG of base P and RBP, and UniqueRel are, the
+    marginals sum to it and the greedy selection reaches at least 1 - 1/e (63 %) of the best group's. The default
+    ``NRG@10`` prefers what is good *for what is left to find*, which is another aim: no such promise goes with
+    it.
 
     Args:
         context: the runs; its own policy of priors does not count here.
