@@ -95,8 +95,9 @@ def _table_1(study: Study) -> Iterator[Finding]:
         "Where δRR_2 says anything it is right in "
         f"{_share(good, any_grade.cases - tied):.1f} % of the cases, lexiprecision in "
         f"{_share(any_grade.by_suffix[0], any_grade.cases - any_grade.by_suffix[1]):.1f} %. What the further levels "
-        f"add is what they say of the {int(broken.sum())} cases that δRR_2 ties: 95 % interval over topics {low:.0f} "
-        f"to {high:.0f} %, so about {(high - low) / 2:.0f} points above chance would have been seen."
+        f"add is what they say of the {int(broken.sum())} cases that δRR_2 ties"
+        + f": 95 % interval over topics {low:.0f} to {high:.0f} %, so about {(high - low) / 2:.0f} points above chance "
+        "would have been seen" * (not np.isnan(low)) + "."
     )
     if study.rel > 1:
         note += f" With grades from {study.rel} alone it is {_share(*masked.broken):.1f} %."

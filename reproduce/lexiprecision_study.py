@@ -51,8 +51,8 @@ class Study:
         found = Found.of(self.campaign, self.rel)
         if len(found.names) < 2 or len(found.topics) < 2:
             raise SystemExit(
-                f"{self.campaign.folder} holds {len(found.names)} runs, and {len(found.topics)} topics with a document "
-                f"of grade {self.rel} or more; lexiprecision's experiments need two of each"
+                f"{self.campaign.folder}: runs: {len(found.names)}, topics with a document of grade {self.rel} or "
+                f"more: {len(found.topics)}; lexiprecision's experiments need two of each"
             )
         return found
 

@@ -93,8 +93,10 @@ def _ratios(name: str, runs: int, found: dict[bool, list[FloatArray]]) -> Iterat
             means = [v.reshape(pairs, -1).mean(axis=1) for v in (x, y)]
             tau = kendalltau(*means).statistic if pairs > 1 else np.nan
             note = (
-                f"The two are the same in {same:.0f} % of the cases; τ of the mean distances of the {pairs} pairs of "
-                f"{runs} runs is {tau:.2f}."
+                f"The two are the same in {same:.0f} % of the cases"
+                + f"; τ of the mean distances of the {pairs} pairs of {runs} runs is {tau:.2f}"
+                * (not np.isnan(tau))
+                + "."
             )
             if judged and b == 1:
                 note += (

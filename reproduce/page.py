@@ -8,8 +8,8 @@ from .finding import Finding, Value
 
 
 def shown(value: Value) -> str:
-    """A value as the tables have it: numbers to four digits, nothing for None."""
-    if value is None:
+    """A value as the tables have it: numbers to four digits, nothing for None and NaN."""
+    if value is None or value != value:
         return ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 

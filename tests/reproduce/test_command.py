@@ -117,3 +117,14 @@ def test_known_campaigns_have_one_name_in_all_sections(robust03_campaign: Campai
     assert {f.where.split(", ", 1)[1] for f in nrg_claims.findings(Figures(robust03_campaign))} == {
         "robust (2003)"
     }
+
+
+def test_what_has_no_value_is_empty_in_the_tables() -> None:
+    assert [page.shown(v) for v in (None, float("nan"), 0.0, 12.345678, 3, "a")] == [
+        "",
+        "",
+        "0",
+        "12.35",
+        "3",
+        "a",
+    ]
