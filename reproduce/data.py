@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,8 @@ from ir_measures_relative import RunContext
 from ir_measures_relative.io.files import read_bytes
 from ir_measures_relative.io.runs import run_files
 from ir_measures_relative.io.text import Columns
+
+from .known import known_name
 
 _QRELS = ["query_id", "iteration", "doc_id", "relevance"]
 
@@ -45,10 +48,20 @@ class Campaign:
             if count < least:
                 raise SystemExit(f"{self.folder}: {what}: {count}; the experiments need {least} or more")
 
+    @cached_property
+    def known(self) -> str | None:
+        """Which of the papers' campaigns it is, by its runs and topics: ``"deep-pass (2019)"``; None for another."""
+        return known_name(len(self.context.names), self.qrels["query_id"].unique())
+
     @property
     def name(self) -> str:
-        """What the tables call it: the name of its folder."""
-        return self.folder.resolve().name
+        """What tables and pictures call it: by the papers where it is theirs, else by its folder."""
+        return self.known or self.folder.resolve().name
+
+    @property
+    def file_name(self) -> str:
+        """Its name as a part of a file's: ``"deep-pass-2019"``."""
+        return re.sub(r"\W+", "-", self.name).strip("-")
 
     @cached_property
     def context(self) -> RunContext:
@@ -133,6 +146,13 @@ class Data:
 
     robust: Campaign | None = None
     dl19: Campaign | None = None
+
+    def __post_init__(self) -> None:
+        names = [campaign.name for campaign in self.given]
+        if len(set(names)) < len(names):
+            raise SystemExit(
+                f"--robust and --dl19 are both {names[0]}: give one of them, or name the folders apart"
+            )
 
     @property
     def given(self) -> list[Campaign]:

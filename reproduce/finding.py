@@ -24,6 +24,7 @@ class Finding:
         holds: whether the paper's claim stands on these runs.
         note: why not, by which definition, and with what power it could have been seen; Markdown.
         picture: the file name of its picture in the output folder.
+        about: what is said of all lines of the table or figure, such as the claim; the page has it once.
     """
 
     where: str
@@ -34,3 +35,4 @@ class Finding:
     holds: Holds = "open"
     note: str = ""
     picture: str | None = None
+    about: str = ""

@@ -92,18 +92,20 @@ def _table_1(study: Study) -> Iterator[Finding]:
     low, high = np.quantile(shares, (0.025, 0.975)) if len(shares) else (np.nan, np.nan)
     good, tied = any_grade.by_second
     note = (
-        "That lexiprecision agrees more often than δRR_2 is so by construction: where δRR_2 is not tied the two say "
-        "the same, and a tie counts as wrong. Where δRR_2 says anything it is right in "
+        "Where δRR_2 says anything it is right in "
         f"{_share(good, any_grade.cases - tied):.1f} % of the cases, lexiprecision in "
         f"{_share(any_grade.by_suffix[0], any_grade.cases - any_grade.by_suffix[1]):.1f} %. What the further levels "
-        f"add is what they say of the {int(broken.sum())} cases that δRR_2 ties: 95 % interval over topics {low:.0f} "
-        f"to {high:.0f} %, so about {(high - low) / 2:.0f} points above chance would have been seen."
+        f"add is what they say of the {int(broken.sum())} cases that δRR_2 ties"
+        + f": 95 % interval over topics {low:.0f} to {high:.0f} %, so about {(high - low) / 2:.0f} points above chance "
+        "would have been seen" * (not np.isnan(low)) + "."
     )
     if study.rel > 1:
         note += f" With grades from {study.rel} alone it is {_share(*masked.broken):.1f} %."
     yield Finding(
         study.where("Table 1"), "right by the levels after the second, where δRR_2 is tied, % (chance: 50)",
         ours=_share(right, broken), holds="open" if np.isnan(low) else "yes" if low > 50 else "no", note=note,
+        about="That lexiprecision agrees more often than δRR_2 is so by construction: where δRR_2 is not tied the two "
+        "say the same, and a tie counts as wrong.",
     )  # fmt: skip
 
 
@@ -115,12 +117,12 @@ def _table_2(study: Study) -> Iterator[Finding]:
         both = {"rrLP": lexiprecision(rr)[0], "RR": level_difference(rr, 1)}
         released |= {m: 100 * float((v == 0).mean()) for m, v in both.items()}
     claim = shares["rrLP"] <= shares["RR"]
-    note = f"With `rel={study.rel}`. "
+    note = f"With `rel={study.rel}`."
     if study.rel > 1:
-        note += "The released program takes every grade above 0, unless it is told `--binary_relevance 2`. "
-    note += "Fewer ties are a matter of construction: lexiprecision ties no two rankings that δRR_1 does not."
+        note += " The released program takes every grade above 0, unless it is told `--binary_relevance 2`."
     for measure, what in (("rrLP", "rrLP and sgnLP"), ("RR", "δRR_1")):
         yield Finding(
             study.where("Table 2"), f"ties by {what}, %", study.printed(f"2 {measure}"), released[measure],
             shares[measure], study.met(f"2 {measure}", shares[measure], claim), note if measure == "rrLP" else "",
+            about="Fewer ties are a matter of construction: lexiprecision ties no two rankings that δRR_1 does not.",
         )  # fmt: skip

@@ -45,7 +45,7 @@ def _figure_5(campaigns: Mapping[str, Found], out: Path) -> Iterator[Finding]:
             f"Figure 5, {name}", "probability of a tie at levels 1, 2, 10",
             ours=", ".join(f"{of_level[i]:.3f}" for i in (0, 1, 9)),
             holds=verdict(of_level[1] < of_level[0], False, bool(np.isnan(of_level[1]))),
-            note="The claim is that it falls from the first level to the second. Topics with i relevant documents or "
+            about="The claim is that it falls from the first level to the second. Topics with i relevant documents or "
             "more; two runs that both do not retrieve the i-th are tied.",
             picture=picture,
         )  # fmt: skip
@@ -74,8 +74,8 @@ def _figure_6(campaigns: Mapping[str, Found], out: Path) -> Iterator[Finding]:
         yield Finding(
             f"Figure 6, {name}", "recall levels that decide 90 % of the differing pairs",
             printed="< 10", ours=level, holds=_fewer_than_10(level, intervals[name]),
-            note=f"95 % interval over topics: {_words(intervals[name])}. Printed of most campaigns; of Deep Learning "
-            "2021 \"close to 20\".",
+            note=f"95 % interval over topics: {_words(intervals[name])}.",
+            about="Printed of most campaigns; of Deep Learning 2021 \"close to 20\".",
             picture=picture,
         )  # fmt: skip
         picture = None  # type: ignore[assignment]
@@ -110,9 +110,11 @@ def _figure_7(campaigns: Mapping[str, Found], out: Path) -> Iterator[Finding]:
     figure, axes = drawing.panels(2, len(campaigns), width=5.2)
     rows = []
     for row, (name, found) in enumerate(campaigns.items()):
-        correlations = _correlations(found.rr)
-        random = _correlations(_at_random(found))
-        weights = _regressions(found.rr)
+        # Beyond the last relevant document of a topic there is no δRR.
+        enough = found.relevant >= min(_CORRELATED, found.rr.shape[2])
+        rr = found.rr[:, enough]
+        correlations, random = _correlations(rr), _correlations(_at_random(rr))
+        weights = _regressions(rr)
         left, right = axes[2 * row : 2 * row + 2]
         drawing.squares(left, correlations, [str(i) for i in range(1, len(correlations) + 1)])
         left.set_aspect("auto")
@@ -131,10 +133,11 @@ def _figure_7(campaigns: Mapping[str, Found], out: Path) -> Iterator[Finding]:
         yield Finding(
             f"Figure 7 (a), {name}", "correlation of δRR_1 with δRR_2, δRR_4, δRR_8",
             ours=_at(correlations, (1, 3, 7)), holds=verdict(share == 1.0, share > 0.9, np.isnan(share)),
-            note=f"The claim is that correlation falls with distance; it does in {100 * share:.0f} % of the steps. "
-            "In rankings that retrieve as many relevant documents at random places of a thousand it does too: "
-            f"{_at(random, (1, 3, 7))}. The second relevant document stands below the first, wherever that is, so "
-            "this much is no evidence for backing off.",
+            note=f"It falls in {100 * share:.0f} % of the steps. At random places: {_at(random, (1, 3, 7))}.",
+            about=f"Of the topics with {_CORRELATED} relevant documents or more. The claim is that correlation falls "
+            "with distance. In rankings that retrieve as many relevant documents at random places of a thousand it "
+            "does too: the second relevant document stands below the first, wherever that is. So this much is no "
+            "evidence for backing off.",
             picture=picture,
         )  # fmt: skip
         picture = None  # type: ignore[assignment]
@@ -143,8 +146,8 @@ def _figure_7(campaigns: Mapping[str, Found], out: Path) -> Iterator[Finding]:
             f"Figure 7 (b), {name}", "weights of δRR_2 to δRR_5 on δRR_1",
             ours=", ".join(f"{w:.2f}" for w in weights[0]),
             holds=verdict(all(first), any(first), bool(np.isnan(weights).all())),
-            note=f"The next level has the largest weight for {sum(first)} of the {len(first)} levels. The weights are "
-            "of values of which the spread falls from level to level.",
+            note=f"The next level has the largest weight for {sum(first)} of the {len(first)} levels.",
+            about="The weights are of values of which the spread falls from level to level.",
         )  # fmt: skip
 
 
@@ -153,8 +156,9 @@ def _at(square: FloatArray, levels: tuple[int, ...]) -> str:
 
 
 def _columns(rr: FloatArray, levels: int) -> FloatArray:
-    """δRR_1 … of all pairs and topics: cases × levels."""
-    return np.stack([level_difference(rr, i).ravel() for i in range(1, levels + 1)], axis=1)
+    """δRR_1 … of all pairs, both ways round so that the order of the runs does not matter: cases × levels."""
+    once = np.stack([level_difference(rr, i).ravel() for i in range(1, levels + 1)], axis=1)
+    return np.concatenate([once, -once])
 
 
 def _correlations(rr: FloatArray) -> FloatArray:
@@ -170,11 +174,11 @@ def _regressions(rr: FloatArray) -> FloatArray:
     return np.array(found)
 
 
-def _at_random(found: Found) -> FloatArray:
+def _at_random(found: FloatArray) -> FloatArray:
     """The recall levels of runs that retrieve as many relevant documents, at random places."""
     rng = np.random.default_rng(0)
-    rr = np.zeros_like(found.rr)
-    for run, topic in np.argwhere(found.rr[:, :, 0] > 0):
-        number = min(int((found.rr[run, topic] > 0).sum()), _DEPTH)
+    rr = np.zeros_like(found)
+    for run, topic in np.argwhere(found[:, :, 0] > 0):
+        number = min(int((found[run, topic] > 0).sum()), _DEPTH)
         rr[run, topic, :number] = 1.0 / (1 + np.sort(rng.permutation(_DEPTH)[:number]))
     return rr

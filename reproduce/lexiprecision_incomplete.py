@@ -112,8 +112,8 @@ def _figure_9(labels: Mapping[str, dict[str, FloatArray]], out: Path) -> Iterato
                 f"Figure 9, {name}", f"ties by {_SHOWN[measure]} with 10, 50, 90 % of the labels, %",
                 ours=", ".join(f"{means[i]:.1f}" for i in (0, 4, 8)),
                 holds=verdict(bool(steps.all()), sign * (means[-1] - means[0]) > 0, False),
-                note=f"The claim is that they {claim} with the number of labels; so in {int(steps.sum())} of 8 steps."
-                + others * (not steps.all()),
+                note=f"They {claim} in {int(steps.sum())} of 8 steps." + others * (not steps.all()),
+                about="The claim is that ties by δRR_1 grow with the number of labels, and those by rrLP shrink.",
                 picture=picture,
             )  # fmt: skip
             picture = None  # type: ignore[assignment]

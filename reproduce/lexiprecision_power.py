@@ -14,6 +14,7 @@ from .lexiprecision_study import Study
 from .recall_levels import largest_by_chance, told_apart
 
 _TESTS = {"rrLP": "t", "sgnLP": "sign", "RR": "t"}
+_WORDS = {"t": "t-test", "sign": "sign test"}
 _PERMUTATIONS = 5000
 _HALVES = 100
 
@@ -34,31 +35,39 @@ def table_3(study: Study) -> Iterator[Finding]:
         bonferroni[measure] = 100 * _power(table, test, "bonferroni")
         false[measure] = float(meta.discriminative_power(table, test)["false_positive_rate"][0])
     halves = _of_halves(study)
-    for part, test in (("a", "randomized HSD"), ("b", "paired test, Holm")):
+    for part in ("a", "b"):
         for measure in _TESTS:
+            test = "randomized HSD" if part == "a" else f"{_WORDS[_TESTS[measure]]}, Holm"
             key, ours = f"3{part} {measure}", shares[part][measure]
             printed = study.printed(key)
             claim = measure == "RR" or ours >= shares[part]["RR"]
             if part == "a":
-                note = f"By 1,000 permutations, counting those above the observed: {_range(strict[measure])}."
+                note = f"By sets of 1,000: {_range(strict[measure])}."
+                about = (
+                    f"Ours counts those of {_PERMUTATIONS:,} permutations that reach what was observed; the printed "
+                    "numbers seem to be of 1,000, and of those above it. The notes say what a hundred such sets give."
+                )
                 near = printed is not None and any(abs(printed - s) < 0.0051 for s in strict[measure])
                 holds = study.met(key, printed if near and printed is not None else ours, claim)
             else:
                 note = f"With Bonferroni's correction {bonferroni[measure]:.2f}. "
                 note += f"Where no runs differ, {100 * false[measure]:.1f} % of the pairs have p ≤ 0.05."
+                about = (
+                    "As in the paper, signs are told apart by the binomial test and the others by Student's."
+                )
                 holds = study.met(key, ours, claim)
             yield Finding(
                 study.where(f"Table 3 ({part})"), f"pairs told apart by {measure}, {test}, %", printed, None, ours,
-                holds, note,
+                holds, note, about=about,
             )  # fmt: skip
     for measure in ("rrLP", "sgnLP"):
         more = halves[measure] - halves["RR"]
         yield Finding(
             f"§5.2, {study.name}", f"{measure} tells more pairs apart than RR, on halves of the topics: %",
             ours=float(100 * (more > 0).mean()), holds="yes" if (more > 0).mean() > 0.95 else "in part",
-            note=f"Of {_HALVES} random halves of the topics, with Holm's correction; the mean gain is "
-            f"{100 * more.mean():.1f} points, its deviation {100 * more.std():.1f}: on half as many topics a gain of "
-            f"{200 * more.std():.1f} would be seen. On all topics it is "
+            about=f"Of {_HALVES} random halves of the topics, with Holm's correction.",
+            note=f"The mean gain is {100 * more.mean():.1f} points, its deviation {100 * more.std():.1f}: on half as "
+            f"many topics a gain of {200 * more.std():.1f} would be seen. On all topics it is "
             f"{shares['b'][measure] - shares['b']['RR']:.1f}.",
         )  # fmt: skip
 

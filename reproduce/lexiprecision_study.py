@@ -11,7 +11,6 @@ from ir_measures_relative.arrays import FloatArray
 
 from .data import Campaign
 from .finding import Holds
-from .known import is_known, name_of
 from .recall_levels import Found, level_difference, lexiprecision
 
 #: Tables 1-3, and of which campaign: that of the folder, or the one that is most like it.
@@ -41,7 +40,7 @@ class Study:
 
     @cached_property
     def name(self) -> str:
-        return name_of(self.campaign)
+        return self.campaign.name
 
     @cached_property
     def rel(self) -> int:
@@ -52,8 +51,8 @@ class Study:
         found = Found.of(self.campaign, self.rel)
         if len(found.names) < 2 or len(found.topics) < 2:
             raise SystemExit(
-                f"{self.campaign.folder} holds {len(found.names)} runs, and {len(found.topics)} topics with a document "
-                f"of grade {self.rel} or more; lexiprecision's experiments need two of each"
+                f"{self.campaign.folder}: runs: {len(found.names)}, topics with a document of grade {self.rel} or "
+                f"more: {len(found.topics)}; lexiprecision's experiments need two of each"
             )
         return found
 
@@ -65,14 +64,14 @@ class Study:
 
     def printed(self, key: str) -> float | None:
         """The number of a table, of this campaign or the most like it; None of a campaign that is not known."""
-        return _PRINTED[self.name][1].get(key) if is_known(self.campaign) else None
+        return _PRINTED[self.name][1].get(key) if self.campaign.known else None
 
     def where(self, table: str) -> str:
-        other = _PRINTED[self.name][0] if is_known(self.campaign) else self.name
+        other = _PRINTED[self.name][0] if self.campaign.known else self.name
         return f"{table}, {self.name}" + ("" if other == self.name else f" (printed: {other})")
 
     def met(self, key: str, ours: float, claim: bool) -> Holds:
         """Whether the printed number comes out; of other runs than the paper's, whether its claim does."""
-        if is_known(self.campaign) and _PRINTED[self.name][0] == self.name:
+        if self.campaign.known and _PRINTED[self.name][0] == self.name:
             return "yes" if abs(ours - _PRINTED[self.name][1][key]) < 0.0051 else "no"
         return "yes" if claim else "no"

@@ -16,7 +16,6 @@ from ir_measures_relative.plots.groups import COLOURS
 from . import drawing, med_distances
 from .data import Campaign, Data
 from .finding import Finding
-from .known import name_of
 
 TITLE = "Maximized effectiveness distance"
 
@@ -24,7 +23,7 @@ TITLE = "Maximized effectiveness distance"
 def findings(data: Data, out: Path) -> Iterator[Finding]:
     """The paper's examples, its figures of these judgments, and what its claims mean for these runs."""
     yield from _examples()
-    campaigns = {name_of(c): c for c in (data.robust, data.dl19) if c is not None}
+    campaigns = {c.name: c for c in (data.robust, data.dl19) if c is not None}
     yield from _figure_1(campaigns, out)
     yield from _figure_2(campaigns, out)
     yield from med_distances.findings(campaigns, out)

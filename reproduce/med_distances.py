@@ -93,8 +93,10 @@ def _ratios(name: str, runs: int, found: dict[bool, list[FloatArray]]) -> Iterat
             means = [v.reshape(pairs, -1).mean(axis=1) for v in (x, y)]
             tau = kendalltau(*means).statistic if pairs > 1 else np.nan
             note = (
-                f"The claim is that neither stands for the other. The two are the same in {same:.0f} % of the cases, "
-                f"by binary labels; τ of the mean distances of the {pairs} pairs of {runs} runs is {tau:.2f}."
+                f"The two are the same in {same:.0f} % of the cases"
+                + f"; τ of the mean distances of the {pairs} pairs of {runs} runs is {tau:.2f}"
+                * (not np.isnan(tau))
+                + "."
             )
             if judged and b == 1:
                 note += (
@@ -106,6 +108,7 @@ def _ratios(name: str, runs: int, found: dict[bool, list[FloatArray]]) -> Iterat
                 f"§§2-4, {name}", f"MED({_BASES[b]}) / MED({_BASES[a]}), {what}, 5 to 95 % of the cases",
                 ours=f"{low:.2f} to {high:.2f}",
                 holds="open" if np.isnan(low) else "yes" if high > 1.2 * low else "no", note=note,
+                about="The claim is that neither stands for the other. By binary labels.",
             )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ def _figure_2(figures: Figures) -> Iterator[Finding]:
     """The points of the released picture; for other years' runs there are none."""
     if not figures.is_printed:
         yield Finding(
-            f"Figure 2, {figures.campaign.name}",
+            figures.where("Figure 2"),
             "the points of the released picture",
             note="These are not the runs of the picture.",
             picture="nrg-figure-2.png",
@@ -129,8 +129,8 @@ def _depth_of_the_ideal(campaign: Campaign) -> Finding:
         f"{np.mean(released):.4f}",
         f"{np.mean(ours):.4f}",
         "in part",
-        note="The paper's ideal ranking has depth K. The released code has no K: it takes the files as they are and "
+        about="The paper's ideal ranking has depth K. The released code has no K: it takes the files as they are and "
         "sums the ideal over all judged documents, so that NRG@10 by it is that of files cut to ten rows against an "
-        "ideal of full depth."
-        + ("" if np.isnan(alike) else f" The two order the runs with τ = {alike:.2f}."),
+        "ideal of full depth.",
+        note="" if np.isnan(alike) else f"The two order the runs with τ = {alike:.2f}.",
     )

@@ -70,6 +70,10 @@ class Figures:
         """Whether these are the runs of the paper's figure."""
         return set(printed().index) <= set(self.campaign.context.names)
 
+    def where(self, part: str) -> str:
+        """A figure or section of the paper, with the campaign where it is another than the paper's."""
+        return part if self.is_printed else f"{part}, {self.campaign.name}"
+
     @property
     def drawn(self) -> list[str]:
         """The runs that the released figure was computed with, where these are its runs; else all."""

@@ -16,7 +16,6 @@ _PICTURE = {3: "nrg-figure-3.png", 4: "nrg-figure-4.png", 5: "nrg-figure-5.png"}
 
 def findings(figures: Figures) -> Iterator[Finding]:
     """The claims that these runs can speak to; in words what cannot be run."""
-    where = figures.campaign.name
     if figures.is_printed:
         yield _size(figures)
     traditional = [n for n in figures.campaign.context.names if figures.groups[n] == TRADITIONAL]
@@ -32,7 +31,7 @@ def findings(figures: Figures) -> Iterator[Finding]:
             yield _unique(figures, traditional)
     if not enough:
         yield Finding(
-            f"§4 and Appendices, {where}",
+            figures.where("§4 and Appendices"),
             "traditional runs against neural runs",
             note="There is no groups.csv, so which run is whose is not known: each counts as a group of its own."
             if figures.campaign.groups is None
@@ -55,17 +54,21 @@ def _correlation(figures: Figures, number: int) -> Finding:
     ours = tau(paper["nDCG@10"], paper[as_paper])
     what = f"τ of {as_paper} with nDCG@10"
     if np.isnan(ours):
-        return Finding(f"Figure {number}", what, note="All runs have the same value.")
+        return Finding(figures.where(f"Figure {number}"), what, note="All runs have the same value.")
     theirs = tau(released["nDCG@10"], released[as_released])
     values = np.stack([figures.paper.by["nDCG@10"], figures.paper.by[as_paper]])
     low, high = over_topics(values, lambda m: tau(*m))
     needed = least_tau(len(paper))
-    claim, holds = {
-        2: ("“not necessarily correlated”", ours < 0.5),
-        3: ("“relatively few” for better runs", ours < needed),
-        4: ("“correlated”", ours > needed),
-        5: ("“correlated”", ours > needed),
-    }[number]
+    answers: dict[int, tuple[str, Holds]] = {
+        2: ("“not necessarily correlated”", "yes" if ours < 0.5 else "no"),
+        3: (
+            "“relatively few” for better runs",
+            "yes" if ours < -needed else "no" if ours > needed else "open",
+        ),
+        4: ("“correlated”", "yes" if ours > needed else "no"),
+        5: ("“correlated”", "yes" if ours > needed else "no"),
+    }
+    claim, holds = answers[number]
     note = f"95 % of resamples of the topics have τ from {low:.2f} to {high:.2f}; {from_chance(len(paper))}."
     if number == 5 and figures.campaign.groups is not None:
         note += (
@@ -85,12 +88,12 @@ def _correlation(figures: Figures, number: int) -> Finding:
             + f", τ = {tau(both, released[as_released]):.3f}."
         )
     return Finding(
-        f"Figure {number}",
+        figures.where(f"Figure {number}"),
         what,
         claim,
         None if number == 5 and figures.campaign.groups is None else f"{theirs:.2f}",
         f"{ours:.2f}",
-        "yes" if holds else "no",
+        holds,
         note,
     )
 
@@ -116,7 +119,9 @@ def _split(figures: Figures, number: int, traditional: list[str]) -> Finding:
     what = f"{TRADITIONAL} runs above others of better nDCG@10, by {as_paper}: share of pairs"
     if np.isnan(ours) or np.isnan(theirs):
         return Finding(
-            f"Figure {number}", what, note=f"No other run has a better nDCG@10 than a {TRADITIONAL} run."
+            figures.where(f"Figure {number}"),
+            what,
+            note=f"No other run has a better nDCG@10 than a {TRADITIONAL} run.",
         )
     claim = "“a clear split”" if number in (2, 3) else "no distinction"
     holds: Holds
@@ -142,7 +147,7 @@ def _split(figures: Figures, number: int, traditional: list[str]) -> Finding:
             f"{100 * told[0]:.0f} and {100 * told[1]:.0f} % on."
         )
     return Finding(
-        f"Figure {number}",
+        figures.where(f"Figure {number}"),
         what,
         claim,
         f"{100 * theirs:.0f} %",
@@ -163,7 +168,7 @@ def _within(figures: Figures, traditional: list[str]) -> Finding:
     n = len(traditional), len(figures.paper.names) - len(traditional)
     if np.isnan([*told, *shown]).any():
         return Finding(
-            "§4",
+            figures.where("§4"),
             f"NRG grows with nDCG@10: within {TRADITIONAL}, and within the others",
             note=f"There are {n[0]} and {n[1]} runs, or all of one kind have the same value.",
         )
@@ -176,7 +181,7 @@ def _within(figures: Figures, traditional: list[str]) -> Finding:
         else "no"
     )
     return Finding(
-        "§4",
+        figures.where("§4"),
         f"NRG grows with nDCG@10: τ within {TRADITIONAL}; within the others",
         "“generally”",
         "; ".join(f"{t:.2f}" for t in told),
@@ -265,7 +270,7 @@ def _unique(figures: Figures, traditional: list[str]) -> Finding:
             "the paper does not say: without them it would hold as released."
         )
     return Finding(
-        "Figure 3",
+        figures.where("Figure 3"),
         f"the best {TRADITIONAL} run has more unique relevant documents than every other",
         "“some”",
         said[0],

@@ -8,8 +8,8 @@ from .finding import Finding, Value
 
 
 def shown(value: Value) -> str:
-    """A value as the tables have it: numbers to four digits, nothing for None."""
-    if value is None:
+    """A value as the tables have it: numbers to four digits, nothing for None and NaN."""
+    if value is None or value != value:
         return ""
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
@@ -17,6 +17,17 @@ def shown(value: Value) -> str:
 def rows(findings: Iterable[Finding]) -> list[list[str]]:
     """The columns of the tables: where, what, printed, as the released code does, ours, holds."""
     return [[f.where, f.what, shown(f.printed), shown(f.released), shown(f.ours), f.holds] for f in findings]
+
+
+def notes(findings: Iterable[Finding]) -> list[tuple[str, str]]:
+    """What the notes are of, and what they say: of a whole table or figure once, before the lines of it."""
+    said: dict[tuple[str, str], None] = {}
+    for f in findings:
+        table = f.where.split(", ")[0]
+        for of, note in ((table, f.about), (f"{f.where}, {f.what}", f.note)):
+            if note:
+                said[of, note] = None
+    return list(said)
 
 
 _HOLDS = {"yes": "hold", "in part": "hold in part", "no": "do not hold", "open": "open"}
@@ -31,17 +42,17 @@ def terminal(title: str, findings: Sequence[Finding]) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in table
     ]
-    notes = [f"{f.where}, {f.what}: {f.note}" for f in findings if f.note]
-    return "\n".join([title, "", *lines, "", *notes])
+    said = [f"{of}: {note}" for of, note in notes(findings)]
+    return "\n".join([title, "", *lines, "", *said])
 
 
 def markdown(title: str, findings: Sequence[Finding], pictures: str) -> str:
     """A section of the page: the table, the notes, the pictures from the folder of this name."""
     table = [HEADER, ["---", "---", "---:", "---:", "---:", "---"], *rows(findings)]
     lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in table]
-    counts = [(sum(f.holds == word for f in findings), said) for word, said in _HOLDS.items()]
-    summary = ", ".join(f"{n} {said}" for n, said in counts if n)
-    notes = [f"- **{f.where}, {f.what}**: {f.note}" for f in findings if f.note]
+    counts = [(sum(f.holds == word for f in findings), words) for word, words in _HOLDS.items()]
+    summary = ", ".join(f"{n} {words}" for n, words in counts if n)
+    said = [f"- **{of}**: {note}" for of, note in notes(findings)]
     images = [f"![{f.where}: {f.what}]({pictures}/{f.picture})" for f in findings if f.picture]
     return (
         "\n\n".join(
@@ -51,7 +62,7 @@ def markdown(title: str, findings: Sequence[Finding], pictures: str) -> str:
                     f"## {title}",
                     f"Of {len(findings)} findings: {summary}.",
                     "\n".join(lines),
-                    "\n".join(notes),
+                    "\n".join(said),
                     *images,
                 ],
             )

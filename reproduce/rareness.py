@@ -50,7 +50,7 @@ def _synthetic(study: Study, out: Path, first: bool) -> Iterator[Finding]:
     released = {q: [first_place(h, a, as_released=True) for a in _NEEDED] for q, h in held.items()}
     # The paper's topic, or the one that is most like it: where S_rare needs most nearly as many without rareness.
     topic = _TOPIC if _TOPIC in held else min(needed, key=lambda q: abs(needed[q][0] - _NEEDED[0.0]))
-    picture = f"rareness-figure-1-{study.campaign.name}.png"
+    picture = f"rareness-figure-1-{study.campaign.file_name}.png"
     rareness_pictures.synthetic(held[topic], topic, list(_NEEDED), out / picture)
     yield Finding(
         where,
@@ -96,7 +96,7 @@ def _moved(held: np.ndarray) -> list[float]:
 
 def _correlations(study: Study, out: Path) -> Iterator[Finding]:
     """§4.2: the rankings of runs move away from those without rareness, α by α."""
-    picture = f"rareness-figure-2-{study.campaign.name}.png"
+    picture = f"rareness-figure-2-{study.campaign.file_name}.png"
     taus = {
         (base, k): [_tau(study.values[base, 0.0, k], study.values[base, a, k]) for a in ALPHAS]
         for base in ("P", "AP")

@@ -74,7 +74,7 @@ def discriminative_power(study: Study, first: bool) -> Iterator[Finding]:
         note = (
             f"Told apart by the paired t-test: {_arrow(paired)}, {100 * gains:+.1f} points, with a standard error of "
             f"{100 * error:.1f} over runs: of {len(study.runs)} runs a gain of {100 * seen(error):.1f} points would be "
-            "found four times in five. The printed gains are "
+            "found four times in five; the printed gains are "
             + ", ".join(f"{100 * g:+.1f} ({c})" for c, g in printed.items())
             + "."
             + _CANNOT_TELL * (holds == "open")
@@ -120,7 +120,7 @@ def _gain_by_t(study: Study, lines: dict[str, np.ndarray], level: float) -> tupl
 
 def stability(study: Study, out: Path, first: bool) -> Iterator[Finding]:
     """§4.4: with the released script's absolute threshold, of the doubled measure, and without a threshold."""
-    picture = f"rareness-table-2-{study.campaign.name}.png"
+    picture = f"rareness-table-2-{study.campaign.file_name}.png"
     drawn: dict[str, pd.DataFrame] = {}
     for base in ("P", "AP"):
         lines = _lines(study, base)

@@ -11,7 +11,6 @@ from tqdm import tqdm
 from . import ue_figures, ue_printed
 from .data import Data
 from .finding import Finding, Holds
-from .known import name_of
 from .ue_scores import CUTOFFS, VERSIONS
 from .ue_statistics import LEVEL, p_values, pad, swapped, tau
 from .ue_study import SETS, Study, pool_of
@@ -24,7 +23,7 @@ _LEAST = 4
 
 def findings(data: Data, out: Path) -> Iterator[Finding]:
     """What the tables and figures say of runs in the place of learning-to-rank methods."""
-    pools = {name_of(c): pool_of(c) for c in (data.robust, data.dl19) if c is not None}
+    pools = {c.name: pool_of(c) for c in (data.robust, data.dl19) if c is not None}
     studies = [Study(name, base, pool) for base in VERSIONS for name, pool in pools.items()]
     for study in tqdm(studies, desc="UE", disable=None, leave=False):
         for table in (_correlations, _conflicts, _power, _pad, _swaps, _broad, _partitions):
@@ -56,10 +55,10 @@ def _correlations(study: Study) -> Iterator[Finding]:
             study.where(7, 19), f"τ of {study.base} with {version}: {', '.join(SETS)}",
             ue_printed.TAU[study.base, version], None, _three(found),
             "open" if np.isnan(found).any() else "no" if uninformative >= ideal else "yes" if unusual else "in part",
-            f"{version} is version {version[1]}. The claim is that the orders, by the runs' means over cutoffs, differ "
-            "more on uninformative topics. The sets are halves of the topics, as of MQ2007. On "
-            f"{len(of_halves)} random halves τ is {np.mean(of_halves):.3f}, from {min(of_halves):.3f} to "
+            f"On {len(of_halves)} random halves τ is {np.mean(of_halves):.3f}, from {min(of_halves):.3f} to "
             f"{max(of_halves):.3f}.",
+            about="V1 and V2 are versions 1 and 2. The claim is that the orders, by the runs' means over cutoffs, "
+            "differ more on uninformative topics. The sets are halves of the topics, as of MQ2007.",
         )  # fmt: skip
 
 
@@ -77,9 +76,10 @@ def _conflicts(study: Study) -> Iterator[Finding]:
             study.where(8, 20), f"verdicts of {study.base} and {version} that conflict, %: {', '.join(SETS)}",
             ue_printed.CONFLICTS[study.base, version], None, _three(found, ".1f"),
             "no" if gap <= 0 else "yes" if gap > by_chance else "in part",
-            "Of pairs × 5 cutoffs; printed are the counts of 140. The claim is that there are more on uninformative "
-            f"topics than on ideal ones. Two random halves differ by up to {by_chance:.1f} points in 95 % of the "
-            "splits, so that a smaller gap cannot be told from none.",
+            f"Two random halves differ by up to {by_chance:.1f} points in 95 % of the splits: a smaller gap cannot be "
+            "told from none.",
+            about="Of pairs × 5 cutoffs; printed are the counts of 140. The claim is that there are more on "
+            "uninformative topics than on ideal ones.",
         )  # fmt: skip
 
 
@@ -96,8 +96,7 @@ def _power(study: Study) -> Iterator[Finding]:
         gain = np.array(found[version]) - np.array(found[study.base])
         more = halves[version] - halves[study.base]
         note = (
-            f"The claim is more than {study.base} on uninformative topics and no less on ideal ones; printed are the "
-            f"counts of 140. The gains are {_three(list(gain), '+.1f')} points; on halves of all topics "
+            f"The gains are {_three(list(gain), '+.1f')} points; on halves of all topics "
             f"{more.mean():+.1f}, their deviation {more.std():.1f}, so that one of {2 * more.std():.1f} would be seen. "
             f"At 10, by Wilcoxon's test, {wilcoxon[version]:.1f} % ({study.base} {wilcoxon[study.base]:.1f}). "
             f"Where no runs differ, {false[version]:.1f} % have p ≤ 0.05 ({study.base} {false[study.base]:.1f})."
@@ -106,14 +105,16 @@ def _power(study: Study) -> Iterator[Finding]:
             below = 100 * float((study.scores[1]["V2"] < 0).mean())
             upper = 100 * np.mean([(p_values(x)[0] <= LEVEL).mean() for x in study.without_lower_branch])
             note += (
-                f" {below:.0f} % of the values at 10 are below the random level, and are divided by it and not by what "
-                f"lies above it: near -1, however little lay between. Divided as the others are, {upper:.1f} % of the "
-                "pairs are told apart on all topics."
+                f" {below:.0f} % of the values at 10 are below the random level; divided as the others are, "
+                f"{upper:.1f} % of the pairs are told apart on all topics."
             )
         yield Finding(
             study.where(9, 21), f"pairs told apart by {version}, t-test, %: {', '.join(SETS)}",
             _printed(study, version, ue_printed.SIGNIFICANT), None, _with_base(study, version, words),
             "no" if gain[1] <= 0 else "yes" if gain[2] >= 0 else "in part", note,
+            about=f"The claim is more than {study.base} on uninformative topics and no less on ideal ones; printed are "
+            "the counts of 140. V2 divides what is below the random level by that level, and not by what lies above "
+            "it: the values are near -1, however little lay between.",
         )  # fmt: skip
 
 
@@ -130,19 +131,23 @@ def _pad(study: Study) -> Iterator[Finding]:
             study.where(10, 22), f"PAD of {version}, %: {', '.join(SETS)}",
             _printed(study, version, ue_printed.PAD), None, _with_base(study, version, words),
             "yes" if all(larger) else "in part" if any(larger) else "no",
-            f"The claim is that it is larger than that of {study.base}. An artefact: {study.base} less the constant "
-            f"that gives it the mean of {version}, with all differences as they are, has {_three(moved, '.2f')}."
+            f"{study.base} less the constant that gives it the mean of {version} has {_three(moved, '.2f')}."
             + " Where means are below 0 it is no percentage of anything, and may be negative." * below_0,
+            about=f"The claim is that it is larger than that of {study.base}. An artefact: so it is of {study.base} "
+            "less a constant, with all differences as they are.",
         )  # fmt: skip
 
 
-def _compared(where: str, what: str, printed: str, rates: dict[str, float], note: str) -> Finding:
+def _compared(
+    where: str, what: str, printed: str, rates: dict[str, float], note: str, about: str = ""
+) -> Finding:
     base, *others = rates.values()
     no_worse = [r <= base for r in others]
     holds: Holds = "yes" if all(no_worse) else "in part" if any(no_worse) else "no"
     return Finding(
-        where, f"{what}: {', '.join(rates)}", printed, None, _three(list(rates.values())), holds, note
-    )
+        where, f"{what}: {', '.join(rates)}", printed, None, _three(list(rates.values())), holds, note,
+        about=about,
+    )  # fmt: skip
 
 
 def _swaps(study: Study) -> Iterator[Finding]:
@@ -158,9 +163,10 @@ def _swaps(study: Study) -> Iterator[Finding]:
     gains = {v: by_chance[v] - by_chance[study.base] for v in ("V1", "V2")}
     yield _compared(
         study.where(12, 24), "swaps, uninformative against ideal", ue_printed.SWAPS[study.base], rates,
-        "The claim is that none is above the first. Between random halves of the topics they are "
+        "Between random halves of the topics they are "
         f"{_three([float(b.mean()) for b in by_chance.values()])}; the versions differ from the first by "
         + " and ".join(f"{g.mean():+.3f} (deviation {g.std():.3f})" for g in gains.values()) + ".",
+        about="The claim is that none is above the first.",
     )  # fmt: skip
 
 
@@ -174,8 +180,9 @@ def _broad(study: Study) -> Iterator[Finding]:
     if len(broad) < _LEAST:
         yield Finding(
             where, what, ue_printed.BROAD[study.base],
-            note=f"{len(broad)} of the {docs.n_queries} topics have half of their judged documents of grade 2 or more; "
-            f"with fewer than {_LEAST} there is nothing to compare.",
+            note=f"{len(broad)} of the {docs.n_queries} topics are broad.",
+            about="Of a broad topic half of the judged documents, or more, have grade 2 or above; with fewer than "
+            f"{_LEAST} of them there is nothing to compare.",
         )  # fmt: skip
         return
     rates = {v: swapped(m[:, broad].mean(axis=1), m[:, focused].mean(axis=1)) for v, m in study.means.items()}
@@ -199,7 +206,7 @@ def _partitions(study: Study) -> Iterator[Finding]:
     yield _compared(
         study.where(14, 26), "swaps, one half of the documents against the other", "0, 0, 0",
         {v: float(np.mean(r)) for v, r in rates.items()},
-        f"Mean of {_SPLITS} random splits of the judged documents, the others left out; deviations "
-        f"{_three([float(np.std(r)) for r in rates.values()])}. There are more runs than methods in the paper, and "
-        "closer ones: that no two swap is not to be expected.",
+        f"Deviations {_three([float(np.std(r)) for r in rates.values()])}.",
+        about=f"Mean of {_SPLITS} random splits of the judged documents, the others left out. There are more runs than "
+        "methods in the paper, and closer ones: that no two swap is not to be expected.",
     )  # fmt: skip

@@ -39,8 +39,8 @@ def _kinds_of_topics(studies: list[Study], out: Path) -> Iterator[Finding]:
         yield Finding(
             f"Figure 1, {study.name}", f"topics on which the runs' mean {study.base} is not above chance, %",
             ours=float(100 * (above <= 0).mean()), holds="yes" if (above <= 0.1).any() else "no",
-            note=f"The figure is a drawing of what kinds of topics there may be; here are those of the runs. On "
-            f"{100 * (above <= 0.1).mean():.0f} % of them the mean is at most 0.1 above chance.",
+            note=f"On {100 * (above <= 0.1).mean():.0f} % of the topics the mean is at most 0.1 above chance.",
+            about="The figure is a drawing of what kinds of topics there may be; here are those of the runs.",
             picture=picture,
         )  # fmt: skip
         picture = None
@@ -64,7 +64,7 @@ def _histograms(studies: list[Study], out: Path) -> Iterator[Finding]:
             f"expected {study.base}: mean; deviation; above 0.5, % of topics",
             ours=f"{study.expected.mean():.3f}; {study.expected.std():.3f}; {high:.0f}",
             holds="yes" if high >= 10 else "in part" if study.expected.mean() > 0.1 else "no",
-            note="The claim is that the expected values differ from topic to topic, many of them from 0.5 to 0.6. "
+            about="The claim is that the expected values differ from topic to topic, many of them from 0.5 to 0.6. "
             "Printed is the histogram of MSLR-WEB30K, whose documents are all candidates for the query; here they are "
             "those that were judged.",
             picture=picture,

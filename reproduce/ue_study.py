@@ -101,7 +101,7 @@ def pool_of(campaign: Campaign) -> Pool:
     pool = Pool.of(campaign)
     if len(pool.names) < 2 or pool.docs.n_queries < _LEAST:
         raise SystemExit(
-            f"{campaign.folder} holds {len(pool.names)} runs and {pool.docs.n_queries} topics; the experiments of UE "
+            f"{campaign.folder}: runs: {len(pool.names)}, topics: {pool.docs.n_queries}; the experiments of UE "
             f"need two runs and {_LEAST} topics"
         )
     return pool

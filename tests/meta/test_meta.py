@@ -435,6 +435,13 @@ def test_bad_input() -> None:
             function(table[table["name"] == "run0"])
         with pytest.raises(TypeError, match=r"table is a dict; give the DataFrame"):
             function({})
+    # A run without a name would be a run called nan.
+    for column in ("name", "query_id", "measure"):
+        for function in both:
+            with pytest.raises(ValueError, match=rf"row 5 of the table has no {column}; drop it"):
+                function(table.assign(**{column: table[column].where(table.index != 5)}))
+    with pytest.raises(TypeError, match=r"statistics\['mine'\] returned an int; it must return a DataFrame"):
+        meta.rescaling_test(table, {"mine": lambda t: 3})
     one_topic = table[table["query_id"] == "q0"]
     for function in both[2:]:
         with pytest.raises(ValueError, match=r"table has 1 topic; 2 or more"):
@@ -463,8 +470,10 @@ def test_bad_input() -> None:
         ),
         (
             partial(meta.percentage_absolute_difference, families={"F": "A"}),
-            r"give a dict from label to a list",
+            r"families\['F'\]='A' is a string; give a dict from label to a list",
         ),
+        (partial(meta.discriminative_power, level=[]), r"level is empty"),
+        (partial(meta.rescaling_test, shifts=["a"]), r"shifts=\['a'\] holds 'a'; give finite numbers"),
         (partial(meta.stability, threshold="some"), r"threshold='some' is not allowed"),
         (partial(meta.stability, trials=0), r"trials=0 is not allowed"),
         (partial(meta.stability, topics=9), r"has 4, and a sample holds at most 4"),

@@ -350,6 +350,15 @@ def test_query_sets(seed: int, cutoffs: list[int] | None) -> None:
     assert low.max() <= rest.min() + 1e-9 and rest.max() <= high.min() + 1e-9
 
 
+def test_one_run_alone_makes_no_topic_informative() -> None:
+    """A test over runs needs two; two that are alike leave no doubt."""
+    qrels = {"q1": {"A": 1, "B": 0, "C": 0}, "q2": {"A": 1, "B": 0}}
+    run = {"q1": {"A": 1.0}, "q2": {"B": 1.0}}
+    one, two = (meta.query_sets(RunContext(dict.fromkeys(names, run)), qrels) for names in ("a", "ab"))
+    assert one["informative"].tolist() == [False, False]
+    assert two["informative"].tolist() == [True, False]
+
+
 # --- what goes in
 
 
@@ -370,6 +379,8 @@ def test_query_sets(seed: int, cutoffs: list[int] | None) -> None:
         (lambda c, q: meta.degrade(c, q, ["P@3"], "pool", [0.5]), r"levels=0.5 is not allowed"),
         (lambda c, q: meta.degrade(c, q, ["P@3"], "groups", ["x"]), r"levels holds 'x', which is no group"),
         (lambda c, q: meta.degrade(c, q, ["P@3"], groups={"x": "y"}, what="groups"), r"groups names \['x'\]"),
+        (lambda c, q: meta.degrade(c, q, ["P@3"], levels=[]), r"levels is empty"),
+        (lambda c, q: meta.system_subsets(c, q, ["P@3"], []), r"sizes is empty"),
         (lambda c, q: meta.degrade(c, q, ["P@3"], of="none"), r"of='none' is not allowed"),
         (lambda c, q: meta.degrade(RunContext({"r0": c.runs["r0"]}), q, ["P@3"]), r"holds 1 run; give two"),
         (lambda c, q: meta.ties_by_level(c, q, "MED@10"), r"does not compare recall levels"),

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from reproduce.__main__ import main
 from reproduce.data import Campaign
+from reproduce.finding import Finding
 from reproduce.nrg_campaign import Figures
 
-from reproduce import nrg_claims
+from reproduce import nrg_claims, page
 from small_campaign import reproduce, write_campaign
 
 
@@ -88,3 +89,42 @@ def test_refuses_bad_paths(
     )
     (folder / "qrels.txt").unlink()
     assert f"{folder} holds no file qrels*" in said("nrg", "--dl19", folder)
+
+
+def test_a_campaign_is_not_taken_twice(tmp_path: Path) -> None:
+    """The tables know campaigns by name: two of one name would be one."""
+    first, second = (write_campaign(tmp_path / parent / "runs-of-2020", seed=1) for parent in ("a", "b"))
+    done = reproduce("nrg", "--robust", first, "--dl19", second)
+    assert done.returncode == 1 and "are both runs-of-2020: give one of them" in done.stderr
+
+
+def test_what_is_said_of_a_table_is_said_once() -> None:
+    both = [
+        Finding(f"Table 1, {name}", "power", note=note, about="The claim is more.")
+        for name, note in (("a", "Two pairs."), ("b", "Three pairs."), ("c", ""))
+    ]
+    other = Finding("Table 2, a", "ties", about="The claim is more.")
+    assert page.notes([*both, other]) == [
+        ("Table 1", "The claim is more."),
+        ("Table 1, a, power", "Two pairs."),
+        ("Table 1, b, power", "Three pairs."),
+        ("Table 2", "The claim is more."),
+    ]
+
+
+def test_known_campaigns_have_one_name_in_all_sections(robust03_campaign: Campaign) -> None:
+    assert (robust03_campaign.name, robust03_campaign.file_name) == ("robust (2003)", "robust-2003")
+    assert {f.where.split(", ", 1)[1] for f in nrg_claims.findings(Figures(robust03_campaign))} == {
+        "robust (2003)"
+    }
+
+
+def test_what_has_no_value_is_empty_in_the_tables() -> None:
+    assert [page.shown(v) for v in (None, float("nan"), 0.0, 12.345678, 3, "a")] == [
+        "",
+        "",
+        "0",
+        "12.35",
+        "3",
+        "a",
+    ]

@@ -80,7 +80,7 @@ def test_command_on_a_small_campaign(tmp_path: Path) -> None:
 
 
 def test_too_few_topics_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="holds 4 runs, and 1 topics .* need two of each"):
+    with pytest.raises(SystemExit, match="runs: 4, topics with .* more: 1; .* need two of each"):
         _ = Study(Campaign(write_campaign(tmp_path / "c", topics=1))).found
 
 

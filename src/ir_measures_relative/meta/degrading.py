@@ -131,6 +131,8 @@ def degrade(
     if len(context.names) < 2:
         count = len(context.names)
         raise ValueError(f"the context holds {count} run{'s' * (count != 1)}; give two or more to rank")
+    if levels is not None and not len(levels):
+        raise ValueError("levels is empty; give some, or leave it out")
     judged = context.judged(qrels)
     check_campaign(judged)
     if what == "pool":

@@ -70,14 +70,14 @@ def _families(scores: list[Scores], families: Mapping[str, Sequence[str]] | None
     """The means of the measures of each family, as a measure of its own."""
     if families is None:
         return scores
-    if not isinstance(families, Mapping) or any(isinstance(m, str) for m in families.values()):
-        raise ValueError(
-            f"families is {kind_of(families)}; give a dict from label to a list of measures, such as "
-            "{'nDCG': ['nDCG@5', 'nDCG@10']}"
-        )
+    such = "give a dict from label to a list of measures, such as {'nDCG': ['nDCG@5', 'nDCG@10']}"
+    if not isinstance(families, Mapping):
+        raise ValueError(f"families is {kind_of(families)}; {such}")
     known = {s.measure: s for s in scores}
     result = []
     for label, members in families.items():
+        if isinstance(members, str):
+            raise ValueError(f"families[{label!r}]={members!r} is a string; {such}")
         wanted = [str(m) for m in members]
         lacking = [m for m in wanted if m not in known]
         if lacking or not wanted:

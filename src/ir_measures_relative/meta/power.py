@@ -87,6 +87,8 @@ def discriminative_power(
     """
     several = not isinstance(level, (int, float, np.number, str)) and isinstance(level, Iterable)
     levels: list[float] = list(level) if several else [level]  # type: ignore[arg-type, list-item]
+    if not levels:
+        raise ValueError("level is empty; give some, such as [0.01, 0.05]")
     for one in levels:
         check_share("level", one)
     check_count("swaps", swaps, 0)

@@ -41,7 +41,8 @@ def query_sets(
     - *Uninformative* are the ``share`` of the topics with the lowest ``actual - expected``, *ideal* the same share with
       the highest (UE §6.3.2, where they are 1,000 of 10,000); of equals those first in the qrels.
     - *Informative* are those on which the runs do better than random "significantly" (§4): by a one-sided t-test over
-      runs, at ``level``. It takes the runs for a sample of reasonable ones, which runs of one family are not.
+      runs, at ``level``. It takes the runs for a sample of reasonable ones, which runs of one family are not; by one
+      run alone no topic is informative.
     - *Broad* is a topic at least half of whose judged documents have a grade of 2 or more, *focused* every other one
       (§6.3.2, after Mothe, Laporte and Chifu).
 
@@ -128,13 +129,16 @@ def query_sets(
 
 
 def _above(differences: FloatArray, level: float) -> BoolArray:
-    """Whether the mean over runs is above 0, by a one-sided t-test; where all runs are alike, whether it is at all."""
+    """Whether the mean over runs is above 0, by a one-sided t-test; where all runs are alike, whether it is at all.
+
+    A single run is no sample, and tells nothing.
+    """
     from scipy.special import stdtr
 
     n, mean = len(differences), differences.mean(axis=0)
     above: BoolArray = mean > 1e-9
     if n < 2:
-        return above
+        return np.zeros_like(above)
     error = np.sqrt(differences.var(axis=0, ddof=1) / n)
     alike = error <= 1e-9
     with np.errstate(divide="ignore", invalid="ignore"):

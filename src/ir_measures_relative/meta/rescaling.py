@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..io.frames import is_frame
+from ..messages import kind_of
 from .conflicts import conflicts
 from .correlations import correlation
 from .differences import percentage_absolute_difference
@@ -74,16 +77,21 @@ def rescaling_test(
     """
     read_table(table)
     for name, numbers, least in (("factors", factors, 0.0), ("shifts", shifts, -np.inf)):
-        wrong = [x for x in numbers if not least < x < np.inf]
+        wrong = [x for x in numbers if not (isinstance(x, Real) and least < x < np.inf)]
         if wrong:
             raise ValueError(
-                f"{name}={list(numbers)} holds {wrong[0]}; give finite numbers, and factors above 0"
+                f"{name}={list(numbers)} holds {wrong[0]!r}; give finite numbers, and factors above 0"
             )
-    changed = [(f"× {x:g}", table.assign(value=table["value"] * x)) for x in factors]
-    changed += [(f"+ {x:g}", table.assign(value=table["value"] + x)) for x in shifts]
+    values = table["value"].astype(float)
+    changed = [(f"× {x:g}", table.assign(value=values * x)) for x in factors]
+    changed += [(f"+ {x:g}", table.assign(value=values + x)) for x in shifts]
     rows: list[dict[str, Any]] = []
     for name, statistic in (STATISTICS if statistics is None else statistics).items():
         before = statistic(table)
+        if not is_frame(before) or "measure" not in before.columns:
+            raise TypeError(
+                f"statistics[{name!r}] returned {kind_of(before)}; it must return a DataFrame with a column measure"
+            )
         for change, other in changed:
             rows += [
                 {"measure": measure, "statistic": name, "column": column, "change": change} | moved

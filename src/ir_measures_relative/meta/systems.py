@@ -101,6 +101,8 @@ def system_subsets(
         )
     if sizes is None:
         sizes = [2**i for i in range(1, (len(names) - 1).bit_length()) if 2**i < len(names)] or [2]
+    if not len(sizes):
+        raise ValueError("sizes is empty; give some, or leave it out")
     for size in sizes:
         check_count("sizes", size, 2)
         if size > len(names):

@@ -50,7 +50,7 @@ class Scores(NamedTuple):
         if self.values is None:
             raise ValueError(
                 f"{self.measure} has values of pairs (there is a column 'other'), and this needs one a run: give a "
-                "table without that column; discriminative_power, asl_curve and ties take pairs"
+                "table without that column; discriminative_power, asl_curve, conflicts and ties take pairs"
             )
         return self.values
 
@@ -77,8 +77,12 @@ def read_table(table: Any, *, least_topics: int = 1) -> list[Scores]:
             f"table has no column {', '.join('query_id (or qid)' if c == 'qid' else c for c in missing)}; its columns "
             f"are {[str(c) for c in table.columns]}; give the one of evaluate(…, perquery=True)"
         )
-    measures = table["measure"].astype(str)
     paired = "other" in table.columns
+    for column in ("name", query, "measure", *(["other"] if paired else [])):
+        nameless = np.flatnonzero(table[column].isna())
+        if len(nameless):
+            raise ValueError(f"row {nameless[0]} of the table has no {column}; drop it, or say which it is")
+    measures = table["measure"].astype(str)
     names = pd.unique(pd.concat([table["name"], table["other"]]) if paired else table["name"]).tolist()
     if len(names) < 2:
         raise ValueError(f"table has {len(names)} run{'s' * (len(names) != 1)}; give two or more to compare")
