@@ -147,7 +147,7 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
     """All that a context is asked for, in three orders, beside a context that was asked for nothing else."""
     queries, docs = ("p", "q"), [f"d{i}" for i in range(14)]
     dice = random.Random(3)
-    runs = {n: {q: {d: dice.random() for d in docs[: dice.choice([5, 14])]} for q in queries} for n in "ABC"}
+    runs = {n: {q: {d: dice.random() for d in docs[: dice.choice([5, 14])]} for q in queries} for n in "ABCD"}
     labels = {q: {d: dice.choice([-1, 0, 0, 1, 2]) for d in docs} for q in queries}
     absolute = [
         P @ 1,
@@ -179,6 +179,12 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
                 ask["held", name, whose, depth, alone] = lambda o=one, g=given: [
                     n.tolist() for n in map(np.asarray, o.retrieving_systems(*g))
                 ]
+                for prior, held in itertools.product((None, "A,B", "B,D"), (0.5, 0.25)):
+                    ask["product", name, whose, depth, alone, prior, held] = (
+                        lambda o=one, g=given, p=prior, h=held: o.prior_product(
+                            Halved(h), g[0], prior=p, cutoff=g[1], judged_only=g[2]
+                        ).tolist()
+                    )
         return ask
 
     expected = {question: questions(RunContext(runs))[question]() for question in questions(RunContext(runs))}
