@@ -77,6 +77,20 @@ def test_an_unnamed_copy_of_a_member_draws_a_warning_that_says_how_to_name_it() 
         unique(context, frame(B, "B"))
 
 
+def test_who_ranks_alike_is_told_by_every_document() -> None:
+    """However far two runs agree, and whichever was looked at before."""
+
+    def ranking(*last: str) -> dict[str, dict[str, float]]:
+        return {"q": {d: -float(i) for i, d in enumerate([*"ABCDEFGHIJKL", *last])}}
+
+    context = RunContext({"A": ranking("x"), "B": ranking("y"), "C": ranking("y", "z")})
+    for last, told in [("y", "'B'"), ("yz", "'C'"), ("x", "'A'"), ("yzx", ""), ("", "")]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            unique(context, ranking(*last))
+        assert [told in str(w.message) for w in caught] == [True] * bool(told), last
+
+
 def test_another_run_under_a_members_name_draws_a_warning() -> None:
     with pytest.warns(UserWarning, match="named 'A', but ranks differently"):
         unique(RunContext(RUNS), frame(C, "A"))

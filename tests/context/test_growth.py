@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from ir_measures import AP, RR, P, nDCG
 
 from ir_measures_relative import RunContext
 from ir_measures_relative.arrays import FloatArray, IntArray
@@ -137,3 +141,55 @@ def test_a_policy_may_name_a_run_twice_and_itself() -> None:
     twice = RunContext(runs, priors=["r2", "r0", "r2"]).evaluate({"q": {"a": 1}}, ["NRG@3"])
     once = RunContext(runs, priors=["r0", "r2"]).evaluate({"q": {"a": 1}}, ["NRG@3"])
     pd.testing.assert_frame_equal(twice, once)
+
+
+def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
+    """All that a context is asked for, in three orders, beside a context that was asked for nothing else."""
+    queries, docs = ("p", "q"), [f"d{i}" for i in range(14)]
+    dice = random.Random(3)
+    runs = {n: {q: {d: dice.random() for d in docs[: dice.choice([5, 14])]} for q in queries} for n in "ABCD"}
+    labels = {q: {d: dice.choice([-1, 0, 0, 1, 2]) for d in docs} for q in queries}
+    absolute = [
+        P @ 1,
+        P @ 3,
+        P(rel=2) @ 3,
+        nDCG @ 3,
+        nDCG(judged_only=True) @ 3,
+        P(judged_only=True) @ 3,
+        AP,
+        RR,
+    ]
+    depths: list[int | None] = [1, 3, None]
+
+    def questions(context: RunContext) -> dict[Any, Callable[[], Any]]:
+        judged = context.judged(labels)
+        ask: dict[Any, Callable[[], Any]] = {}
+        for depth, name in itertools.product(depths, "ABC"):
+            ask["top", depth, name] = lambda d=depth, n=name: judged.top(context.runs[n], d).position.tolist()
+            ask["head", depth, name] = lambda d=depth, n=name: judged.head_of(n, d)
+        for measure in absolute:
+            ask[measure] = lambda m=measure: judged.absolute_of_runs(m).tolist()
+        ask["at once"] = lambda: judged.absolute(absolute[:4], context.runs["B"]).tolist()
+        for name in "AB":
+            one = Comparison(judged, context.runs[name], name)
+            for whose, depth, alone in itertools.product(("judgments", "relevant"), depths, (True, False)):
+                rows = judged.judgments.relevant if whose == "relevant" else judged.judgments
+                given = rows, depth, alone
+                ask["positions", name, whose, depth, alone] = lambda o=one, g=given: o.positions(*g).tolist()
+                ask["held", name, whose, depth, alone] = lambda o=one, g=given: [
+                    n.tolist() for n in map(np.asarray, o.retrieving_systems(*g))
+                ]
+                for prior, held in itertools.product((None, "A,B", "B,D"), (0.5, 0.25)):
+                    ask["product", name, whose, depth, alone, prior, held] = (
+                        lambda o=one, g=given, p=prior, h=held: o.prior_product(
+                            Halved(h), g[0], prior=p, cutoff=g[1], judged_only=g[2]
+                        ).tolist()
+                    )
+        return ask
+
+    expected = {question: questions(RunContext(runs))[question]() for question in questions(RunContext(runs))}
+    assert len({str(value) for value in expected.values()}) > len(expected) / 2  # else it would say little
+    for seed in range(3):
+        asked = questions(RunContext(runs))
+        for question in random.Random(seed).sample(list(asked), len(asked)):
+            assert asked[question]() == expected[question], question

@@ -339,3 +339,28 @@ def test_in_an_experiment_with_the_sign_test() -> None:
     assert table.loc["new", "sgnLP p-value"] == sign_test([1] * 6 + [-1, 0], [0] * 8).pvalue == 0.125
     assert table.loc["new", "rrLP"] == pytest.approx((6 * (1 / 2 - 1 / 3) - 1 / 2) / 8)
     assert table.loc["new", ["RR +", "RR -", "RR p-value"]].tolist() == [0, 1, 1]
+
+
+def test_what_is_kept_of_the_runs_goes_by_every_parameter() -> None:
+    """One context asked for all variants, in any order, says of each what a context says that was asked for nothing else."""
+    runs = {
+        n: {"q": {d: -float(i) for i, d in enumerate(docs)}}
+        for n, docs in (("A", "xabcd"), ("B", "bxadc"), ("C", "dcyba"))
+    }
+    labels = {"q": {"a": 1, "b": 2, "c": 1, "d": 2, "y": 0}}
+    measures = [
+        rrLP,
+        rrLP @ 1,
+        rrLP @ 2,
+        rrLP @ 4,
+        rrLP(rel=2),
+        rrLP(rel=2) @ 2,
+        rrLP(judged_only=True),
+        rrLP(judged_only=True) @ 2,
+    ]
+    alone = {m: RunContext(runs, reference="B").evaluate(labels, [m])[str(m)].tolist() for m in measures}
+    assert len({str(values) for values in alone.values()}) > 4
+    for seed in range(4):
+        order = random.Random(seed).sample(measures, len(measures))
+        together = RunContext(runs, reference="B").evaluate(labels, order)
+        assert {m: together[str(m)].tolist() for m in measures} == alone

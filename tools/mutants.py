@@ -1,0 +1,449 @@
+"""Mutation testing: does a test notice when a line of the package is wrong?
+
+``python -m tools.mutants --n 300 --seed 1 --out mutants.jsonl`` changes one operator, constant, condition, keyword or
+element of a cache key at a time, draws 300 of these changes at random over the modules that every number goes through,
+and runs each against the tests that execute the changed line, the quickest first, until one fails. ``--again`` runs the
+survivors of such a file once more, with all that execute the line and as many examples as the tests ask for. What is
+not killed is to be killed by a new test, or explained in ``tests/mutants.md``. Takes an hour; needs the extra
+``release``.
+
+Libraries are imported once; each mutant is compiled in a forked process, so that no file is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import functools
+import gc
+import importlib.machinery
+import importlib.util
+import json
+import os
+import random
+import signal
+import sys
+import time
+import zlib
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "ir_measures_relative"
+MODULES = ("rankings.py", "judgments.py", "comparison.py", "priors.py", "arrays.py", "measures")
+FOLDERS = (
+    "analysis",
+    "campaigns",
+    "context",
+    "hosts",
+    "io",
+    "measures",
+    "meta",
+)  # of tests, without the slow
+LIMIT = 6  # seconds of processor time for that; a mutant that takes longer does not end, or is noticed by its user
+ENOUGH = 8  # seconds of tests a mutant has to survive at first
+EXAMPLES = 12  # that hypothesis draws at most, at first
+
+_OPERATORS: dict[type, type] = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Div,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+}
+_NAMES = {
+    "min": "max",
+    "any": "all",
+    "minimum": "maximum",
+    "argmin": "argmax",
+    "zeros": "ones",
+    "sum": "prod",
+}
+_NAMES |= {other: name for name, other in _NAMES.items()}
+
+
+class Mutant(NamedTuple):
+    """One change to one module."""
+
+    module: str  # its path below the package
+    number: int  # of the changes to this module, in the order of its syntax tree
+    line: int
+    change: str
+
+
+def variants(node: ast.AST) -> Iterator[ast.AST]:
+    """What may stand in place of one node."""
+    match node:
+        case ast.Compare(left, [op], [right]) if type(op) in _OPERATORS:
+            yield ast.Compare(left, [_OPERATORS[type(op)]()], [right])
+        case ast.BinOp(left, op, right) if type(op) in _OPERATORS:
+            yield ast.BinOp(left, _OPERATORS[type(op)](), right)
+        case ast.AugAssign(target, op, value) if type(op) in _OPERATORS:
+            yield ast.AugAssign(target, _OPERATORS[type(op)](), value)
+        case ast.BoolOp(op, values):
+            yield ast.BoolOp(_OPERATORS[type(op)](), values)
+        case ast.UnaryOp(ast.Not() | ast.USub() | ast.Invert(), operand):
+            yield operand
+        case ast.Constant(bool() as value):
+            yield ast.Constant(not value)
+        case ast.Constant(int() | float() as value):
+            yield ast.Constant(value + 1)
+        case ast.If(_, body, orelse):
+            yield ast.If(ast.Constant(True), body, orelse)
+            yield ast.If(ast.Constant(False), body, orelse)
+        case ast.IfExp(_, body, orelse):
+            yield body
+            yield orelse
+        case ast.Break():
+            yield ast.Continue()
+        case ast.Continue():
+            yield ast.Break()
+        case ast.Slice(lower, upper, step):
+            if lower:
+                yield ast.Slice(None, upper, step)
+            if upper:
+                yield ast.Slice(lower, None, step)
+        case ast.Expr(ast.Call()):
+            yield ast.Pass()
+        case ast.Assign([ast.Name()] as targets, ast.Tuple(elts)) if len(elts) > 1:
+            for shorter in _without_one(elts):
+                yield ast.Assign(targets, ast.Tuple(shorter, ast.Load()))
+        case ast.Call(function, arguments, keywords):
+            for i, argument in enumerate(arguments):
+                if isinstance(argument, ast.Tuple):  # such as a cache key
+                    for shorter in _without_one(argument.elts):
+                        key = ast.Tuple(shorter, ast.Load())
+                        yield ast.Call(function, [*arguments[:i], key, *arguments[i + 1 :]], keywords)
+            for fewer in _without_one(keywords):
+                yield ast.Call(function, arguments, fewer)
+        case ast.Name(name, context) if name in _NAMES:
+            yield ast.Name(_NAMES[name], context)
+        case ast.Attribute(value, name, context) if name in _NAMES:
+            yield ast.Attribute(value, _NAMES[name], context)
+
+
+def _without_one(items: list[Any]) -> Iterator[list[Any]]:
+    return ([*items[:i], *items[i + 1 :]] for i in range(len(items)))
+
+
+def _inside(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and what is in it, without annotations, decorators, messages, and what is for types alone."""
+    if isinstance(node, ast.JoinedStr | ast.Import | ast.ImportFrom):
+        return
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        return
+    yield node
+    for field, value in ast.iter_fields(node):
+        if field not in ("annotation", "returns", "decorator_list"):
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield from _inside(child)
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> Any:
+        return ast.copy_location(self.new, node) if node is self.old else self.generic_visit(node)
+
+
+def _changes(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+    return ((node, variant) for node in _inside(tree) for variant in variants(node))
+
+
+def mutants_of(module: str) -> list[Mutant]:
+    """All changes to a module."""
+    tree = ast.parse((PACKAGE / module).read_text())
+    return [
+        Mutant(module, i, old.lineno, f"{_first_line(old)}  →  {_first_line(new)}")  # type: ignore[attr-defined]
+        for i, (old, new) in enumerate(_changes(tree))
+    ]
+
+
+def _first_line(node: ast.AST) -> str:
+    return ast.unparse(ast.fix_missing_locations(node)).split("\n")[0]
+
+
+def compiled(mutant: Mutant) -> Any:
+    """The code of the module with the change."""
+    path = PACKAGE / mutant.module
+    tree = ast.parse(path.read_text())
+    old, new = list(_changes(tree))[mutant.number]
+    return compile(ast.fix_missing_locations(_Replace(old, new).visit(tree)), str(path), "exec")
+
+
+class _Finder(importlib.machinery.SourceFileLoader):
+    """Finds and loads the mutant in place of its module."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        name = "ir_measures_relative." + mutant.module.removesuffix(".py").replace("/", ".")
+        super().__init__(name.removesuffix(".__init__"), str(PACKAGE / mutant.module))
+        self.code = compiled(mutant)
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
+        if name == self.name:
+            return importlib.util.spec_from_file_location(name, self.path, loader=self)
+        return None
+
+    def get_code(self, name: str) -> Any:
+        return self.code
+
+
+class _Chosen:
+    """A plug-in of pytest that keeps these tests, in this order, and says which fails first."""
+
+    def __init__(self, tests: list[str], say: Callable[[str], None]) -> None:
+        self.place = {test: i for i, test in enumerate(tests)}
+        self.say = say
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        items[:] = sorted((i for i in items if i.nodeid in self.place), key=lambda i: self.place[i.nodeid])
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            self.say(report.nodeid)
+
+
+class _Watching:
+    """A plug-in of pytest that notes how long each test takes, and which it is, for coverage."""
+
+    def __init__(self, coverage: Any) -> None:
+        self.coverage, self.seconds = coverage, defaultdict(float)
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.coverage.switch_context(nodeid)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.seconds[report.nodeid] += report.duration
+
+
+def in_child(work: Callable[[Callable[[Any], None]], Any], limit: float | None = None) -> Any:
+    """What the function says first, or else returns, in a forked process; "timeout" beyond the limit."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        os.close(read)
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 1)
+        os.dup2(silence, 2)
+        if limit:  # of processor time, so that a busy machine kills nobody, and of patience
+            signal.setitimer(signal.ITIMER_PROF, limit)
+            signal.alarm(int(10 * limit))
+
+        def say(what: Any) -> None:
+            with os.fdopen(write, "w") as pipe:
+                json.dump(what, pipe)
+            os._exit(0)
+
+        say(work(say))
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return json.loads(said) if said else "timeout"
+
+
+#: What makes a start of pytest quick.
+_OPTIONS = [
+    "-q",
+    "-x",
+    "-m",
+    "not slow",
+    "-o",
+    "addopts=--import-mode=importlib",
+    "--assert=plain",
+    "--tb=no",
+]
+_OPTIONS += ["-p", "_hypothesis_pytestplugin"]
+for _name in ("cacheprovider", "doctest", "unraisableexception", "threadexception", "faulthandler"):
+    _OPTIONS += ["-p", f"no:{_name}"]
+
+
+def pytest_in(files: list[str], plugin: Any) -> int:
+    import pytest
+
+    return int(pytest.main([*_OPTIONS, *files], plugins=[plugin]))
+
+
+def few_examples() -> None:
+    """hypothesis draws few examples, always the same."""
+    from hypothesis import settings
+
+    make = settings.__init__
+
+    @functools.wraps(make)
+    def made(self: Any, *args: Any, **named: Any) -> None:
+        if named.get("max_examples", EXAMPLES) is not None:
+            named["max_examples"] = min(named.get("max_examples", EXAMPLES), EXAMPLES)
+        make(self, *args, **named)
+
+    settings.__init__ = made  # type: ignore[method-assign]
+
+
+def who_runs_what(say: object) -> dict[str, Any]:
+    """The tests, the seconds of each, and for each line the tests that execute it."""
+    import coverage
+
+    few_examples()
+    watched = coverage.Coverage(data_file=os.environ.get("MUT_COV"), branch=True, source=["src"])
+    watching = _Watching(watched)
+    watched.start()
+    code = pytest_in([f"tests/{folder}" for folder in FOLDERS], watching)
+    watched.stop()
+    if os.environ.get("MUT_COV"):
+        watched.save()
+    if code:
+        return {"failed": code}
+    data, tests = watched.get_data(), list(watching.seconds)
+    number = {test: i for i, test in enumerate(tests)}
+    lines = {
+        str(Path(path).relative_to(PACKAGE)): {
+            line: [number[c] for c in contexts if c in number]
+            for line, contexts in data.contexts_by_lineno(path).items()
+        }
+        for path in data.measured_files()
+        if Path(path).is_relative_to(PACKAGE)
+    }
+    return {"tests": tests, "seconds": list(watching.seconds.values()), "lines": lines}
+
+
+def tests_for(mutant: Mutant, known: dict[str, Any]) -> list[int]:
+    """The tests that execute the line, else, where it is run on import, any of the module; the quickest first."""
+    lines = known["lines"].get(mutant.module, {})
+    tests = lines.get(str(mutant.line)) or {t for of_line in lines.values() for t in of_line}
+    return sorted(tests, key=lambda t: known["seconds"][t])
+
+
+def fate(mutant: Mutant, known: dict[str, Any], thorough: bool) -> tuple[str, int]:
+    """The test that kills a mutant, "timeout", or "" where it survives; and how many tests there were."""
+    tests = tests_for(mutant, known)
+    if not thorough:
+        spent = 0.0
+        for i, test in enumerate(tests):
+            spent += known["seconds"][test]
+            if spent > ENOUGH:
+                tests = tests[:i]
+                break
+    by_file: dict[str, list[str]] = defaultdict(list)
+    for test in tests:
+        by_file[known["tests"][test].split("::")[0]].append(known["tests"][test])
+    files = sorted(by_file, key=lambda file: -len(by_file[file]))
+    for group in [files[:1], files[1:]] if not thorough else [files]:
+        chosen = [test for file in group for test in by_file[file]]
+        if not chosen:
+            continue
+
+        def trial(say: Callable[[str], None], group: list[str] = group, chosen: list[str] = chosen) -> str:
+            if not thorough:
+                few_examples()
+            sys.meta_path.insert(0, _Finder(mutant))
+            return "" if pytest_in(group, _Chosen(chosen, say)) in (0, 5) else "on import"
+
+        said = in_child(trial, LIMIT * (10 if thorough else 1))
+        if said:
+            return said, len(tests)
+    return "", len(tests)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("modules", nargs="*", default=MODULES, help="paths below the package")
+    parser.add_argument("--n", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--out", type=Path, default=Path("mutants.jsonl"), help="one line a mutant; goes on with it"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="the survivors in the file once more, thoroughly"
+    )
+    given = parser.parse_args()
+    os.chdir(ROOT)
+    os.environ |= {
+        "CI": "1",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }  # hypothesis draws the same examples each time
+    sys.dont_write_bytecode = False
+    _import_libraries()
+    paths = [
+        p
+        for m in given.modules
+        for p in ([PACKAGE / m] if m.endswith(".py") else sorted((PACKAGE / m).rglob("*.py")))
+    ]
+    every = [mutant for path in paths for mutant in mutants_of(str(path.relative_to(PACKAGE)))]
+    chosen = random.Random(given.seed).sample(every, min(given.n, len(every)))
+    done = [json.loads(line) for line in given.out.read_text().splitlines()] if given.out.exists() else []
+    survivors = [Mutant(*d["mutant"]) for d in done if not d["killed"]]
+    todo = survivors if given.again else [m for m in chosen if list(m) not in [d["mutant"] for d in done]]
+    known = _known()
+    print(f"{len(every)} mutants, {len(chosen)} drawn, {len(todo)} to run", flush=True)
+    out = given.out.with_suffix(".again.jsonl") if given.again else given.out
+    for mutant in todo:
+        start = time.time()
+        killed, n = fate(mutant, known, given.again)
+        with out.open("a") as file:
+            file.write(
+                json.dumps(
+                    {"mutant": mutant, "killed": killed, "tests": n, "s": round(time.time() - start, 1)}
+                )
+                + "\n"
+            )
+        print(
+            f"{'killed  ' if killed else 'SURVIVED'} {mutant.module}:{mutant.line}  {mutant.change}",
+            flush=True,
+        )
+
+
+def _known() -> dict[str, Any]:
+    """What the tests execute, as it was found last, for the package and the tests as they are."""
+    files = sorted([*PACKAGE.rglob("*.py"), *(ROOT / "tests").rglob("*.py")])
+    sign = zlib.crc32(b"".join(path.read_bytes() for path in files))
+    kept = Path(os.environ.get("MUT_KNOWN", ROOT / "build" / f"tests-by-line-{sign:08x}.json"))
+    if not kept.exists():
+        known = in_child(who_runs_what)
+        if "failed" in known:
+            raise SystemExit(f"the tests do not pass as it is (pytest says {known['failed']})")
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(json.dumps(known))
+    found: dict[str, Any] = json.loads(kept.read_text())
+    return found
+
+
+def _import_libraries() -> None:
+    """All that takes long to import and is not to be mutated."""
+    for name in (
+        "pytest",
+        "hypothesis.strategies",
+        "pandas",
+        "scipy.stats",
+        "scipy.optimize",
+        "ir_measures",
+        "coverage",
+        "_hypothesis_pytestplugin",
+    ):
+        importlib.import_module(name)
+    gc.freeze()  # the processes need not look for garbage in them
+
+
+if __name__ == "__main__":
+    main()
