@@ -25,7 +25,7 @@ _PIECE = 1 << 16  # bytes that are unpacked at a time: the memory of what become
 _ZEROS = re.compile(rb"\0*")
 
 
-class _TooLarge(Exception):
+class _TooLargeError(Exception):
     """It unpacks to more than the limit."""
 
 
@@ -55,7 +55,7 @@ def unpacked(data: bytes, source: str) -> bytes:
     try:
         whole = _members(data, kind, limit)
         return _as_the_standard_library(data, kind, limit) if whole is None else whole
-    except _TooLarge:
+    except _TooLargeError:
         raise ValueError(too_large(source, f"the {kind.suffix} file", len(data), limit)) from None
     except kind.damage as error:
         raise ValueError(
@@ -114,7 +114,7 @@ def _members(data: bytes, kind: _Kind, limit: int) -> bytes | None:
     """The members of a packed file, one after the other; None where there is anything wrong with one.
 
     Raises:
-        _TooLarge: together they have more than ``limit`` bytes; no more than these are ever in memory.
+        _TooLargeError: together they have more than ``limit`` bytes; no more than these are ever in memory.
     """
     view, at, pieces, size = memoryview(data), 0, [], 0
     decompressor = kind.decompressor()
@@ -128,7 +128,7 @@ def _members(data: bytes, kind: _Kind, limit: int) -> bytes | None:
         pieces.append(piece)
         size += len(piece)
         if size > limit:
-            raise _TooLarge
+            raise _TooLargeError
         at = min(at + _PIECE, len(data))
         if decompressor.eof:
             padding = kind.padding.match(data, at - len(decompressor.unused_data))
@@ -144,7 +144,7 @@ def _as_the_standard_library(data: bytes, kind: _Kind, limit: int) -> bytes:
     """What the standard library makes of a file: for one that is damaged, or has more behind its end.
 
     Raises:
-        _TooLarge: as above.
+        _TooLargeError: as above.
         Exception: one of ``kind.damage``, in its words.
     """
     pieces, size = [], 0
@@ -153,5 +153,5 @@ def _as_the_standard_library(data: bytes, kind: _Kind, limit: int) -> bytes:
             pieces.append(piece)
             size += len(piece)
             if size > limit:
-                raise _TooLarge
+                raise _TooLargeError
     return b"".join(pieces)
