@@ -50,6 +50,7 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
     Raises:
         FileNotFoundError: no such file.
         IsADirectoryError: a folder.
+        OSError: it cannot be read.
         ValueError: a damaged file, one packed otherwise or that unpacks to more than any run, a picture; says what
             to do.
     """
@@ -58,7 +59,13 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
         raise IsADirectoryError(f"{source} is a folder; give a file")
     if not file.exists():
         raise FileNotFoundError(f"{source}: no such file; check the path")
-    data = unpacked(file.read_bytes(), source)
+    try:
+        packed = file.read_bytes()
+    except OSError as error:
+        if error.filename is None and error.strerror:  # it could be opened
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
+    data = unpacked(packed, source)
     for start, (name, remedy) in _OTHERS.items():
         if data.startswith(start):
             raise ValueError(f"{source} is {name}, which is not read here; {remedy}")
