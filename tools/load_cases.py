@@ -1,4 +1,4 @@
-"""What :mod:`tools.load` puts on the package, a case a process: each says what it did, and raises where a value is wrong."""
+"""What :mod:`tools.load` puts on the package. Each case says what it did, and raises where a value is wrong."""
 
 from __future__ import annotations
 
