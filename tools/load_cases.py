@@ -200,7 +200,7 @@ def dask_worker_killed(seconds: float) -> str:
 
 def little_memory(seconds: float) -> str:
     """The command line with little memory (`ulimit -v`)"""
-    runs, qrels = _campaign(15, 50, 1_000, 5_000, seed=6)
+    runs, qrels = _campaign(15, 40, 500, 5_000, seed=6)
     outcomes = Counter[str]()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -213,7 +213,7 @@ def little_memory(seconds: float) -> str:
         arguments = ["qrels.txt", "runs", "nDCG@10 NRG@10 UniqueRel@10 AP_Rareness@100", "-p", "-1"]
         command = [sys.executable, "-m", "ir_measures_relative", *arguments]
         right = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout
-        limits = [*range(60, 600, 20), 800, 1600]
+        limits = [80, *range(120, 320, 20), 400, 800]
         for megabytes in limits:
             done = _limited(command, megabytes * 2**20, folder)
             said = done.stderr.strip().splitlines() or ["nothing"]
