@@ -251,6 +251,12 @@ BAD = {
     "size 0": ([*ONE, "P@1", "--num_docs", "0"], "num_docs=0 is not allowed"),
     "-n without -q": ([*ONE, "P@1", "-n"], "give -q as well"),
     "bad places": ([*ONE, "P@1", "-p", "-2"], "--places -2: give 0 or more"),
+    "more places than a double has": ([*ONE, "P@1", "-p", "2000000000"], "--places 2000000000: give 0 or more, up to 1074, or"),
+    "a run without a name": (["qrels.txt", "", "P@1"], "the path of a run is an empty string; give a file"),
+    "a prior without a name": ([*ONE, "NRG@2", "--prior", ""], "the path of a run is an empty string; give a file"),
+    "a link to nowhere": (["qrels.txt", "broken", "P@1"], "broken: no such file or folder"),
+    "a link to itself": (["loop", "runs", "P@1"], "there is no qrels file 'loop'"),
+    "a bomb": (["qrels.txt", "bomb.gz", "P@1"], "unpacks to more than 268,435,456, as no run does"),
     "bad format": ([*ONE, "P@1", "-o", "xml"], "invalid choice: 'xml'"),
     "--prior for a folder": ([*FOLDER, "NRG@2", *PRIOR], "choose with --priors"),
     "--priors for a file": ([*ONE, "NRG@2", "--priors", "earlier"], "--priors goes with a folder of runs"),
@@ -268,6 +274,9 @@ BAD = {
     "plot to a folder": ([*FOLDER, "NRG@2", "P@2", "--plot", "dir.png"], "--plot dir.png: cannot be written"),
     "plot as a text": ([*FOLDER, "NRG@2", "P@2", "--plot", "o.doc"], "the ending of the name says the format"),
 }  # fmt: skip
+_MEMORY = "/proc/self/mem"  # a file that can be opened, and not read
+if os.path.exists(_MEMORY):
+    BAD["a run that cannot be read"] = (["qrels.txt", _MEMORY, "P@1"], f"{_MEMORY}: Input/output error; check")
 
 
 def test_bad_input_is_one_line_and_exit_code_2(
@@ -306,6 +315,9 @@ def prepare_bad_input(files: Path) -> None:
     (files / "empty").write_text("")
     (files / "other.txt").write_text("77 0 a 1\n")
     write_run(files / "copy.run", "copy", RUNS["A"])
+    (files / "broken").symlink_to("nowhere")
+    (files / "loop").symlink_to("loop")
+    (files / "bomb.gz").write_bytes(gzip.compress(bytes(2**23)) * 40)
     for folder in ("nothing", "mixed", "dir.png"):
         (files / folder).mkdir()
     write_run(files / "mixed" / "A.run", "A", RUNS["A"])

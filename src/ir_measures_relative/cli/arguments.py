@@ -142,14 +142,19 @@ def _providers() -> list[str]:
     return [name for name in ir_measures.providers.registry if name != "relative"]
 
 
+_MOST_PLACES = 1074  # no double has more
+
+
 def _check(args: argparse.Namespace) -> None:
     """Raises ValueError for arguments that do not go together, before anything is read."""
     if args.no_summary and not args.by_query:
         raise ValueError(
             "--no_summary (-n) leaves out the summary of --by_query (-q): give -q as well, or no -n"
         )
-    if args.places < -1:
-        raise ValueError(f"--places {args.places}: give 0 or more, or -1 for all places")
+    if not -1 <= args.places <= _MOST_PLACES:
+        raise ValueError(
+            f"--places {args.places}: give 0 or more, up to {_MOST_PLACES}, or -1 for all places"
+        )
     if args.output_format == "jsonl" and args.places != DEFAULT_PLACES:
         warnings.warn("--places is ignored with --output_format jsonl, which has all places", stacklevel=2)
     unjudged.check_flags(args)

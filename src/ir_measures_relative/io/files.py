@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import stat
@@ -12,7 +11,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-GZIP = b"\x1f\x8b"
+from .packed import GZIP, unpacked
+
 PARQUET = b"PAR1"  #: the first bytes of a Parquet file
 
 # The first bytes of what is not read here, what to call it, and what to do.
@@ -50,14 +50,22 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
     Raises:
         FileNotFoundError: no such file.
         IsADirectoryError: a folder.
-        ValueError: a damaged file, one packed otherwise, a picture; says what to do.
+        OSError: it cannot be read.
+        ValueError: a damaged file, one packed otherwise or that unpacks to more than any run, a picture; says what
+            to do.
     """
     file = Path(path)
     if file.is_dir():
         raise IsADirectoryError(f"{source} is a folder; give a file")
     if not file.exists():
         raise FileNotFoundError(f"{source}: no such file; check the path")
-    data = _unpacked(file.read_bytes(), source)
+    try:
+        packed = file.read_bytes()
+    except OSError as error:
+        if error.filename is None and error.strerror:  # it could be opened
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
+    data = unpacked(packed, source)
     for start, (name, remedy) in _OTHERS.items():
         if data.startswith(start):
             raise ValueError(f"{source} is {name}, which is not read here; {remedy}")
@@ -65,40 +73,6 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
     if picture:
         raise ValueError(f"{source} is a picture ({picture}); give a text file")
     return data.removeprefix(b"\xef\xbb\xbf")  # the mark that some editors put in front of UTF-8
-
-
-def _unpacked(data: bytes, source: str) -> bytes:
-    damage: tuple[type[Exception], ...] = (EOFError, OSError, ValueError, zlib.error)
-    unpack = None
-    if data.startswith(GZIP):
-        kind, unpack = ".gz", _gunzip
-    elif data.startswith(b"BZh"):
-        import bz2
-
-        kind, unpack = ".bz2", bz2.decompress
-    elif data.startswith(b"\xfd7zXZ\x00"):
-        import lzma
-
-        kind, unpack, damage = ".xz", lzma.decompress, (*damage, lzma.LZMAError)
-    if unpack is None:
-        return data
-    try:
-        return unpack(data)
-    except damage as error:
-        raise ValueError(
-            f"{source}: the {kind} file is truncated or damaged ({error}); fetch it again"
-        ) from None
-
-
-def _gunzip(data: bytes) -> bytes:
-    """The content of a gzip file, by isal where it is there, which takes half the time."""
-    # Where it is missing, or the file is damaged, the standard library says so in its way.
-    with suppress(Exception):
-        from isal import igzip
-
-        unpacked: bytes = igzip.decompress(data)
-        return unpacked
-    return gzip.decompress(data)
 
 
 def kind_of_picture(start: bytes) -> str | None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import ObjectArray
 from ..ids import Ids
+from .packed import max_unpacked, too_large
 
 #: ir_measures' name of a column, then PyTerrier's.
 NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "score": "score", "name": "name"}
@@ -144,21 +145,35 @@ def read_parquet(data: bytes, source: str) -> Any:
 
     Raises:
         ImportError: pyarrow is missing; says how to install it.
-        ValueError: a damaged file.
+        ValueError: a damaged file, or one that says it unpacks to more than any run.
     """
     import io
 
     import pandas as pd
 
+    limit = max_unpacked(len(data))
     try:
-        # In one thread: those of a process that ends at once may take it down with them.
-        return pd.read_parquet(io.BytesIO(data), engine="pyarrow", use_threads=False, pre_buffer=False)
+        from pyarrow.parquet import read_metadata
+
+        if _stated_size(read_metadata(io.BytesIO(data))) <= limit:
+            # In one thread: those of a process that ends at once may take it down with them.
+            return pd.read_parquet(io.BytesIO(data), engine="pyarrow", use_threads=False, pre_buffer=False)
     except ImportError:
         raise ImportError(f"{source} is a Parquet file, which needs pyarrow: pip install pyarrow") from None
     except (ValueError, OSError) as error:  # pyarrow's own errors are among them
         raise ValueError(
             f"{source}: the Parquet file is truncated or damaged ({error}); fetch it again"
         ) from None
+    raise ValueError(too_large(source, "the Parquet file", len(data), limit))
+
+
+def _stated_size(metadata: Any) -> int:
+    """How many bytes a Parquet file unpacks to, by what it says: that of its pages, and 8 of every cell.
+
+    pyarrow has no limit of its own.
+    """
+    pages = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    return int(pages + 8 * metadata.num_rows * metadata.num_columns)
 
 
 def single_value(frame: Any, column: str) -> str | None:

@@ -189,6 +189,8 @@ def run_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) 
     """
     if not isinstance(paths, (str, os.PathLike)):
         return [f for p in paths for f in run_files(p)]
+    if not os.fspath(paths):  # which would be the folder that the program runs in
+        raise FileNotFoundError("the path of a run is an empty string; give a file, folder or glob")
     path = Path(paths)
     if path.is_dir():
         found = _without_pictures(f for f in path.iterdir() if f.is_file() and not f.name.startswith("."))
