@@ -276,7 +276,10 @@ BAD = {
 }  # fmt: skip
 _MEMORY = "/proc/self/mem"  # a file that can be opened, and not read
 if os.path.exists(_MEMORY):
-    BAD["a run that cannot be read"] = (["qrels.txt", _MEMORY, "P@1"], f"{_MEMORY}: Input/output error; check")
+    BAD["a run that cannot be read"] = (
+        ["qrels.txt", _MEMORY, "P@1"],
+        f"{_MEMORY}: Input/output error; check",
+    )
 
 
 def test_bad_input_is_one_line_and_exit_code_2(
