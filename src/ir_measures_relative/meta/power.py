@@ -33,8 +33,9 @@ def discriminative_power(
     """The share of pairs of runs that a test tells apart on a measure, and the share where there is nothing to tell.
 
     ``share`` is significant pairs / pairs (Sakai, SIGIR 2006), from 0 to 1. ``false_positive_rate`` is the same share
-    of tables in which the runs do not differ: their names swapped at random on each topic. A test that is sound has a
-    rate of about ``level`` without a correction, and less with one; more power at a higher rate is no more power.
+    of tables in which the runs do not differ: the names of each two swapped on topics drawn at random, the same topics
+    for all pairs. A test that is sound has a rate of about ``level`` without a correction, and less with one; more
+    power at a higher rate is no more power.
 
     The tests, of the differences a topic but for the last three:
 
