@@ -85,11 +85,12 @@ def _figure_2(figures: Figures) -> Iterator[Finding]:
     ]
     yield Finding(
         "Figure 2",
-        f"NRG of the {len(points)} points that can be read off: largest difference",
+        f"NRG of the {len(points)} points that can be read off: largest difference from them",
         None,
         f"{differences[0]:.5f}",
         f"{differences[2]:.3f}",
-        "yes" if differences[0] < 3e-4 else "no",
+        # as released; by the text of the paper another picture comes out
+        "in part" if differences[0] < 3e-4 else "no",
         note=f"The points come out to the width of a pixel (0.00003) by four things that the paper does not say: whole "
         "rankings instead of ten documents; gain 1 for grades 2 and 3 and 0 for grade 1; the three runs of ICTNET left "
         "out; and the documents in the order of the rows in the run files, whatever their scores. Here: "
