@@ -72,7 +72,9 @@ def in_these_terms(error: BaseException) -> str:
         return f"{error.filename}: {error.strerror}; check the path and its permissions"
     if isinstance(error, MemoryError):
         why = f" ({error})" if str(error) else ""
-        return f"there is not enough memory for this{why}; give fewer runs at a time, or allow more (ulimit -v)"
+        return (
+            f"there is not enough memory for this{why}; give fewer runs at a time, or allow more (ulimit -v)"
+        )
     message = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
     flags = [flag for argument, flag in _FLAGS.items() if argument in message and flag not in message]
     if not flags:
