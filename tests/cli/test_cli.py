@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -328,6 +329,52 @@ def prepare_bad_input(files: Path) -> None:
     (files / "lacks.csv").write_text("run,group\nA,x\n")
     (files / "three.csv").write_text("A,x\nB,x,y\n")
     (files / "two.csv").write_text("A,x\nA,y\n")
+
+
+def test_too_little_memory_is_said_in_words() -> None:
+    from ir_measures_relative.cli.output import in_these_terms
+
+    for raised, why in (
+        (MemoryError(), ""),
+        (MemoryError("Unable to allocate 4.58 MiB"), " (Unable to allocate 4.58 MiB)"),
+    ):
+        assert in_these_terms(raised) == (
+            f"there is not enough memory for this{why}; give fewer runs at a time, or allow more (ulimit -v)"
+        )
+
+
+def test_a_run_that_comes_and_goes_while_it_is_read(files: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The right table, or one line of words."""
+    from ir_measures_relative.cli import main
+
+    run, away = files / "runs" / "B.run", files / "away"
+    arguments = [str(files / "qrels.txt"), str(files / "runs"), "NRG@2"]
+    tables = set()
+    for gone in (False, True):
+        if gone:
+            run.rename(away)
+        assert main(arguments) == 0
+        tables.add(capfd.readouterr().out)
+    leave = threading.Event()
+
+    def flip() -> None:
+        while not leave.is_set():
+            away.rename(run)
+            run.rename(away)
+
+    flipping = threading.Thread(target=flip)
+    flipping.start()
+    try:
+        for _ in range(40):
+            code = main(arguments)
+            out, err = capfd.readouterr()
+            if code:
+                assert (code, out) == (2, "") and "B.run: " in err and err.count("\n") == 1, err
+            else:
+                assert out in tables and not err, err
+    finally:
+        leave.set()
+        flipping.join()
 
 
 def test_without_matplotlib(files: Path) -> None:
