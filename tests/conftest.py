@@ -17,8 +17,11 @@ from hypothesis import Phase, settings
 # the smallest.
 _ANEW = tuple(phase for phase in Phase if phase is not Phase.reuse)
 settings.register_profile("shrink", deadline=None, phases=_ANEW, print_blob=True)
+# Before a release: `pytest --hypothesis-profile=thorough`.
+settings.register_profile("thorough", deadline=None, max_examples=1000, print_blob=True)
 settings.register_profile(
     "default",
+    max_examples=60,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.target),
     report_multiple_bugs=False,
