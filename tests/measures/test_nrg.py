@@ -182,6 +182,7 @@ def rbp_oracle(docs: list[str], labels: dict[str, int], p: float = 0.8) -> float
 def test_empty_context_on_robust03(robust03: Any) -> None:
     robust_runs, labels = robust03
     empty = RunContext({})
+    by_label = {q: dict(zip(g.doc_id, g.relevance, strict=True)) for q, g in labels.groupby("query_id")}
     for frame in robust_runs.values():
         with empty:
             relative = [
@@ -197,7 +198,6 @@ def test_empty_context_on_robust03(robust03: Any) -> None:
             for m in ir_measures.iter_calc([nDCG @ 10, P @ 10, RR], labels, frame)
         }
         by_query = {q: dict(zip(g.doc_id, g.score, strict=True)) for q, g in frame.groupby("query_id")}
-        by_label = {q: dict(zip(g.doc_id, g.relevance, strict=True)) for q, g in labels.groupby("query_id")}
         assert len(found) == 5 * len(by_label)
         for query in by_label:
             scores = by_query.get(query, {})
