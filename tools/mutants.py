@@ -304,13 +304,11 @@ def who_runs_what(say: object) -> dict[str, Any]:
     import coverage
 
     few_examples()
-    watched = coverage.Coverage(data_file=os.environ.get("MUT_COV"), branch=True, source=["src"])
+    watched = coverage.Coverage(data_file=None, config_file=False, source=[str(PACKAGE)])
     watching = _Watching(watched)
     watched.start()
     code = pytest_in([f"tests/{folder}" for folder in FOLDERS], watching)
     watched.stop()
-    if os.environ.get("MUT_COV"):
-        watched.save()
     if code:
         return {"failed": code}
     data, tests = watched.get_data(), list(watching.seconds)
@@ -321,7 +319,6 @@ def who_runs_what(say: object) -> dict[str, Any]:
             for line, contexts in data.contexts_by_lineno(path).items()
         }
         for path in data.measured_files()
-        if Path(path).is_relative_to(PACKAGE)
     }
     return {"tests": tests, "seconds": list(watching.seconds.values()), "lines": lines}
 
@@ -418,7 +415,7 @@ def _known() -> dict[str, Any]:
     """What the tests execute, as it was found last, for the package and the tests as they are."""
     files = sorted([*PACKAGE.rglob("*.py"), *(ROOT / "tests").rglob("*.py")])
     sign = zlib.crc32(b"".join(path.read_bytes() for path in files))
-    kept = Path(os.environ.get("MUT_KNOWN", ROOT / "build" / f"tests-by-line-{sign:08x}.json"))
+    kept = ROOT / "build" / f"tests-by-line-{sign:08x}.json"
     if not kept.exists():
         known = in_child(who_runs_what)
         if "failed" in known:

@@ -91,6 +91,17 @@ def test_who_ranks_alike_is_told_by_every_document() -> None:
         assert [told in str(w.message) for w in caught] == [True] * bool(told), last
 
 
+def test_a_run_for_other_topics_than_the_qrels_is_an_error_or_a_batch_without_results() -> None:
+    """A batch, if both topics are known: the context holds runs for them."""
+    context = RunContext({"A": {"q": {"A": 2.0}, "p": {"B": 1.0}}, "B": {"q": {"A": 1.0}}})
+    with pytest.warns(
+        UserWarning, match="no query in common with the qrels: .*; its rankings count as empty"
+    ):
+        assert unique(context, frame({"p": {"A": 1.0}})) == 0
+    with pytest.raises(ValueError, match="no query in common with the qrels: .*; is one of them numbered"):
+        unique(context, frame({"z": {"A": 1.0}}))
+
+
 def test_another_run_under_a_members_name_draws_a_warning() -> None:
     with pytest.warns(UserWarning, match="named 'A', but ranks differently"):
         unique(RunContext(RUNS), frame(C, "A"))

@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from example_measures import REGISTERED
-from ir_measures_relative import MED, UE, Shapley
+from ir_measures_relative import MED, NRG, UE, RunContext, Shapley
 from ir_measures_relative.measures.coverage import Coverage
+from ir_measures_relative.measures.nrg import BASES, Residual, normalized_residual_gain, residual_shares
 from ir_measures_relative.measures.parameters import MISSING
+from scored import per_query
 
 
 @pytest.mark.parametrize("name", REGISTERED)
@@ -34,6 +36,8 @@ def test_refused(measure: Any, message: str) -> None:
 
 
 def test_a_number_beyond_its_range_is_refused() -> None:
+    with pytest.raises(ValueError, match="cutoff=2147483648 is not allowed"):
+        (NRG @ 2**31).validate_params()
     with pytest.raises(ValueError, match="beta=-1.0 is not allowed; it must be a number from 0 to 1e100"):
         (MED(base="Q", beta=-1.0) @ 3).validate_params()
 
@@ -59,3 +63,35 @@ def test_a_gain_is_the_difference_of_two_values(data: Any, best: bool, by_query:
         coverage.value(coverage.joined(covered, run)) - coverage.value(covered) for run in range(n_runs)
     ]
     assert coverage.gains(covered) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("base", BASES)
+@given(data=st.data())
+def test_shares_add_up_to_the_value(base: str, data: Any) -> None:
+    """Also where the value is the largest term, which one document has."""
+    sizes = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=3))
+    query = np.repeat(np.arange(len(sizes)), sizes)
+    gain = np.array(
+        data.draw(st.lists(st.sampled_from([0.0, 0.5, 0.9]), min_size=len(query), max_size=len(query)))
+    )
+    position = np.concatenate(
+        [np.zeros(0, int), *(data.draw(st.permutations(range(n))) for n in sizes)]
+    ).astype(int)
+    residual = Residual(gain, query, len(sizes))
+    shares = residual_shares(residual, position, base, 3)
+    value = normalized_residual_gain(residual, position, base, 3)
+    assert [shares[query == q].sum() for q in range(len(sizes))] == pytest.approx(value.tolist(), abs=1e-12)
+
+
+def test_whole_rankings_are_compared_of_every_query() -> None:
+    """Two rankings that start alike and go on differently, beside a query where they do not even start alike."""
+    run = {"p": {"a": 2.0, "b": 1.0}, "q": {"a": 2.0, "b": 1.0}}
+    reference = {"p": {"a": 2.0, "c": 1.0}, "q": {"z": 2.0}}
+    labels = {"p": {"a": 1}, "q": {"a": 1}}
+
+    def values(*queries: str) -> dict[str, float]:
+        part = [{q: given[q] for q in queries} for given in (run, reference, labels)]
+        return per_query(MED(base="RBP", ref="r") @ 1, part[2], part[0], RunContext({"r": part[1]}))
+
+    assert values("p", "q") == values("p") | values("q")
+    assert values("p")["p"] > 0

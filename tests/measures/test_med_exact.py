@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ir_measures_relative.measures.med.exact import Solution, greedy_sum_precision, med_err, med_sum_precision
+from ir_measures_relative.measures.med.exact import relaxation as relaxation_module
 from ir_measures_relative.measures.med.exact import search as search_module
 from ir_measures_relative.measures.med.exact import solution as solution_module
-from ir_measures_relative.measures.med.exact.relaxation import Relaxation
+from ir_measures_relative.measures.med.exact.relaxation import Mixture, Relaxation
 from oracles_med_exact import brute_force, err_difference, sum_precision_difference
 
 NORMS = ["k", "R", "min"]
@@ -192,6 +193,26 @@ def check_value(y: np.ndarray, z: np.ndarray, label: np.ndarray, norm: Any, othe
     solution = med_sum_precision(y, z, label, cutoff=12, norm=norm, other_relevant=other_relevant)
     assert solution.exact
     assert solution.value == pytest.approx(float(brute_force(label.tolist(), (0, 1), difference)), abs=2e-10)
+
+
+def test_bounds_in_blocks_are_the_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few numbers of relevant documents are looked at together."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        y, z, label = random_pair(rng, 9, 0.8)
+        free = np.flatnonzero((label == -1) & (y > 0))
+        free = free[y[free].argsort()]
+        if not len(free):
+            continue
+        relaxation = Relaxation(y, z, label, free, 12)
+        price = Mixture(relaxation, np.zeros(len(free))).price
+        whole: list[Any] = []
+        blocks: list[Any] = []
+        for block, found in ((relaxation_module.BLOCK, whole), (1, blocks)):
+            monkeypatch.setattr(relaxation_module, "BLOCK", block)
+            bounds, table = relaxation.bounds(price, len(free))
+            found += [bounds.tolist(), *(relaxation.labels(table, n).tolist() for n in range(len(free) + 1))]
+        assert blocks == whole
 
 
 @pytest.mark.parametrize("seed", range(5))
