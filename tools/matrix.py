@@ -3,7 +3,8 @@
 ``python -m tools.matrix`` needs ``uv`` on the path for the lowest versions. Each cell has a clone of what is
 committed and an environment of its own. *newest*: all of ``.ci/run``. *lowest*: the tests, with each requirement
 that ``pyproject.toml`` names at its lower bound (extras and examples included). *lowest, no extras*: the tests that
-run where nothing but the package's own requirements is installed. ``--write`` puts the table into ``docs/status.md``.
+run where nothing but the package's own requirements is installed. ``--write`` puts the rows into the
+table of ``docs/status.md``.
 """
 
 from __future__ import annotations
@@ -126,13 +127,24 @@ def cells(pythons: list[str], versions: list[str], quick: bool, folder: Path) ->
             yield Cell(version, name, *VERSIONS[name](python, clone, quick))
 
 
-def table(found: list[Cell]) -> str:
-    """The rows as Markdown, for this machine's system."""
+HEADER = ["| Python | versions | system | passes |", "|---|---|---|---|"]
+
+
+def rows(found: list[Cell]) -> dict[str, str]:
+    """The rows as Markdown, for this machine's system, by what they begin with."""
     system = f"{platform.system()} {platform.machine()}"
-    rows = [
-        f"| {c.python} | {c.versions} | {system} | {'yes' if c.passes else 'no'}: {c.result} |" for c in found
-    ]
-    return "\n".join(["| Python | versions | system | passes |", "|---|---|---|---|", *rows])
+    starts = [f"| {c.python} | {c.versions} | {system} |" for c in found]
+    return {s: f"{s} {'yes' if c.passes else 'no'}: {c.result} |" for s, c in zip(starts, found, strict=True)}
+
+
+def write(found: list[Cell]) -> None:
+    """Puts the rows into the page, in the place of those of the same cells; others stay as they are."""
+    page = ROOT / "docs" / "status.md"
+    before, rest = page.read_text().split(MARKS[0])
+    old, after = rest.split(MARKS[1])
+    kept = {"|".join(line.split("|")[:4]) + "|": line for line in old.splitlines() if line.startswith("| 3")}
+    table = "\n".join([*HEADER, *(text for _, text in sorted((kept | rows(found)).items()))])
+    page.write_text(f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{after}")
 
 
 def main() -> None:
@@ -153,11 +165,9 @@ def main() -> None:
                 asked.logs.mkdir(parents=True, exist_ok=True)
                 for log in Path(temporary).glob("*.log"):
                     shutil.copy(log, asked.logs)
-    print(table(found))
+    print("\n".join([*HEADER, *rows(found).values()]))
     if asked.write:
-        page = ROOT / "docs" / "status.md"
-        before, rest = page.read_text().split(MARKS[0])
-        page.write_text(f"{before}{MARKS[0]}\n{table(found)}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
+        write(found)
     if any(not cell.passes and cell.result != "not here" for cell in found):
         raise SystemExit(1)
 
