@@ -107,11 +107,13 @@ def _run(command: list[str], clone: Path, python: Path, quick: bool) -> tuple[st
     for name in ("ROBUST03", "DL19"):  # the clone stands elsewhere
         env.setdefault(name, str(ROOT.parent / "shared" / name.lower()))
     done = subprocess.run(command, cwd=clone, env=env, capture_output=True, text=True)
-    said = (done.stdout + done.stderr).splitlines()
-    (clone.parent / f"{clone.name}.log").write_text("\n".join(said))
-    counts = re.findall(r"\d+ (?:passed|failed|skipped|errors?)\b", " ".join(said[-60:]))
-    failed = [line for line in said if line.startswith("failed: ")]
-    return ", ".join([*dict.fromkeys(counts), *failed]) or said[-1], done.returncode == 0
+    (clone.parent / f"{clone.name}.log").write_text(done.stdout + done.stderr)
+    counts = re.findall(
+        r"^(?:\d+ \w+, )*\d+ (?:passed|failed|errors?)\b.* in [\d.]+s.*$", done.stdout, re.MULTILINE
+    )
+    shown = re.sub(r", \d+ warnings| in .*", "", counts[-1]) if counts else "no tests"
+    failed = [line for line in done.stderr.splitlines() if line.startswith("failed: ")]
+    return "; ".join([shown, *failed]), done.returncode == 0
 
 
 def cells(pythons: list[str], versions: list[str], quick: bool, folder: Path) -> Iterator[Cell]:

@@ -139,7 +139,7 @@ def test_explain_bad_input() -> None:
         context.explain("a", labels, "rrLP(ref='b')")
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(context=contexts, labels=qrels, k=st.sampled_from([1, 2, 5]))
 def test_every_greedy_step_is_the_best_one(context: dict[str, Run], labels: Labels, k: int | None) -> None:
     """Against the oracle, over all runs that are left; the cumulative gain counts distinct relevant documents."""

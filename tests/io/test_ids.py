@@ -104,7 +104,7 @@ def test_changes(made: tuple[Ids, list[str]]) -> None:
     assert ids.changes().tolist() == [i for i in range(len(items)) if i == 0 or items[i] != items[i - 1]]
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(made=made, groups=st.lists(st.integers(0, 2), min_size=12, max_size=12))
 def test_descending_is_the_order_of_strcmp(made: tuple[Ids, list[str]], groups: list[int]) -> None:
     ids, items = made

@@ -192,7 +192,7 @@ noise = st.one_of(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=60)
 @given(data=st.one_of(files(6), files(6), noise))
 @example(b"")
 @example(b"\n\r\n")
@@ -211,7 +211,7 @@ def test_runs_are_read_as_ir_measures_reads_them(data: bytes) -> None:
     check_run(data)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(data=st.one_of(files(4), files(4), noise))
 @example(b"")
 @example(b"1 0 a 1")
@@ -225,7 +225,7 @@ def test_qrels_are_read_as_ir_measures_reads_them(data: bytes) -> None:
     check_qrels(data)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(scores=st.lists(st.one_of(numbers, numbers, odd_numbers), min_size=1, max_size=50))
 def test_scores_bit_for_bit(scores: list[str]) -> None:
     check_run("".join(f"1 Q0 d{i} 0 {s} t\n" for i, s in enumerate(scores)).encode())

@@ -27,7 +27,7 @@ def err(positions: list[int], go_on: np.ndarray) -> float:
     return value
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(winner=rankings, loser=rankings, corners=st.tuples(points, points), share=shares)
 def test_no_point_of_a_box_exceeds_its_bounds(
     winner: list[int], loser: list[int], corners: tuple[np.ndarray, np.ndarray], share: np.ndarray

@@ -76,7 +76,7 @@ BASES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("measure", "options"), BASES)
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(context=contexts, run=runs, labels=qrels, k=cutoffs)
 def test_oracle(
     measure: Any, options: Any, context: dict[str, Run], run: Run, labels: Labels, k: int | None
@@ -91,7 +91,7 @@ def test_oracle(
         assert -1e-15 <= value <= 1 + 1e-12 or {"gains", "norm"} & set(options)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(context=contexts, labels=qrels, k=st.one_of(st.none(), cutoffs), data=st.data())
 def test_oracle_of_members_and_judged_only(
     context: dict[str, Run], labels: Labels, k: int | None, data: st.DataObject
@@ -125,7 +125,7 @@ def test_oracle_of_members_and_judged_only(
         assert row.value == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(context=contexts, run=runs, labels=qrels, k=cutoffs, rel=st.sampled_from([1, 2]))
 def test_unique_rel(context: dict[str, Run], run: Run, labels: Labels, k: int, rel: int) -> None:
     assume_common(run, labels)
@@ -159,7 +159,7 @@ def rr_at(run: Run, labels: Labels, k: int) -> dict[str, float]:
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(run=runs, labels=pytrec_eval_qrels, k=cutoffs)
 def test_empty_context_is_the_base_measure(run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
@@ -214,7 +214,7 @@ def test_empty_context_on_robust03(robust03: Any) -> None:
             assert found[query, NRG(base="RBP", p=0.8)] == pytest.approx(rbp, abs=1e-12)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(labels=qrels, context=contexts, k=cutoffs, base=st.sampled_from(["nDCG", "P", "RR", "RBP"]))
 def test_relevant_documents_first_in_a_prior_give_nothing(
     labels: Labels, context: dict[str, Run], k: int | None, base: str
@@ -228,7 +228,7 @@ def test_relevant_documents_first_in_a_prior_give_nothing(
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(context=contexts, run=runs, more=runs, labels=qrels, k=cutoffs)
 def test_a_prior_never_raises_the_residual_gain(
     context: dict[str, Run], run: Run, more: Run, labels: Labels, k: int | None

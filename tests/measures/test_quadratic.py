@@ -18,7 +18,7 @@ rankings = st.permutations(range(6)).flatmap(
 labels = st.lists(st.sampled_from([OPEN, OPEN, OPEN, 0, 1]), min_size=6, max_size=6).map(np.array)
 
 
-@settings(max_examples=80)
+@settings(max_examples=60)
 @given(
     winner=rankings,
     loser=rankings,

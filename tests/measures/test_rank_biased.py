@@ -100,7 +100,7 @@ def value(x: Groups, y: Groups, measure: Any) -> float:
 # ---- against the oracles ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(
     random_campaigns.runs,
     random_campaigns.runs,

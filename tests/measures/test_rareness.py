@@ -17,7 +17,7 @@ from scored import assume_common, per_query, ranking
 
 
 @pytest.mark.slow
-@settings(max_examples=250)
+@settings(max_examples=60)
 @given(
     context=contexts,
     run=runs,
@@ -48,7 +48,7 @@ def test_newcomer_oracle(
             assert value <= 1 + 1e-12 or not bounded
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(context=contexts, labels=qrels, k=cutoffs, bounded=st.booleans())
 def test_members_oracle(context: dict[str, Run], labels: Labels, k: int, bounded: bool) -> None:
     for run in context.values():
@@ -63,7 +63,7 @@ def test_members_oracle(context: dict[str, Run], labels: Labels, k: int, bounded
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(context=contexts, run=runs, labels=pytrec_eval_qrels, k=cutoffs)
 def test_alpha_0_is_the_plain_measure(context: dict[str, Run], run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
