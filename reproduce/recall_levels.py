@@ -37,11 +37,12 @@ class Found:
     @classmethod
     def of(cls, campaign: Campaign, rel: int) -> Found:
         """The documents with a grade of ``rel`` or more."""
-        docs = campaign.context.judged(campaign.qrels).judgments.relevant
+        judged = campaign.context.judged(campaign.qrels)
+        docs = judged.judgments.relevant
         keep = docs.grade >= rel
-        position = [docs.positions_in(run)[keep] for run in campaign.context.runs.values()]
+        position = judged.positions_of_runs(docs, None, False)[:, keep]
         kept, topic = np.unique(docs.query[keep], return_inverse=True)
-        return cls(campaign.context.names, [docs.query_ids[i] for i in kept], np.array(position), topic)
+        return cls(campaign.context.names, [docs.query_ids[i] for i in kept], position, topic)
 
     @cached_property
     def pairs(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

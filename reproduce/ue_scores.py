@@ -34,9 +34,9 @@ class Pool:
 
     @classmethod
     def of(cls, campaign: Campaign) -> Pool:
-        docs = campaign.context.judged(campaign.qrels).judgments
-        runs = campaign.context.runs.values()
-        return cls(campaign.context.names, docs, np.array([docs.positions_in(run) for run in runs]))
+        judged = campaign.context.judged(campaign.qrels)
+        docs = judged.judgments
+        return cls(campaign.context.names, docs, judged.positions_of_runs(docs, None, False))
 
     def part(self, keep: NDArray[np.bool_]) -> Pool:
         """Some of the documents alone, as though the runs had ranked no others."""

@@ -74,10 +74,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         member, group = self._who(rankings)
         context = self.active.context
         if not (self.judged.judgments.queries_of(rankings) >= 0).any():
-            return (
-                member,
-                group,
-            )  # no judged query: nothing to tell runs apart by, and nothing that could mislead
+            # No judged query: nothing to tell runs apart by, and nothing that could mislead.
+            return member, group
         if member is None:
             # Relative to a reference alone, it does not matter who else is in the context; and relative to the priors
             # not who is of its own group.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import doctest
 import io
-import os
 import re
 import shlex
 import subprocess
@@ -68,15 +67,15 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         sys.modules["matplotlib.pyplot"].close("all")
 
 
-def test_the_guide_to_decisions_on_its_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_guide_to_decisions_on_its_runs(
+    dl19_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its py blocks from the top, where TREC 2019's runs are, but for the one that fetches MS MARCO's passages."""
     pytest.importorskip("statsmodels", reason="the page corrects p-values, the extra [compare]")
     pytest.importorskip("matplotlib", reason="the page draws, the extra [plot]")
-    named = os.environ.get("DL19")
-    folder = Path(named) if named else ROOT.parent / "shared" / "dl19"
-    if not (folder / "later").exists():
-        pytest.skip("the runs are not here: set DL19 to their folder, or put it at ../shared/dl19")
-    (tmp_path / "dl19").symlink_to(folder.resolve())
+    if not (dl19_path / "later").exists():
+        pytest.skip(f"the runs of later years are not in {dl19_path / 'later'}")
+    (tmp_path / "dl19").symlink_to(dl19_path.resolve())
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
     text = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")

@@ -268,14 +268,7 @@ class _NRG(RelativeMeasure):
         "dcg": parameters.dcg(bases=_GRADED),
         "gains": parameters.gains(bases=_GRADED),
         "rel": parameters.rel(bases=_BINARY),
-        "max_grade": Param(
-            int,
-            "the highest grade that a document may have, whose gain is (2^max_grade - 1) / 2^max_grade",
-            default=4,  # gdeval's
-            test=lambda g: 1 <= g <= 1000,
-            allowed="a whole number from 1 to 1000",
-            bases=_CASCADES,
-        ),
+        "max_grade": parameters.max_grade_of_err(bases=_CASCADES),
         "p": parameters.persistence(bases=tuple(name for name, base in BASES.items() if base.has_p)),
         "judged_only": parameters.judged_only(),
     }

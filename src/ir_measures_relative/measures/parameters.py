@@ -151,3 +151,15 @@ def persistence(bases: Sequence[str] | None = None, *, default: float = 0.8, of:
         allowed="a number between 0 and 1, both excluded",
         bases=bases,
     )
+
+
+def max_grade_of_err(bases: Sequence[str]) -> Param:
+    """The highest grade by which ERR tells how likely a document is to satisfy: ``max_grade``."""
+    return Param(
+        int,
+        "the highest grade that a document may have, which satisfies with the chance (2^max_grade - 1) / 2^max_grade",
+        default=4,  # gdeval's
+        test=lambda g: 1 <= g <= 1000,
+        allowed="a whole number from 1 to 1000",
+        bases=bases,
+    )

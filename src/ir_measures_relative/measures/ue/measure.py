@@ -286,14 +286,7 @@ class _UE(Normalized):
         "rel": parameters.rel(bases=bases_with("rel")),
         "p": parameters.persistence(bases=bases_with("p")),
         "expected": expected(bases=bases_with("expected")),
-        "max_grade": Param(
-            int,
-            "the highest grade that a document may have, whose chance to satisfy is (2^max_grade - 1) / 2^max_grade",
-            default=4,  # gdeval's
-            test=lambda g: 1 <= g <= 1000,
-            allowed="a whole number from 1 to 1000",
-            bases=bases_with("max_grade"),
-        ),
+        "max_grade": parameters.max_grade_of_err(bases=bases_with("max_grade")),
         "judged_only": parameters.judged_only(),
     }
 
