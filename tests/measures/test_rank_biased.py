@@ -11,7 +11,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import oracles_rank_biased as oracles
@@ -229,6 +229,28 @@ def test_the_paper_of_rba(ranking: str, rbo: float, rba: float) -> None:
 
 @settings(max_examples=60)
 @given(random_campaigns.runs, random_campaigns.runs, st.sampled_from(VARIANTS), st.none() | st.integers(1, 5))
+@example(
+    {
+        "q2": dict(
+            zip(
+                ["d9", "é", "e", "d10", "A", "a", "f", "b", "c", "d"],
+                [1, 9, -1, 8, 2, 8, 1, 9, 2, 0],
+                strict=True,
+            )
+        )
+    },
+    {
+        "q2": dict(
+            zip(
+                ["d", "b", "d9", "d10", "e", "f", "A", "é", "c", "a"],
+                [1, 9, 9, 8, 8, 2, 9, 1, 9, 9],
+                strict=True,
+            )
+        )
+    },
+    RBA(ties="mean"),
+    None,
+)  # the order of the sum showed
 def test_symmetric_to_the_last_bit(run: Run, other: Run, measure: Any, k: int | None) -> None:
     chosen = measure(ref="R") if k is None else measure(ref="R") @ k
     there, back = (per_query(chosen, QRELS, a, RunContext({"R": b})) for a, b in [(run, other), (other, run)])

@@ -20,12 +20,18 @@ def rank_biased_alignment(pair: Pair, p: float, kind: str) -> FloatArray:
     run, reference = (_weight(side.first, side.last, p) for side in (pair.run, pair.reference))
     in_both = run[pair.in_run], reference[pair.in_reference]
     if kind == "min":
-        return sum_by_query(np.sqrt(in_both[0] * in_both[1]), pair.query, pair.n_queries)
+        return _sum_of_shared(np.sqrt(in_both[0] * in_both[1]), pair)
     # The weights of either ranking sum to 1, so that Σ √(v·w) = 1 - ½·Σ (√v - √w)²; a ranking and itself come to 1.
-    apart = sum_by_query((np.sqrt(in_both[0]) - np.sqrt(in_both[1])) ** 2, pair.query, pair.n_queries)
+    apart = _sum_of_shared((np.sqrt(in_both[0]) - np.sqrt(in_both[1])) ** 2, pair)
     missing_in_reference = _apart(pair.run, run, pair.in_run, pair.reference.length, p)
     missing_in_run = _apart(pair.reference, reference, pair.in_reference, pair.run.length, p)
     return (1.0 - 0.5 * (apart + (missing_in_reference + missing_in_run))).clip(0.0, 1.0)
+
+
+def _sum_of_shared(values: FloatArray, pair: Pair) -> FloatArray:
+    """The sum over the documents that both hold; the smallest first, since the pair has them in the run's order."""
+    order = np.lexsort((values, pair.query))
+    return sum_by_query(values[order], pair.query[order], pair.n_queries)
 
 
 def _weight(first: IntArray, last: IntArray, p: float) -> FloatArray:
