@@ -234,7 +234,7 @@ def test_the_paper_of_rba(ranking: str, rbo: float, rba: float) -> None:
         "q2": dict(
             zip(
                 ["d9", "é", "e", "d10", "A", "a", "f", "b", "c", "d"],
-                [1, 9, -1, 8, 2, 8, 1, 9, 2, 0],
+                [1, 8, -1, 8, 2, 8, 1, 8, 2, 0],
                 strict=True,
             )
         )
@@ -243,7 +243,7 @@ def test_the_paper_of_rba(ranking: str, rbo: float, rba: float) -> None:
         "q2": dict(
             zip(
                 ["d", "b", "d9", "d10", "e", "f", "A", "é", "c", "a"],
-                [1, 9, 9, 8, 8, 2, 9, 1, 9, 9],
+                [1, 8, 8, 8, 8, 2, 8, 1, 8, 8],
                 strict=True,
             )
         )
