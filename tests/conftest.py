@@ -51,6 +51,21 @@ _SLOW = (
 )
 
 
+# What libraries warn of in their own code, whatever this package does.
+_WARNINGS_OF_OTHERS = ("ignore:The inplace keyword in DataFrame:Warning:dask",)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--strict-warnings``: any warning that no test expects is an error, the libraries' own among them."""
+    parser.addoption("--strict-warnings", action="store_true", help="any warning is an error")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """``-W error`` would come after the exceptions in ``pyproject.toml``, and undo them; this comes before."""
+    if config.getoption("--strict-warnings"):
+        config.getini("filterwarnings")[:0] = ["error", *_WARNINGS_OF_OTHERS]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks as slow, besides those that say so themselves, the tests of these files and all on real campaigns.
 

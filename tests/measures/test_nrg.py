@@ -181,37 +181,31 @@ def rbp_oracle(docs: list[str], labels: dict[str, int], p: float = 0.8) -> float
 
 def test_empty_context_on_robust03(robust03: Any) -> None:
     robust_runs, labels = robust03
-    empty = RunContext({})
+    rr10, rbp = NRG(base="RR") @ 10, NRG(base="RBP", p=0.8)
+    pairs = [(NRG @ 10, nDCG @ 10), (NRG(base="P") @ 10, P @ 10), (NRG(base="RR"), RR)]
+    measures = [*(m for pair in pairs for m in pair), rr10, rbp]
+    rows = RunContext(robust_runs, priors=[]).evaluate(labels, measures, perquery=True)
+    values = rows.pivot(index=["name", "query_id"], columns="measure", values="value")
+    assert len(values) == 17 * 100
+    for relative, absolute in pairs:
+        np.testing.assert_allclose(values[str(relative)], values[str(absolute)], rtol=0, atol=1e-12)
+    reciprocal = values[str(RR)]
+    np.testing.assert_allclose(values[str(rr10)], reciprocal.where(reciprocal >= 0.1 - 1e-9, 0.0), atol=1e-12)
+
     by_label = {q: dict(zip(g.doc_id, g.relevance, strict=True)) for q, g in labels.groupby("query_id")}
-    for frame in robust_runs.values():
-        with empty:
-            relative = [
-                NRG @ 10,
-                NRG(base="P") @ 10,
-                NRG(base="RR"),
-                NRG(base="RR") @ 10,
-                NRG(base="RBP", p=0.8),
-            ]
-            found = {(m.query_id, m.measure): m.value for m in ir_measures.iter_calc(relative, labels, frame)}
-        expected = {
-            (m.query_id, m.measure): m.value
-            for m in ir_measures.iter_calc([nDCG @ 10, P @ 10, RR], labels, frame)
+    for name, frame in robust_runs.items():
+        for query, ranking_ in frame.groupby("query_id"):
+            top = ranking_.nlargest(150, "score", keep="all")  # 0.8^150 is far below the tolerance
+            docs = oracles.trec_order(dict(zip(top.doc_id, top.score, strict=True)))
+            expected = rbp_oracle(docs, by_label.get(query, {}))
+            assert abs(values[str(rbp)].get((name, query), expected) - expected) <= 1e-12
+
+    one, frame = next(iter(robust_runs.items()))
+    with RunContext({}):
+        found = {
+            (m.query_id, str(m.measure)): m.value for m in ir_measures.iter_calc(measures, labels, frame)
         }
-        by_query = {q: dict(zip(g.doc_id, g.score, strict=True)) for q, g in frame.groupby("query_id")}
-        assert len(found) == 5 * len(by_label)
-        for query in by_label:
-            scores = by_query.get(query, {})
-            bar = sorted(scores.values(), reverse=True)[:300][-1:]
-            docs = oracles.trec_order(
-                {d: s for d, s in scores.items() if np.float32(s) >= np.float32(bar[0])}
-            )
-            assert found[query, NRG @ 10] == pytest.approx(expected[query, nDCG @ 10], abs=1e-12)
-            assert found[query, NRG(base="P") @ 10] == pytest.approx(expected[query, P @ 10], abs=1e-12)
-            assert found[query, NRG(base="RR")] == pytest.approx(expected[query, RR], abs=1e-12)
-            rr10 = expected[query, RR] if expected[query, RR] >= 0.1 - 1e-9 else 0.0
-            assert found[query, NRG(base="RR") @ 10] == pytest.approx(rr10, abs=1e-12)
-            rbp = rbp_oracle(docs[:300], by_label[query])  # 0.8^300 is far below the tolerance
-            assert found[query, NRG(base="RBP", p=0.8)] == pytest.approx(rbp, abs=1e-12)
+    assert {(q, m): v for m, row in values.loc[one].items() for q, v in row.items()} == found
 
 
 @settings(max_examples=60)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import ir_measures
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -82,21 +82,13 @@ def test_alpha_0_is_the_plain_measure(context: dict[str, Run], run: Run, labels:
 
 def test_alpha_0_on_robust03(robust03: Any) -> None:
     runs_, labels = robust03
-    context = RunContext(runs_)
     pairs = [(P_Rareness(alpha=0) @ 100, P @ 100), (AP_Rareness(alpha=0) @ 1000, AP @ 1000)]
-    for name, frame in runs_.items():
-        expected = {
-            (m.query_id, m.measure): m.value
-            for m in ir_measures.iter_calc([b for _, b in pairs], labels, frame)
-        }
-        with context.evaluating(name):
-            found = {
-                (m.query_id, m.measure): m.value
-                for m in ir_measures.iter_calc([a for a, _ in pairs], labels, frame)
-            }
-        for relative, absolute in pairs:
-            for query in labels["query_id"].unique():
-                assert found[query, relative] == pytest.approx(expected[query, absolute], abs=1e-12)
+    rows = RunContext(runs_).evaluate(labels, [m for pair in pairs for m in pair], perquery=True)
+    values = rows.set_index(["measure", "name", "query_id"])["value"]
+    for relative, absolute in pairs:
+        found, expected = (values[str(m)].sort_index() for m in (relative, absolute))
+        assert found.index.equals(expected.index) and len(found) == 17 * 100
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
 
 
 def test_bounds_on_robust03(robust03: Any) -> None:
