@@ -69,7 +69,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks as slow, besides those that say so themselves, the tests of these files and all on real campaigns.
 
-    What is left, ``pytest -n auto -m "not slow"``, takes less than a minute.
+    What is left, ``pytest -n auto -m "not slow"``, takes a minute or two.
     """
     folder = Path(__file__).parent
     slow = tuple(folder / name for name in _SLOW)

@@ -458,7 +458,8 @@ def test_a_reader_who_leaves(files: Path) -> None:
     )
     assert process.stdout and process.stderr
     process.stdout.close()
-    assert process.stderr.read() == b""
+    with process.stderr:
+        assert process.stderr.read() == b""
     assert process.wait() == 141
 
 
