@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, PositionTable, rank_within, sum_by_query
+from ..judgments import Judgments
 
 #: 1 / log2(position + 1), and 0 at position 0, which stands for not retrieved.
 #:
@@ -48,6 +49,17 @@ def gain_of(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> FloatArr
             "dcg='exp-log2', whose gain is 2^label - 1; map the labels to smaller ones with gains=, or use dcg='log2'"
         )
     return np.ldexp(1.0, label.astype(np.int64)) - 1.0
+
+
+def check_grades(measure: object, docs: Judgments, max_grade: int) -> None:
+    """Raises ValueError for a grade above ``max_grade``; names the measure and the query."""
+    highest = int(docs.grade.max(initial=0))
+    if highest > max_grade:
+        query = docs.query_ids[docs.query[int(docs.grade.argmax())]]
+        raise ValueError(
+            f"{measure}: the qrels hold the grade {highest}, of query {query!r}; max_grade, {max_grade} here, must be "
+            f"at least that: write max_grade={highest}"
+        )
 
 
 def chance_to_satisfy(grade: IntArray, max_grade: int) -> FloatArray:
