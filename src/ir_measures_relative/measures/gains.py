@@ -51,6 +51,23 @@ def gain_of(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> FloatArr
     return np.ldexp(1.0, label.astype(np.int64)) - 1.0
 
 
+_MOST_GRADES = 100_000
+
+
+def grades_between(lowest: int, highest: int) -> IntArray:
+    """All grades that an open document may have, ascending.
+
+    Raises:
+        ValueError: so many that time and memory would not do.
+    """
+    if highest - lowest >= _MOST_GRADES:
+        raise ValueError(
+            f"documents may have grades from {lowest} to {highest}, and each of these is looked at, which is done for "
+            f"{_MOST_GRADES} of them and no more: write smaller grades into the qrels, or correct grades= or max_grade="
+        )
+    return np.arange(lowest, highest + 1)
+
+
 def check_grades(measure: object, docs: Judgments, max_grade: int) -> None:
     """Raises ValueError for a grade above ``max_grade``; names the measure and the query."""
     highest = int(docs.grade.max(initial=0))
