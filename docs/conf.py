@@ -23,7 +23,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_ext", "which-measure.md"]  # the last stands in two pages
 
-# Sphinx reads what lies below its own folder.
+# Sphinx reads what lies below its own folder; on the pages links lead to where the notebooks are, as in the repository.
 docs = Path(__file__).parent
 shutil.rmtree(docs / "notebooks", ignore_errors=True)
 shutil.copytree(docs.parent / "examples" / "notebooks", docs / "notebooks", dirs_exist_ok=True)
@@ -57,3 +57,12 @@ autodoc_preserve_defaults = True  # MISSING, not <object object at 0x…>
 autodoc_type_aliases = {name: name for name in ("FloatArray", "IntArray", "BoolArray", "ObjectArray")}
 napoleon_use_ivar = True
 napoleon_use_rtype = False
+
+
+def setup(app):
+    """Has links to notebooks lead to the copies."""
+
+    def to_the_copies(app, name, source):
+        source[0] = source[0].replace("](../examples/notebooks/", "](notebooks/")
+
+    app.connect("source-read", to_the_copies)

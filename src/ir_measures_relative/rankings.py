@@ -252,7 +252,7 @@ class Rankings:
             if pair in seen:
                 raise ValueError(
                     f"{self.name}: query {self.query_ids[pair[0]]!r} lists document {pair[1]!r} more than once; a "
-                    "ranking holds a document once: drop the duplicates"
+                    "ranking holds a document once: drop the duplicates, or give the runs of one table one by one"
                 )
             seen.add(pair)
 

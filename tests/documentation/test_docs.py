@@ -147,9 +147,15 @@ def test_readme_table_of_measures() -> None:
     assert sorted(listed) == sorted(registered())
 
 
-def test_readme_links_exist() -> None:
-    links = re.findall(r"\]\((?!https?:)([^)#]+)", README.read_text(encoding="utf-8"))
-    assert links and [link for link in links if not (ROOT / link).exists()] == []
+@pytest.mark.parametrize("page", [*PAGES, *sorted(ROOT.glob("[C-S]*.md"))], ids=lambda p: p.name)
+def test_links_exist_in_the_repository(page: Path) -> None:
+    """Not only on the site, for which notebooks are copied into its folder."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    links = re.findall(r"\]\((?!https?:)([^)#\s]+)", text)
+    assert links or page not in (README, ROOT / "docs" / "pipelines.md")
+    copied = ROOT / "docs" / "notebooks"
+    targets = [(page.parent / link).resolve() for link in links]
+    assert [t for t in targets if not t.exists() or t.is_relative_to(copied)] == []
 
 
 def test_ci_runs_the_command_of_the_readme() -> None:

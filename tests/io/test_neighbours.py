@@ -237,7 +237,7 @@ def test_query_beside_qid_is_its_text() -> None:
 # ---- words --------------------------------------------------------------------------------------------------------
 
 
-IDS_OF_ALL_KINDS = [polars, polars_lazy, arrow_table, huggingface, dict_of_columns, rows_of_dicts]
+IDS_OF_ALL_KINDS = [polars, polars_lazy, arrow_table, huggingface, rows_of_dicts]
 
 
 @pytest.mark.parametrize("make", IDS_OF_ALL_KINDS, ids=lambda make: make.__name__)
@@ -250,7 +250,7 @@ def test_ids_that_are_numbers(make: Any) -> None:
         judge(qrels_columns(make([("q", 7, 1)], 3)))
 
 
-@pytest.mark.parametrize("make", IDS_OF_ALL_KINDS, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", [*IDS_OF_ALL_KINDS, dict_of_columns], ids=lambda make: make.__name__)
 def test_values_that_are_missing(make: Any) -> None:
     rows = [("q", "d", 1), ("q", "e", None)]
     with pytest.raises(ValueError, match=r"query 'q', document 'e' has the score (nan|<NA>|None)"):
@@ -297,6 +297,78 @@ def test_objects_of_the_other_kind() -> None:
         qrels_columns(ranx(rows, 2))
 
 
+def test_objects_that_are_no_table() -> None:
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    rows = campaign(1, grades=False)
+    with pytest.raises(ValueError, match=r"the run: a Series that is no table to pyarrow \("):
+        read_run(pl.Series(["a"]))
+    large = polars(rows, 2).with_columns(pl.lit(1).cast(pl.Int128).alias("score"))
+    with pytest.raises(ValueError, match=r"the run: a DataFrame that is no table to pyarrow \(.*i128"):
+        read_run(large)
+
+
+def test_columns_in_no_order() -> None:
+    with pytest.raises(ValueError, match=r"the column 'doc_id' of the dict is a set; give a list"):
+        read_run({"query_id": ["q", "q"], "doc_id": {"a", "b"}, "score": [1.0, 2.0]})
+    with pytest.raises(
+        ValueError, match=r"'q_id' holds a list; .*, or has the columns query_id, doc_id and score"
+    ):
+        read_run({"q_id": ["q"], "doc_id": ["a"], "score": [1.0]})
+    with pytest.raises(
+        ValueError, match=r"'q_id' holds a list; .*, or have the columns query_id, doc_id and rel"
+    ):
+        qrels_columns({"q_id": ["q"], "doc_id": ["a"], "relevance": [1]})
+
+
+def test_several_runs_in_one_table() -> None:
+    rows = {"query": ["q", "q"], "docid": ["a", "a"], "score": [1.0, 2.0], "system": ["x", "y"]}
+    with pytest.raises(ValueError, match="drop the duplicates, or give the runs of one table one by one"):
+        read_run(rows).check_documents()
+
+
+# ---- dicts of columns ---------------------------------------------------------------------------------------------
+
+
+def test_topics_of_evaluate_are_numbers() -> None:
+    run = {
+        "query": [0, 0, 7],
+        "q0": ["q0"] * 3,
+        "docid": ["b", "a", "a"],
+        "rank": [0, 1, 0],
+        "score": [1.5, 1.2, 1],
+    }
+    assert read_run(run).to_dict() == {"0": {"b": -1.0, "a": -2.0}, "7": {"a": -1.0}}
+    judged = judge(
+        qrels_columns({"query": np.array([0, 7]), "q0": ["0"] * 2, "docid": ["a", "a"], "rel": [2, 0]})
+    )
+    assert judged.query_ids.tolist() == ["0", "7"] and judged.grade.tolist() == [2, 0]
+    with pytest.raises(ValueError, match="query id True is a bool"):
+        read_run(run | {"query": [True, True, False]})
+    with pytest.raises(ValueError, match="query id 7 is an int"):  # beside ids that are none
+        read_run(run | {"query": ["0", "0", 7]})
+    with pytest.raises(ValueError, match="query id 0 is an int"):
+        read_run({"query_id": [0], "doc_id": ["a"], "score": [1.0]})
+
+
+def test_names_of_two_schemes() -> None:
+    for query, doc in (("query_id", "docno"), ("qid", "doc_id")):
+        assert read_run({query: ["q"], doc: ["a"], "score": [1.0]}).to_dict() == {"q": {"a": -1.0}}
+        assert judge(qrels_columns({query: ["q"], doc: ["a"], "label": [1]})).grade.tolist() == [1]
+
+
+def test_columns_that_are_arrays_of_arrow() -> None:
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    rows = campaign(2, grades=True)
+    found = {name: pa.array(column) for name, column in columns(rows, "ir_measures", 3).items()}
+    assert (
+        judge(qrels_columns(found)).grade.tolist()
+        == judge(qrels_columns(rows_of_dicts(rows, 3))).grade.tolist()
+    )
+    with_scores = {name: pa.array(column) for name, column in columns(rows, "BEIR", 2).items()}
+    assert read_run(with_scores).to_dict() == read_run(as_dict(rows)).to_dict()
+
+
 # ---- what is one library's own ------------------------------------------------------------------------------------
 
 
@@ -324,6 +396,10 @@ def test_lists_of_lenskit() -> None:
     assert judge(qrels_columns(lists())).grade.tolist() == [1, 1]  # as LensKit has it
     with pytest.raises(ValueError, match=r"the qrels: the ItemListCollection holds ratings and no labels"):
         qrels_columns(lists(rating=[3.5, 5.0]))
+    with pytest.raises(
+        ValueError, match=r"the qrels: the ItemListCollection holds scores and no labels, as a run"
+    ):
+        qrels_columns(lists(scores=[3.5, 5.0]))
     with pytest.raises(ValueError, match=r"the ItemListCollection has no column 'score'"):
         read_run(lists())
     two = data.ItemListCollection.from_dict(
@@ -339,6 +415,17 @@ def test_data_set_with_splits() -> None:
     with pytest.raises(ValueError, match=r"the run: query 'test' holds a Dataset"):
         read_run(splits)
     assert len(read_run(splits["test"])) == len(campaign(1, grades=False))
+
+
+def test_rows_that_a_function_makes_or_a_stream_holds() -> None:
+    rows = campaign(1, grades=True)
+    made = huggingface(rows, 2).with_transform(lambda rows: rows | {"score": [-s for s in rows["score"]]})
+    assert read_run(made).to_dict() == read_run(as_dict([(q, d, -s) for q, d, s in rows])).to_dict()
+    stream = huggingface(rows, 3).to_iterable_dataset()
+    assert read_run(stream).to_dict() == read_run(as_dict(rows)).to_dict()
+    expected = judge(qrels_columns(rows_of_dicts(rows, 3))).grade.tolist()
+    assert judge(qrels_columns(stream)).grade.tolist() == expected
+    assert judge(qrels_columns(iter(rows_of_dicts(rows, 3)))).grade.tolist() == expected
 
 
 def test_table_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:

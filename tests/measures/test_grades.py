@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 
-from ir_measures_relative import MED, NRG, RunContext, nDCG_UE
+from ir_measures_relative import MED, NRG, RunContext, bounds, nDCG_UE
 from long_campaigns import qrels_frame
 from random_campaigns import Labels, Run, contexts, qrels
 from scored import assume_common, per_query
@@ -96,6 +96,22 @@ def test_grades_of_numpy() -> None:
     grades: Any = (np.int64(-1), np.int32(3))
     assert RunContext(RUNS, grades=grades).grades == (-1, 3)
     assert RunContext(RUNS, grades=list(grades)).grades == (-1, 3)
+
+
+def test_grades_beyond_number() -> None:
+    """As many bytes as a machine has, if each were looked at."""
+    context, high = RunContext(RUNS, reference="ref"), {"1": {"c": 2**31 - 1, "b": 1}}
+    message = r"grades from 0 to 2147483647, and each of these is looked at, .* 100000 of them and no more"
+    for measure in (MED @ 3, MED(base="SDCG") @ 3):
+        with pytest.raises(ValueError, match=message):
+            context.evaluate(high, [measure])
+    with pytest.raises(ValueError, match=message):
+        context.evaluate(LABELS | {"3": {"a": 2}}, [MED(max_grade=2**31 - 1) @ 3])
+    for measure in ("nDCG@3", "NRG@3", "NRG(base='ERR')@3"):
+        with pytest.raises(ValueError, match=message):
+            bounds(RunContext(RUNS, grades=(0, 2**31 - 1)), high, [measure])
+    assert (context.evaluate(high, [NRG @ 3])["NRG@3"] >= 0).all()  # which knows what it gains
+    assert (context.evaluate({"1": {"c": 99_999}}, [MED @ 1]).iloc[:, 1] >= 0).all()
 
 
 # ---- qrels that an evaluator gets in parts, as PyTerrier's batches ------------------------------------

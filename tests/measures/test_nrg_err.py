@@ -183,13 +183,26 @@ def test_refused(measure: str, message: str) -> None:
 def test_grades_beyond_the_highest() -> None:
     context = RunContext({"a": as_run(["A", "B"]), "b": as_run(["C"])}, grades=(0, 5))
     for score in (context.evaluate, lambda q, m: bounds(context, q, m)):
-        with pytest.raises(ValueError, match=r"the grade 5; max_grade.* must be at least that"):
+        with pytest.raises(ValueError, match=r"the grade 5.*; max_grade.* must be at least that"):
             score({"q": {"A": 5}}, ["NRG(base='ERR')@3"])
     with pytest.raises(ValueError, match=r"the grade 4; max_grade must be at least that"):
         bounds(
             RunContext(dict(context.runs), grades=(0, 4)), {"q": {"A": 1}}, ["NRG(base='ERR',max_grade=3)@3"]
         )
     assert context.evaluate({"q": {"A": 5}}, ["NRG(base='ERR',max_grade=5)@3"]).iloc[0, 1] == 31 / 32
+
+
+@pytest.mark.parametrize(
+    "measure", ["NRG(base='ERR')@3", "UE(base='ERR')@3", "MED(base='ERR',max_grade=4,ref='b')@3"]
+)
+def test_grades_beyond_the_highest_in_the_same_words(measure: str) -> None:
+    context = RunContext({"a": as_run(["A", "B"]), "b": as_run(["C"])})
+    with pytest.raises(ValueError) as refused:
+        context.evaluate({"p": {"B": 4}, "q": {"A": 5, "C": 6, "B": 1}}, [measure])
+    assert str(refused.value) == (
+        f"{measure}: the qrels hold the grade 6, of query 'q'; max_grade, 4 here, must be at least that: "
+        "write max_grade=6"
+    )
 
 
 def test_a_group_of_runs_has_no_value() -> None:

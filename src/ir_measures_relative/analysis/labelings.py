@@ -14,6 +14,7 @@ from ..arrays import BoolArray, FloatArray, IntArray, object_array
 from ..comparison import Comparison, JudgedContext
 from ..ids import Ids
 from ..judgments import Judgments
+from ..measures.gains import grades_between
 from ..messages import warn
 from ..priors import Watched
 
@@ -88,7 +89,7 @@ class OpenDocuments:
                 f"than these, {high}: say which grades there are with RunContext(…, grades=({low}, {high})), or more",
                 self.judged.context,
             )
-        return np.arange(0 if judged_only else low, high + 1)
+        return grades_between(0 if judged_only else low, high)
 
     def sums(self, values: FloatArray, among: BoolArray) -> FloatArray:
         """The sums by query over some of ``docs``; ``values`` of shape (…, documents)."""

@@ -11,7 +11,7 @@ from typing import Any
 import ir_measures
 
 from ..measures.citations import citations
-from ..measures.declaration import is_relative, nearest_name, registered
+from ..measures.declaration import is_relative, no_such_measure, registered
 
 
 class Cite(argparse.Action):
@@ -51,8 +51,7 @@ def entries(texts: Iterable[str]) -> list[str]:
         raise ValueError("--cite names no measure; give one such as NRG, or all")
     for name in names:
         if name != "all" and name not in known:
-            nearest = nearest_name(name, list(ours))
-            raise ValueError(f"--cite: no measure is called {name!r}; the nearest is {nearest!r}")
+            raise ValueError(f"--cite: {no_such_measure(name, list(ours))}")
         if name != "all" and not is_relative(known[name]):
             raise ValueError(
                 f"--cite: {name} is a measure of ir_measures, whose documentation names its paper; give one of "

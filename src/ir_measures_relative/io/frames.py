@@ -27,9 +27,10 @@ def is_frame(value: object) -> bool:
 
 
 def known_columns(columns: Collection[Any]) -> bool:
-    """Whether columns of these names hold the ids of queries and documents, by the names of one library."""
-    pairs = [("query_id", "doc_id"), *((names["query_id"], names["doc_id"]) for names in (NAMES, *OF_OTHERS))]
-    return any(query in columns and doc in columns for query, doc in pairs)
+    """Whether columns of these names hold the ids of queries and documents, by names that are known."""
+    if any(s["query_id"] in columns and s["doc_id"] in columns for s in OF_OTHERS):
+        return True
+    return all(ours in columns or NAMES[ours] in columns for ours in ("query_id", "doc_id"))
 
 
 def scheme_of_others(columns: Collection[Any]) -> dict[str, str] | None:

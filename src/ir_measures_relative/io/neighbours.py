@@ -7,11 +7,12 @@ are dicts. Objects: ranx's ``Run`` and ``Qrels``, trectools' ``TrecRun`` and ``T
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import numbers
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, NamedTuple
 
 from ..messages import kind_of
-from .frames import OF_OTHERS, is_frame, known_columns
+from .frames import OF_OTHERS, is_frame, known_columns, scheme_of_others
 
 
 class Given(NamedTuple):
@@ -40,7 +41,7 @@ def given_run(value: Any, source: str) -> Given | None:
         if "score" not in frame.columns and "rank" in frame.columns:
             frame = frame.assign(score=-frame["rank"].astype(float))  # a list in order, without scores
         return Given(frame, kind="ItemListCollection", columns=tuple(frame.columns))
-    return _table(value)
+    return _table(value, source)
 
 
 def given_qrels(value: Any, source: str) -> Given | None:
@@ -64,9 +65,14 @@ def given_qrels(value: Any, source: str) -> Given | None:
                     "frame = collection.to_df(); frame['relevance'] = (frame['rating'] >= 4).astype(int), and give "
                     "the frame with the columns query_id, doc_id and relevance"
                 )
+            if "score" in frame.columns:
+                raise ValueError(
+                    f"{source}: the ItemListCollection holds scores and no labels, as a run does; give the lists of "
+                    "what is relevant"
+                )
             frame = frame.assign(relevance=1)  # as LensKit's metrics have it: what is listed is relevant
         return Given(frame, kind="ItemListCollection", columns=tuple(frame.columns))
-    return _table(value)
+    return _table(value, source)
 
 
 def _full_name(value: Any) -> str:
@@ -102,7 +108,7 @@ def _of_lenskit(collection: Any, source: str) -> Any:
     return collection.to_df().rename(columns={fields[0]: "query_id", "item_id": "doc_id"})
 
 
-def _table(value: Any) -> Given | None:
+def _table(value: Any, source: str) -> Given | None:
     """A table that is no DataFrame of pandas', or one that has other names for its columns."""
     kind = type(value).__name__
     if is_frame(value):
@@ -117,11 +123,14 @@ def _table(value: Any) -> Given | None:
         names = value.column_names
         if isinstance(names, Mapping):
             return None  # several, one a split
+        if getattr(value, "format", {}).get("type") == "custom":  # a function makes the rows
+            return _of_columns(dict(value[:]), kind)
         if names is not None and hasattr(value, "select_columns") and hasattr(value, "__len__"):
             chosen = value.select_columns([c for c in names if c in _MAY_BE_NEEDED])
             return Given(_of_arrow(chosen.with_format("arrow")[:]), kind=kind, columns=tuple(names))
+        value = list(value)  # a stream of rows
     if hasattr(value, "__arrow_c_stream__"):
-        return _of_arrow_stream(value, kind)
+        return _of_arrow_stream(value, kind, source)
     if isinstance(value, (list, tuple)) and value and all(isinstance(row, Mapping) for row in value):
         import pandas as pd
 
@@ -141,11 +150,17 @@ def _of_columns(columns: dict[str, Any], kind: str) -> Given:
 
     needed = {str(name): column for name, column in columns.items() if name in _MAY_BE_NEEDED}
     for name, column in needed.items():
-        if isinstance(column, str) or not isinstance(column, Iterable):
+        if isinstance(column, (str, bytes, Set)) or not isinstance(column, Iterable):
             raise ValueError(
                 f"the column {name!r} of the {kind} is {kind_of(column)}; give a list, one value a row"
             )
-    chosen = {name: list(column) for name, column in needed.items()}
+    chosen = {  # those of Arrow's arrays are no values of Python's
+        name: column.to_pylist() if hasattr(column, "to_pylist") else list(column)
+        for name, column in needed.items()
+    }
+    topics = chosen.get("query", [])
+    if (scheme_of_others(columns) or {}).get("query_id") == "query" and all(map(_is_whole_number, topics)):
+        chosen["query"] = list(map(str, topics))  # HuggingFace's evaluate wants them as numbers
     lengths = {name: len(column) for name, column in chosen.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(
@@ -154,7 +169,11 @@ def _of_columns(columns: dict[str, Any], kind: str) -> Given:
     return Given(pd.DataFrame(chosen, dtype=object), kind=kind, columns=tuple(map(str, columns)))
 
 
-def _of_arrow_stream(value: Any, kind: str) -> Given:
+def _is_whole_number(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def _of_arrow_stream(value: Any, kind: str, source: str) -> Given:
     try:
         import pyarrow
     except ImportError:
@@ -163,9 +182,12 @@ def _of_arrow_stream(value: Any, kind: str) -> Given:
                 f"to read {kind_of(value)} needs pyarrow: pip install pyarrow", name="pyarrow"
             ) from None
         return _of_columns({name: value[name].to_list() for name in value.columns}, kind)  # polars
-    table = value.to_arrow() if hasattr(value, "to_arrow") else value
-    if not isinstance(table, pyarrow.Table):
-        table = pyarrow.table(table)
+    try:
+        table = value.to_arrow() if hasattr(value, "to_arrow") else value
+        if not isinstance(table, pyarrow.Table):
+            table = pyarrow.table(table)
+    except pyarrow.ArrowException as error:  # a column alone, or of a type that only its own library knows
+        raise ValueError(f"{source}: {kind_of(value)} that is no table to pyarrow ({error})") from None
     places = [i for i, name in enumerate(table.column_names) if name in _MAY_BE_NEEDED]
     return Given(_of_arrow(table.select(places)), kind=kind, columns=tuple(table.column_names))
 

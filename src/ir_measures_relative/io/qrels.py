@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -63,6 +63,8 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
         return qrels
     if isinstance(qrels, (str, os.PathLike)):
         return read_qrels_file(qrels).columns
+    if isinstance(qrels, Iterator):
+        qrels = list(qrels)
     given = given_qrels(qrels, "the qrels")
     if given is not None and is_frame(given.content):
         return _from_frame(given.content, "the qrels", given.kind, given.columns)
@@ -73,7 +75,7 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
             if not isinstance(docs, Mapping):
                 raise ValueError(
                     f"the qrels: query {query_id!r} holds {kind_of(docs)}; qrels given as a dict are "
-                    "{query_id: {doc_id: relevance}}"
+                    "{query_id: {doc_id: relevance}}, or have the columns query_id, doc_id and relevance"
                 )
         rows = [(q, d, label) for q, docs in qrels.items() for d, label in docs.items()]
     elif is_frame(qrels):

@@ -95,7 +95,7 @@ def _from_dict(run: Mapping[str, Any], name: str) -> Rankings:
         if not isinstance(docs, Mapping):
             raise ValueError(
                 f"{name}: query {query_id!r} holds {kind_of(docs)}; a run given as a dict is "
-                "{query_id: {doc_id: score}}"
+                "{query_id: {doc_id: score}}, or has the columns query_id, doc_id and score"
             )
     query_ids = list(itertools.chain.from_iterable(itertools.repeat(q, len(docs)) for q, docs in run.items()))
     doc_ids = list(itertools.chain.from_iterable(run.values()))

@@ -263,16 +263,32 @@ def parse_measure(measure: Measure | str) -> Measure:
     return one
 
 
-def nearest_name(name: str, names: Sequence[str]) -> str:
-    """The one of the names that looks most like this one, whatever the case of the letters.
+def nearest_name(name: str, names: Sequence[str]) -> str | None:
+    """The one of the names that looks most like this one, whatever the case of the letters; None where none does.
 
     >>> nearest_name("ndgc", ["AP", "nDCG", "NRG"])
     'nDCG'
+    >>> nearest_name("foo", ["AP", "nDCG", "NRG"])
     """
     import difflib
 
     lower = [n.lower() for n in names]
-    return names[lower.index(difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.0)[0])]
+    near = difflib.get_close_matches(name.lower(), lower, n=1)
+    return names[lower.index(near[0])] if near else None
+
+
+def no_such_measure(name: str, names: Sequence[str]) -> str:
+    """That no measure has this name, and which of those there are is meant.
+
+    >>> no_such_measure("NGR", ["AP", "NRG"])
+    "no measure is called 'NGR'; the nearest is 'NRG'"
+    >>> no_such_measure("foo", ["NRG", "AP"])
+    "no measure is called 'foo'; there are AP, NRG"
+    """
+    nearest = nearest_name(name, names)
+    return f"no measure is called {name!r}; " + (
+        f"the nearest is {nearest!r}" if nearest else f"there are {', '.join(sorted(names, key=str.lower))}"
+    )
 
 
 def _check_name(text: str) -> None:
@@ -287,8 +303,8 @@ def _check_name(text: str) -> None:
             f"{shown(text)} is not a measure; give one such as NRG@10, nDCG@10 or MED(base='AP')@10"
         )
     nearest = nearest_name(name, list(registry))
-    instead = f", that is {nearest + text[len(name) :]}" if name != text else ""
-    raise ValueError(f"{text!r}: no measure is called {name!r}; the nearest is {nearest!r}{instead}")
+    instead = f", that is {nearest + text[len(name) :]}" if nearest and name != text else ""
+    raise ValueError(f"{text!r}: {no_such_measure(name, list(registry))}{instead}")
 
 
 _LONGEST = 10_000  # characters of a measure string; ast.parse runs out of stack on some that are longer

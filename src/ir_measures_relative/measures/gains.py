@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, PositionTable, rank_within, sum_by_query
+from ..judgments import Judgments
 
 #: 1 / log2(position + 1), and 0 at position 0, which stands for not retrieved.
 #:
@@ -48,6 +49,34 @@ def gain_of(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> FloatArr
             "dcg='exp-log2', whose gain is 2^label - 1; map the labels to smaller ones with gains=, or use dcg='log2'"
         )
     return np.ldexp(1.0, label.astype(np.int64)) - 1.0
+
+
+_MOST_GRADES = 100_000
+
+
+def grades_between(lowest: int, highest: int) -> IntArray:
+    """All grades that an open document may have, ascending.
+
+    Raises:
+        ValueError: so many that time and memory would not do.
+    """
+    if highest - lowest >= _MOST_GRADES:
+        raise ValueError(
+            f"documents may have grades from {lowest} to {highest}, and each of these is looked at, which is done for "
+            f"{_MOST_GRADES} of them and no more: write smaller grades into the qrels, or correct grades= or max_grade="
+        )
+    return np.arange(lowest, highest + 1)
+
+
+def check_grades(measure: object, docs: Judgments, max_grade: int) -> None:
+    """Raises ValueError for a grade above ``max_grade``; names the measure and the query."""
+    highest = int(docs.grade.max(initial=0))
+    if highest > max_grade:
+        query = docs.query_ids[docs.query[int(docs.grade.argmax())]]
+        raise ValueError(
+            f"{measure}: the qrels hold the grade {highest}, of query {query!r}; max_grade, {max_grade} here, must be "
+            f"at least that: write max_grade={highest}"
+        )
 
 
 def chance_to_satisfy(grade: IntArray, max_grade: int) -> FloatArray:

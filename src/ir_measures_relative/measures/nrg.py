@@ -16,7 +16,7 @@ from . import parameters
 from .cascade import NotReached, chance_to_reach
 from .coverage import Coverage
 from .declaration import Contributions, RelativeMeasure, register
-from .gains import chance_to_satisfy, discount, gain_of, ideal_dcg, persistence, reciprocal
+from .gains import chance_to_satisfy, check_grades, discount, gain_of, ideal_dcg, persistence, reciprocal
 from .parameters import Param
 
 if TYPE_CHECKING:
@@ -330,12 +330,9 @@ class _NRG(RelativeMeasure):
 
     def _gains(self, judgments: Judgments) -> tuple[Judgments, FloatArray]:
         """The judged documents that may gain, and the gain of each."""
-        base, max_grade = BASES[self.get("base")], self.get("max_grade")
-        highest = int(judgments.grade.max(initial=0))
-        if base.cascade and highest > max_grade:
-            raise ValueError(
-                f"{self!r}: the qrels hold the grade {highest}; max_grade, {max_grade} here, must be at least that"
-            )
+        base = BASES[self.get("base")]
+        if base.cascade:
+            check_grades(self, judgments, self.get("max_grade"))
         return judged_gains(judgments, base, *map(self.get, ("rel", "dcg", "gains", "max_grade")))
 
     def _arrays(self, comparison: Comparison) -> tuple[Judgments, Residual, IntArray, Residual | None]:

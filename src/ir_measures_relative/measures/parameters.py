@@ -73,7 +73,7 @@ def cutoff(*, required: bool = False) -> Param:
         "ranking cutoff threshold, for the evaluated run and the context's runs alike",
         required=required,
         test=lambda k: 1 <= k < 2**31,
-        allowed="a whole number of at least 1",
+        allowed="a whole number of at least 1 and below 2^31",
     )
 
 

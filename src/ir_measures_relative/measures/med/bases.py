@@ -11,7 +11,7 @@ import numpy as np
 
 from ...arrays import BoolArray, FloatArray, IntArray
 from ...messages import warn
-from ..gains import discount, gain_of, persistence
+from ..gains import check_grades, discount, gain_of, grades_between, persistence
 from .pool import Pool, pool_tops, same_rankings
 from .solvers import Solutions, med_ndcg, med_rr, med_weighted
 
@@ -73,7 +73,7 @@ class Task:
         if not self.graded:
             return np.ones(1), np.array([self.params["rel"] or 1])
         lowest = self.comparison.grades[0]  # custom gains may reward a label below 1
-        grades = np.arange(lowest, self.highest + 1)
+        grades = grades_between(lowest, self.highest)
         gains, first = np.unique(self.gain_of(grades), return_index=True)
         return gains[gains > 0], grades[first][gains > 0]
 
@@ -83,9 +83,8 @@ class Task:
         limit, highest = self.params["max_grade"], self.comparison.grades[1]
         if limit is None:
             return highest
-        held = int(self.comparison.judgments.grade.max(initial=0))
-        if held > limit and self.params["judged"]:
-            raise ValueError(f"{self.text}: the qrels hold the grade {held}; max_grade must be at least that")
+        if self.params["judged"]:
+            check_grades(self.text, self.comparison.judgments, limit)
         return int(limit)
 
     def judged_at(self, levels: FloatArray) -> IntArray:

@@ -13,7 +13,7 @@ import numpy as np
 from ...arrays import FloatArray, IntArray, ratio
 from .. import parameters
 from ..declaration import RelativeMeasure, register
-from ..gains import chance_to_satisfy, gain_of
+from ..gains import chance_to_satisfy, check_grades, gain_of
 from ..parameters import Param
 from .bases import BASES, Base, Pool, Ranking, Settings, bases_with
 
@@ -159,14 +159,9 @@ class Normalized(RelativeMeasure):
             return gain_of(docs.grade, self.get("dcg"), self.get("gains"))
         if self.base.gain == "relevant":
             return (docs.grade >= int(self.get("rel"))).astype(np.float64)
-        limit, highest = self.get("max_grade"), int(docs.grade.max(initial=0))
-        if highest > limit:
-            query = docs.query_ids[docs.query[int(docs.grade.argmax())]]
-            raise ValueError(
-                f"{self!r}: the qrels hold the grade {highest}, of query {query!r}; max_grade, {limit} here, must be "
-                f"at least that: write max_grade={highest}"
-            )
-        return chance_to_satisfy(docs.grade, int(limit))
+        max_grade = int(self.get("max_grade"))
+        check_grades(self, docs, max_grade)
+        return chance_to_satisfy(docs.grade, max_grade)
 
     def _pool(self, comparison: Comparison) -> Pool:
         """The pool of each query, its size n, and min(k, n)."""
