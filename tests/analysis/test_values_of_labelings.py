@@ -142,6 +142,10 @@ def test_drawn_labelings_have_the_values_of_evaluate(seed: int) -> None:
             warnings.simplefilter("ignore", UserWarning)
             model = model_of(parse_measure(measure), judged)
         docs = model.open_docs.docs
+        judged_gains = [gain(grade) for grade in docs.grade[~model.open].tolist()]
+        assert (
+            model.known_gain[~model.open].tolist() == judged_gains and not model.known_gain[model.open].any()
+        )
         rows = np.flatnonzero(model.open)
         open_docs = list(zip(docs.query_ids[docs.query[rows]], docs.doc_ids[rows], strict=True))
         drawn = np.array(

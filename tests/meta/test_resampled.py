@@ -22,6 +22,7 @@ from ir_measures_relative import (
     P_Rareness,
     RunContext,
     Shapley,
+    TaSC,
     UniqueRel,
     meta,
     nDCG_UE,
@@ -36,7 +37,6 @@ few = settings(max_examples=5)
 RELATIVE = [
     P_Rareness @ 3,
     AP_Rareness @ 4,
-    NRG @ 3,
     UniqueRel @ 3,
     Shapley @ 3,
     rrLP,
@@ -44,6 +44,7 @@ RELATIVE = [
     nDCG_UE @ 3,
     nDCG @ 3,
 ]
+TO_PRIORS = [NRG @ 3, TaSC(base="nDCG@3")]
 
 
 def policies(names: list[str]) -> list[Any]:
@@ -61,7 +62,7 @@ def policies(names: list[str]) -> list[Any]:
 
 @pytest.mark.parametrize("which", range(5))
 def test_subsets_are_contexts_of_their_own(which: int) -> None:
-    measures = RELATIVE[which::4]
+    measures = [*TO_PRIORS, *RELATIVE[which::4]]
     runs, labels = oracle.campaign(100 + which, runs=4)
     names = list(runs)
     groups = dict(zip(names, "aabc", strict=True))
@@ -113,7 +114,15 @@ def test_subsets_are_drawn_by_the_seed_and_never_twice() -> None:
 def test_fewer_labels_are_other_qrels(seed: int, of: str, truth: bool) -> None:
     runs, labels = oracle.campaign(seed, runs=3)
     context, names = RunContext(runs, grades=(-1, 2)), list(runs)
-    measures = [P_Rareness @ 3, NRG @ 3, rrLP, sgnLR, nDCG_UE @ 3, AP(judged_only=True) @ 5]
+    measures = [
+        P_Rareness @ 3,
+        NRG @ 3,
+        NRG(judged_only=True) @ 3,
+        rrLP,
+        sgnLR,
+        nDCG_UE @ 3,
+        AP(judged_only=True) @ 5,
+    ]
     kinds = ["tau", "agreement", "ranking_agreement", "ties"]
     best = RR if truth else None
     found = meta.degrade(
