@@ -268,6 +268,12 @@ BAD = {
     "a run lacks in the groups": ([*FOLDER, "NRG@2", "--groups", "lacks.csv"], "lacks B, C; add a line such as 'B,its group'"),
     "three columns": ([*FOLDER, "NRG@2", "--groups", "three.csv"], "three.csv, line 2: a line is 'run,group', not 'B,x,y'"),
     "two groups": ([*FOLDER, "NRG@2", "--groups", "two.csv"], "two.csv, line 2: 'A' is in 'x' already"),
+    "groups that are no text": ([*FOLDER, "NRG@2", "--groups", "binary"], "--groups binary is not text in UTF-8; give a CSV file"),
+    "groups that are no CSV": ([*FOLDER, "NRG@2", "--groups", "long.csv"], "long.csv: field larger than field limit (131072); give a CSV file"),
+    "reference is a folder": ([*ONE, "rrLP", "--reference", "runs"], "--reference runs stands for 3 files; name one run file"),
+    "measures of spaces": ([*ONE, " "], "no measure is given; name one, such as NRG@10"),
+    "verdicts on one run": ([*ONE, "P@2", "--verdicts"], "--verdicts goes with a folder of runs, and runs/A.run is not one; give"),
+    "intervals of a sum": ([*FOLDER, "NumRet", "--ci"], "--ci: NumRet is a sum over queries, and no mean that has an interval; leave"),
     "plot without absolute": ([*FOLDER, "NRG@2", "--plot", "o.png"], "add an absolute one, such as nDCG@10"),
     "plot without relative": ([*FOLDER, "P@2", "--plot", "o.png"], "add a relative one, such as NRG@10"),
     "plot of one run": ([*ONE, "NRG@2", *PRIOR, "--plot", "o.png"], "--plot goes with a folder"),
@@ -326,6 +332,7 @@ def prepare_bad_input(files: Path) -> None:
         (files / folder).mkdir()
     write_run(files / "mixed" / "A.run", "A", RUNS["A"])
     (files / "mixed" / "README.md").write_text("Runs of mine\n")
+    (files / "long.csv").write_text(f"A,{'x' * 140_000}\n")
     (files / "lacks.csv").write_text("run,group\nA,x\n")
     (files / "three.csv").write_text("A,x\nB,x,y\n")
     (files / "two.csv").write_text("A,x\nA,y\n")

@@ -371,6 +371,10 @@ def test_one_run_alone_makes_no_topic_informative() -> None:
 # --- what goes in
 
 
+def _query_sets(context: RunContext, qrels: oracle.Labels, **wrong: Any) -> pd.DataFrame:
+    return meta.query_sets(context, qrels, **wrong)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -398,12 +402,28 @@ def test_one_run_alone_makes_no_topic_informative() -> None:
             lambda c, q: meta.ties(c.evaluate(q, ["P@3"], perquery=True), {"x": 1}),
             r"holds none of the topics",
         ),
+        (lambda c, q: meta.query_sets(c, q, "nDCG@3"), r"nDCG@3 has no expected value; give nDCG_UE@10 or"),
+        (lambda c, q: meta.query_sets(c, q, "NRG@3"), r"NRG@3 has no expected value; give nDCG_UE@10 or"),
+        *(
+            (partial(_query_sets, breadth=wrong), rf"breadth={wrong} is not allowed; it must be above 0")
+            for wrong in (True, 0, 1.5)
+        ),
+        (partial(_query_sets, cutoffs=[]), r"cutoffs is empty; give some, such as \[5, 10\], or leave it"),
+        (lambda c, q: meta.query_sets(RunContext({}), q), r"the context holds no run; give it some"),
     ],
 )
 def test_bad_arguments(call: Any, message: str) -> None:
     runs, labels = oracle.campaign(1)
     with pytest.raises(ValueError, match=message):
         call(RunContext(runs), labels)
+
+
+@pytest.mark.parametrize("by", [["q0"], "q0", 3])
+def test_classes_of_another_kind(by: Any) -> None:
+    runs, labels = oracle.campaign(1)
+    table = RunContext(runs).evaluate(labels, ["P@3"], perquery=True)
+    with pytest.raises(TypeError, match=r"by is .*; give a dict or a Series from topic to class"):
+        meta.ties(table, by)
 
 
 # --- invariance
