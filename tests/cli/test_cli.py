@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 from ir_measures import AP, P, nDCG
 
-from command_line import COMMAND, QRELS, RUNS, error, output, run, write_run
+from command_line import COMMAND, QRELS, RUNS, error, output, run, unmeasured, write_run
 from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, __version__, demo, rrLP
 from ir_measures_relative.cli.arguments import split_measures
 
@@ -435,6 +435,7 @@ def test_what_may_not_be_read(files: Path, open_folder: Path) -> None:
                 capture_output=True,
                 text=True,
                 cwd=open_folder / "x",
+                env=unmeasured(),
             )
             assert done.returncode == 2 and done.stdout == ""
             assert done.stderr == f"ir_measures_relative: error: {message}\n"
@@ -578,5 +579,6 @@ def test_help_waits_for_no_import_that_it_does_without() -> None:
     )
     code = f"import sys, numpy; brought = set(sys.modules); from ir_measures_relative.cli import main; main(sys.argv[1:]); print([m for m in {late} if m in set(sys.modules) - brought])"
     for arguments in (["--help"], ["qrels.txt", "runs", "NGR@10"]):
-        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
+        command = [sys.executable, "-c", code, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=unmeasured())
         assert done.stdout.splitlines()[-1] == "[]", done

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import COMMAND, error, run, write_run
+from command_line import COMMAND, error, run, unmeasured, write_run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX streams and signals")
 
@@ -75,12 +75,17 @@ def test_a_closed_stdout_is_not_replaced_by_a_file(files: Path) -> None:
 def test_control_c_at_any_time(files: Path) -> None:
     """From the first moment of the import to the last of the exit."""
     started = time.perf_counter()
-    run(*GOOD, cwd=files)
+    run(*GOOD, cwd=files, env=unmeasured())
     whole = time.perf_counter() - started
     codes = []
     for share in itertools.chain(range(10, 100, 10), [97, 103]):
         process = subprocess.Popen(
-            [*COMMAND, *GOOD], cwd=files, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*COMMAND, *GOOD],
+            cwd=files,
+            env=unmeasured(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         time.sleep(whole * share / 100)
         process.send_signal(signal.SIGINT)
@@ -107,7 +112,7 @@ def test_control_c_while_numpy_is_imported(files: Path) -> None:
         process = subprocess.Popen(
             [*command, *GOOD],
             cwd=files,
-            env=os.environ | {"PYTHONPATH": str(files / "slow")},
+            env=unmeasured() | {"PYTHONPATH": str(files / "slow")},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
