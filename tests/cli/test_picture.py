@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import COMMAND, run
+from command_line import COMMAND, run, unmeasured
 
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
 
@@ -142,7 +142,7 @@ def test_a_full_disk_leaves_no_half_picture(files: Path, before: bytes | None) -
     done = subprocess.run(
         [sys.executable, "-c", code, *ARGUMENTS, "--plot", "out.svg"],
         cwd=files,
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+        env=unmeasured() | {"PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
     )
