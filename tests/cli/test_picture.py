@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
 import os
 import subprocess
 import sys
@@ -120,6 +122,19 @@ def test_a_link_to_a_picture_stays_a_link(files: Path, call: Call) -> None:
     for _ in range(2):
         assert call(*ARGUMENTS, "--plot", "out.svg")[::2] == (0, "")
     assert (files / "out.svg").is_symlink() and (files / "pictures" / "real.svg").stat().st_size > 1000
+
+
+def test_a_picture_takes_the_place_of_one_where_stdout_is_no_file(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ir_measures_relative.cli import main
+
+    monkeypatch.chdir(files)
+    (files / "out.svg").write_bytes(SVG)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert main([*ARGUMENTS, "--plot", "out.svg"]) == 0
+    assert out.getvalue().startswith("name\tNRG@2\tnDCG@2\nA\t")
+    assert (files / "out.svg").stat().st_size > 1000
 
 
 def test_a_new_picture_has_the_usual_permissions(files: Path) -> None:

@@ -24,9 +24,12 @@ WARNS = ["qrels.txt", "runs/A.run", "NRG@2", "--prior", "empty.run"]
 def shell(folder: Path, arguments: list[str], redirection: str) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of the command, redirected by a shell."""
     (folder / "empty.run").write_text("")
+    # Unbuffered, nothing would be left that fails on the way out.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     done = subprocess.run(
         ["sh", "-c", f'"$@" {redirection}', "sh", *COMMAND, *arguments],
         cwd=folder,
+        env=env,
         capture_output=True,
         text=True,
     )
