@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from ir_measures import SDCG
+from ir_measures import SDCG, nDCG
 
 from ir_measures_relative import (
     BestOfOtherGroups,
@@ -233,6 +234,13 @@ def test_reusability_of_one_that_brought_nothing_alone() -> None:
             "leave elsewhere out",
         ),
         (lambda: bounds(RunContext(RUNS), QRELS, ["RBO(ref='a')@3"]), "looks at no judgment"),
+        *(
+            (
+                partial(bounds, RunContext(RUNS), QRELS, [nDCG(gains=gains, judged_only=True) @ 3]),
+                "gains say anew",
+            )
+            for gains in ({-1: 5}, {1: -1})
+        ),
         (lambda: bounds(RunContext(RUNS, grades=(0, 5)), QRELS, ["ERR@3"]), "for grades up to 4, not 5"),
         (
             lambda: bounds(RunContext(RUNS, grades=(0, 3)), QRELS, ["NRG(base='ERR',max_grade=2)@3"]),
