@@ -7,12 +7,13 @@ import os
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from all_labelings import check, random_campaign
-from ir_measures_relative import RunContext, bounds, verdicts
+from ir_measures_relative import NRG, RunContext, bounds, verdicts
 from random_campaigns import contexts, qrels
 from scored import assume_common
 
@@ -130,3 +131,45 @@ def test_rbp_with_its_residual_is_med_with_its_sign(context: Any, labels: Any, k
         length = len(context[row[0]].get(row.query_id, {}))
         assert row.upper - plain.upper == pytest.approx(0.7 ** min(length, length if k is None else k))
         assert row.lower == plain.lower
+
+
+# What is too large to be tried, or to be worked on at once; lowered to what small campaigns exceed.
+GUARDS = {
+    "every_label._MOST_GAINS": 1,
+    "precisions_apart._MOST_EVEN": 1,
+    "precisions_apart._MOST_WEIGHTED": 1,
+    "residual._MOST_STATES": 1,
+    "residual._AT_ONCE": 1,
+    "residual_branches._AT_ONCE": 1,
+    "residual_branches._MOST_LABELINGS": 1,
+    "sums_of_precisions._MOST_WEIGHED": 1,
+    "weighted._WORK": 4,
+}
+
+
+@pytest.mark.parametrize("lowered", [*([guard] for guard in GUARDS), list(GUARDS)], ids=" ".join)
+def test_what_is_too_large_to_be_tried_is_bounded_all_the_same(
+    lowered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No labeling is outside, and what is said to be exact is attained; where all are lowered, not everything is."""
+    exact = []
+    for guard in lowered:
+        monkeypatch.setattr(f"ir_measures_relative.analysis.bounding.{guard}", GUARDS[guard])
+    for seed in range(4):
+        campaign = random_campaign(random.Random(3000 + seed), 1 + seed % 2, 4)
+        at = "" if campaign.cutoff is None else f"@{campaign.cutoff}"
+        found = check(campaign, [f"{name}{at}" for name in ("NRG", "AP", "AP_Rareness")])
+        exact += [attained / n for tally in found.values() for n, attained, _ in tally.values()]
+    assert len(lowered) == 1 or np.mean(exact) < 0.9
+
+
+def test_a_negative_label_that_gains_more_than_any_that_is_still_to_come() -> None:
+    """To judged_only such a document is unjudged: no open one can have its gain, and the ideal holds it."""
+    for seed in range(12):
+        campaign = random_campaign(random.Random(4000 + seed), 2, 3)
+        if campaign.options["grades"][0] < 0:
+            gains, cutoff = {-1: 5}, campaign.cutoff
+            measures = [
+                NRG(norm=n, gains=gains, judged_only=True, cutoff=cutoff) for n in ("ideal", "residual")
+            ]
+            check(campaign, measures)

@@ -74,6 +74,14 @@ def test_bad_input() -> None:
         sweep(CONTEXT, QRELS, NRG @ 5, samples=0)
     with pytest.raises(ValueError, match="confidence=95 is not allowed"):
         sweep(CONTEXT, QRELS, NRG @ 5, confidence=95)
+    with pytest.raises(
+        ValueError, match=r"over\['b'\]='run1' must be a list of names or globs, such as \['run1'\]"
+    ):
+        sweep(CONTEXT, QRELS, NRG @ 5, over={"b": "run1"})
+    with pytest.raises(ValueError, match="over is empty; give families of priors, 'size' or 'subset'"):
+        sweep(CONTEXT, QRELS, NRG @ 5, over=[])
+    with pytest.raises(ValueError, match="names is empty; give the names of some runs, or leave it out"):
+        sweep(CONTEXT, QRELS, NRG @ 5, names=[])
     many = RunContext(campaign(0, n_runs=14)[0])
     with pytest.raises(ValueError, match=r"over='subset' would score 2\^13 sets of 13 runs"):
         sweep(many, QRELS, NRG @ 5, over="subset")

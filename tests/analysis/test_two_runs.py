@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from all_labelings import check, random_campaign
 from ir_measures_relative import RunContext, bounds, judge_next, verdicts
 from ir_measures_relative.analysis.bounding.precisions_apart import Task, alone, apart
+from ir_measures_relative.analysis.bounding.weighted import Quadratic, greatest_over_relevant
 from oracles_med_exact import labelings
 
 CASES = int(os.environ.get("LABELING_CAMPAIGNS", "40"))
@@ -76,6 +78,25 @@ def test_every_labeling_of_random_runs(even: bool) -> None:
             np.testing.assert_allclose(upper, of_run.max(axis=1), rtol=0, atol=1e-10)
             assert exact.all()
     assert below > CASES
+
+
+def test_any_quadratic_function_over_the_number_of_relevant_documents() -> None:
+    """Also those that no rankings have, where the search has to branch."""
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        n, relevant, outside = int(rng.integers(0, 8)), int(rng.integers(1, 4)), int(rng.integers(0, 3))
+        pairs = np.triu(rng.normal(size=(n, n)), 1) * rng.choice([0.2, 1.0])
+        function = Quadratic(float(rng.normal()), rng.normal(size=n), pairs + pairs.T)
+        every = [np.array(labels) for labels in itertools.product((0, 1), repeat=n)]
+        value = [function.constant + x @ function.linear + x @ function.pairs @ x / 2 for x in every]
+        best = max(
+            v / (relevant + x.sum() + more)
+            for v, x in zip(value, every, strict=True)
+            for more in range(outside + 1)
+        )
+        found = greatest_over_relevant(function, relevant, outside)
+        assert found.reached == pytest.approx(best, abs=1e-10)
+        assert found.bound == pytest.approx(best, abs=1e-10)
 
 
 @pytest.mark.parametrize("no_time", [0.0, None])

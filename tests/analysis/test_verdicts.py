@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from ir_measures import SDCG
+from ir_measures import SDCG, nDCG
 
 from ir_measures_relative import (
     BestOfOtherGroups,
@@ -138,7 +139,8 @@ def test_odds() -> None:
 @pytest.mark.parametrize(
     "measure",
     ["P@3", "nDCG@3", "NRG@3", "RR", "AP@3", "AP_Rareness@3", "UniqueRel@3", "NRG(base='RR')@3", "TaSC(base='AP@3')",
-     "nDCG_UE@3", "nDCG_UE(version=1)@3", "AP_UE@3", "rrLP(ref='a')@3", "RPP(ref='a')@3"],
+     "nDCG_UE@3", "nDCG_UE(version=1)@3", "AP_UE@3", "rrLP(ref='a')@3", "RPP(ref='a')@3",
+     "NRG(base='ERR')@3"],
 )  # fmt: skip
 def test_sampled_labelings_have_the_values_of_evaluate(measure: str) -> None:
     """With chances of 0 and 1 there is one labeling, and the measure's own values say who is better."""
@@ -158,6 +160,24 @@ def test_sampled_labelings_have_the_values_of_evaluate(measure: str) -> None:
             difference = values[row[0]] - values[row.other]
             if row.verdict == "open":
                 assert row.probability == (0.5 if abs(difference) < 1e-9 else float(difference > 0)), row
+
+
+def test_odds_where_nothing_is_open_and_of_documents_elsewhere() -> None:
+    """A half where all is judged, and 0; what no run holds is asked of nobody, and no run of P is better for it."""
+    context = RunContext(RUNS, grades=(0, 1))
+    nothing = {q: dict.fromkeys("ABCXYZ", 0) for q in QRELS}
+    settled = verdicts(context, nothing, ["NRG@3", "P@3", "nDCG@3"], odds="pool")
+    assert (settled["probability"] == 0.5).all() and (settled["verdict"] == "equal").all()
+    asked = set()
+
+    def chance(query: str, doc: str) -> float:
+        asked.add((query, doc))
+        return 0.5
+
+    here, elsewhere = (verdicts(context, QRELS, ["P@3"], odds=chance, elsewhere=n) for n in (0, 2))
+    assert asked == {("q1", "B"), ("q1", "Y"), ("q2", "Z")}
+    assert here["probability"].tolist() == pytest.approx(elsewhere["probability"].tolist(), abs=0.05)
+    assert not here.loc[here["verdict"] == "open", "probability"].isin([0, 1]).any()
 
 
 def test_reusability_takes_out_what_one_group_brought() -> None:
@@ -212,6 +232,23 @@ def test_reusability_of_one_that_brought_nothing_alone() -> None:
         (
             lambda: bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG(gains={0:1})@3"], elsewhere=1),
             "leave elsewhere out",
+        ),
+        (lambda: bounds(RunContext(RUNS), QRELS, ["RBO(ref='a')@3"]), "looks at no judgment"),
+        *(
+            (
+                partial(bounds, RunContext(RUNS), QRELS, [nDCG(gains=gains, judged_only=True) @ 3]),
+                "gains say anew",
+            )
+            for gains in ({-1: 5}, {1: -1})
+        ),
+        (lambda: bounds(RunContext(RUNS, grades=(0, 5)), QRELS, ["ERR@3"]), "for grades up to 4, not 5"),
+        (
+            lambda: bounds(RunContext(RUNS, grades=(0, 3)), QRELS, ["NRG(base='ERR',max_grade=2)@3"]),
+            "may have the grade 3; max_grade must be",
+        ),
+        (
+            lambda: bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG_UE(version='z')@3"]),
+            "use version=1 or 2",
         ),
         (lambda: bounds(RunContext(RUNS), QRELS, ["P@3"], residual=True), "none of the measures is RBP"),
         (lambda: verdicts(RunContext(RUNS), QRELS, ["RBP(rel=1)"], residual="yes"), "residual='yes'"),

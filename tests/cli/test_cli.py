@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 from ir_measures import AP, P, nDCG
 
-from command_line import COMMAND, QRELS, RUNS, error, output, run, write_run
+from command_line import COMMAND, QRELS, RUNS, error, output, run, unmeasured, write_run
 from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, __version__, demo, rrLP
 from ir_measures_relative.cli.arguments import split_measures
 
@@ -268,6 +268,12 @@ BAD = {
     "a run lacks in the groups": ([*FOLDER, "NRG@2", "--groups", "lacks.csv"], "lacks B, C; add a line such as 'B,its group'"),
     "three columns": ([*FOLDER, "NRG@2", "--groups", "three.csv"], "three.csv, line 2: a line is 'run,group', not 'B,x,y'"),
     "two groups": ([*FOLDER, "NRG@2", "--groups", "two.csv"], "two.csv, line 2: 'A' is in 'x' already"),
+    "groups that are no text": ([*FOLDER, "NRG@2", "--groups", "binary"], "--groups binary is not text in UTF-8; give a CSV file"),
+    "groups that are no CSV": ([*FOLDER, "NRG@2", "--groups", "long.csv"], "long.csv: field larger than field limit (131072); give a CSV file"),
+    "reference is a folder": ([*ONE, "rrLP", "--reference", "runs"], "--reference runs stands for 3 files; name one run file"),
+    "measures of spaces": ([*ONE, " "], "no measure is given; name one, such as NRG@10"),
+    "verdicts on one run": ([*ONE, "P@2", "--verdicts"], "--verdicts goes with a folder of runs, and runs/A.run is not one; give"),
+    "intervals of a sum": ([*FOLDER, "NumRet", "--ci"], "--ci: NumRet is a sum over queries, and no mean that has an interval; leave"),
     "plot without absolute": ([*FOLDER, "NRG@2", "--plot", "o.png"], "add an absolute one, such as nDCG@10"),
     "plot without relative": ([*FOLDER, "P@2", "--plot", "o.png"], "add a relative one, such as NRG@10"),
     "plot of one run": ([*ONE, "NRG@2", *PRIOR, "--plot", "o.png"], "--plot goes with a folder"),
@@ -326,6 +332,7 @@ def prepare_bad_input(files: Path) -> None:
         (files / folder).mkdir()
     write_run(files / "mixed" / "A.run", "A", RUNS["A"])
     (files / "mixed" / "README.md").write_text("Runs of mine\n")
+    (files / "long.csv").write_text(f"A,{'x' * 140_000}\n")
     (files / "lacks.csv").write_text("run,group\nA,x\n")
     (files / "three.csv").write_text("A,x\nB,x,y\n")
     (files / "two.csv").write_text("A,x\nA,y\n")
@@ -428,6 +435,7 @@ def test_what_may_not_be_read(files: Path, open_folder: Path) -> None:
                 capture_output=True,
                 text=True,
                 cwd=open_folder / "x",
+                env=unmeasured(),
             )
             assert done.returncode == 2 and done.stdout == ""
             assert done.stderr == f"ir_measures_relative: error: {message}\n"
@@ -572,5 +580,6 @@ def test_help_waits_for_no_import_that_it_does_without() -> None:
     )
     code = f"import sys, numpy; brought = set(sys.modules); from ir_measures_relative.cli import main; main(sys.argv[1:]); print([m for m in {late} if m in set(sys.modules) - brought])"
     for arguments in (["--help"], ["qrels.txt", "runs", "NGR@10"]):
-        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True)
+        command = [sys.executable, "-c", code, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, env=unmeasured())
         assert done.stdout.splitlines()[-1] == "[]", done

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
+import io
 import os
 import subprocess
 import sys
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import COMMAND, run
+from command_line import COMMAND, run, unmeasured
 
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
 
@@ -122,6 +124,19 @@ def test_a_link_to_a_picture_stays_a_link(files: Path, call: Call) -> None:
     assert (files / "out.svg").is_symlink() and (files / "pictures" / "real.svg").stat().st_size > 1000
 
 
+def test_a_picture_takes_the_place_of_one_where_stdout_is_no_file(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ir_measures_relative.cli import main
+
+    monkeypatch.chdir(files)
+    (files / "out.svg").write_bytes(SVG)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert main([*ARGUMENTS, "--plot", "out.svg"]) == 0
+    assert out.getvalue().startswith("name\tNRG@2\tnDCG@2\nA\t")
+    assert (files / "out.svg").stat().st_size > 1000
+
+
 def test_a_new_picture_has_the_usual_permissions(files: Path) -> None:
     done = subprocess.run(
         ["sh", "-c", 'umask 027; "$@"', "sh", *COMMAND, *ARGUMENTS, "--plot", "o.svg"], cwd=files
@@ -142,7 +157,7 @@ def test_a_full_disk_leaves_no_half_picture(files: Path, before: bytes | None) -
     done = subprocess.run(
         [sys.executable, "-c", code, *ARGUMENTS, "--plot", "out.svg"],
         cwd=files,
-        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+        env=unmeasured() | {"PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import COMMAND, error, run, write_run
+from command_line import COMMAND, error, run, unmeasured, write_run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX streams and signals")
 
@@ -24,9 +24,12 @@ WARNS = ["qrels.txt", "runs/A.run", "NRG@2", "--prior", "empty.run"]
 def shell(folder: Path, arguments: list[str], redirection: str) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of the command, redirected by a shell."""
     (folder / "empty.run").write_text("")
+    # Unbuffered, nothing would be left that fails on the way out.
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     done = subprocess.run(
         ["sh", "-c", f'"$@" {redirection}', "sh", *COMMAND, *arguments],
         cwd=folder,
+        env=env,
         capture_output=True,
         text=True,
     )
@@ -75,12 +78,17 @@ def test_a_closed_stdout_is_not_replaced_by_a_file(files: Path) -> None:
 def test_control_c_at_any_time(files: Path) -> None:
     """From the first moment of the import to the last of the exit."""
     started = time.perf_counter()
-    run(*GOOD, cwd=files)
+    run(*GOOD, cwd=files, env=unmeasured())
     whole = time.perf_counter() - started
     codes = []
     for share in itertools.chain(range(10, 100, 10), [97, 103]):
         process = subprocess.Popen(
-            [*COMMAND, *GOOD], cwd=files, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [*COMMAND, *GOOD],
+            cwd=files,
+            env=unmeasured(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         time.sleep(whole * share / 100)
         process.send_signal(signal.SIGINT)
@@ -107,7 +115,7 @@ def test_control_c_while_numpy_is_imported(files: Path) -> None:
         process = subprocess.Popen(
             [*command, *GOOD],
             cwd=files,
-            env=os.environ | {"PYTHONPATH": str(files / "slow")},
+            env=unmeasured() | {"PYTHONPATH": str(files / "slow")},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )

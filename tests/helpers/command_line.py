@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,14 @@ RUNS = {
     "B": {"1": {"b": 3.0, "d": 2.0, "a": 1.5}, "2": {"e": 1.0}},
     "C": {"1": {"x": 3.0, "a": 2.0}, "2": {"e": 2.0, "c": 1.0}, "9": {"q": 1.0}},
 }
+
+
+def unmeasured() -> dict[str, str]:
+    """The environment without what has coverage measure every process, for tests of what a process alone does.
+
+    coverage imports modules before the first line and writes a file after the last.
+    """
+    return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
 
 
 def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:

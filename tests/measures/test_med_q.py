@@ -134,20 +134,26 @@ def test_equals_brute_force_on_twenty_open_documents(norm: str) -> None:
     check((y, z, np.full(20, -1)), 14, norm=norm, beta=1.0, other_relevant=0)
 
 
-@pytest.mark.parametrize("attempts", [2, 12])
-def test_the_proof_does_not_lean_on_good_labelings(attempts: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a poor start, poor labelings on the way and poor prices, the bounds and the branches do the work."""
+@pytest.mark.parametrize(("attempts", "end"), [(2, "first"), (12, "first"), (2, "last")])
+def test_the_proof_does_not_lean_on_good_labelings(
+    attempts: int, end: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a poor start, poor labelings on the way and poor prices, the bounds and the branches do the work.
+
+    The documents in doubt are then the first: where the labelings hold the last, no labeling on the way is one of theirs.
+    """
 
     class Poor:
         def __init__(self, y: np.ndarray, z: np.ndarray, label: np.ndarray, *_: Any) -> None:
             self.best = np.where(label == -1, 0, label)
 
-    def first(relaxation: Relaxation, table: np.ndarray, count: int) -> np.ndarray:
-        return (np.arange(table.shape[1] - 1) < count).astype(float)
+    def labels(relaxation: Relaxation, table: np.ndarray, count: int) -> np.ndarray:
+        chosen = (np.arange(table.shape[1] - 1) < count).astype(float)
+        return chosen if end == "first" else chosen[::-1]
 
     monkeypatch.setattr(blended, "Search", Poor)
     monkeypatch.setattr(blended, "ATTEMPTS", attempts)
-    monkeypatch.setattr(Relaxation, "labels", first)
+    monkeypatch.setattr(Relaxation, "labels", labels)
     rng = np.random.default_rng(attempts)
     for _ in range(120):
         check(random_pair(rng, 7), int(rng.integers(3, 9)), **drawn(rng))

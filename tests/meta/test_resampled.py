@@ -22,6 +22,7 @@ from ir_measures_relative import (
     P_Rareness,
     RunContext,
     Shapley,
+    TaSC,
     UniqueRel,
     meta,
     nDCG_UE,
@@ -36,7 +37,6 @@ few = settings(max_examples=5)
 RELATIVE = [
     P_Rareness @ 3,
     AP_Rareness @ 4,
-    NRG @ 3,
     UniqueRel @ 3,
     Shapley @ 3,
     rrLP,
@@ -44,6 +44,7 @@ RELATIVE = [
     nDCG_UE @ 3,
     nDCG @ 3,
 ]
+TO_PRIORS = [NRG @ 3, TaSC(base="nDCG@3")]
 
 
 def policies(names: list[str]) -> list[Any]:
@@ -61,7 +62,7 @@ def policies(names: list[str]) -> list[Any]:
 
 @pytest.mark.parametrize("which", range(5))
 def test_subsets_are_contexts_of_their_own(which: int) -> None:
-    measures = RELATIVE[which::4]
+    measures = [*TO_PRIORS, *RELATIVE[which::4]]
     runs, labels = oracle.campaign(100 + which, runs=4)
     names = list(runs)
     groups = dict(zip(names, "aabc", strict=True))
@@ -113,7 +114,15 @@ def test_subsets_are_drawn_by_the_seed_and_never_twice() -> None:
 def test_fewer_labels_are_other_qrels(seed: int, of: str, truth: bool) -> None:
     runs, labels = oracle.campaign(seed, runs=3)
     context, names = RunContext(runs, grades=(-1, 2)), list(runs)
-    measures = [P_Rareness @ 3, NRG @ 3, rrLP, sgnLR, nDCG_UE @ 3, AP(judged_only=True) @ 5]
+    measures = [
+        P_Rareness @ 3,
+        NRG @ 3,
+        NRG(judged_only=True) @ 3,
+        rrLP,
+        sgnLR,
+        nDCG_UE @ 3,
+        AP(judged_only=True) @ 5,
+    ]
     kinds = ["tau", "agreement", "ranking_agreement", "ties"]
     best = RR if truth else None
     found = meta.degrade(
@@ -362,6 +371,10 @@ def test_one_run_alone_makes_no_topic_informative() -> None:
 # --- what goes in
 
 
+def _query_sets(context: RunContext, qrels: oracle.Labels, **wrong: Any) -> pd.DataFrame:
+    return meta.query_sets(context, qrels, **wrong)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -389,12 +402,28 @@ def test_one_run_alone_makes_no_topic_informative() -> None:
             lambda c, q: meta.ties(c.evaluate(q, ["P@3"], perquery=True), {"x": 1}),
             r"holds none of the topics",
         ),
+        (lambda c, q: meta.query_sets(c, q, "nDCG@3"), r"nDCG@3 has no expected value; give nDCG_UE@10 or"),
+        (lambda c, q: meta.query_sets(c, q, "NRG@3"), r"NRG@3 has no expected value; give nDCG_UE@10 or"),
+        *(
+            (partial(_query_sets, breadth=wrong), rf"breadth={wrong} is not allowed; it must be above 0")
+            for wrong in (True, 0, 1.5)
+        ),
+        (partial(_query_sets, cutoffs=[]), r"cutoffs is empty; give some, such as \[5, 10\], or leave it"),
+        (lambda c, q: meta.query_sets(RunContext({}), q), r"the context holds no run; give it some"),
     ],
 )
 def test_bad_arguments(call: Any, message: str) -> None:
     runs, labels = oracle.campaign(1)
     with pytest.raises(ValueError, match=message):
         call(RunContext(runs), labels)
+
+
+@pytest.mark.parametrize("by", [["q0"], "q0", 3])
+def test_classes_of_another_kind(by: Any) -> None:
+    runs, labels = oracle.campaign(1)
+    table = RunContext(runs).evaluate(labels, ["P@3"], perquery=True)
+    with pytest.raises(TypeError, match=r"by is .*; give a dict or a Series from topic to class"):
+        meta.ties(table, by)
 
 
 # --- invariance

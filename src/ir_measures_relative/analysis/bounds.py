@@ -14,7 +14,7 @@ from ..io.qrels import Qrels
 from ..measures.declaration import is_relative, parse_measures
 from ..scoring import check_campaign
 from .bounding.measures import model_of
-from .bounding.model import TOLERANCE, Interval, Model
+from .bounding.model import TOLERANCE, Interval, Model, Valued
 from .bounding.tasks import check_work
 from .labelings import warn_of_judged_priors
 
@@ -124,9 +124,9 @@ def check_residual(residual: bool, measures: Sequence[ir_measures.Measure]) -> N
 def values_of(judged: JudgedContext, measure: ir_measures.Measure, model: Model) -> FloatArray:
     """The value of every run on the judgments as they are, shape (runs, queries)."""
     if not is_relative(measure):
-        if _computed_by_trec_eval(measure):
-            return judged.absolute_of_runs(measure)
-        return model.value()  # ir_measures' providers of these round, or are rarely installed
+        if isinstance(model, Valued) and not _computed_by_trec_eval(measure):
+            return model.value()  # ir_measures' providers of these round, or are rarely installed
+        return judged.absolute_of_runs(measure)
     runs = judged.context.runs
     return np.array([measure.score(Comparison(judged, runs[name], name)) for name in judged.names])
 

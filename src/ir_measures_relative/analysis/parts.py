@@ -8,9 +8,8 @@ import ir_measures
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..comparison import JudgedContext, JudgedTop
+from ..comparison import JudgedContext
 from ..judgments import Judgments
-from ..rankings import Rankings
 
 
 class FewerRuns(JudgedContext):
@@ -33,9 +32,6 @@ class FewerRuns(JudgedContext):
             return found
 
         return self.cached(("positions", docs, cutoff, judged_only), compute)
-
-    def top(self, rankings: Rankings, cutoff: int | None) -> JudgedTop:
-        return self._all.top(rankings, cutoff)
 
     def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
         found: FloatArray = self._all.absolute_of_runs(measure)[self._rows]

@@ -6,10 +6,10 @@ import numpy as np
 
 from ...arrays import FloatArray, IntArray
 from ..labelings import OpenDocuments
-from .model import Interval, Model
+from .model import Interval, Valued
 
 
-class Additive(Model):
+class Additive(Valued):
     """``Σ_d weight(d)·gain(d)``: each open document takes the label that is best, or worst, for the value.
 
     Args:

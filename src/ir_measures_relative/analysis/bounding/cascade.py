@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import FloatArray, IntArray
 from ...measures.med.exact import ErrExtreme, greatest_err_difference
 from ..labelings import OpenDocuments
-from .model import TOLERANCE, Interval, Model
+from .model import TOLERANCE, Interval, Valued
 from .tasks import interval_by_query
 
 
@@ -25,7 +25,7 @@ class _Task(NamedTuple):
     time_limit: float | None
 
 
-class Cascade(Model):
+class Cascade(Valued):
     """ERR, ``Σ_i (1/i)·stop(d_i)·Π_{j<i} (1 - stop(d_j))``.
 
     A higher grade never lowers it, so one run is exact. In the difference of two runs a document that only one holds

@@ -128,6 +128,8 @@ class GainsAboveChance(Normalized):
             starts = np.flatnonzero(np.diff(self._query, prepend=-1))
             here = self._query[starts]
             total[:, here] += np.add.reduceat(gains - self.least, starts, axis=1) * unit[here]
+        # A pool of one gain has nothing to rank: the two differ by rounding alone.
+        total = np.where(ideal - total <= TOLERANCE * ideal, ideal, total)
         levels = Normalizers(np.broadcast_to(ideal, found.shape), np.broadcast_to(total, found.shape))
         return normalize(found, levels, self.version)
 

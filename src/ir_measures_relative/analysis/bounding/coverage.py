@@ -33,9 +33,6 @@ class Coverage(Model):
         values = self.base.sampled(gains)
         return self._tasc(values, values)
 
-    def value(self) -> FloatArray:
-        return self._tasc(self.base.value(), self.base.value())
-
     def one(self) -> Interval:
         lower, upper, exact = self.base.one()
         low, high = self._tasc(lower, upper), self._tasc(upper, lower)

@@ -6,10 +6,10 @@ import numpy as np
 
 from ...arrays import BoolArray, FloatArray, IntArray
 from ..labelings import OpenDocuments
-from .model import Interval, Model
+from .model import Interval, Valued
 
 
-class Best(Model):
+class Best(Valued):
     """``max worth(d)`` over the relevant documents, exact for a run and for the difference of two.
 
     Where a labeling makes the difference of two runs as large as can be, one relevant document decides the winner's

@@ -25,9 +25,7 @@ def greatest_ratio(numerator: FloatArray, denominator: FloatArray, sizes: IntArr
         denominator: the same; sums of at least 0, and a sum of 0 only where the numerator's is 0.
         sizes: the number of open documents of each problem; entries beyond are not looked at.
     """
-    problems, levels, width = numerator.shape
-    if not levels or not problems:
-        return np.zeros(problems)
+    problems, _, width = numerator.shape
     beyond = np.arange(width) > sizes[:, None]
     rows = np.arange(problems)
     all_of_them = denominator[rows, :, sizes].sum(axis=1)
@@ -42,10 +40,9 @@ def greatest_ratio(numerator: FloatArray, denominator: FloatArray, sizes: IntArr
 
 def greatest_positive_ratio(numerator: FloatArray, denominator: FloatArray, sizes: IntArray) -> FloatArray:
     """:func:`greatest_ratio` where that is above 0, else 0; where the numerator is, the denominator must be too."""
-    problems, levels, width = numerator.shape
+    problems, _, width = numerator.shape
     best = np.zeros(problems)
-    if levels and problems:
-        _climb(numerator, denominator, np.arange(width) > sizes[:, None], best, np.arange(problems))
+    _climb(numerator, denominator, np.arange(width) > sizes[:, None], best, np.arange(problems))
     return best
 
 

@@ -188,6 +188,12 @@ def _sdcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
 
 
 def _ndcg(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    gains = _get(measure, "gains") or {}
+    if _get(measure, "judged_only", False) and any(min(pair) < 0 for pair in gains.items()):
+        raise ValueError(
+            f"{measure}: its gains say anew which labels are negative, which judged_only takes for unjudged, so that "
+            "it cannot be bounded; leave one of the two out"
+        )
     positions = open_docs.positions(_get(measure, "judged_only", False))
     return Normalized(open_docs, discount(positions), *_graded(measure, open_docs), open_docs.cutoff)
 

@@ -66,10 +66,6 @@ class Model(ABC):
         result: BoolArray = counts == 0
         return result
 
-    @abstractmethod
-    def value(self) -> FloatArray:
-        """The value of every run where no open document has a gain, shape (runs, queries)."""
-
     @property
     @abstractmethod
     def known_gain(self) -> FloatArray:
@@ -101,3 +97,11 @@ class Model(ABC):
         Returns:
             one value a document: 0 where it is judged, or can move nothing.
         """
+
+
+class Valued(Model):
+    """A model that knows the value itself: of measures for which trec_eval does not."""
+
+    @abstractmethod
+    def value(self) -> FloatArray:
+        """The value of every run where no open document has a gain, shape (runs, queries)."""

@@ -10,10 +10,10 @@ from ...arrays import FloatArray, IntArray, ratio, table
 from ...measures.gains import discount, ideal_dcg
 from ..labelings import OpenDocuments
 from .fractions import greatest_ratio
-from .model import Interval, Model
+from .model import Interval, Valued
 
 
-class Normalized(Model):
+class Normalized(Valued):
     """A sum over the ideal DCG of the judgments, exact for a run and for the difference of two.
 
     For given numbers of open documents at each gain the ideal is fixed, and the larger gains go to the documents with
@@ -39,7 +39,6 @@ class Normalized(Model):
         self.gain = np.where(self.open, 0.0, gain)
         self.weight = weight
         self.cutoff = cutoff
-        self._ideal = ideal_dcg(self.gain, docs.query, n, cutoff)
         self._rows = np.flatnonzero(self.open)
         self._query = docs.query[self._rows]
         self.sizes = np.bincount(self._query, minlength=n)
@@ -73,7 +72,8 @@ class Normalized(Model):
         return result
 
     def value(self) -> FloatArray:
-        return ratio(self.open_docs.sums(self.weight * self.gain, ~self.open), self._ideal)
+        ideal = ideal_dcg(self.gain, self.open_docs.docs.query, self.open_docs.n_queries, self.cutoff)
+        return ratio(self.open_docs.sums(self.weight * self.gain, ~self.open), ideal)
 
     @property
     def known_gain(self) -> FloatArray:

@@ -12,7 +12,7 @@ from ...arrays import BoolArray, FloatArray, IntArray
 from ..labelings import OpenDocuments
 from .model import Interval, Model
 from .precisions_apart import Task, alone, apart
-from .sums_of_precisions import sum_of_precisions, sums_by_count
+from .sums_of_precisions import sums_by_count
 from .tasks import interval_by_query
 
 #: From sums of precisions and numbers of relevant documents to values, elementwise.
@@ -76,33 +76,20 @@ class Precisions(Model):
                 result[run, :, q] = self.normalized(total, count, q)
         return result
 
-    def _per_run(self, ends: Callable[[int, int], tuple[float, float, bool]]) -> Interval:
-        found = [[ends(run, q) for q in range(len(self.queries))] for run in range(len(self.position))]
-        table = np.array(found, dtype=np.float64).reshape(len(self.position), len(self.queries), 3)
-        return Interval(table[..., 0], table[..., 1], table[..., 2] > 0)
-
     def normalized(self, total: FloatArray, n_relevant: IntArray, query: int) -> FloatArray:
         """AP, from the sum of precisions and R."""
         result: FloatArray = total / np.maximum(n_relevant, 1)
         return result
 
-    def value(self) -> FloatArray:
-        def none_open(run: int, q: int) -> tuple[float, float, bool]:
-            query = self.queries[q]
-            rows = query.rows[~query.open]
-            total = sum_of_precisions(self.position[run, rows], self.weight[rows])
-            value = float(self.normalized(np.array([total]), np.array([query.relevant]), q)[0])
-            return value, value, True
-
-        return self._per_run(none_open).lower
-
     def one(self) -> Interval:
-        if self.even:
-            return self._per_run(self._extremes)
         runs = np.arange(len(self.position))
+        if self.even:
+            found = [[self._extremes(i, q) for q in range(len(self.queries))] for i in range(len(runs))]
+            ends = np.array(found).reshape(len(runs), len(self.queries), 2)
+            return Interval(ends[..., 0], ends[..., 1], np.ones(ends.shape[:2], dtype=bool))
         return interval_by_query(alone, self._task, runs, runs, len(self.queries), self.jobs)
 
-    def _extremes(self, run: int, q: int) -> tuple[float, float, bool]:
+    def _extremes(self, run: int, q: int) -> tuple[float, float]:
         query = self.queries[q]
         position, weight = self.position[run, query.rows], self.weight[query.rows]
         held = position > 0
@@ -111,7 +98,7 @@ class Precisions(Model):
         count = query.relevant + np.arange(len(least))[:, None] + np.arange(outside + 1)
         low = self.normalized(np.broadcast_to(least[:, None], count.shape), count, q)
         high = self.normalized(np.broadcast_to(most[:, None], count.shape), count, q)
-        return float(low.min()), float(high.max()), True
+        return float(low.min()), float(high.max())
 
     def difference(self, a: IntArray, b: IntArray) -> Interval:
         one = self.one()

@@ -53,9 +53,6 @@ class Preferences(Model):
     def sampled(self, gains: FloatArray) -> FloatArray:
         return np.stack([self.score(labels) for labels in gains], axis=1)
 
-    def value(self) -> FloatArray:
-        return self.score(np.zeros(int(self.open.sum())))
-
     def one(self) -> Interval:
         shape = len(self.position), len(self.rows)
         lower, upper, exact = np.zeros(shape), np.zeros(shape), np.ones(shape, dtype=bool)

@@ -76,10 +76,6 @@ class Residual(Model):
         self.forced = ~self.open[self.columns]
         self._one: Interval | None = None
 
-    def value(self) -> FloatArray:
-        found = self.open_docs.sums(self.weight * self.gain, ~self.open)
-        return ratio(found, self._ideals(self.gain))
-
     def _ideals(self, gain: FloatArray) -> FloatArray:
         """The ideal of every run where the documents have these gains, shape (runs, queries)."""
         docs, n = self.open_docs.docs, self.open_docs.n_queries

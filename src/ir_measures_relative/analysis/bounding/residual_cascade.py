@@ -61,9 +61,6 @@ class ResidualCascade(Model):
             result[i] = normalized_residual_gain(Residual(left, query, n), self.position[i], "ERR", None)
         return result
 
-    def value(self) -> FloatArray:
-        return self._values(self.theta)
-
     def sampled(self, gains: FloatArray) -> FloatArray:
         result = np.empty((len(self.position), len(gains), self.open_docs.n_queries))
         theta = self.theta.copy()
@@ -74,7 +71,7 @@ class ResidualCascade(Model):
 
     @cached_property
     def _one(self) -> Interval:
-        lower, upper = self.value(), self._values(np.where(self.open, self.highest, self.theta))
+        lower, upper = self._values(self.theta), self._values(np.where(self.open, self.highest, self.theta))
         return Interval(lower, upper, np.ones(lower.shape, dtype=bool))
 
     def one(self) -> Interval:

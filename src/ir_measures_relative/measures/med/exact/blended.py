@@ -170,12 +170,9 @@ class Blended:
         doubt = ((mixture.share * (1 - mixture.share) + 1e-9) / np.sqrt(place)).argmax()
         rest, share = np.delete(part.free, doubt), np.delete(mixture.share, doubt)
         for one in (0, 1):
-            if 0 <= count - one <= len(rest):
-                label = part.label.copy()
-                label[part.free[doubt]] = one
-                self._push(
-                    Part(part.winner, part.loser, label, rest, self._cutoff, share), count - one, bound
-                )
+            label = part.label.copy()
+            label[part.free[doubt]] = one
+            self._push(Part(part.winner, part.loser, label, rest, self._cutoff, share), count - one, bound)
         return None
 
     def _consider(self, label: IntArray, relevant: IntArray) -> None:
