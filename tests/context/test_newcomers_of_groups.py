@@ -9,7 +9,6 @@ from typing import Any
 
 import ir_measures
 import pandas as pd
-import pyterrier as pt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -95,6 +94,7 @@ def test_a_group_column_says_the_same() -> None:
 
 
 def test_pipelines_of_newcomers_in_pt_experiment() -> None:
+    pt = pytest.importorskip("pyterrier", reason="PyTerrier is not installed")
     frame = pd.DataFrame({"qid": "q", "docno": list("ABCDE"), "score": [5.0, 4, 3, 2, 1]})
     labels = pd.DataFrame({"qid": "q", "docno": list("ABCDEF"), "label": 1})
     topics = pd.DataFrame({"qid": ["q"], "query": ["x"]})

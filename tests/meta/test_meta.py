@@ -17,7 +17,6 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statsmodels.stats.multitest import multipletests
 
 from ir_measures_relative import meta
 from ir_measures_relative.analysis.paired import Settings, paired_test
@@ -114,7 +113,7 @@ def test_hsd_is_near_every_permutation(seed: int) -> None:
 
 
 def test_tukey_is_that_of_a_linear_model() -> None:
-    import statsmodels.formula.api as smf
+    smf = pytest.importorskip("statsmodels.formula.api", reason="statsmodels is not installed")
 
     values = random_values(4, runs=5, topics=12)
     table = long({"M": values})
@@ -129,6 +128,7 @@ def test_tukey_is_that_of_a_linear_model() -> None:
 @settings(max_examples=4)  # statsmodels takes 0.07 s a row
 @given(seed=seeds)
 def test_holm_is_that_of_statsmodels(seed: int) -> None:
+    multitest = pytest.importorskip("statsmodels.stats.multitest", reason="statsmodels is not installed")
     rng = np.random.default_rng(seed)
     p = np.round(rng.random((3, 7)) ** 4, 3)
     p[rng.random(p.shape) < 0.1] = np.nan
@@ -136,7 +136,7 @@ def test_holm_is_that_of_statsmodels(seed: int) -> None:
         known = ~np.isnan(row)
         assert np.isnan(found[~known]).all()
         if known.any():
-            assert found[known] == pytest.approx(multipletests(row[known], method="holm")[1])
+            assert found[known] == pytest.approx(multitest.multipletests(row[known], method="holm")[1])
 
 
 @pytest.mark.parametrize("test", ["t", "unpaired_t", "wilcoxon", "sign"])
@@ -163,11 +163,14 @@ def test_false_positive_rates_of_sound_tests() -> None:
 
 @pytest.mark.parametrize("correction", [None, "holm", "bonferroni"])
 def test_power_counts_p_values(correction: str | None) -> None:
+    multitest = pytest.importorskip("statsmodels.stats.multitest", reason="statsmodels is not installed")
     table = long({"A": random_values(1, 5, 12), "B": random_values(2, 5, 12)})
     found = meta.discriminative_power(table, correction=correction, swaps=5)
     for measure, of_measure in meta.asl_curve(table, "t").groupby("measure"):
         p = of_measure["p"].to_numpy()
-        told = int(((p if correction is None else multipletests(p, method=correction)[1]) <= 0.05).sum())
+        told = int(
+            ((p if correction is None else multitest.multipletests(p, method=correction)[1]) <= 0.05).sum()
+        )
         row = found[found["measure"] == measure].iloc[0]
         assert (row["pairs"], row["significant"], row["share"]) == (10, told, told / 10)
 
@@ -504,7 +507,7 @@ def test_pairs_are_refused_where_runs_are_needed() -> None:
 
 
 def test_tables_of_pyterrier() -> None:
-    import pyterrier as pt
+    pt = pytest.importorskip("pyterrier", reason="PyTerrier is not installed")
     from ir_measures import P
 
     topics = pd.DataFrame({"qid": ["1", "2"], "query": ["tea", "milk"]})

@@ -280,7 +280,7 @@ def test_separation_is_what_lexiprecision_tells_apart() -> None:
 
 def test_locality_is_that_of_both_orders() -> None:
     """Against numpy's correlation and statsmodels' regression of differences that are listed one by one."""
-    import statsmodels.api as sm
+    sm = pytest.importorskip("statsmodels.api", reason="statsmodels is not installed")
 
     runs, labels = oracle.campaign(12, runs=5, topics=8)
     found = meta.locality(RunContext(runs), labels, levels=4, ahead=2).set_index(["level", "other"])

@@ -8,6 +8,12 @@ import pytest
 from reproduce.data import Campaign
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _what_the_experiments_need() -> None:
+    for library in ("matplotlib", "statsmodels"):
+        pytest.importorskip(library, reason=f"the papers' experiments need {library}")
+
+
 @pytest.fixture(scope="session")
 def dl19_campaign(dl19_path: Path) -> Campaign:
     """The 37 official runs of the TREC 2019 Deep Learning track; skips where they are absent."""
