@@ -302,8 +302,10 @@ def shown(text: bytes) -> str:
     return repr(start + "…" if len(text) > 80 else start)
 
 
-def csv_hint(line: bytes) -> str:
-    """What to do with a line that looks like one of comma-separated values; nothing where it does not."""
+def format_hint(line: bytes) -> str:
+    """What to do with a line that looks like JSON or one of comma-separated values; nothing where it does not."""
+    if line.lstrip().startswith((b"{", b"[")):
+        return "; it looks like JSON: read it with json, and give the dict, or the list of the rows"
     if len(line.split()) > 2 or max(line.count(b","), line.count(b";")) < 2:
         return ""
     return (

@@ -65,7 +65,7 @@ def _what_is_wrong_in_run(line: bytes) -> str:
     if len(fields) != 6:
         return (
             f"{len(fields)} columns where a TREC run has six (query_id Q0 doc_id rank score tag): "
-            f"{text.shown(line)}{text.csv_hint(line)}"
+            f"{text.shown(line)}{text.format_hint(line)}"
         )
     query_id, doc_id, score = (text.shown(fields[i]) for i in (0, 2, 4))
     try:
@@ -143,9 +143,7 @@ def _what_is_wrong_in_qrels(line: bytes) -> str:
         return wrong
     fields = line.split()
     if len(fields) != 4:
-        return (
-            f"a TREC qrels line is 'query_id 0 doc_id relevance', not {text.shown(line)}{text.csv_hint(line)}"
-        )
+        return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {text.shown(line)}{text.format_hint(line)}"
     return (
         f"the relevance {text.shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 "
         "to 9"
