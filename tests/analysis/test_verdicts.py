@@ -218,6 +218,10 @@ def test_reusability_of_one_that_brought_nothing_alone() -> None:
         (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds="pooled"), "odds='pooled'"),
         (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds=lambda q, d: 2.0), "from 0 to 1"),
         (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds="pool", perquery=True), "leave perquery"),
+        (
+            lambda: verdicts(RunContext(RUNS), QRELS, ["nDCG(gains={0: 1, 1: 2})@3"], odds="pool"),
+            r"gains give 0, the label of what is not, a gain",
+        ),
         (lambda: reusability(RunContext(RUNS), QRELS, ["P@3"], groups={"n": "g"}), "groups names"),
         (lambda: reusability(RunContext(RUNS), QRELS, ["P@3"], pool_depth=0), "pool_depth=0"),
         (lambda: bounds(RunContext(RUNS), QRELS, ["P@3"], elsewhere=-1), "elsewhere=-1"),

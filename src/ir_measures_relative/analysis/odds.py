@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
+import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, ObjectArray
@@ -15,6 +17,21 @@ Odds: TypeAlias = "str | Chance"
 
 # Labelings at once.
 _BATCH = 50
+
+
+def check_odds(measures: Sequence[ir_measures.Measure], perquery: bool) -> None:
+    """Raises ValueError where the draws would not be labelings of these measures."""
+    if perquery:
+        raise ValueError("odds are those of the mean over queries; leave perquery=True out")
+    for measure in measures:
+        rewarded = [
+            label for label, gain in (measure.params.get("gains") or {}).items() if label < 1 and gain
+        ]
+        if rewarded:
+            raise ValueError(
+                f"{measure}: odds are those of being relevant, and its gains give {rewarded[0]}, the label of what is "
+                "not, a gain; leave odds out"
+            )
 
 
 def chances_of(model: Model, odds: Odds) -> FloatArray:

@@ -18,7 +18,7 @@ from .bounding.measures import model_of
 from .bounding.model import TOLERANCE, Interval, Model
 from .bounding.tasks import check_work
 from .bounds import check_bounded, check_residual, settled, values_of
-from .odds import Odds, chances_of, probabilities, settled_probabilities
+from .odds import Odds, chances_of, check_odds, probabilities, settled_probabilities
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,7 @@ def verdicts(
         ``better`` or ``worse``, which are proofs; ``equal`` where no labels tell the two apart; else ``open``.
 
     Raises:
-        ValueError: a context of one run; what :func:`bounds` raises.
+        ValueError: a context of one run; odds of a measure whose gains reward labels below 1; what :func:`bounds` raises.
         ImportError: with ``jobs``, joblib is missing.
 
     Example:
@@ -93,8 +93,8 @@ def verdicts(
     parsed, judged = parse_measures(measures), context.judged(qrels)
     check_bounded(judged, parsed)
     check_residual(residual, parsed)
-    if odds is not None and perquery:
-        raise ValueError("odds are those of the mean over queries; leave perquery=True out")
+    if odds is not None:
+        check_odds(parsed, perquery)
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     if isinstance(spread, bool) or not (isinstance(spread, (int, float)) and 0 <= spread < 100):
