@@ -74,7 +74,8 @@ def verdicts(
         ``better`` or ``worse``, which are proofs; ``equal`` where no labels tell the two apart; else ``open``.
 
     Raises:
-        ValueError: a context of one run; odds of a measure whose gains reward labels below 1; what :func:`bounds` raises.
+        ValueError: a context of one run; odds of a measure whose gains reward labels below 1; what :func:`bounds`
+            raises.
         ImportError: with ``jobs``, joblib is missing.
 
     Example:
