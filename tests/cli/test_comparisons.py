@@ -22,6 +22,7 @@ def table(*arguments: object) -> pd.DataFrame:
 
 
 def test_compare(files: Path) -> None:
+    pytest.importorskip("statsmodels", reason="statsmodels is not installed")
     expected = compare(RunContext(RUNS), QRELS, MEASURES)
     found = table(files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1", "--compare")
     pd.testing.assert_frame_equal(found, expected, check_dtype=False)
@@ -36,6 +37,7 @@ def test_compare(files: Path) -> None:
 
 
 def test_what_is_not_valid(files: Path) -> None:
+    pytest.importorskip("statsmodels", reason="statsmodels is not installed")
     done = run(files / "qrels.txt", files / "runs", "NRG@2", "--priors", "earlier", "--compare")
     assert done.returncode == 0
     assert "are different quantities" in done.stderr and done.stderr.count("\n") == 1

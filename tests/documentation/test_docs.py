@@ -31,6 +31,7 @@ NEEDS = {
     "README": ("pyterrier",),
     "command-line": ("matplotlib", "statsmodels"),
     "getting-started": ("pyterrier",),
+    "meta": ("statsmodels",),
     "past-one-machine": ("dask.dataframe", "pyarrow"),
     "pipelines": ("pyterrier",),
     "plots": ("matplotlib",),
