@@ -1,10 +1,10 @@
 """The tests on each Python that is here, at the newest and at the lowest versions of what the package needs.
 
 ``python -m tools.matrix`` needs ``uv`` on the path for the lowest versions. Each cell has a clone of what is
-committed and an environment of its own. *newest*: all of ``.ci/run``. *lowest*: the tests, with each requirement
-that ``pyproject.toml`` names at its lower bound (extras and examples included). *lowest, no extras*: the tests that
-run where nothing but the package's own requirements is installed. ``--write`` puts the rows into the
-table of ``docs/status.md``.
+committed and an environment of its own. *newest*: all of ``.ci/run``. *lowest*, on the oldest Python: the tests, with
+each requirement that ``pyproject.toml`` names at its lower bound (extras and examples included). *lowest, no extras*,
+there too: the tests that run where nothing but the package's own requirements is installed. ``--write`` puts the rows
+into the table of ``docs/status.md``.
 """
 
 from __future__ import annotations
@@ -121,6 +121,8 @@ def cells(pythons: list[str], versions: list[str], quick: bool, folder: Path) ->
     for version in pythons:
         python = interpreter(version)
         for name in versions:
+            if name != "newest" and version != pythons[0]:
+                continue  # there are no wheels of versions so old for newer Pythons
             if python is None:
                 yield Cell(version, name, "not here", False)
                 continue
