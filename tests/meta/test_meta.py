@@ -187,7 +187,7 @@ def test_power_at_several_levels() -> None:
 # --- verdicts, and differences in per cent
 
 
-@pytest.mark.parametrize("test", ["t", "sign", "wilcoxon"])
+@pytest.mark.parametrize("test", ["t", "sign", "wilcoxon", "hsd"])
 @settings(max_examples=8)
 @given(seed=seeds)
 def test_conflicts_are_counted_pair_by_pair(test: str, seed: int) -> None:
@@ -199,8 +199,8 @@ def test_conflicts_are_counted_pair_by_pair(test: str, seed: int) -> None:
         curve = meta.asl_curve(long({m: of_runs}), test).set_index(["name", "other"])["p"]
         for i, j in itertools.combinations(range(5), 2):
             d = np.round(of_runs[i] - of_runs[j], 12)
-            d = d[d != 0] if test != "t" else d
-            size = {"t": d, "sign": np.sign(d), "wilcoxon": np.sign(d) * scipy.stats.rankdata(abs(d))}[test]
+            d = d[d != 0] if test in ("sign", "wilcoxon") else d
+            size = {"sign": np.sign(d), "wilcoxon": np.sign(d) * scipy.stats.rankdata(abs(d))}.get(test, d)
             better = int(np.sign(np.round(size.sum(), 9)))
             verdicts[m].append(better if curve[f"run{i}", f"run{j}"] <= 0.3 else 0)
     for a, b in itertools.combinations("ABC", 2):
