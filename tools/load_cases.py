@@ -161,6 +161,7 @@ def processes(seconds: float) -> str:
 
 def dask_worker_killed(seconds: float) -> str:
     """A worker killed while Dask evaluates a campaign"""
+    import dask
     import dask.dataframe as dd
     import pandas as pd
     from distributed import Client, LocalCluster
@@ -174,7 +175,9 @@ def dask_worker_killed(seconds: float) -> str:
     right = RunContext(dict(sorted(runs.items()))).evaluate(qrels, measures, perquery=True)
     outcomes = Counter[str]()
     options: dict[str, Any] = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with LocalCluster(silence_logs=50, **options) as cluster, Client(cluster):
+    # Where no worker is left, and none can be started in time, Dask would wait for one.
+    patient = dask.config.set({"distributed.scheduler.no-workers-timeout": "60s"})
+    with patient, LocalCluster(silence_logs=50, **options) as cluster, Client(cluster):
         for wait in (0.05, 0.3, 1.0, 2.0):
             victim = next(iter(cluster.workers.values())).process.process.pid
             killer = threading.Timer(wait, os.kill, (victim, signal.SIGKILL))
