@@ -96,16 +96,16 @@ def _do_without_java() -> None:
 
 def _read_vaswani_from_a_copy() -> None:
     """Where PyTerrier's copy of the Vaswani collection cannot be fetched, takes that of ir_datasets, if it is there."""
-    import ir_datasets
     import pyterrier as pt
 
-    try:
-        pt.get_dataset("vaswani").get_qrels()
-        return
-    except Exception:
-        pass
-    home = ir_datasets.util.home_path() / "vaswani"
-    if not home.is_dir():
+    def can_be_read(name: str) -> bool:
+        try:
+            return len(pt.get_dataset(name).get_qrels()) > 0
+        except Exception:
+            return False
+
+    # The folder alone says nothing: a copy that cannot be fetched leaves one behind.
+    if can_be_read("vaswani") or not can_be_read("irds:vaswani"):
         return
     theirs = pt.get_dataset
 
