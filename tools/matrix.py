@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 #: The extras whose lower bounds are tried; those of linters and of Sphinx are nobody's business but ours.
 EXTRAS = ("all", "examples", "dask")
+NOT_HERE = "not here"
 MARKS = ("<!-- matrix -->", "<!-- end of matrix -->")
 
 
@@ -124,7 +125,7 @@ def cells(pythons: list[str], versions: list[str], quick: bool, folder: Path) ->
             if name != "newest" and version != pythons[0]:
                 continue  # there are no wheels of versions so old for newer Pythons
             if python is None:
-                yield Cell(version, name, "not here", False)
+                yield Cell(version, name, NOT_HERE, False)
                 continue
             clone = folder / f"{version}-{name.replace(', ', '-').replace(' ', '-')}"
             subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
@@ -138,7 +139,10 @@ def rows(found: list[Cell]) -> dict[str, str]:
     """The rows as Markdown, for this machine's system, by what they begin with."""
     system = f"{platform.system()} {platform.machine()}"
     starts = [f"| {c.python} | {c.versions} | {system} |" for c in found]
-    return {s: f"{s} {'yes' if c.passes else 'no'}: {c.result} |" for s, c in zip(starts, found, strict=True)}
+    results = [
+        c.result if c.result == NOT_HERE else f"{'yes' if c.passes else 'no'}: {c.result}" for c in found
+    ]
+    return {start: f"{start} {result} |" for start, result in zip(starts, results, strict=True)}
 
 
 def write(found: list[Cell]) -> None:
@@ -172,7 +176,7 @@ def main() -> None:
     print("\n".join([*HEADER, *rows(found).values()]))
     if asked.write:
         write(found)
-    if any(not cell.passes and cell.result != "not here" for cell in found):
+    if any(not cell.passes and cell.result != NOT_HERE for cell in found):
         raise SystemExit(1)
 
 
