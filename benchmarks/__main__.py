@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from tools.pages import fill
 from tqdm import tqdm
 
 from benchmarks import frames, growth, processes, report
@@ -73,8 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rest = "; ".join(f"with the {axis.name}: {axis.rest}" for axis in growth.axes(scale_name))
         text += _shown(f"\n### Growth\n\nWhat stays as it is {rest}.\n\n{report.growths(rows_of_growth)}")
     if args.write:
-        report.fill(_SPEED, "figures", text)
-        report.fill(_README, "speed", sentence)
+        fill(_SPEED, "figures", text)
+        fill(_README, "speed", sentence)
         print(f"Written into {_SPEED.relative_to(report.ROOT)} and {_README.relative_to(report.ROOT)}.")
 
 

@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
+from tools.pages import fill
 
 from benchmarks import report
 from ir_measures_relative import RunContext, campaigns
@@ -251,7 +252,7 @@ def main() -> None:
     text += f"\nThe {values:,} values of all ways are the same, bit for bit.\n"
     print(text)
     if options.write:
-        report.fill(_PAGE, "figures", text)
+        fill(_PAGE, "figures", text)
 
 
 if __name__ == "__main__":

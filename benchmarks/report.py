@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
-import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -123,16 +122,6 @@ def versions() -> str:
             found.append(f"{package} not installed")
     machine = f"{os.cpu_count()} cores ({platform.machine()}, {platform.system()})"
     return f"{', '.join(found)}; {machine}, load {load():.1f} at the start."
-
-
-def fill(page: Path, name: str, text: str) -> None:
-    """Puts the text into a page, between ``<!-- NAME -->`` and ``<!-- end of NAME -->``."""
-    before = page.read_text(encoding="utf-8")
-    place = re.compile(rf"(<!-- {name} -->)(.*?)(<!-- end of {name} -->)", re.DOTALL)
-    after, places = place.subn(lambda found: f"{found[1]}{text}{found[3]}", before)
-    if places != 1:
-        raise SystemExit(f"{page} has {places} places for {name}; it must have one")
-    page.write_text(after, encoding="utf-8")
 
 
 def _marked(value: float, limit: float | None, digits: int = 3) -> str:

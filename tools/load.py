@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .load_cases import CASES, run_case
+from .pages import fill, filled
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "withstands.md"
-MARKS = ("<!-- load -->", "<!-- end of load -->")
 
 
 class Row(NamedTuple):
@@ -68,17 +68,14 @@ def lines(rows: list[Row]) -> dict[str, str]:
 
 def write(rows: list[Row]) -> None:
     """Puts the rows into the page; those of cases that were not asked for stay as they are."""
-    before, rest = PAGE.read_text().split(MARKS[0])
-    old, after = rest.split(MARKS[1])
-    known = {
-        line.split(" | ")[0].removeprefix("| "): line for line in old.splitlines() if line.startswith("| ")
-    }
+    old = filled(PAGE, "load").splitlines()
+    known = {line.split(" | ")[0].removeprefix("| "): line for line in old if line.startswith("| ")}
     known |= lines(rows)
     table = "\n".join(
         [*HEADER, *(known[what] for case in CASES.values() if (what := str(case.__doc__)) in known)]
     )
     system = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    PAGE.write_text(f"{before}{MARKS[0]}\n{table}\n\n{system}.\n{MARKS[1]}{after}")
+    fill(PAGE, "load", f"\n{table}\n\n{system}.\n")
 
 
 def main() -> None:

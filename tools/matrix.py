@@ -20,12 +20,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from .pages import fill, filled
+
 ROOT = Path(__file__).resolve().parents[1]
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 #: The extras whose lower bounds are tried; those of linters and of Sphinx are nobody's business but ours.
 EXTRAS = ("all", "examples", "dask")
 NOT_HERE = "not here"
-MARKS = ("<!-- matrix -->", "<!-- end of matrix -->")
 
 
 class Cell(NamedTuple):
@@ -148,11 +149,10 @@ def rows(found: list[Cell]) -> dict[str, str]:
 def write(found: list[Cell]) -> None:
     """Puts the rows into the page, in the place of those of the same cells; others stay as they are."""
     page = ROOT / "docs" / "status.md"
-    before, rest = page.read_text().split(MARKS[0])
-    old, after = rest.split(MARKS[1])
-    kept = {"|".join(line.split("|")[:4]) + "|": line for line in old.splitlines() if line.startswith("| 3")}
+    old = filled(page, "matrix").splitlines()
+    kept = {"|".join(line.split("|")[:4]) + "|": line for line in old if line.startswith("| 3")}
     table = "\n".join([*HEADER, *(text for _, text in sorted((kept | rows(found)).items()))])
-    page.write_text(f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{after}")
+    fill(page, "matrix", f"\n{table}\n")
 
 
 def main() -> None:

@@ -28,15 +28,18 @@ def is_frame(value: object) -> bool:
 
 def known_columns(columns: Collection[Any]) -> bool:
     """Whether columns of these names hold the ids of queries and documents, by names that are known."""
-    if any(s["query_id"] in columns and s["doc_id"] in columns for s in OF_OTHERS):
-        return True
-    return all(ours in columns or NAMES[ours] in columns for ours in ("query_id", "doc_id"))
+    ours = all(name in columns or NAMES[name] in columns for name in ("query_id", "doc_id"))
+    return ours or _with_ids_of_others(columns) is not None
 
 
 def scheme_of_others(columns: Collection[Any]) -> dict[str, str] | None:
     """The names of another library's, where a table has its columns of ids, and no query id by ours."""
     if "query_id" in columns or "qid" in columns:  # and 'query' is its text, as in PyTerrier
         return None
+    return _with_ids_of_others(columns)
+
+
+def _with_ids_of_others(columns: Collection[Any]) -> dict[str, str] | None:
     return next((s for s in OF_OTHERS if s["query_id"] in columns and s["doc_id"] in columns), None)
 
 

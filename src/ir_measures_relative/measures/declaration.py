@@ -277,8 +277,8 @@ def nearest_name(name: str, names: Sequence[str]) -> str | None:
     return names[lower.index(near[0])] if near else None
 
 
-def no_such_measure(name: str, names: Sequence[str]) -> str:
-    """That no measure has this name, and which of those there are is meant.
+def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
+    """That no measure has this name, and which of those there are is meant; ``rest`` is what followed the name.
 
     >>> no_such_measure("NGR", ["AP", "NRG"])
     "no measure is called 'NGR'; the nearest is 'NRG'"
@@ -286,9 +286,10 @@ def no_such_measure(name: str, names: Sequence[str]) -> str:
     "no measure is called 'foo'; there are AP, NRG"
     """
     nearest = nearest_name(name, names)
-    return f"no measure is called {name!r}; " + (
-        f"the nearest is {nearest!r}" if nearest else f"there are {', '.join(sorted(names, key=str.lower))}"
-    )
+    if nearest is None:
+        return f"no measure is called {name!r}; there are {', '.join(sorted(names, key=str.lower))}"
+    whole = f", that is {nearest}{rest}" if rest else ""
+    return f"no measure is called {name!r}; the nearest is {nearest!r}{whole}"
 
 
 def _check_name(text: str) -> None:
@@ -302,9 +303,7 @@ def _check_name(text: str) -> None:
         raise ValueError(
             f"{shown(text)} is not a measure; give one such as NRG@10, nDCG@10 or MED(base='AP')@10"
         )
-    nearest = nearest_name(name, list(registry))
-    instead = f", that is {nearest + text[len(name) :]}" if nearest and name != text else ""
-    raise ValueError(f"{text!r}: {no_such_measure(name, list(registry))}{instead}")
+    raise ValueError(f"{text!r}: {no_such_measure(name, list(registry), text[len(name) :])}")
 
 
 _LONGEST = 10_000  # characters of a measure string; ast.parse runs out of stack on some that are longer

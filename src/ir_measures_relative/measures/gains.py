@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, PositionTable, rank_within, sum_by_query
-from ..judgments import Judgments
+
+if TYPE_CHECKING:
+    from ..judgments import Judgments
 
 #: 1 / log2(position + 1), and 0 at position 0, which stands for not retrieved.
 #:
