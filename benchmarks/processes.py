@@ -19,7 +19,7 @@ _ALL_PAIRS = """
 import sys
 from itertools import combinations
 from ir_measures_relative import RunContext, rrLP
-from ir_measures_relative.analysis.similarities import score_pairs
+from ir_measures_relative.questions.similarities import score_pairs
 context = RunContext.from_trec(sys.argv[2:])
 names = context.names
 pairs = list(combinations(range(len(names)), 2))

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ir_measures_relative.extremes.exact import greedy_sum_precision, med_blended, med_sum_precision
 from ir_measures_relative.io.runs import read_run
-from ir_measures_relative.measures.med.exact import greedy_sum_precision, med_blended, med_sum_precision
 
 NORMS = {"k": "SSP", "R": "AP", "min": "AP, min(k, R)"}
 

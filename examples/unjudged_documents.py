@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.stats import kendalltau
 
 from ir_measures_relative import RelativeWarning, RunContext, bounds, judge_next, plots, verdicts
-from ir_measures_relative.analysis.verdicts import verdict_of
+from ir_measures_relative.unjudged.verdicts import verdict_of
 
 TOP_TEN = ["P@10", "nDCG@10", "NRG@10", "UniqueRel@10"]
 WIDTHS = [

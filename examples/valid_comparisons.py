@@ -23,7 +23,7 @@ from scipy.stats import ttest_rel
 from tqdm import tqdm
 
 from ir_measures_relative import RunContext, compare, similarity
-from ir_measures_relative.analysis.paired import TESTS, Settings, paired_test, without_rounding
+from ir_measures_relative.stats.paired import TESTS, Settings, paired_test, without_rounding
 
 MEASURES = [
     "NRG@10",

@@ -27,20 +27,20 @@ from .messages import RelativeWarning
 from .provider import RelativeProvider, registered_provider
 
 if TYPE_CHECKING:
-    from .analysis.bounds import bounds
-    from .analysis.comparing import adds, compare
-    from .analysis.contributions import explain
-    from .analysis.differences import med
-    from .analysis.judging import judge_next
-    from .analysis.reusability import reusability
-    from .analysis.selection import select_complementary
-    from .analysis.significance import SignTest, sign_test
-    from .analysis.similarities import similarity
-    from .analysis.sweeping import sweep
-    from .analysis.verdicts import verdicts
     from .context import RunContext
     from .priors import BestOfOtherGroups, PriorPolicy
+    from .questions.comparing import adds, compare
+    from .questions.explaining import explain
+    from .questions.selecting import select_complementary
+    from .questions.similarities import similarity
+    from .questions.sweeping import sweep
     from .reporting import report
+    from .stats.significance import SignTest, sign_test
+    from .unjudged.bounds import bounds
+    from .unjudged.judging import judge_next
+    from .unjudged.med_of_runs import med
+    from .unjudged.reusability import reusability
+    from .unjudged.verdicts import verdicts
 
 __version__ = "0.2.0"
 
@@ -51,21 +51,21 @@ _LATER = {
     "BestOfOtherGroups": "priors",
     "PriorPolicy": "priors",
     "RunContext": "context",
-    "SignTest": "analysis.significance",
-    "bounds": "analysis.bounds",
-    "adds": "analysis.comparing",
-    "compare": "analysis.comparing",
-    "explain": "analysis.contributions",
-    "judge_next": "analysis.judging",
-    "med": "analysis.differences",
+    "SignTest": "stats.significance",
+    "bounds": "unjudged.bounds",
+    "adds": "questions.comparing",
+    "compare": "questions.comparing",
+    "explain": "questions.explaining",
+    "judge_next": "unjudged.judging",
+    "med": "unjudged.med_of_runs",
     "meta": "meta",
     "report": "reporting",
-    "reusability": "analysis.reusability",
-    "select_complementary": "analysis.selection",
-    "sign_test": "analysis.significance",
-    "similarity": "analysis.similarities",
-    "verdicts": "analysis.verdicts",
-    "sweep": "analysis.sweeping",
+    "reusability": "unjudged.reusability",
+    "select_complementary": "questions.selecting",
+    "sign_test": "stats.significance",
+    "similarity": "questions.similarities",
+    "verdicts": "unjudged.verdicts",
+    "sweep": "questions.sweeping",
 }
 
 

@@ -14,7 +14,6 @@ import ir_measures
 import numpy as np
 
 from . import scoring
-from .analysis.contributions import explain
 from .comparison import JudgedContext
 from .io import datasets
 from .io.pipelines import run_pipelines
@@ -23,6 +22,7 @@ from .io.runs import Run, name_runs, read_run, run_files
 from .measures.declaration import parse_measures
 from .messages import kind_of
 from .priors import Policy, PriorPolicy, Within, check_group, chosen_by_means, policy_of
+from .questions.explaining import explain
 from .rankings import Rankings
 
 if TYPE_CHECKING:

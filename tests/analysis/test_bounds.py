@@ -154,7 +154,7 @@ def test_what_is_too_large_to_be_tried_is_bounded_all_the_same(
     """No labeling is outside, and what is said to be exact is attained; where all are lowered, not everything is."""
     exact = []
     for guard in lowered:
-        monkeypatch.setattr(f"ir_measures_relative.analysis.bounding.{guard}", GUARDS[guard])
+        monkeypatch.setattr(f"ir_measures_relative.extremes.{guard}", GUARDS[guard])
     for seed in range(4):
         campaign = random_campaign(random.Random(3000 + seed), 1 + seed % 2, 4)
         at = "" if campaign.cutoff is None else f"@{campaign.cutoff}"

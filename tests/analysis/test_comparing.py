@@ -31,7 +31,7 @@ from ir_measures_relative import (
     sgnLP,
     sgnLR,
 )
-from ir_measures_relative.analysis.paired import TESTS, Settings, paired_test, without_rounding
+from ir_measures_relative.stats.paired import TESTS, Settings, paired_test, without_rounding
 
 multipletests = pytest.importorskip(
     "statsmodels.stats.multitest", reason="statsmodels is not installed"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ir_measures_relative import MED, BestOfOtherGroups, RunContext, UniqueRel, reusability
-from ir_measures_relative.analysis.parts import FewerLabels, FewerRuns
+from ir_measures_relative.unjudged.parts import FewerLabels, FewerRuns
 
 RUNS = {
     name: {"q": {d: -float(i) for i, d in enumerate(docs)}}

@@ -13,8 +13,8 @@ import pytest
 
 from all_labelings import check, random_campaign
 from ir_measures_relative import RunContext, bounds, judge_next, verdicts
-from ir_measures_relative.analysis.bounding.precisions_apart import Task, alone, apart
-from ir_measures_relative.analysis.bounding.weighted import Quadratic, greatest_over_relevant
+from ir_measures_relative.extremes.precisions_apart import Task, alone, apart
+from ir_measures_relative.extremes.weighted import Quadratic, greatest_over_relevant
 from oracles_med_exact import labelings
 
 CASES = int(os.environ.get("LABELING_CAMPAIGNS", "40"))
@@ -102,7 +102,7 @@ def test_any_quadratic_function_over_the_number_of_relevant_documents() -> None:
 @pytest.mark.parametrize("no_time", [0.0, None])
 def test_the_interval_is_sound_without_time(no_time: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """With no time, and weights without a search."""
-    monkeypatch.setattr("ir_measures_relative.analysis.bounding.weighted._WORK", 0)
+    monkeypatch.setattr("ir_measures_relative.extremes.weighted._WORK", 0)
     rng = np.random.default_rng(5)
     inexact = 0
     for _ in range(2 * CASES):

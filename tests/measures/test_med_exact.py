@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ir_measures_relative.measures.med.exact import Solution, greedy_sum_precision, med_err, med_sum_precision
-from ir_measures_relative.measures.med.exact import relaxation as relaxation_module
-from ir_measures_relative.measures.med.exact import search as search_module
-from ir_measures_relative.measures.med.exact import solution as solution_module
-from ir_measures_relative.measures.med.exact.relaxation import Mixture, Relaxation
+from ir_measures_relative.extremes.exact import Solution, greedy_sum_precision, med_err, med_sum_precision
+from ir_measures_relative.extremes import relaxation as relaxation_module
+from ir_measures_relative.extremes.exact import search as search_module
+from ir_measures_relative.extremes.exact import solution as solution_module
+from ir_measures_relative.extremes.relaxation import Mixture, Relaxation
 from oracles_med_exact import brute_force, err_difference, sum_precision_difference
 
 NORMS = ["k", "R", "min"]
@@ -409,5 +409,5 @@ def test_bad_input_to_err_is_named(changes: dict[str, Any], message: str) -> Non
 
 
 def test_import_does_not_load_scipy() -> None:
-    program = "import sys, ir_measures_relative.measures.med.exact; assert 'scipy' not in sys.modules"
+    program = "import sys, ir_measures_relative.extremes.exact; assert 'scipy' not in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)

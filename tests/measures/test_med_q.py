@@ -11,9 +11,9 @@ import pytest
 
 from ir_measures_relative import med, similarity
 from ir_measures_relative.context import RunContext
-from ir_measures_relative.measures.med.exact import blended, med_blended, med_sum_precision
-from ir_measures_relative.measures.med.exact.relaxation import Relaxation
-from ir_measures_relative.measures.med.exact.search import open_documents
+from ir_measures_relative.extremes.exact import blended, med_blended, med_sum_precision
+from ir_measures_relative.extremes.relaxation import Relaxation
+from ir_measures_relative.extremes.search import open_documents
 from oracles_blended import all_labelings, q_differences, q_measure
 
 NORMS = ["R", "min"]

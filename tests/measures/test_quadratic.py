@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ir_measures_relative.measures.med.exact.quadratic import Quadratic, sum_precision
+from ir_measures_relative.extremes.quadratic import Quadratic, sum_precision
 
 OPEN = -1
 rankings = st.permutations(range(6)).flatmap(

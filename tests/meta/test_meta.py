@@ -19,9 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ir_measures_relative import meta
-from ir_measures_relative.analysis.paired import Settings, paired_test
 from ir_measures_relative.meta.correlations import tau_ap
 from ir_measures_relative.meta.pairs import holm, topic_counts
+from ir_measures_relative.stats.paired import Settings, paired_test
 
 seeds = st.integers(0, 2**32 - 1)
 

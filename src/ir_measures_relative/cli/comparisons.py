@@ -60,7 +60,7 @@ def compared(
     files: Sequence[Path],
 ) -> Iterator[str]:
     """The table of :func:`ir_measures_relative.compare`, line by line."""
-    from ..analysis.comparing import compare_judged
+    from ..questions.comparing import compare_judged
 
     baseline = None if args.compare is True else _name_of(args.compare, context.names, files)
     table = compare_judged(context.judged_columns(qrels.columns), measures, baseline=baseline)

@@ -77,9 +77,9 @@ def lines(
     context: RunContext, measures: Sequence[ir_measures.Measure], qrels: Judged, args: argparse.Namespace
 ) -> Iterator[str]:
     """The table that is asked for, line by line."""
-    from ..analysis.bounds import bounds
-    from ..analysis.judging import judge_next
-    from ..analysis.verdicts import verdicts
+    from ..unjudged.bounds import bounds
+    from ..unjudged.judging import judge_next
+    from ..unjudged.verdicts import verdicts
 
     judgments = list(qrels.as_ir_measures())
     if args.judge is not None:

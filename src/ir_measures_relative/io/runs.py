@@ -18,15 +18,7 @@ from ..ids import Ids
 from ..messages import kind_of, warn
 from ..rankings import Rankings
 from .files import PARQUET, is_picture, read_bytes
-from .frames import (
-    columns_of,
-    is_frame,
-    read_parquet,
-    scheme_of_others,
-    shared_text,
-    single_value,
-    text_of,
-)
+from .frames import columns_of, is_frame, read_parquet, scheme_of_others, shared_text, single_value, text_of
 from .neighbours import Given, given_run
 from .trec import read_trec_run
 

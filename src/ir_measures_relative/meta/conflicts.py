@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis.paired import corrected
 from ..arrays import FloatArray
+from ..stats.paired import corrected
 from .pairs import SUM_TESTS
 from .power import p_values
 from .table import ROUNDING, Scores, check_share, frame

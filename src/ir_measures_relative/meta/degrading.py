@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import ir_measures
 import numpy as np
 
-from ..analysis.arguments import check_count
-from ..analysis.parts import FewerLabels
-from ..analysis.reusability import contributions, groups_of
 from ..arrays import BoolArray, IntArray, rank_within
 from ..comparison import JudgedContext, check_is_context
 from ..io.qrels import Qrels
 from ..measures.declaration import parse_measure, parse_measures
+from ..options import check_count
 from ..scoring import check_campaign
+from ..unjudged.parts import FewerLabels
+from ..unjudged.reusability import contributions, groups_of
 from .scoring import ALIKE, score
 from .summary import check_kinds, summary
 from .table import Scores, check_choice, frame

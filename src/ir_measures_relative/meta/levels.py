@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import ir_measures
 import numpy as np
 
-from ..analysis.arguments import check_count
-from ..analysis.similarities import with_reference
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import JudgedContext, check_is_context
 from ..io.qrels import Qrels
 from ..measures.lexiprecision import RecallLevels, reciprocal_ranks
+from ..options import check_count
+from ..questions.similarities import with_reference
 from ..scoring import check_campaign
 from .table import frame
 

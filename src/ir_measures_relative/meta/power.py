@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis.arguments import check_count
-from ..analysis.paired import check_correction, corrected
 from ..arrays import FloatArray
+from ..options import check_count
+from ..stats.paired import check_correction, corrected
 from .pairs import SUM_TESTS, bootstrap_p, holm, hsd_p, permuted_means, topic_counts, tukey_p
 from .table import Scores, check_choice, check_share, frame, read_table
 

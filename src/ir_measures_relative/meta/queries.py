@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 
-from ..analysis.arguments import check_count
 from ..arrays import BoolArray, FloatArray, ratio
 from ..comparison import Comparison, check_is_context
 from ..io.qrels import Qrels
 from ..measures.declaration import is_relative, parse_measure
+from ..options import check_count
 from ..scoring import check_campaign
 from .table import check_share
 

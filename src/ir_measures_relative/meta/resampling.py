@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..analysis.arguments import check_count
 from ..arrays import BoolArray, FloatArray
+from ..options import check_count
 from .table import ROUNDING, Scores, check_choice, check_share, frame, read_table
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 import ir_measures
 import numpy as np
 
-from ..analysis.similarities import score_pairs
 from ..arrays import FloatArray
 from ..comparison import JudgedContext
 from ..measures.declaration import RelativeMeasure
+from ..questions.similarities import score_pairs
 from ..scoring import score_runs
 from .correlations import KINDS, standing
 from .table import Scores, of_pairs, of_runs

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import ir_measures
 import numpy as np
 
-from ..analysis.arguments import check_count
-from ..analysis.parts import FewerRuns
-from ..analysis.sweeping import of_size
 from ..comparison import check_is_context
 from ..io.qrels import Qrels
 from ..measures.declaration import is_relative, parse_measures
+from ..options import check_count
+from ..questions.sweeping import of_size
 from ..scoring import check_campaign
+from ..unjudged.parts import FewerRuns
 from .correlations import KINDS, standing
 from .scoring import score
 from .summary import check_kinds, summary

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 
-from ..analysis.similarities import clustered, judged_or_not, squares, with_reference
 from ..arrays import FloatArray
 from ..io.qrels import Qrels
+from ..questions.similarities import clustered, judged_or_not, squares, with_reference
 from .figures import (
     given_or_new_axes,
     names_that_fit,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 
-from ..analysis.paired import Settings, t_interval
 from ..arrays import FloatArray
+from ..stats.paired import Settings, t_interval
 from .figures import given_or_new_axes, write_axis_titles, write_title
 from .groups import COLOURS
 from .text import legend_label

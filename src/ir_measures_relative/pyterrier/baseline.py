@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..analysis.validity import why_not_comparable
 from ..context import RunContext
 from ..measures.declaration import is_relative
 from ..messages import warn
+from ..stats.validity import why_not_comparable
 
 # What pt.Experiment adds to a measure for a baseline; the last two with a correction.
 _WINS, _LOSSES, _P, _REJECT, _CORRECTED = "+", "-", "p-value", "reject", "p-value corrected"

@@ -8,8 +8,8 @@ from typing import Any
 import ir_measures
 import pandas as pd
 
-from ..analysis.bounds import bounds
 from ..context import RunContext
+from ..unjudged.bounds import bounds
 
 
 def check_plain(options: Mapping[str, Any]) -> None:

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import ir_measures
 import numpy as np
 
-from ..analysis.bounds import bounds
-from ..analysis.comparing import compare
-from ..analysis.contributions import explain
-from ..analysis.selection import select_complementary
-from ..analysis.similarities import clustered, squares
-from ..analysis.verdicts import verdicts
 from ..arrays import FloatArray
 from ..io.qrels import QrelsColumns
 from ..measures.declaration import RelativeMeasure, is_relative
 from ..measures.med import MED
 from ..measures.nrg import NRG
 from ..measures.shapley import Shapley
+from ..questions.comparing import compare
+from ..questions.explaining import explain
+from ..questions.selecting import select_complementary
+from ..questions.similarities import clustered, squares
 from ..scoring import Scores, score_runs
+from ..unjudged.bounds import bounds
+from ..unjudged.verdicts import verdicts
 
 if TYPE_CHECKING:
     import pandas as pd

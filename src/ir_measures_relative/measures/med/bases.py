@@ -17,8 +17,8 @@ from .solvers import Solutions, med_ndcg, med_rr, med_weighted
 
 if TYPE_CHECKING:
     from ...comparison import Comparison, JudgedTop
+    from ...extremes.exact import Solution
     from ...rankings import Rankings
-    from .exact import Solution
 
 
 class Task:
@@ -174,7 +174,7 @@ def _solve_rr(task: Task) -> Solutions:
 
 
 def _solve_err(task: Task) -> Solutions:
-    from .exact import med_err
+    from ...extremes.exact import med_err
 
     label = np.where(task.pool.open, -1, np.maximum(task.pool.grade, 0))
     highest = task.highest
@@ -192,7 +192,7 @@ def _solve_sum_precision(norm: str | None) -> Callable[[Task], Solutions]:
     """SSP, AP and Q, which has a β; the norm, where it is the base's own."""
 
     def solve_all(task: Task) -> Solutions:
-        from .exact import med_blended, med_sum_precision
+        from ...extremes.exact import med_blended, med_sum_precision
 
         relevant: BoolArray = ~task.pool.open & (task.gain_of(task.pool.grade) > 0)
         label = np.where(task.pool.open, -1, relevant)

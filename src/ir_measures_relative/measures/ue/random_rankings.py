@@ -12,16 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import (
-    FloatArray,
-    IntArray,
-    PositionTable,
-    max_by_query,
-    ratio,
-    row_sums,
-    sum_by_query,
-    table,
-)
+from ...arrays import FloatArray, IntArray, PositionTable, max_by_query, ratio, row_sums, sum_by_query, table
 from ..gains import discount, reciprocal
 
 

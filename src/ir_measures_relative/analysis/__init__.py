@@ -1,1 +1,0 @@
-"""What looks at a context, or at the values that came of it; each takes the context first."""

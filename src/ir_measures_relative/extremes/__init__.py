@@ -1,0 +1,1 @@
+"""The largest and the smallest value over all labelings of the documents that nobody judged."""

@@ -1,0 +1,206 @@
+"""Lexicographic and recall-paired preferences for a run over the reference."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..arrays import BoolArray, FloatArray, IntArray
+from ..measures.gains import discount
+from .labelings import OpenDocuments
+from .model import TOLERANCE, Interval, Model
+
+#: The least and the greatest preference, from the labels (-1 open) by position in the two rankings; whether exact.
+Extremes = tuple[float, float, bool]
+
+
+class Preferences(Model):
+    """rrLP, sgnLP, sgnLR and RPP, one query at a time.
+
+    Args:
+        position: of every document in every run, shape (runs, documents).
+        relevant: which judged documents are.
+        reference: of every run, as an index.
+        kind: the measure's name.
+        weight: of RPP.
+    """
+
+    def __init__(
+        self,
+        open_docs: OpenDocuments,
+        position: IntArray,
+        relevant: BoolArray,
+        reference: list[int],
+        kind: str,
+        weight: str,
+        score: Callable[[FloatArray], FloatArray],
+    ) -> None:
+        super().__init__(open_docs)
+        self.position, self.relevant, self.reference = position, relevant, reference
+        self.kind, self.weight, self.score = kind, weight, score
+        docs = open_docs.docs
+        rows = np.flatnonzero(self.open | relevant)
+        ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
+        self.rows = [rows[i:j] for i, j in itertools.pairwise(ends)]
+
+    @property
+    def known_gain(self) -> FloatArray:
+        return self.relevant.astype(np.float64)
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        return np.stack([self.score(labels) for labels in gains], axis=1)
+
+    def one(self) -> Interval:
+        shape = len(self.position), len(self.rows)
+        lower, upper, exact = np.zeros(shape), np.zeros(shape), np.ones(shape, dtype=bool)
+        for run, reference in enumerate(self.reference):
+            if run == reference:
+                continue
+            for q, rows in enumerate(self.rows):
+                x, y = self.position[run, rows], self.position[reference, rows]
+                lower[run, q], upper[run, q], exact[run, q] = self._extremes(x, y, self.open[rows])
+        return Interval(lower, upper, exact)
+
+    def _extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> Extremes:
+        if self.kind in ("rrLP", "sgnLP"):
+            high, low = greatest_lexicographic(x, y, is_open), -greatest_lexicographic(y, x, is_open)
+            return (
+                (low, high, True)
+                if self.kind == "rrLP"
+                else (float(np.sign(low)), float(np.sign(high)), True)
+            )
+        if self.kind == "sgnLR":
+            above, surely = may_win_worst_case(x, y, is_open)
+            below, surely_not = may_win_worst_case(y, x, is_open)
+            return -below, above, surely and surely_not
+        high, low = greatest_paired(x, y, is_open, self.weight), -greatest_paired(y, x, is_open, self.weight)
+        return low, high, high - low <= TOLERANCE
+
+    def difference(self, a: IntArray, b: IntArray) -> Interval:
+        lower, upper, exact = self.one()
+        first, second = (Interval(lower[runs], upper[runs], exact[runs]) for runs in (a, b))
+        found = first.minus(second)
+        # Against the reference itself, which is 0 from it, the interval is that of the run.
+        to_reference = np.array([self.reference[x] == y for x, y in zip(a, b, strict=True)])[:, None]
+        from_reference = np.array([self.reference[y] == x for x, y in zip(a, b, strict=True)])[:, None]
+        settled = (to_reference & first.exact) | (from_reference & second.exact)
+        return Interval(found.lower, found.upper, found.exact | settled)
+
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
+        places = self.position[[a, b, self.reference[a], self.reference[b]]]
+        inverse = np.divide(1.0, places, out=np.zeros(places.shape), where=places > 0).max(axis=0)
+        # In RPP what nobody retrieves still makes a level.
+        some: FloatArray = np.maximum(inverse, 1e-3)
+        moves = self.open & (reach > 0)[self.open_docs.docs.query]
+        return np.where(moves, some, 0.0)
+
+
+def _at_positions(position: IntArray, depth: int) -> IntArray:
+    """From place (from 0) to the document there, -1 for one that is not open or relevant."""
+    result = np.full(depth, -1)
+    held = np.flatnonzero(position > 0)
+    result[position[held] - 1] = held
+    return result
+
+
+class _Labels:
+    """Labels of documents, some of which must be equal."""
+
+    def __init__(self, is_open: BoolArray) -> None:
+        n = len(is_open)
+        self.parent = list(range(n + 1))  # the last is every document that is not relevant
+        self.label: list[Any] = [None if free else True for free in is_open] + [False]
+
+    def of(self, doc: int) -> int:
+        doc = doc if doc >= 0 else len(self.parent) - 1
+        while self.parent[doc] != doc:
+            self.parent[doc] = self.parent[self.parent[doc]]
+            doc = self.parent[doc]
+        return doc
+
+    def join(self, a: int, b: int) -> bool:
+        """Makes two labels equal; whether that is possible."""
+        a, b = self.of(a), self.of(b)
+        if a == b:
+            return True
+        first, second = self.label[a], self.label[b]
+        if first is not None and second is not None and first != second:
+            return False
+        self.parent[a] = b
+        self.label[b] = first if second is None else second
+        return True
+
+
+def greatest_lexicographic(x: IntArray, y: IntArray, is_open: BoolArray) -> float:
+    """The greatest rrLP of the ranking with positions ``x`` over that with ``y``, of open and of relevant documents.
+
+    Down to the first place at which one ranking has a relevant document and the other has none, the labels of the two
+    are equal place by place. That place, and the next relevant document of the loser, make the value; so each place is
+    tried, with as few relevant documents as the equal labels allow.
+    """
+    depth = int(max(x.max(initial=0), y.max(initial=0)))
+    first, second = _at_positions(x, depth), _at_positions(y, depth)
+    labels = _Labels(is_open)
+    best, possible = -np.inf, True
+    for p in range(depth):
+        if best >= 1.0 / (p + 1):
+            break
+        a, b = labels.of(first[p]), labels.of(second[p])
+        if a != b and labels.label[a] is not False and labels.label[b] is not True:
+            rest = (labels.of(doc) for doc in second[p + 1 :])
+            follows = next((i for i, doc in enumerate(rest) if doc == a or labels.label[doc] is True), None)
+            best = max(best, 1.0 / (p + 1) - (0.0 if follows is None else 1.0 / (p + 2 + follows)))
+        if best < 0 and a != b and labels.label[b] is not False and labels.label[a] is not True:
+            rest = (labels.of(doc) for doc in first[p + 1 :])
+            follows = next(
+                (i for i, doc in enumerate(rest) if doc != a and labels.label[doc] is not False), None
+            )
+            best = max(best, (0.0 if follows is None else 1.0 / (p + 2 + follows)) - 1.0 / (p + 1))
+        if not labels.join(first[p], second[p]):
+            possible = False
+            break
+    return float(max(best, 0.0) if possible else best)
+
+
+def may_win_worst_case(x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, bool]:
+    """No less than the greatest sgnLR, by how many relevant documents each may retrieve; and whether it is that."""
+    in_x, in_y = x > 0, y > 0
+    known = int((~is_open & in_x).sum()) - int((~is_open & in_y).sum())
+    most = known + int((is_open & in_x & ~in_y).sum())
+    if most > 0:
+        return 1.0, True
+    if most < 0:
+        return -1.0, True
+    alike = bool((np.where(in_x, x, 0) == np.where(in_y, y, 0)).all())
+    return (0.0, True) if alike else (1.0, False)
+
+
+def greatest_paired(x: IntArray, y: IntArray, is_open: BoolArray, weight: str) -> float:
+    """No less than the greatest RPP: each level by itself, for any number of relevant documents.
+
+    The i-th relevant document of a ranking is no higher than if all its open documents were relevant, and no lower
+    than if none were.
+    """
+    known, levels = int((~is_open).sum()), len(is_open)
+    if not levels:
+        return 0.0
+
+    def places(position: IntArray, of: BoolArray) -> FloatArray:
+        """Where a ranking has the i-th of these documents, at each level; infinite where it has no more."""
+        held = np.sort(position[(position > 0) & of])
+        return np.concatenate([held, np.full(levels - len(held), np.inf)])
+
+    all_of_them = np.ones(levels, dtype=bool)
+    earliest, my_latest = places(x, all_of_them), places(x, ~is_open)
+    their_earliest, latest = places(y, all_of_them), places(y, ~is_open)
+    sign = np.where(earliest < latest, 1.0, np.where(my_latest > their_earliest, -1.0, 0.0))
+    # A level is lost for sure only where even the earliest is no earlier than their latest.
+    sign = np.where((sign < 0) & ~(earliest > latest), 0.0, sign)
+    level = np.arange(1, levels + 1)
+    weights = {"uniform": np.ones(levels), "inverse": 1.0 / level, "dcg": discount(level)}[weight]
+    total = np.cumsum(weights)
+    values = np.cumsum(sign * weights) / total
+    return float(np.max(np.append(values[max(known, 1) - 1 :], 0.0 if not known else -np.inf)))

@@ -1,0 +1,305 @@
+"""NRG with base nDCG: the ideal ranking is one of residual gains, and every run has its own."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from ..arrays import BoolArray, FloatArray, IntArray, rank_within, ratio
+from ..measures.gains import discount, ideal_dcg
+from .every_label import greatest_of_all
+from .labelings import OpenDocuments
+from .model import TOLERANCE, Interval, Model
+from .placement import place, places
+from .residual_branches import branched_difference
+from .residual_pairs import greatest_difference, side_of
+
+# Steps of the search for weights of the ideal: each halves what is left, more or less.
+_ROUNDS = 12
+# Documents times places of one problem, beyond which intervals are the simple ones.
+_MOST_STATES = 400_000
+# Pairs of runs times queries times documents that are worked on at once.
+_AT_ONCE = 1_000_000
+
+
+class Sorted(NamedTuple):
+    """The documents of each query by falling residual gain of one run, as if every open one had the highest gain."""
+
+    row: IntArray  #: into the columns of the model, -1 where padded; shape (queries, documents)
+    residual: FloatArray  #: 0 where padded
+    forced: BoolArray  #: whether the judgments say that it has this gain
+
+    def at(self, queries: IntArray) -> Sorted:
+        """Those of some queries."""
+        return Sorted(self.row[queries], self.residual[queries], self.forced[queries])
+
+
+class Residual(Model):
+    """NRG(base='nDCG').
+
+    One run, binary labels: exact. For a fixed λ the labels that maximize ``Σ residual gain·seen - λ·ideal`` are found
+    by :func:`place`; Dinkelbach's iteration on λ gives the extreme ratio. Graded labels: the least value is exact too,
+    since ``Σ … - λ·ideal`` is concave in the gains, and so is least where each is the least or the greatest. The
+    greatest is exact where few of the run's documents are open, by :mod:`.every_label`; else it is bounded by ideals
+    with other placements of the documents than the best one, which are never above the ideal. For the difference of
+    two runs see :mod:`.residual_pairs`.
+
+    Args:
+        survival: the chance that each document was left to find, for every run; shape (runs, documents).
+        seen: the chance that a searcher looks at each document, in every run.
+        gain: of every judged document.
+        levels: the gains that a label can give, ascending.
+        cutoff: how many documents the ideal has; None for all.
+    """
+
+    def __init__(
+        self,
+        open_docs: OpenDocuments,
+        survival: FloatArray,
+        seen: FloatArray,
+        gain: FloatArray,
+        levels: FloatArray,
+        cutoff: int | None,
+    ) -> None:
+        super().__init__(open_docs)
+        self.cutoff = cutoff
+        self.gain = np.where(self.open, 0.0, gain)
+        self.levels = levels
+        self.survival = survival
+        self.weight = seen * survival
+        top = np.where(self.open, levels[-1], self.gain)
+        self.columns = np.flatnonzero(top > 0)
+        self.query = open_docs.docs.query[self.columns]
+        self.top = top[self.columns]
+        self.forced = ~self.open[self.columns]
+        self._one: Interval | None = None
+
+    def _ideals(self, gain: FloatArray) -> FloatArray:
+        """The ideal of every run where the documents have these gains, shape (runs, queries)."""
+        docs, n = self.open_docs.docs, self.open_docs.n_queries
+        rows = [ideal_dcg(row * gain, docs.query, n, self.cutoff) for row in self.survival]
+        return np.array(rows).reshape(len(self.survival), n)
+
+    @cached_property
+    def _ends_of_ideals(self) -> tuple[FloatArray, FloatArray]:
+        """Where no open document has a gain, and where all have the highest."""
+        return self._ideals(self.gain), self._ideals(np.where(self.open, self.levels[-1], self.gain))
+
+    def sorted_by(self, run: int) -> Sorted:
+        """The documents in the order of the run's residual gains."""
+        residual = self.top * self.survival[run, self.columns]
+        order = np.lexsort((-residual, self.query))
+        query = self.query[order]
+        column = rank_within(query) - 1
+        row = np.full((self.open_docs.n_queries, int(column.max(initial=-1)) + 1), -1)
+        row[query, column] = order
+        return Sorted(row, self.taken(residual, row), self.judged_at(row))
+
+    @staticmethod
+    def taken(values: FloatArray, row: IntArray) -> FloatArray:
+        """The values of some columns, 0 where there is none."""
+        return np.where(row >= 0, values[row], 0.0) if len(values) else np.zeros(row.shape)
+
+    def judged_at(self, row: IntArray) -> BoolArray:
+        """Whether each of some columns is judged to have a gain."""
+        return self.taken(self.forced.astype(np.float64), row) > 0
+
+    def found(self, run: int, row: IntArray) -> FloatArray:
+        """What each of these documents adds to the run's sum at its highest gain."""
+        return self.taken(self.top * self.weight[run, self.columns], row)
+
+    @property
+    def known_gain(self) -> FloatArray:
+        return self.gain
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        n = self.open_docs.n_queries
+        result = np.zeros((len(self.weight), len(gains), n))
+        if not len(self.columns) or self.levels[-1] <= 0:
+            return result
+        column = rank_within(self.query) - 1
+        width = int(column.max()) + 1
+        every = np.tile(np.where(self.open, 0.0, self.gain)[self.columns], (len(gains), 1))
+        every[:, ~self.forced] = gains
+        depth = width if self.cutoff is None else min(self.cutoff, width)
+        seen = discount.up_to(depth)[1:]
+        starts = np.flatnonzero(np.diff(self.query, prepend=-1))
+        for run in range(len(self.weight)):
+            found = np.zeros((len(gains), n))
+            found[:, self.query[starts]] = np.add.reduceat(
+                every * self.weight[run, self.columns], starts, axis=1
+            )
+            table = np.zeros((len(gains), n, width))
+            table[:, self.query, column] = every * self.survival[run, self.columns]
+            best = -np.sort(np.partition(-table, depth - 1, axis=2)[..., :depth], axis=2)
+            result[run] = ratio(found, (best * seen).sum(axis=2))
+        return result
+
+    def one(self) -> Interval:
+        if self._one is None:
+            shape = len(self.weight), self.open_docs.n_queries
+            ends = np.zeros((2, *shape))
+            exact = np.ones(shape, dtype=bool)
+            for run in range(shape[0]):
+                ends[0, run], ends[1, run], exact[run] = self._extremes(run)
+            self._one = Interval(ends[0], ends[1], exact)
+        return self._one
+
+    def _extremes(self, run: int) -> tuple[FloatArray, FloatArray, BoolArray]:
+        docs = self.sorted_by(run)
+        found = self.found(run, docs.row)
+        n = docs.row.shape[1]
+        simple = self.levels[0] > 0 or n * min(n, self.cutoff or n) > _MOST_STATES
+        if simple:
+            return self._simple(run, docs, found)
+        lower = np.where(docs.forced.any(axis=1), least_ratio(docs, found, self.cutoff), 0.0)
+        upper = greatest_ratio(docs, found, self.cutoff)
+        if len(self.levels) <= 2:
+            return lower, upper, np.ones(len(lower), dtype=bool)
+        shares = self.levels / self.levels[-1]
+        best = greatest_of_all(found, docs.residual, docs.forced, shares, self.cutoff)
+        rest = np.flatnonzero(np.isnan(best))
+        best[rest] = np.maximum(relaxed_ratio(docs.at(rest), found[rest], self.cutoff), upper[rest])
+        exact = np.ones(len(best), dtype=bool)
+        exact[rest] = best[rest] - upper[rest] <= TOLERANCE
+        return lower, best, exact
+
+    def _simple(self, run: int, docs: Sorted, found: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """From the least and the greatest of the sum, and of the ideal."""
+        least = self.levels[0] / self.levels[-1]
+        share = np.where(docs.forced, 1.0, least)
+        low, high = (found * share).sum(axis=1), found.sum(axis=1)
+        query, n = self.open_docs.docs.query, self.open_docs.n_queries
+        ideals = [
+            ideal_dcg(self.survival[run] * np.where(self.open, end, self.gain), query, n, self.cutoff)
+            for end in (self.levels[0], self.levels[-1])
+        ]
+        lower = ratio(low, ideals[1])
+        upper = np.where(ideals[0] > 0, np.minimum(ratio(high, ideals[0]), 1.0), (high > 0).astype(float))
+        return lower, upper, upper - lower <= TOLERANCE
+
+    def difference(self, a: IntArray, b: IntArray) -> Interval:
+        one = self.one()
+        first, second = one.of(a), one.of(b)
+        simple = first.minus(second)
+        if self.levels[0] > 0 or not len(self.columns):
+            return simple
+        width = int(np.bincount(self.query).max())
+        if width * min(width, self.cutoff or width) > _MOST_STATES // 10:
+            return simple
+        size = max(1, _AT_ONCE // (width * self.open_docs.n_queries))
+        parts = [slice(i, i + size) for i in range(0, len(a), size)]
+        upper, most = (np.concatenate(e) for e in zip(*(self._above(a[p], b[p]) for p in parts), strict=True))
+        lower, least = (
+            np.concatenate(e) for e in zip(*(self._above(b[p], a[p]) for p in parts), strict=True)
+        )
+        exact = (upper - most <= TOLERANCE) & (lower - least <= TOLERANCE)
+        return Interval(-lower, upper, exact).within(simple)
+
+    def _above(self, a: IntArray, b: IntArray) -> tuple[FloatArray, FloatArray]:
+        """A bound of run a[i] less run b[i], and the greatest difference found; shape (pairs, queries)."""
+        n = self.open_docs.n_queries
+        orders = {run: self.sorted_by(run) for run in np.unique(b).tolist()}
+        rows = np.concatenate([orders[run].row for run in b.tolist()])
+        forced = np.concatenate([orders[run].forced for run in b.tolist()])
+        query = np.tile(np.arange(n), len(b))
+        open_here = np.bincount(self.query[~self.forced], minlength=n)[query] > 0
+        first = side_of(self, np.repeat(a, n), rows, query)
+        second = side_of(self, np.repeat(b, n), rows, query)
+        bound, reached = np.zeros((2, len(query)))
+        some = np.flatnonzero(open_here)
+        one = self.one()
+        bound[:] = one.upper[np.repeat(a, n), query] - one.lower[np.repeat(b, n), query]
+        reached[:] = bound
+        if len(some):
+            sides, fixed, real = (first.at(some), second.at(some)), forced[some], rows[some] >= 0
+            found = greatest_difference(*sides, fixed, real, self.cutoff)
+            shares = self.levels / self.levels[-1]
+            bound[some], reached[some] = branched_difference(*sides, fixed, real, shares, self.cutoff, *found)
+        return bound.reshape(len(a), n), reached.reshape(len(a), n)
+
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
+        docs, n = self.open_docs.docs, self.open_docs.n_queries
+        least: FloatArray = np.zeros(n)
+        result = np.zeros(len(docs))
+        for run, sign in ((a, 1.0), (b, -1.0)):
+            known, full = (ends[run] for ends in self._ends_of_ideals)
+            result += sign * self.weight[run] * ratio(np.full(n, self.levels[-1]), full)[docs.query]
+            least = np.maximum(least, ratio(full - known, full))
+        count = np.maximum(np.bincount(docs.query[self.open], minlength=n), 1)
+        survives = np.maximum(self.survival[a], self.survival[b])
+        grown = np.where(survives > 0, (reach * least / count)[docs.query], 0.0)
+        moved: FloatArray = np.where(self.open, np.abs(result) + grown, 0.0)
+        return moved
+
+
+def _ratio_of(docs: Sorted, found: FloatArray, chosen: BoolArray, cutoff: int | None) -> FloatArray:
+    ideal = (places(chosen, cutoff) * docs.residual).sum(axis=1)
+    return ratio((found * chosen).sum(axis=1), ideal)
+
+
+def greatest_ratio(docs: Sorted, found: FloatArray, cutoff: int | None) -> FloatArray:
+    """The greatest sum over ideal where each open document has no gain or its highest; 0/0 is 0."""
+    return _extreme_ratio(docs, found, cutoff, 1.0)
+
+
+def least_ratio(docs: Sorted, found: FloatArray, cutoff: int | None) -> FloatArray:
+    """The least sum over ideal, where a document with a gain is judged."""
+    return _extreme_ratio(docs, found, cutoff, -1.0)
+
+
+def _extreme_ratio(docs: Sorted, found: FloatArray, cutoff: int | None, sign: float) -> FloatArray:
+    """Dinkelbach's iteration, from the better of no open document relevant and all."""
+    real = docs.row >= 0
+    ends = [_ratio_of(docs, found, chosen, cutoff) for chosen in (docs.forced, real)]
+    best: FloatArray = np.maximum(*ends) if sign > 0 else np.minimum(*ends)
+    active = np.flatnonzero((~docs.forced & real).any(axis=1))
+    while len(active):
+        some = docs.at(active)
+        chosen = place(sign * found[active], some.residual, some.forced, -sign * best[active], cutoff)
+        reached = _ratio_of(some, found[active], chosen & (some.row >= 0), cutoff)
+        # An ideal of 0 is no ratio; where it can be 0, so can the value, and the caller knows.
+        better = sign * (reached - best[active]) > 0
+        best[active[better]] = reached[better]
+        active = active[better]
+    return best
+
+
+def relaxed_ratio(docs: Sorted, found: FloatArray, cutoff: int | None) -> FloatArray:
+    """No smaller than the sum over the ideal, whatever gains up to their highest the open documents have.
+
+    The ideal is the largest sum over all placements of the documents. So with the weights of any one, or of a mean of
+    several, the ratio is at least as large; and it is largest where every document has no gain, or its highest.
+    """
+    free = ~docs.forced & (docs.row >= 0)
+    chosen = docs.row >= 0
+    weights = places(chosen, cutoff)
+    bound: FloatArray = np.ones(len(found))
+    for step in range(1, _ROUNDS + 1):
+        ideal = weights * docs.residual
+        value, chosen = _fraction(found, ideal, docs.forced, free)
+        bound = np.minimum(bound, value)
+        weights = weights + (places(chosen, cutoff) - weights) / (step + 1)
+    return bound
+
+
+def _fraction(
+    found: FloatArray, ideal: FloatArray, forced: BoolArray, free: BoolArray
+) -> tuple[FloatArray, BoolArray]:
+    """The greatest ``Σ found / Σ ideal`` over sets of documents that hold the forced ones, and the set; at most 1."""
+    best: FloatArray = np.zeros(len(found))
+    chosen = forced
+    while True:
+        trial = forced | (free & (found - best[:, None] * ideal > 0))
+        below = (ideal * trial).sum(axis=1)
+        above = (found * trial).sum(axis=1)
+        value = np.where(below > 0, ratio(above, below), (above > 0).astype(np.float64))
+        better = value > best
+        if not better.any():
+            return np.minimum(best, 1.0), chosen
+        chosen = np.where(better[:, None], trial, chosen)
+        best = np.where(better, np.minimum(value, 1.0), best)
+        if (best[better] >= 1.0).all():
+            return best, chosen

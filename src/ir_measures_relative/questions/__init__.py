@@ -1,0 +1,1 @@
+"""The questions that users ask of a context, one file each."""

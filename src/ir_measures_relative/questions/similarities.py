@@ -1,0 +1,212 @@
+"""Every two runs of a context, by the measures that compare two rankings."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import ir_measures
+import numpy as np
+
+from ..arrays import FloatArray, object_array
+from ..comparison import Comparison, JudgedContext, check_is_context, some
+from ..io.qrels import Qrels
+from ..jobs import check_jobs, map_tasks
+from ..judgments import Judgments
+from ..measures.declaration import RelativeMeasure, parse_measure, parse_measures, registered
+from ..scoring import check_campaign
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..context import RunContext
+
+# So many portions of the pairs a process: enough that none waits long for the last.
+_PORTIONS = 4
+
+
+def similarity(
+    context: RunContext,
+    qrels: Qrels | None = None,
+    measures: Sequence[ir_measures.Measure | str] = ("MED@10",),
+    perquery: bool = False,
+    jobs: int = 1,
+) -> pd.DataFrame:
+    """How far apart every two runs are.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`. None is those of the context's dataset, and where it
+            has none, no judgment at all: RBO, RBA and MED then compare all queries of the runs.
+        measures: measures with a reference run, without ``ref=``: MED, RBO, RBA, rrLP, sgnLP, sgnLR, RPP.
+        perquery: one row a query too.
+        jobs: so many processes; -1 for one a core. The values are the same.
+
+    Returns:
+        a DataFrame with each pair once, in the context's order: ``name``, ``other``, ``measure``, ``value`` (the
+        measure of ``name`` with ``other`` for its reference, the mean over queries) and ``distance`` (the mean of
+        its size, so that differences on one query do not cancel those on another; of RBO and RBA, which are 1 and
+        not 0 for what is alike, the mean of what is missing to 1). With ``perquery``: ``query_id``, and no
+        ``distance``.
+
+    Raises:
+        ValueError: a measure without a reference run, or with one; one that needs judgments, without any; a context
+            without two runs.
+        ImportError: ``jobs`` are more than one, and joblib is missing.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, similarity
+        >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
+        >>> context = RunContext({"a": run("ABC"), "b": run("BAC"), "c": run("CDE")})
+        >>> similarity(context, {"q": {"A": 1}}, ["rrLP"]).round(2)
+          name other measure  value  distance
+        0    a     b    rrLP    0.5       0.5
+        1    a     c    rrLP    1.0       1.0
+        2    b     c    rrLP    0.5       0.5
+    """
+    import pandas as pd
+
+    check_is_context(context)
+    parsed = [with_reference(measure) for measure in parse_measures(measures)]
+    judged = judged_or_not(context, qrels, parsed)
+    names = object_array(judged.names)
+    if len(names) < 2:
+        raise ValueError("similarity() compares the runs of a context two by two; give it two runs or more")
+    check_campaign(judged)
+    pairs = list(itertools.combinations(range(len(names)), 2))
+    first, second = np.array(pairs).T
+    n_queries = judged.judgments.n_queries
+    tables = []
+    for measure in parsed:
+        values = score_pairs(judged, measure, pairs, jobs)
+        repeat = n_queries if perquery else 1
+        columns: dict[str, Any] = {
+            "name": pd.Series(np.repeat(names[first], repeat), dtype=str),
+            "other": pd.Series(np.repeat(names[second], repeat), dtype=str),
+        }
+        if perquery:
+            columns["query_id"] = pd.Series(np.tile(judged.judgments.query_ids, len(pairs)), dtype=str)
+        columns["measure"] = pd.Series([str(measure)] * (len(pairs) * repeat), dtype=str)
+        columns["value"] = values.reshape(-1) if perquery else values.mean(axis=1)
+        if not perquery:
+            columns["distance"] = distances(measure, values).mean(axis=1)
+        tables.append(pd.DataFrame(columns))
+    return pd.concat(tables, ignore_index=True)
+
+
+def with_reference(measure: ir_measures.Measure | str) -> RelativeMeasure:
+    """The measure, which must compare a run with a reference that it does not name.
+
+    Raises:
+        ValueError: it does not, or names one.
+    """
+    parsed = parse_measure(measure)
+    if not isinstance(parsed, RelativeMeasure) or parsed.RELATIVE_TO != "reference":
+        known = sorted(name for name, m in registered().items() if m.RELATIVE_TO == "reference")
+        raise ValueError(f"{parsed} does not compare two systems; give one of {', '.join(known)}")
+    if parsed.get("ref") is not None:
+        raise ValueError(f"{parsed} compares with {parsed.get('ref')!r} alone; leave ref= out")
+    return parsed
+
+
+def judged_or_not(
+    context: RunContext, qrels: Qrels | None, measures: Sequence[RelativeMeasure]
+) -> JudgedContext:
+    """The context seen through the judgments; where there are none, through all queries of its runs without any.
+
+    Raises:
+        ValueError: there are none, and a measure needs them.
+    """
+    if qrels is not None or context.dataset is not None:
+        return context.judged(qrels)
+    for measure in measures:
+        if measure.JUDGMENTS == "needed":
+            known = sorted(
+                n for n, m in registered().items() if m.RELATIVE_TO == "reference" and m.JUDGMENTS != "needed"
+            )
+            raise ValueError(
+                f"{measure} needs judgments; give qrels, or one of {', '.join(known)}, which do not"
+            )
+    query_ids = object_array(dict.fromkeys(q for run in context.runs.values() for q in run.query_ids))
+    if not len(query_ids):
+        raise ValueError("the runs hold no ranking, so there is nothing to compare")
+    held = Counter(q for run in context.runs.values() for q in set(run.query_ids))
+    if len(context.runs) > 1 and max(held.values()) == 1:
+        one, two = list(context.runs)[:2]
+        raise ValueError(
+            f"no query is in two of the runs, so there is nothing to compare: {one!r} has "
+            f"{some(context.runs[one].query_ids)}, {two!r} has {some(context.runs[two].query_ids)}; number them alike"
+        )
+    return JudgedContext(context, Judgments.none_of(query_ids))
+
+
+def distances(measure: RelativeMeasure, values: FloatArray) -> FloatArray:
+    """How far apart two runs are, by the values of a measure: 0 where they are alike."""
+    return 1.0 - values if measure.SIMILARITY else np.abs(values)
+
+
+def squares(
+    judged: JudgedContext, measure: RelativeMeasure, signed: bool = False, jobs: int = 1
+) -> tuple[FloatArray, FloatArray]:
+    """The mean distance, and where ``signed`` the mean, of the measure for every two runs: shape (runs, runs)."""
+    check_campaign(judged)
+    n = len(judged.names)
+    pairs = list(itertools.permutations(range(n), 2) if signed else itertools.combinations(range(n), 2))
+    values = score_pairs(judged, measure, pairs, jobs)
+    places = tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
+    distance, mean = np.zeros((2, n, n))
+    distance[places], mean[places] = distances(measure, values).mean(axis=1), values.mean(axis=1)
+    return np.maximum(distance, distance.T), mean
+
+
+def clustered(distance: FloatArray) -> list[int]:
+    """The order of the leaves of a hierarchical clustering: average linkage, neighbours as alike as can be."""
+    if len(distance) < 3:
+        return list(range(len(distance)))
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    condensed = squareform(distance, checks=False)
+    return [int(i) for i in leaves_list(linkage(condensed, method="average", optimal_ordering=True))]
+
+
+class _Portion(NamedTuple):
+    judged: JudgedContext
+    measure: RelativeMeasure
+    pairs: list[tuple[int, int]]
+
+
+def score_pairs(
+    judged: JudgedContext, measure: RelativeMeasure, pairs: Sequence[tuple[int, int]], jobs: int = 1
+) -> FloatArray:
+    """The values of some pairs (run, reference) of a context, shape (pairs, queries).
+
+    Args:
+        measure: one with a reference run.
+        pairs: places among the context's runs.
+        jobs: so many processes.
+    """
+    check_jobs(jobs)
+    n = len(pairs)
+    size = 1 if jobs == 1 else max(1, -(-n // (_PORTIONS * (jobs if jobs > 0 else _cores()))))
+    portions = [_Portion(judged, measure, list(pairs[i : i + size])) for i in range(0, n, size)]
+    unit = "pair" if size == 1 else "portion"
+    found = map_tasks(_score_portion, portions, jobs, total=len(portions), desc="comparing runs", unit=unit)
+    return np.concatenate([np.empty((0, judged.judgments.n_queries)), *found])
+
+
+def _cores() -> int:
+    import os
+
+    return os.cpu_count() or 1
+
+
+def _score_portion(portion: _Portion) -> FloatArray:
+    judged, measure, pairs = portion
+    context, names = judged.context, judged.names
+    values = [
+        measure(ref=names[j]).score(Comparison(judged, context.runs[names[i]], names[i])) for i, j in pairs
+    ]
+    return np.array(values).reshape(len(pairs), -1)

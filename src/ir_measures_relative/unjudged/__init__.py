@@ -1,0 +1,1 @@
+"""What the documents that nobody judged could change."""

@@ -1,0 +1,137 @@
+"""What a system that was not pooled would suffer from the judgments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import ir_measures
+import numpy as np
+
+from ..arrays import BoolArray, FloatArray
+from ..comparison import JudgedContext, check_is_context
+from ..io.qrels import Qrels
+from ..measures.declaration import parse_measures
+from ..options import check_count
+from ..scoring import check_campaign, score_runs
+from .bounds import check_bounded
+from .parts import FewerLabels
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..context import RunContext
+
+
+def reusability(
+    context: RunContext,
+    qrels: Qrels | None,
+    measures: Sequence[ir_measures.Measure | str],
+    groups: Mapping[str, str] | None = None,
+    *,
+    pool_depth: int = 100,
+) -> pd.DataFrame:
+    """Leave-out-uniques: each run's score and place without the judgments that it alone contributed.
+
+    A new system meets judgments that its own documents had no part in. What a pooled run loses, when the documents that
+    only it (or its group) brought into the pool are taken out of the qrels, is what a new one like it would lose. This
+    is a simulation: the qrels do not say to which depth the runs were pooled, so ``pool_depth`` does.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measures: measures of this package and of ir_measures, or their strings.
+        groups: from run name to group, whose runs are left out together; the context's, where it has any.
+        pool_depth: how deep each run is taken to have been pooled.
+
+    Returns:
+        a DataFrame with one row a run and measure: ``name``, ``measure``, ``value`` and ``place`` (1 is best, equals
+        share the better place) by all judgments, ``simulated`` and ``simulated_place`` without its own, ``lost``, how
+        many judgments these are, and ``pool_depth``.
+
+    Raises:
+        ValueError: groups that name what is not a run; what :meth:`RunContext.evaluate` raises.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, reusability
+        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "X": 1}}}
+        >>> table = reusability(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"], pool_depth=2)
+        >>> table[["name", "value", "simulated", "place", "simulated_place", "lost"]]
+          name  value  simulated  place  simulated_place  lost
+        0    a    1.0        0.5      1                1     1
+        1    b    0.5        0.5      2                2     1
+    """
+    import pandas as pd
+    from tqdm import tqdm
+
+    check_is_context(context)
+    parsed, judged = parse_measures(measures), context.judged(qrels)
+    check_bounded(judged, [])
+    check_count("pool_depth", pool_depth, 1)
+    names = context.names
+    own = np.array(groups_of(context, groups), dtype=object)
+    means = score_runs(judged, names, parsed).means()
+    lost_by = contributions(judged, own.tolist(), pool_depth)
+    rows: list[dict[str, Any]] = []
+    for group, lost in tqdm(lost_by.items(), desc="leaving out", unit="group", disable=None, leave=False):
+        left = means if not lost.any() else score_runs(_without(judged, lost), names, parsed).means()
+        for i in np.flatnonzero(own == group).tolist():
+            rows += [
+                {
+                    "name": names[i],
+                    "measure": str(measure),
+                    "value": means[i, j],
+                    "simulated": left[i, j],
+                    "place": _place(means[:, j], i),
+                    "simulated_place": _place(left[:, j], i),
+                    "lost": int(lost.sum()),
+                    "pool_depth": pool_depth,
+                }
+                for j, measure in enumerate(parsed)
+            ]
+    rows.sort(key=lambda row: names.index(row["name"]))
+    return pd.DataFrame(rows).astype({"name": str, "measure": str})
+
+
+def groups_of(context: RunContext, groups: Mapping[str, str] | None) -> list[str]:
+    """The group of each run, the context's if none are given; a run without one is a group of its name.
+
+    Raises:
+        ValueError: not a dict; a run that the context does not hold.
+    """
+    names = context.names
+    if groups is not None and not isinstance(groups, Mapping):
+        raise ValueError(f"groups={groups!r} must be a dict from run name to group name")
+    group_of = dict(context.groups if groups is None else groups)
+    unknown = [name for name in group_of if name not in names]
+    if unknown:
+        raise ValueError(f"groups names {unknown}, which the context does not hold; its runs are {names}")
+    taken = set(group_of.values())
+    return [group_of.get(name, f"{name} alone" if name in taken else name) for name in names]
+
+
+def contributions(judged: JudgedContext, own: Sequence[str], pool_depth: int) -> dict[str, BoolArray]:
+    """Of each group, the judgments that its runs alone have in their first so many.
+
+    A judgment that no run has there is no group's to lose.
+
+    Args:
+        own: the group of each run.
+    """
+    groups = list(dict.fromkeys(own))
+    held = {group: np.zeros(len(judged.judgments), dtype=bool) for group in groups}
+    for group, run in zip(own, judged.context.runs.values(), strict=True):
+        held[group] |= judged.judgments.positions_in(run, pool_depth) > 0
+    count = np.sum(list(held.values()), axis=0)
+    return {group: held[group] & (count == 1) for group in groups}
+
+
+def _place(values: FloatArray, run: int) -> int:
+    return 1 + int((values > values[run]).sum())
+
+
+def _without(judged: JudgedContext, lost: BoolArray) -> JudgedContext:
+    """The context without some judgments."""
+    result = FewerLabels(judged, ~lost)
+    check_campaign(result)
+    return result
