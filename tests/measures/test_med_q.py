@@ -11,7 +11,8 @@ import pytest
 
 from ir_measures_relative import med, similarity
 from ir_measures_relative.context import RunContext
-from ir_measures_relative.extremes.exact import blended, med_blended, med_sum_precision
+from ir_measures_relative.extremes import blended
+from ir_measures_relative.extremes.exact import med_blended, med_sum_precision
 from ir_measures_relative.extremes.relaxation import Relaxation
 from ir_measures_relative.extremes.search import open_documents
 from oracles_blended import all_labelings, q_differences, q_measure
