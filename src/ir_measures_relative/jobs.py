@@ -1,7 +1,8 @@
-"""The same function for many tasks, in one process or in several, with a progress bar on a terminal."""
+"""How work is done: in how many processes, for how long at most, with a progress bar on a terminal."""
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
@@ -9,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .messages import RelativeWarning, warn
+from .options import is_number, needs_extra
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -47,9 +49,7 @@ def map_tasks(
     try:
         from joblib import Parallel, delayed
     except ImportError as error:
-        raise ImportError(
-            f"jobs={jobs} needs joblib: pip install 'ir-measures-relative[jobs]', or leave jobs out"
-        ) from error
+        raise needs_extra(f"jobs={jobs}", "jobs", "leave jobs out") from error
     parallel = Parallel(n_jobs=jobs, return_as="generator")
     messages: dict[str, None] = {}
     for result, said in tqdm(parallel(delayed(_with_warnings)(function, task) for task in tasks), **show):
@@ -59,13 +59,43 @@ def map_tasks(
         warn(message)
 
 
-def check_jobs(jobs: Any) -> None:
-    """Raises ValueError for what is not a number of processes."""
-    whole = isinstance(jobs, (int, np.integer)) and not isinstance(jobs, bool)
-    if not whole or (jobs < 1 and jobs != -1):
-        raise ValueError(
-            f"jobs={jobs!r} is not allowed; it must be a whole number of at least 1, or -1 for one a core"
-        )
+class Work:
+    """How much work a call may do: in how many processes, and for how many seconds by the clock on the wall.
+
+    The seconds count from when it is made, and are those of the whole call. What is not finished when they are over is
+    said to be open. In another process there are as many left as when it was sent there.
+
+    Args:
+        jobs: how many processes; -1 for as many as there are cores.
+        time_limit: seconds; None for no limit.
+
+    Raises:
+        ValueError: a number of processes, or of seconds, that is none.
+    """
+
+    def __init__(self, jobs: int = 1, time_limit: float | None = None) -> None:
+        whole = isinstance(jobs, (int, np.integer)) and not isinstance(jobs, bool)
+        if not whole or (jobs < 1 and jobs != -1):
+            raise ValueError(
+                f"jobs={jobs!r} is not allowed; it must be a whole number of at least 1, or -1 for one a core"
+            )
+        if time_limit is not None and not (is_number(time_limit) and time_limit >= 0):
+            raise ValueError(
+                f"time_limit={time_limit!r} is not allowed; it must be a number of seconds from 0 up, or None"
+            )
+        self.jobs = int(jobs)
+        self._end = None if time_limit is None else time.monotonic() + float(time_limit)
+
+    def remaining(self) -> float | None:
+        """The seconds that are left, at least 0; None where there is no limit."""
+        return None if self._end is None else max(self._end - time.monotonic(), 0.0)
+
+    def expired(self) -> bool:
+        """Whether the time is over."""
+        return self._end is not None and time.monotonic() >= self._end
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.jobs, self.remaining())
 
 
 def _with_warnings(function: Callable[[Task], Result], task: Task) -> tuple[Result, list[str]]:

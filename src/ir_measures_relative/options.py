@@ -1,10 +1,28 @@
-"""Checks of arguments that several functions have."""
+"""What functions share of their arguments: checks in words, "needs the extra …", and what counts as rounding."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+#: Two values of a measure whose difference is at most this share of the measure's spread (its largest less its smallest
+#: value, over the runs and topics at hand) are tied. Relative to the spread, so that it does not matter in which unit a
+#: measure counts. Sums of a thousand terms are off by about 1e-13 of it; no label changes a value by so little.
+TIED = 1e-9
+
+#: Ends of intervals, and values of one labeling, that are closer than this are equal. They are of measures in about
+#: [-1, 1], found as ratios of long sums: rounding is off by 1e-13, a label moves them by far more.
+LABELED_ALIKE = 1e-11
+
+#: A share of a sum of squares, or of a mean, that is left of it by rounding alone.
+ROUNDED = 1e-12
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number of Python or numpy; True and False are not."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def check_count(name: str, value: Any, least: int) -> None:
@@ -12,3 +30,37 @@ def check_count(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         which = f"of at least {least}" if least else "from 0 up"
         raise ValueError(f"{name}={value!r} is not allowed; it must be a whole number {which}")
+
+
+def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
+    """Raises ValueError for what is not one of some words."""
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(
+            f"{name}={value!r} is not allowed; it must be one of {', '.join(map(repr, allowed))}"
+        )
+
+
+def check_share(name: str, value: Any, example: str = "0.05") -> None:
+    """Raises ValueError for what is not a number between 0 and 1."""
+    if not is_number(value) or not 0 < value < 1:
+        raise ValueError(f"{name}={value!r} is not allowed; it must be between 0 and 1, such as {example}")
+
+
+def check_confidence(value: Any) -> None:
+    """Raises ValueError for what is not the confidence of an interval."""
+    check_share("confidence", value, "0.95")
+
+
+def needs_extra(what: str, extra: str, instead: str = "") -> ImportError:
+    """The error for something that an optional dependency does, and that is not installed.
+
+    >>> needs_extra("jobs=2", "jobs", "leave jobs out")
+    ImportError("jobs=2 needs more than the base install: pip install 'ir-measures-relative[jobs]', or leave jobs out")
+
+    Args:
+        what: what the user asked for.
+        extra: the extra of this package that brings it.
+        instead: what else the user can do.
+    """
+    remedy = f"pip install 'ir-measures-relative[{extra}]'" + (f", or {instead}" if instead else "")
+    return ImportError(f"{what} needs more than the base install: {remedy}")

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ir_measures_relative.extremes.exact import greatest_difference, greatest_err_difference
 from ir_measures_relative.extremes import search as search_module
+from ir_measures_relative.extremes.exact import greatest_difference, greatest_err_difference
 from oracles_med_exact import labelings, sum_precision
 
 # How many random cases each test tries.

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..arrays import FloatArray, IntArray
-from ..jobs import check_jobs, map_tasks
+from ..jobs import Work, map_tasks
 from .model import Interval
 
 Task = TypeVar("Task")
@@ -19,11 +19,7 @@ _PAIRS = 250
 
 def check_work(jobs: Any, time_limit: Any = None) -> None:
     """Raises ValueError for a number of processes, or of seconds, that is none."""
-    check_jobs(jobs)
-    if time_limit is not None and not (isinstance(time_limit, (int, float)) and time_limit >= 0):
-        raise ValueError(
-            f"time_limit={time_limit!r} is not allowed; it must be a number of seconds from 0 up, or None"
-        )
+    Work(jobs, time_limit)
 
 
 def interval_by_query(

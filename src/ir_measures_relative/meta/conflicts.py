@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import FloatArray
+from ..options import check_share
 from ..stats.paired import corrected
 from .pairs import SUM_TESTS
 from .power import p_values
-from .table import ROUNDING, Scores, check_share, frame
+from .table import ROUNDING, Scores, frame
 
 if TYPE_CHECKING:
     import pandas as pd

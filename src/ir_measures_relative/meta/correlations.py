@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import FloatArray
-from .table import Scores, check_choice, frame, read_table
+from ..options import check_choice
+from .table import Scores, frame, read_table
 
 if TYPE_CHECKING:
     import pandas as pd

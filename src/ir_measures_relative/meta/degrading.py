@@ -12,13 +12,13 @@ from ..arrays import BoolArray, IntArray, rank_within
 from ..comparison import JudgedContext, check_is_context
 from ..io.qrels import Qrels
 from ..measures.declaration import parse_measure, parse_measures
-from ..options import check_count
+from ..options import check_choice, check_count
 from ..scoring import check_campaign
 from ..unjudged.parts import FewerLabels
 from ..unjudged.reusability import contributions, groups_of
 from .scoring import ALIKE, score
 from .summary import check_kinds, summary
-from .table import Scores, check_choice, frame
+from .table import Scores, frame
 
 if TYPE_CHECKING:
     import pandas as pd

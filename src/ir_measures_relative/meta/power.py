@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import FloatArray
-from ..options import check_count
+from ..options import check_choice, check_count, check_share
 from ..stats.paired import check_correction, corrected
 from .pairs import SUM_TESTS, bootstrap_p, holm, hsd_p, permuted_means, topic_counts, tukey_p
-from .table import Scores, check_choice, check_share, frame, read_table
+from .table import Scores, frame, read_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,9 +12,8 @@ from ..arrays import BoolArray, FloatArray, ratio
 from ..comparison import Comparison, check_is_context
 from ..io.qrels import Qrels
 from ..measures.declaration import is_relative, parse_measure
-from ..options import check_count
+from ..options import check_count, check_share
 from ..scoring import check_campaign
-from .table import check_share
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray
-from ..options import check_count
-from .table import ROUNDING, Scores, check_choice, check_share, frame, read_table
+from ..options import check_choice, check_count, check_share
+from .table import ROUNDING, Scores, frame, read_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .table import check_choice
+from ..options import check_choice
 
 
 def summary(values: Sequence[float]) -> dict[str, Any]:

@@ -188,18 +188,3 @@ def frame(rows: list[dict[str, Any]], columns: Sequence[str] | None = None) -> p
     import pandas as pd
 
     return pd.DataFrame(rows, columns=columns)
-
-
-def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
-    """Raises ValueError for what is not one of some words."""
-    if not isinstance(value, str) or value not in allowed:
-        raise ValueError(
-            f"{name}={value!r} is not allowed; it must be one of {', '.join(map(repr, allowed))}"
-        )
-
-
-def check_share(name: str, value: Any) -> None:
-    """Raises ValueError for what is not a number between 0 and 1."""
-    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not is_number or not 0 < value < 1:
-        raise ValueError(f"{name}={value!r} is not allowed; it must be between 0 and 1, such as 0.05")

@@ -13,7 +13,7 @@ import numpy as np
 from ..arrays import FloatArray, object_array
 from ..comparison import Comparison, JudgedContext, check_is_context, some
 from ..io.qrels import Qrels
-from ..jobs import check_jobs, map_tasks
+from ..jobs import Work, map_tasks
 from ..judgments import Judgments
 from ..measures.declaration import RelativeMeasure, parse_measure, parse_measures, registered
 from ..scoring import check_campaign
@@ -188,7 +188,7 @@ def score_pairs(
         pairs: places among the context's runs.
         jobs: so many processes.
     """
-    check_jobs(jobs)
+    Work(jobs)
     n = len(pairs)
     size = 1 if jobs == 1 else max(1, -(-n // (_PORTIONS * (jobs if jobs > 0 else _cores()))))
     portions = [_Portion(judged, measure, list(pairs[i : i + size])) for i in range(0, n, size)]
