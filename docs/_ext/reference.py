@@ -22,8 +22,9 @@ from sphinx.ext.napoleon import GoogleDocstring
 
 import ir_measures_relative
 from ir_measures_relative.measures.citations import citations
-from ir_measures_relative.measures.declaration import RelativeMeasure, registered
+from ir_measures_relative.measures.declaration import RelativeMeasure
 from ir_measures_relative.measures.parameters import MISSING, Param
+from ir_measures_relative.measures.strings import registered
 
 PACKAGE = ir_measures_relative.__name__
 
@@ -36,7 +37,7 @@ MODULES: dict[str, Sequence[str]] = {
     "demo": ("DATASET_ID", "register", "generate", "runs", "pipelines"),
     "io.runs": ("read_run",),
     "judgments": ("Judgments",),
-    "measures.declaration": ("RELATIVE_TO", "RelativeMeasure", "Contributions", "register"),
+    "measures.declaration": ("RelativeMeasure", "Contributions", "register"),
     "measures.gains": (),
     "measures.parameters": (),
     "meta": (),

@@ -18,7 +18,7 @@ import numpy as np
 from .arrays import BoolArray, FloatArray, IntArray
 from .ids import WordArray
 from .judgments import Judgments
-from .measures.declaration import needs_subtopics
+from .measures.strings import needs_subtopics
 from .messages import kind_of, warn
 from .priors import finder_for_newcomers, matching
 from .rankings import Rankings

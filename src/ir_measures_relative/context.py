@@ -19,7 +19,7 @@ from .io import datasets
 from .io.pipelines import run_pipelines
 from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from .io.runs import Run, name_runs, read_run, run_files
-from .measures.declaration import parse_measures
+from .measures.strings import parse_measures
 from .messages import kind_of
 from .priors import Policy, PriorPolicy, Within, check_group, chosen_by_means, policy_of
 from .questions.explaining import explain

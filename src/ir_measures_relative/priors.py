@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import ir_measures
 
-from .measures.declaration import is_relative, parse_measure
+from .measures.strings import is_relative, parse_measure
 from .messages import warn
 
 if TYPE_CHECKING:

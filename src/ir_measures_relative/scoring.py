@@ -11,7 +11,7 @@ from ir_measures.measures.base import SumAgg
 
 from .arrays import FloatArray, ObjectArray, object_array
 from .comparison import Comparison, JudgedContext, check_queries
-from .measures.declaration import is_relative
+from .measures.strings import is_relative
 from .messages import warn
 from .rankings import Rankings
 

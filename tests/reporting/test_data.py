@@ -16,7 +16,7 @@ from scipy import stats
 from hostile import NAMES
 from ir_measures_relative import NRG, RunContext, UniqueRel, bounds, explain, select_complementary, verdicts
 from ir_measures_relative.io.qrels import qrels_columns
-from ir_measures_relative.measures.declaration import parse_measures
+from ir_measures_relative.measures.strings import parse_measures
 from ir_measures_relative.reporting.documents import documents
 from ir_measures_relative.reporting.findings import find
 from ir_measures_relative.reporting.formulas import formula

@@ -18,7 +18,7 @@ from ..ids import Ids
 from ..io.files import read_bytes
 from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
 from ..io.runs import run_files
-from ..measures.declaration import is_relative
+from ..measures.strings import is_relative
 from ..priors import Policy
 
 

@@ -10,7 +10,7 @@ import ir_measures
 from ..arrays import FloatArray
 from ..comparison import host_evaluator, host_values
 from ..context import RunContext
-from ..measures.declaration import is_relative
+from ..measures.strings import is_relative
 from ..rankings import Rankings
 from ..scoring import Scores, score_runs
 from .inputs import Judged

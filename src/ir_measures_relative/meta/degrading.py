@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import BoolArray, IntArray, rank_within
 from ..comparison import JudgedContext, check_is_context
 from ..io.qrels import Qrels
-from ..measures.declaration import parse_measure, parse_measures
+from ..measures.strings import parse_measure, parse_measures
 from ..options import check_choice, check_count
 from ..scoring import check_campaign
 from ..unjudged.parts import FewerLabels

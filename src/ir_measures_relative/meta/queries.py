@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, ratio
 from ..comparison import Comparison, check_is_context
 from ..io.qrels import Qrels
-from ..measures.declaration import is_relative, parse_measure
+from ..measures.strings import is_relative, parse_measure
 from ..options import check_count, check_share
 from ..scoring import check_campaign
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..comparison import check_is_context
 from ..io.qrels import Qrels
-from ..measures.declaration import is_relative, parse_measures
+from ..measures.strings import is_relative, parse_measures
 from ..options import check_count
 from ..questions.sweeping import of_size
 from ..scoring import check_campaign

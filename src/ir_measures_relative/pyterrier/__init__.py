@@ -23,7 +23,7 @@ from .. import meta as meta
 from ..io.frames import NAMES as _NAMES
 from ..io.frames import is_frame as _is_frame
 from ..io.pipelines import import_pyterrier as _import_pyterrier
-from ..measures.declaration import registered as _registered
+from ..measures.strings import registered as _registered
 from ..priors import Policy
 
 

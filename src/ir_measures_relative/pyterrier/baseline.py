@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..context import RunContext
-from ..measures.declaration import is_relative
+from ..measures.strings import is_relative
 from ..messages import warn
 from ..stats.validity import why_not_comparable
 

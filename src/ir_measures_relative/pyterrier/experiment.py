@@ -22,7 +22,7 @@ import pyterrier as pt
 
 from ..context import RunContext
 from ..io.qrels import qrels_columns
-from ..measures.declaration import is_relative, parse_measure
+from ..measures.strings import is_relative, parse_measure
 from ..messages import kind_of
 from ..priors import Policy, chosen_by_means
 from ..reporting import check_target, write

@@ -13,7 +13,7 @@ from ..arrays import FloatArray
 from ..comparison import Comparison, JudgedContext, check_is_context
 from ..context import RunContext
 from ..io.qrels import Qrels
-from ..measures.declaration import is_relative, parse_measures
+from ..measures.strings import is_relative, parse_measures
 from ..messages import kind_of, warn
 from ..options import check_count
 from ..priors import Listed, Policy, policy_of

@@ -12,7 +12,8 @@ from ..ids import Ids
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..judgments import Judgments
-from ..measures.declaration import RelativeMeasure, parse_measure
+from ..measures.declaration import RelativeMeasure
+from ..measures.strings import parse_measure
 from ..priors import group_of
 from ..scoring import check_campaign
 

@@ -15,7 +15,8 @@ from ..comparison import Comparison, JudgedContext, check_is_context, some
 from ..io.qrels import Qrels
 from ..jobs import Work, map_tasks
 from ..judgments import Judgments
-from ..measures.declaration import RelativeMeasure, parse_measure, parse_measures, registered
+from ..measures.declaration import RelativeMeasure
+from ..measures.strings import parse_measure, parse_measures, registered
 from ..scoring import check_campaign
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ..extremes.labelings import warn_of_judged_priors
 from ..extremes.model import TOLERANCE, Interval, Model, Valued
 from ..extremes.tasks import check_work
 from ..io.qrels import Qrels
-from ..measures.declaration import is_relative, parse_measures
+from ..measures.strings import is_relative, parse_measures
 from ..scoring import check_campaign
 from .bounded_measures import model_of
 

@@ -13,7 +13,7 @@ from ..comparison import check_is_context
 from ..extremes.model import TOLERANCE
 from ..extremes.tasks import check_work
 from ..io.qrels import Qrels
-from ..measures.declaration import parse_measure
+from ..measures.strings import parse_measure
 from ..options import check_count
 from .bounded_measures import model_of
 from .bounds import check_bounded

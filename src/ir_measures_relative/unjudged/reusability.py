@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray
 from ..comparison import JudgedContext, check_is_context
 from ..io.qrels import Qrels
-from ..measures.declaration import parse_measures
+from ..measures.strings import parse_measures
 from ..options import check_count
 from ..scoring import check_campaign, score_runs
 from .bounds import check_bounded

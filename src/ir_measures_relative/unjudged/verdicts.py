@@ -14,7 +14,7 @@ from ..comparison import JudgedContext, check_is_context
 from ..extremes.model import TOLERANCE, Interval, Model
 from ..extremes.tasks import check_work
 from ..io.qrels import Qrels
-from ..measures.declaration import parse_measures
+from ..measures.strings import parse_measures
 from ..options import check_count
 from .bounded_measures import model_of
 from .bounds import check_bounded, check_residual, settled, values_of
