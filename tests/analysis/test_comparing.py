@@ -31,6 +31,7 @@ from ir_measures_relative import (
     sgnLP,
     sgnLR,
 )
+from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.stats.paired import TESTS, Settings, paired_test, without_rounding
 
 multipletests = pytest.importorskip(
@@ -355,7 +356,7 @@ def test_a_constant_difference() -> None:
 
 def test_topics_without_a_value(monkeypatch) -> None:
     """A measure of ir_measures may have no value on a topic: it is left out, and that is said."""
-    judged = CONTEXT.judged(LABELS)
+    judged = judged_context(CONTEXT, LABELS)
     absolute = type(judged).absolute
 
     def with_a_gap(self, measures, rankings):

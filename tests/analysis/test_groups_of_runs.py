@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import oracles
 from ir_measures_relative import NRG, RelativeWarning, RunContext, TaSC, UniqueRel, select_complementary
+from ir_measures_relative.comparison import judged_context
 from random_campaigns import contexts, qrels
 from scored import assume_common, ranking
 
@@ -68,7 +69,7 @@ def value_of(measure: str, context: RunContext, labels, names) -> float:
 def test_exact_equals_enumeration(measure, seed) -> None:
     """All groups of up to 6 of 12; the coverage itself is held against the oracle."""
     context, labels = campaign(seed)
-    coverage = ir_measures.parse_measure(measure).coverage(context.judged(labels))
+    coverage = ir_measures.parse_measure(measure).coverage(judged_context(context, labels))
     for n in range(1, 7):
         groups = {g: coverage.value(coverage.covered(g)) for g in itertools.combinations(range(12), n)}
         best = max(groups.values())
@@ -164,7 +165,7 @@ def test_six_of_seventeen_on_robust03(robust03, measure) -> None:
     start = time.perf_counter()
     exact = select_complementary(context, labels, 6, measure, method="exact")
     assert time.perf_counter() - start < 20
-    coverage = measure.coverage(context.judged(labels))
+    coverage = measure.coverage(judged_context(context, labels))
     unseen = 1 - coverage.seen
     best = 0.0
     for group in itertools.combinations(range(17), 6):

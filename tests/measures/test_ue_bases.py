@@ -19,7 +19,7 @@ import oracles
 import oracles_ue
 import random_campaigns
 from ir_measures_relative import AP_UE, UE, RunContext, bounds, explain, nDCG_UE, verdicts
-from ir_measures_relative.comparison import Comparison
+from ir_measures_relative.comparison import Comparison, judged_context
 from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.measures.ue import random_rankings
 from ir_measures_relative.measures.ue.bases import BASES, Pool, Settings
@@ -307,7 +307,7 @@ def test_the_measures_of_the_paper_are_two_of_them(run: Run, labels: Labels, k: 
 
 def actual(base: str, k: int, labels: Any, rankings: Any, upper: bool = False) -> Any:
     """The values of the base, or those of a perfect ranking, by query."""
-    judged = RunContext({}).judged(labels)
+    judged = judged_context(RunContext({}), labels)
     comparison = Comparison(judged, read_run(rankings, "run"), None)
     measure = UE(base=base) @ k
     values = measure.normalizers(comparison).upper if upper else measure.actual(comparison)

@@ -15,6 +15,7 @@ from scipy import stats
 
 from hostile import NAMES
 from ir_measures_relative import NRG, RunContext, UniqueRel, bounds, explain, select_complementary, verdicts
+from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.io.qrels import qrels_columns
 from ir_measures_relative.measures.strings import parse_measures
 from ir_measures_relative.reporting.documents import documents
@@ -76,7 +77,7 @@ def test_documents_are_what_explain_says(
         tables = [explain(context, name, labels, measure) for name in runs]
     except ValueError:  # a run that shares no query with the qrels
         return
-    query_ids = [str(q) for q in context.judged(labels).judgments.query_ids]
+    query_ids = [str(q) for q in judged_context(context, labels).judgments.query_ids]
     about = documents(tables, context.names, query_ids, cutoff)
     for i, expected in enumerate(tables):
         expected = expected[expected["position"] <= about["depth"]]

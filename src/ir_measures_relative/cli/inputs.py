@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import ir_measures
 import numpy as np
 
+from ..comparison import judged_context
 from ..context import RunContext
 from ..ids import Ids
 from ..io.files import read_bytes
@@ -200,7 +201,7 @@ def check_context(
 
 def check_newcomer(context: RunContext, judgments: Judged, name: str) -> None:
     """Raises ValueError where the evaluated run is one of those to compare it with, under another name."""
-    judged, rankings = context.judged_columns(judgments.columns), context.runs[name]
+    judged, rankings = judged_context(context, judgments.columns), context.runs[name]
     if not (judged.judgments.queries_of(rankings) >= 0).any():
         return
     for other in context.names:

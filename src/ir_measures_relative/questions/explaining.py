@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import BoolArray, IntArray
-from ..comparison import Comparison, check_is_context, some
+from ..comparison import Comparison, check_is_context, judged_context, some
 from ..ids import Ids
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
@@ -74,7 +74,7 @@ def explain(
     else:
         rankings, member = read_run(run), None
         group = group_of(rankings, context, group)
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     judgments = judged.judgments
     if query_id is not None and query_id not in judgments.query_code:
         raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(judgments.query_ids)}")

@@ -11,7 +11,7 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray, object_array
-from ..comparison import Comparison, JudgedContext, check_is_context, some
+from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..io.qrels import Qrels
 from ..jobs import Work, map_tasks
 from ..judgments import Judgments
@@ -121,7 +121,7 @@ def judged_or_not(
         ValueError: there are none, and a measure needs them.
     """
     if qrels is not None or context.dataset is not None:
-        return context.judged(qrels)
+        return judged_context(context, qrels)
     for measure in measures:
         if measure.JUDGMENTS == "needed":
             known = sorted(

@@ -9,6 +9,7 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray
+from ..comparison import judged_context
 from ..io.qrels import QrelsColumns
 from ..measures.declaration import RelativeMeasure
 from ..measures.med import MED
@@ -88,7 +89,7 @@ def find(
     """
     from tqdm import tqdm
 
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     steps = ("scores", "documents", "similarity", "selection", "credits", "verdicts", "comparison")
     with tqdm(total=len(steps), desc="report", unit="part", disable=None, leave=False) as bar:
 
