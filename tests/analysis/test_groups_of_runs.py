@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import oracles
 from ir_measures_relative import NRG, RelativeWarning, RunContext, TaSC, UniqueRel, select_complementary
+from oracles.nrg import nrg_oracle, nrg_residual
+from oracles.shapley import set_value_oracle
 from random_campaigns import contexts, qrels
 from scored import assume_common, ranking
 
@@ -51,15 +52,13 @@ def value_of(measure: str, context: RunContext, labels, names) -> float:
     for query, docs in labels.items():
         rankings = [ranking(run, query) for run in runs.values()]
         if parsed.NAME == "TaSC":
-            total += max(oracles.nrg_oracle(r, [], docs, k=5) for r in rankings)
+            total += max(nrg_oracle(r, [], docs, k=5) for r in rankings)
             continue
         k = parsed.params.get("cutoff")
         if parsed.NAME == "UniqueRel":
-            total += oracles.set_value_oracle(rankings, docs, "P", k, norm=False)
+            total += set_value_oracle(rankings, docs, "P", k, norm=False)
         else:
-            total += oracles.set_value_oracle(
-                rankings, docs, parsed["base"], k, norm=parsed["norm"] is not None
-            )
+            total += set_value_oracle(rankings, docs, parsed["base"], k, norm=parsed["norm"] is not None)
     return total / len(labels)
 
 
@@ -102,7 +101,7 @@ def test_cumulative_is_the_value_of_the_group(measure, context, labels) -> None:
             expected = np.mean(
                 [
                     max(
-                        1 - oracles.nrg_residual(d, 1.0, tops[q], "RR", 5, 0.8) if label >= 1 else 0.0
+                        1 - nrg_residual(d, 1.0, tops[q], "RR", 5, 0.8) if label >= 1 else 0.0
                         for d, label in docs.items()
                     )
                     for q, docs in labels.items()

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import RR, P, nDCG
 
-import oracles
 from ir_measures_relative import NRG, RunContext, Shapley, UniqueRel
+from oracles.nrg import nrg_oracle, unique_rel_oracle
+from oracles.rankings import only_judged, trec_order
+from oracles.shapley import set_value_oracle
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
 
@@ -86,7 +88,7 @@ def test_oracle(
     assert set(values) == set(labels)
     for query, value in values.items():
         priors = [ranking(prior, query) for prior in context.values()]
-        expected = oracles.nrg_oracle(ranking(run, query), priors, labels[query], k=k, **options)
+        expected = nrg_oracle(ranking(run, query), priors, labels[query], k=k, **options)
         assert value == pytest.approx(expected, abs=1e-12)
         assert -1e-15 <= value <= 1 + 1e-12 or {"gains", "norm"} & set(options)
 
@@ -119,9 +121,9 @@ def test_oracle_of_members_and_judged_only(
 
         def top(name: str, query: str = row.query_id) -> list[str]:
             docs = ranking(context[name], query)
-            return oracles.only_judged(docs, labels[query]) if judged_only else docs
+            return only_judged(docs, labels[query]) if judged_only else docs
 
-        expected = oracles.nrg_oracle(top(row.name), [top(n) for n in chosen], labels[row.query_id], k=k)
+        expected = nrg_oracle(top(row.name), [top(n) for n in chosen], labels[row.query_id], k=k)
         assert row.value == pytest.approx(expected, abs=1e-12)
 
 
@@ -134,7 +136,7 @@ def test_unique_rel(context: dict[str, Run], run: Run, labels: Labels, k: int, r
     as_nrg = per_query(NRG(base="P", rel=rel) @ k, labels, run, members)
     for query, value in unique.items():
         priors = [ranking(prior, query) for prior in context.values()]
-        assert value == oracles.unique_rel_oracle(ranking(run, query), priors, labels[query], k, rel)
+        assert value == unique_rel_oracle(ranking(run, query), priors, labels[query], k, rel)
         assert as_nrg[query] == value / k
 
 
@@ -196,7 +198,7 @@ def test_empty_context_on_robust03(robust03: Any) -> None:
     for name, frame in robust_runs.items():
         for query, ranking_ in frame.groupby("query_id"):
             top = ranking_.nlargest(150, "score", keep="all")  # 0.8^150 is far below the tolerance
-            docs = oracles.trec_order(dict(zip(top.doc_id, top.score, strict=True)))
+            docs = trec_order(dict(zip(top.doc_id, top.score, strict=True)))
             expected = rbp_oracle(docs, by_label.get(query, {}))
             assert abs(values[str(rbp)].get((name, query), expected) - expected) <= 1e-12
 
@@ -255,7 +257,7 @@ def test_ideal_norm_is_the_marginal_contribution(base, context, labels, k) -> No
     )
     for query in labels:
         value = {
-            without: oracles.set_value_oracle(
+            without: set_value_oracle(
                 [ranking(r, query) for n, r in context.items() if n != without], labels[query], base, k
             )
             for without in [None, *context]

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import ERR
 
-import oracles
 from ir_measures_relative import (
     NRG,
     BestOfOtherGroups,
@@ -24,7 +23,8 @@ from ir_measures_relative import (
     explain,
     select_complementary,
 )
-from oracles_cascade import nrg_err_oracle, residual_theta, searchers
+from oracles.nrg_err import nrg_err_oracle, residual_theta, searchers
+from oracles.rankings import only_judged
 from random_campaigns import Labels, Run, contexts, cutoffs, qrels, runs
 from scored import assume_common, per_query, ranking
 
@@ -69,7 +69,7 @@ def test_oracle(
 
         def read(name: str, query: str = row.query_id) -> list[str]:
             docs = ranking(context[name], query)
-            return oracles.only_judged(docs, labels[query]) if judged_only else docs
+            return only_judged(docs, labels[query]) if judged_only else docs
 
         others = [read(n) for n in chosen if n != row.name]
         expected = nrg_err_oracle(read(row.name), others, labels[row.query_id], k, max_grade)

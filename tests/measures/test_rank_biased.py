@@ -14,7 +14,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import oracles_rank_biased as oracles
 import random_campaigns
 from ir_measures_relative import (
     MED,
@@ -30,7 +29,8 @@ from ir_measures_relative import (
     verdicts,
 )
 from ir_measures_relative.measures.rank_biased import pairs
-from oracles_rank_biased import Groups
+from oracles import rank_biased as oracles
+from oracles.rank_biased import Groups
 from random_campaigns import Run
 from scored import per_query
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import oracles
 from ir_measures_relative import RunContext, Shapley
+from oracles.shapley import set_value_oracle, shapley_oracle
 from random_campaigns import contexts, cutoffs, qrels, runs
 from scored import assume_common, per_query, ranking
 
@@ -36,7 +36,7 @@ def test_newcomer_against_all_subsets(measure, options, context, run, labels, k)
     assert set(values) == set(labels)
     for query, value in values.items():
         systems = [ranking(run, query), *(ranking(other, query) for other in context.values())]
-        expected = oracles.shapley_oracle(0, systems, labels[query], k=k, **options)
+        expected = shapley_oracle(0, systems, labels[query], k=k, **options)
         assert value == pytest.approx(expected, abs=1e-12)
 
 
@@ -51,9 +51,9 @@ def test_members_against_all_subsets_and_efficiency(measure, options, context, l
     for query, of_query in rows.groupby("query_id"):
         systems = [ranking(context[name], query) for name in names]
         for row in of_query.itertuples():
-            expected = oracles.shapley_oracle(names.index(row.name), systems, labels[query], k=k, **options)
+            expected = shapley_oracle(names.index(row.name), systems, labels[query], k=k, **options)
             assert row.value == pytest.approx(expected, abs=1e-12)
-        whole = oracles.set_value_oracle(systems, labels[query], k=k, **options)
+        whole = set_value_oracle(systems, labels[query], k=k, **options)
         assert of_query["value"].sum() == pytest.approx(whole, abs=1e-12)
 
 
@@ -67,9 +67,7 @@ def test_without_a_cutoff(base, context, labels) -> None:
     names = list(context)
     for row in rows.itertuples():
         systems = [ranking(context[name], row.query_id) for name in names]
-        expected = oracles.shapley_oracle(
-            names.index(row.name), systems, labels[row.query_id], base=base, k=None
-        )
+        expected = shapley_oracle(names.index(row.name), systems, labels[row.query_id], base=base, k=None)
         assert row.value == pytest.approx(expected, abs=1e-12)
 
 

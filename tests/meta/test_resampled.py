@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ir_measures import AP, RR, P, nDCG
 
-import oracles_meta as oracle
 from ir_measures_relative import (
     NRG,
     AP_Rareness,
@@ -31,6 +30,7 @@ from ir_measures_relative import (
     sgnLR,
 )
 from ir_measures_relative.meta.degrading import _samples
+from oracles import meta as oracle
 
 seeds = st.integers(0, 2**32 - 1)
 few = settings(max_examples=5)
