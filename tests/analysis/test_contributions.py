@@ -10,9 +10,10 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from drawn import examples
 from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, select_complementary
 from oracles.nrg import nrg_oracle
 from oracles.rankings import only_judged, trec_order
@@ -36,7 +37,7 @@ EXPLAINED = [
 
 
 @pytest.mark.parametrize("measure", EXPLAINED)
-@settings(max_examples=15)
+@examples(15)
 @given(context=contexts, labels=qrels, data=st.data())
 def test_one_query_has_the_rows_that_it_has_among_all(
     measure: Any, context: dict[str, Run], labels: Labels, data: st.DataObject
@@ -61,7 +62,7 @@ def test_one_query_has_the_rows_that_it_has_among_all(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", EXPLAINED)
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts, labels=qrels, data=st.data())
 def test_contributions_sum_to_the_score(
     measure: Any, context: dict[str, Run], labels: Labels, data: st.DataObject
@@ -140,7 +141,7 @@ def test_explain_bad_input() -> None:
         context.explain("a", labels, "rrLP(ref='b')")
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts, labels=qrels, k=st.sampled_from([1, 2, 5]))
 def test_every_greedy_step_is_the_best_one(context: dict[str, Run], labels: Labels, k: int | None) -> None:
     """Against the oracle, over all runs that are left; the cumulative gain counts distinct relevant documents."""
@@ -169,7 +170,7 @@ def test_every_greedy_step_is_the_best_one(context: dict[str, Run], labels: Labe
         assert distinct(order[:n]) >= (1 - 1 / np.e) * best - 1e-12
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts, labels=qrels)
 def test_nrg_steps_against_the_oracle(context: dict[str, Run], labels: Labels) -> None:
     assume(context)

@@ -8,9 +8,10 @@ import time
 import ir_measures
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn import examples
 from ir_measures_relative import NRG, RelativeWarning, RunContext, TaSC, UniqueRel, select_complementary
 from oracles.nrg import nrg_oracle, nrg_residual
 from oracles.shapley import set_value_oracle
@@ -85,7 +86,7 @@ def test_exact_equals_enumeration(measure, seed) -> None:
 
 
 @pytest.mark.parametrize("measure", [*SUMS, "NRG(base='RR')@5"])
-@settings(max_examples=20)
+@examples(20)
 @given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels)
 def test_cumulative_is_the_value_of_the_group(measure, context, labels) -> None:
     for run in context.values():
@@ -114,7 +115,7 @@ def test_cumulative_is_the_value_of_the_group(measure, context, labels) -> None:
         assert row.cumulative == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels, data=st.data())
 def test_exact_on_ties_and_empty_runs(context, labels, data) -> None:
     for run in context.values():

@@ -9,10 +9,11 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import RR, ScoredDoc
 
+from drawn import examples
 from ir_measures_relative import RunContext
 from ir_measures_relative.io.runs import read_run
 from oracles.rankings import trec_order
@@ -62,7 +63,7 @@ def test_every_format_gives_the_same_rankings(tmp_path) -> None:
         assert as_lists(read_run(run)) == {"q2": ["c", "b", "a"], "q1": ["x"]}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(run=runs, cutoff=st.one_of(st.none(), cutoffs), seed=st.integers(0, 10))
 def test_trec_eval_order(run, cutoff, seed) -> None:
     shuffled = frame(run).sample(frac=1, random_state=seed)
@@ -71,7 +72,7 @@ def test_trec_eval_order(run, cutoff, seed) -> None:
     assert as_lists(read_run(run), cutoff) == expected
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(run=runs)
 def test_order_is_pytrec_evals(run) -> None:
     """With each document in turn the only relevant one, RR is one over its position."""

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, P
 
+from drawn import examples
 from ir_measures_relative import AP_Rareness, P_Rareness, RunContext
 from oracles.rareness import ap_rareness_oracle, p_rareness_oracle
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
@@ -17,7 +18,7 @@ from scored import assume_common, per_query, ranking
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(
     context=contexts,
     run=runs,
@@ -48,7 +49,7 @@ def test_newcomer_oracle(
             assert value <= 1 + 1e-12 or not bounded
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts, labels=qrels, k=cutoffs, bounded=st.booleans())
 def test_members_oracle(context: dict[str, Run], labels: Labels, k: int, bounded: bool) -> None:
     for run in context.values():
@@ -63,7 +64,7 @@ def test_members_oracle(context: dict[str, Run], labels: Labels, k: int, bounded
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts, run=runs, labels=pytrec_eval_qrels, k=cutoffs)
 def test_alpha_0_is_the_plain_measure(context: dict[str, Run], run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from drawn import examples
 from ir_measures_relative import RunContext, Shapley
 from oracles.shapley import set_value_oracle, shapley_oracle
 from random_campaigns import contexts, cutoffs, qrels, runs
@@ -28,7 +29,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("measure", "options"), CASES)
-@settings(max_examples=40)
+@examples(40)
 @given(context=contexts, run=runs, labels=qrels, k=cutoffs)
 def test_newcomer_against_all_subsets(measure, options, context, run, labels, k) -> None:
     assume_common(run, labels)
@@ -41,7 +42,7 @@ def test_newcomer_against_all_subsets(measure, options, context, run, labels, k)
 
 
 @pytest.mark.parametrize(("measure", "options"), CASES)
-@settings(max_examples=40)
+@examples(40)
 @given(context=contexts.filter(bool), labels=qrels, k=cutoffs)
 def test_members_against_all_subsets_and_efficiency(measure, options, context, labels, k) -> None:
     for run in context.values():
@@ -58,7 +59,7 @@ def test_members_against_all_subsets_and_efficiency(measure, options, context, l
 
 
 @pytest.mark.parametrize("base", ["nDCG", "RBP"])
-@settings(max_examples=30)
+@examples(30)
 @given(context=contexts.filter(bool), labels=qrels)
 def test_without_a_cutoff(base, context, labels) -> None:
     for run in context.values():
@@ -72,7 +73,7 @@ def test_without_a_cutoff(base, context, labels) -> None:
 
 
 @pytest.mark.parametrize("base", ["P", "nDCG", "RBP"])
-@settings(max_examples=40)
+@examples(40)
 @given(context=contexts.filter(bool), labels=qrels)
 def test_symmetry_and_null_player(base, context, labels) -> None:
     for run in context.values():
@@ -87,7 +88,7 @@ def test_symmetry_and_null_player(base, context, labels) -> None:
     assert table.drop("null").to_numpy() == pytest.approx(without.iloc[:, 1].to_numpy(), abs=1e-12)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(context=contexts.filter(bool), labels=qrels, k=cutoffs)
 def test_precision_shares_each_document_out_equally(context, labels, k) -> None:
     for run in context.values():
@@ -100,7 +101,7 @@ def test_precision_shares_each_document_out_equally(context, labels, k) -> None:
         assert k * row.value == pytest.approx(credit, abs=1e-12)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(context=contexts, labels=qrels, data=st.data())
 def test_explain(context, labels, data) -> None:
     assume(context)

@@ -12,10 +12,11 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import random_campaigns
+from drawn import examples
 from ir_measures_relative import AP_UE, UE, RunContext, bounds, explain, nDCG_UE, verdicts
 from ir_measures_relative.comparison import Comparison
 from ir_measures_relative.io.runs import read_run
@@ -296,7 +297,7 @@ SAME = [
 ]
 
 
-@settings(max_examples=5)
+@examples(5)
 @given(run=random_campaigns.runs, labels=random_campaigns.qrels, k=random_campaigns.cutoffs)
 def test_the_measures_of_the_paper_are_two_of_them(run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
@@ -350,7 +351,7 @@ def check_actual(base: str, k: int, labels: Any, run: Any) -> None:
 
 
 @pytest.mark.parametrize("base", [b for b in BASES if b not in ("nDCG", "ERR")])
-@settings(max_examples=12)
+@examples(12)
 @given(run=random_campaigns.runs, labels=random_campaigns.pytrec_eval_qrels, k=random_campaigns.cutoffs)
 def test_the_value_is_that_of_ir_measures(base: str, run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
@@ -412,7 +413,7 @@ def test_version_z_has_mean_0_and_variance_1_over_all_rankings(base: str, labels
 
 
 @pytest.mark.parametrize("version", [1, 2, "z"])
-@settings(max_examples=12)
+@examples(12)
 @given(run=random_campaigns.runs, labels=random_campaigns.qrels, k=random_campaigns.cutoffs)
 def test_precision_and_recall_are_one_measure(version: Any, run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
@@ -421,7 +422,7 @@ def test_precision_and_recall_are_one_measure(version: Any, run: Run, labels: La
 
 
 @pytest.mark.parametrize("base", BASES)
-@settings(max_examples=12)
+@examples(12)
 @given(
     labels=st.dictionaries(st.sampled_from("ABCDEFGH"), st.integers(-1, 3), min_size=1),
     order=st.permutations("ABCDEFGH"),
@@ -534,7 +535,7 @@ def test_success_where_chance_hardly_ever_fails() -> None:
 
 
 @pytest.mark.parametrize("base", BASES)
-@settings(max_examples=8)
+@examples(8)
 @given(run=random_campaigns.runs, labels=random_campaigns.qrels, seed=st.integers(0, 9))
 def test_the_order_of_rows_does_not_matter(base: str, run: Run, labels: Labels, seed: int) -> None:
     assume_common(run, labels)
