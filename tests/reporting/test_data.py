@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from drawn import examples
 from hostile import NAMES
 from ir_measures_relative import (
     NRG,
@@ -24,9 +25,9 @@ from ir_measures_relative import (
     similarity,
     verdicts,
 )
-from ir_measures_relative.comparison import Comparison
+from ir_measures_relative.comparison import Comparison, judged_context
 from ir_measures_relative.io.qrels import qrels_columns
-from ir_measures_relative.measures.declaration import parse_measures
+from ir_measures_relative.measures.strings import parse_measures
 from ir_measures_relative.questions.explaining import explained
 from ir_measures_relative.reporting.campaign import campaign_of, number, slugs
 from ir_measures_relative.reporting.run_pages import documents, documents_of
@@ -64,7 +65,7 @@ def data(context: RunContext, labels: Any, measures: list[Any], texts: Any = Fal
 
 def behind(context: RunContext, labels: Any, measure: Any) -> list[Any]:
     """What stands behind the values of each run."""
-    judged = context.judged(labels)
+    judged = judged_context(context, labels)
     return [explained(Comparison(judged, run, name), measure) for name, run in context.runs.items()]
 
 
@@ -82,7 +83,7 @@ def table_of(about: dict[str, Any], names: list[str], query_ids: list[str], run:
     return pd.DataFrame(rows)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     runs=contexts,
     labels=qrels,
@@ -100,7 +101,7 @@ def test_documents_are_what_explain_says(
         tables = [explain(context, name, labels, measure) for name in runs]
     except ValueError:  # a run that shares no query with the qrels
         return
-    query_ids = [str(q) for q in context.judged(labels).judgments.query_ids]
+    query_ids = [str(q) for q in judged_context(context, labels).judgments.query_ids]
     about = documents(behind(context, labels, measure), len(query_ids), cutoff)
     for i, expected in enumerate(tables):
         expected = expected[expected["position"] <= about["depth"]]
@@ -236,7 +237,7 @@ def test_the_first_measures_that_can_be_bounded() -> None:
     assert "bounds-2" not in page
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     runs=contexts,
     labels=qrels,

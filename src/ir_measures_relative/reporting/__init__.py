@@ -18,7 +18,7 @@ from ..context import RunContext
 from ..io.datasets import qrels_of
 from ..io.files import write_whole
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
-from ..measures.declaration import parse_measures
+from ..measures.strings import parse_measures
 from ..options import needs_extra
 from ..scoring import Scores
 from .texts import Texts, queries_of, texts_of

@@ -13,11 +13,12 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..comparison import JudgedContext
+from ..comparison import JudgedContext, judged_context
 from ..context import RunContext
 from ..io.qrels import QrelsColumns
-from ..measures.declaration import RelativeMeasure, is_relative
+from ..measures.declaration import RelativeMeasure
 from ..measures.nrg import NRG
+from ..measures.strings import is_relative
 from ..scoring import Scores, score_runs
 from ..stats.means import means_and_margins
 
@@ -32,7 +33,7 @@ _LONGEST_SLUG = 80
 
 
 @dataclass(frozen=True)
-class Campaign:
+class ReportedCampaign:
     """The runs on the judgments, and their scores."""
 
     context: RunContext
@@ -86,7 +87,7 @@ def campaign_of(
     given: Scores | None = None,
     queries: Mapping[str, str] | None = None,
     command: str | None = None,
-) -> Campaign:
+) -> ReportedCampaign:
     """Scores the runs, on a measure that can be explained as well.
 
     Args:
@@ -94,11 +95,11 @@ def campaign_of(
         queries: what the topics ask.
         command: what makes the report.
     """
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     explained = explainable(measures, len(judged.names) > 1)
     shown = [*measures] if explained is None or explained in measures else [*measures, explained]
     scores = _scores(judged, shown, given)
-    return Campaign(
+    return ReportedCampaign(
         context, qrels, judged, shown, scores, explained, _numbers_of(judged, scores, queries or {}), command
     )
 
@@ -107,7 +108,8 @@ def explainable(measures: Sequence[ir_measures.Measure], several: bool) -> Relat
     """The first measure that says what each document contributes; else NRG@10, where there are several runs."""
     for measure in measures:
         if is_relative(measure) and type(measure).contributions is not RelativeMeasure.contributions:
-            return measure
+            found: RelativeMeasure = measure
+            return found
     return NRG @ _CUTOFF if several else None
 
 

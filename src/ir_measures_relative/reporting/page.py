@@ -21,7 +21,7 @@ import jinja2
 import vl_convert
 
 from .. import __version__
-from .campaign import Campaign
+from .campaign import ReportedCampaign
 from .charts import CONFIG
 from .run_pages import strip
 from .section import Picture, Section
@@ -37,7 +37,7 @@ _LICENSE = (
 
 
 def page(
-    campaign: Campaign, sections: Sequence[Section], documents: dict[str, Any] | None, title: str
+    campaign: ReportedCampaign, sections: Sequence[Section], documents: dict[str, Any] | None, title: str
 ) -> str:
     """The file, as text.
 

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import IntArray, object_array
 from ..comparison import Comparison
 from ..questions.explaining import Explained, explained
-from .campaign import Campaign
+from .campaign import ReportedCampaign
 from .charts import Spec, point, quantity, said
 from .texts import Lookup
 
@@ -19,7 +19,7 @@ from .texts import Lookup
 _SHOWN, _MOST = 10, 20
 
 
-def documents_of(campaign: Campaign, texts: Lookup) -> dict[str, Any] | None:
+def documents_of(campaign: ReportedCampaign, texts: Lookup) -> dict[str, Any] | None:
     """:func:`documents`, with what they say; None where no measure can be explained."""
     judged, measure = campaign.judged, campaign.explained
     if measure is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tqdm import tqdm
 
-from ..campaign import Campaign
+from ..campaign import ReportedCampaign
 from ..section import Section
 from . import comparison, likeness, relative_to, runs, scatter, selection, shapley, unjudged
 
@@ -12,7 +12,7 @@ from . import comparison, likeness, relative_to, runs, scatter, selection, shapl
 SECTIONS = (runs, scatter, likeness, selection, shapley, comparison, unjudged, relative_to)
 
 
-def sections_of(campaign: Campaign) -> list[Section]:
+def sections_of(campaign: ReportedCampaign) -> list[Section]:
     """What there is to say of a campaign."""
     found = [
         module.section(campaign)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...measures.declaration import is_relative
+from ...measures.strings import is_relative
 from ...questions.comparing import compare
-from ..campaign import Campaign
+from ..campaign import ReportedCampaign
 from ..section import Section, Table
 
 WORDS = """
@@ -26,7 +26,7 @@ _COLUMNS = {
 }
 
 
-def section(campaign: Campaign) -> Section | None:
+def section(campaign: ReportedCampaign) -> Section | None:
     """The differences on the absolute measures, where a reference is named."""
     context = campaign.context
     absolute = [m for m in campaign.measures if not is_relative(m)]

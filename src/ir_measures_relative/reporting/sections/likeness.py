@@ -6,7 +6,7 @@ import numpy as np
 
 from ...measures.med import MED
 from ...questions.similarities import clustered, inner_range, squares
-from ..campaign import Campaign, number, numbers
+from ..campaign import ReportedCampaign, number, numbers
 from ..charts import quantity, square
 from ..section import Picture, Section, Table
 
@@ -18,7 +18,7 @@ blocks.</p>
 """
 
 
-def section(campaign: Campaign) -> Section | None:
+def section(campaign: ReportedCampaign) -> Section | None:
     """The distances of every two runs, clustered."""
     if not campaign.several:
         return None

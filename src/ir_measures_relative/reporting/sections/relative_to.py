@@ -11,8 +11,8 @@ from typing import NamedTuple
 import ir_measures
 
 from ...measures.citations import citations
-from ...measures.declaration import is_relative
-from ..campaign import Campaign
+from ...measures.strings import is_relative
+from ..campaign import ReportedCampaign
 from ..section import Section
 
 WORDS = """
@@ -66,7 +66,7 @@ _ROLE = re.compile(r":\w+(?::\w+)?:`~?([^`<]*?\.)?([^`.<]+)(?:\s*<[^`]*>)?`")
 _DBLP = re.compile(r"\.\. cite\.dblp:: (\S+)")
 
 
-def section(campaign: Campaign) -> Section:
+def section(campaign: ReportedCampaign) -> Section:
     """The fingerprint of the campaign, and what its measures are."""
     facts = {
         "mark": campaign.fingerprint,

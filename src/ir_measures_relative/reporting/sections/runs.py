@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..campaign import Campaign
+from ..campaign import ReportedCampaign
 from ..charts import COLOURS
 from ..section import Section
 
@@ -42,7 +42,7 @@ it.</p>
 """
 
 
-def section(campaign: Campaign) -> Section:
+def section(campaign: ReportedCampaign) -> Section:
     """Every run with its means, sorted by the first relative measure."""
     numbers = campaign.numbers
     by = next((i for i, measure in enumerate(numbers["measures"]) if measure["relative"]), 0)

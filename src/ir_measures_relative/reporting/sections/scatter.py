@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..campaign import Campaign
+from ..campaign import ReportedCampaign
 from ..charts import COLOURS, Spec, quantity, said
 from ..section import Section
 
@@ -27,7 +27,7 @@ their place on the x-axis: they find documents that the others miss. A click ope
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
 
 
-def section(campaign: Campaign) -> Section | None:
+def section(campaign: ReportedCampaign) -> Section | None:
     """A point a run, relative over absolute; of one measure there is no such picture."""
     if len(campaign.measures) < 2:
         return None

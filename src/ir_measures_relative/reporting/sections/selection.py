@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...measures.declaration import is_relative
+from ...measures.strings import is_relative
 from ...measures.nrg import NRG
 from ...questions.selecting import select_complementary
-from ..campaign import Campaign
+from ..campaign import ReportedCampaign
 from ..charts import Spec, point, quantity, said
 from ..section import Picture, Section, Table
 
@@ -19,7 +19,7 @@ searcher gains by reading all of them; no group of as many runs gains more than 
 _SELECTED = 50
 
 
-def section(campaign: Campaign) -> Section | None:
+def section(campaign: ReportedCampaign) -> Section | None:
     """The greedy selection by the first measure relative to priors, with its bound."""
     if not campaign.several:
         return None

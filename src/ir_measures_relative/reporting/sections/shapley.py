@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...measures.declaration import is_relative
+from ...measures.strings import is_relative
 from ...measures.shapley import Shapley
-from ..campaign import Campaign
+from ..campaign import ReportedCampaign
 from ..charts import quantity, row_a_run, said
 from ..section import Picture, Section, Table
 
@@ -16,7 +16,7 @@ them.</p>
 """
 
 
-def section(campaign: Campaign) -> Section | None:
+def section(campaign: ReportedCampaign) -> Section | None:
     """The credit of each run, the largest first."""
     if not campaign.several:
         return None

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import ir_measures
 
-from ...measures.declaration import is_relative
+from ...measures.strings import is_relative
 from ...measures.nrg import NRG
 from ...unjudged.bounded_measures import model_of
 from ...unjudged.bounds import check_bounded, settled, values_of
 from ...unjudged.verdicts import differences, movable, pairs_of, verdict_of, without_rounding
-from ..campaign import Campaign, numbers
+from ..campaign import ReportedCampaign, numbers
 from ..charts import intervals, square
 from ..section import Picture, Section, Table
 
@@ -56,7 +56,7 @@ class Open(NamedTuple):
     verdicts: list[list[Any]]  #: run, other, verdict, lower, value, upper, open
 
 
-def section(campaign: Campaign) -> Section | None:
+def section(campaign: ReportedCampaign) -> Section | None:
     """Bounds and verdicts; nothing where all is judged, or where the verdicts would take long."""
     found = list(_open(campaign)) if campaign.several else []
     if not found:
@@ -69,7 +69,7 @@ def section(campaign: Campaign) -> Section | None:
     return Section("unjudged", "Unjudged", title, WORDS, facts, pictures)
 
 
-def _open(campaign: Campaign) -> Iterator[Open]:
+def _open(campaign: ReportedCampaign) -> Iterator[Open]:
     """Of the first absolute and of the first relative measure that has bounds."""
     judged, kinds = campaign.judged, set()
     n = len(judged.names)
@@ -88,7 +88,7 @@ def _open(campaign: Campaign) -> Iterator[Open]:
             yield found
 
 
-def _of_measure(campaign: Campaign, measure: ir_measures.Measure) -> Open | None:
+def _of_measure(campaign: ReportedCampaign, measure: ir_measures.Measure) -> Open | None:
     """Bounds and verdicts by one model; None where no label can change the measure."""
     judged = campaign.judged
     check_bounded(judged, [measure])
