@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import ir_measures
 
-from ...measures.strings import is_relative
 from ...measures.nrg import NRG
+from ...measures.strings import is_relative
 from ...unjudged.bounded_measures import model_of
 from ...unjudged.bounds import check_bounded, settled, values_of
 from ...unjudged.verdicts import differences, movable, pairs_of, verdict_of, without_rounding
