@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ir_measures_relative.extremes.err import _Difference
+from ir_measures_relative.extremes.cascade import _Difference
 
 DOCS = 5
 rankings = st.permutations(range(DOCS)).flatmap(
