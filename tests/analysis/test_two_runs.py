@@ -17,7 +17,7 @@ from ir_measures_relative.extremes import Clock
 from ir_measures_relative.extremes.precisions import RunsOnQuery, alone, apart
 from ir_measures_relative.extremes.sums import Quadratic, greatest_over_relevant
 from ir_measures_relative.jobs import Work
-from oracles_med_exact import labelings
+from oracles.med_exact import labelings
 
 CASES = int(os.environ.get("LABELING_CAMPAIGNS", "40"))
 MEASURES = ["AP@5", "AP_Rareness@5", "ERR@5"]

@@ -18,7 +18,7 @@ from ir_measures_relative.extremes import search as search_module
 from ir_measures_relative.extremes import sums as sums_module
 from ir_measures_relative.extremes.sums import Mixture, Relaxation
 from ir_measures_relative.jobs import Work
-from oracles_med_exact import brute_force, err_difference, sum_precision_difference
+from oracles.med_exact import brute_force, err_difference, sum_precision_difference
 
 NORMS = ["k", "R", "min"]
 

@@ -14,7 +14,7 @@ from ir_measures_relative.context import RunContext
 from ir_measures_relative.extremes import Clock, blended, med_blended, med_sum_precision
 from ir_measures_relative.extremes.search import open_documents
 from ir_measures_relative.extremes.sums import Relaxation
-from oracles_blended import all_labelings, q_differences, q_measure
+from oracles.med_q import all_labelings, q_differences, q_measure
 
 NORMS = ["R", "min"]
 BETAS = [0.0, 0.1, 1.0, 1.0, 10.0, 1e4]

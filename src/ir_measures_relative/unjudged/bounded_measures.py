@@ -20,11 +20,12 @@ from ..extremes.preferences import Preferences
 from ..extremes.ratios import Normalized
 from ..extremes.residual import Residual
 from ..judgments import Judgments
-from ..measures.declaration import RelativeMeasure, is_relative
+from ..measures.declaration import RelativeMeasure
 from ..measures.gains import chance_to_satisfy, discount, gain_of, persistence, reciprocal
 from ..measures.nrg import Unseen
 from ..measures.parameters import MISSING
 from ..measures.rareness import rareness_weights
+from ..measures.strings import is_relative
 from ..measures.tasc import max_tasc
 from ..measures.ue.measure import Normalizers, normalize
 from ..measures.ue.random_rankings import expected_sum_of_precisions

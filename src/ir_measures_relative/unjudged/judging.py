@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 
-from ..comparison import check_is_context
+from ..comparison import check_is_context, judged_context
 from ..io.qrels import Qrels
 from ..jobs import Work
-from ..measures.declaration import parse_measure
+from ..measures.strings import parse_measure
 from ..options import LABELED_ALIKE as TOLERANCE
 from ..options import check_count
 from .bounded_measures import model_of
@@ -70,7 +70,7 @@ def judge_next(
 
     check_is_context(context)
     work = Work(jobs, time_limit)
-    parsed, judged = parse_measure(measure), context.judged(qrels)
+    parsed, judged = parse_measure(measure), judged_context(context, qrels)
     check_bounded(judged, [parsed])
     check_count("n", n, 1)
     a, b = pairs_of(context)
