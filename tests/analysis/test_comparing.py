@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import NumRet, nDCG
 
+from drawn import examples
 from ir_measures_relative import (
     MED,
     NRG,
@@ -189,7 +190,7 @@ POLICIES = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(policy=POLICIES, measure=st.sampled_from(["NRG@5", "UniqueRel@5", "NRG(prior='r0,r1')@5", "TaSC"]))
 def test_what_is_valid(policy, measure) -> None:
     """Where both stand against the same runs but for each other, and each counts the other or neither does."""

@@ -15,8 +15,10 @@ from all_labelings import Campaign, all_values, check, labelings, random_campaig
 from ir_measures_relative import RunContext, bounds, verdicts
 from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.unjudged.bounded_measures import model_of
-from oracles import gain_oracle, trec_order, ue_dcg
-from oracles_cascade import nrg_err_oracle, theta
+from oracles.gains import gain_oracle
+from oracles.nrg_err import nrg_err_oracle, theta
+from oracles.rankings import trec_order
+from oracles.ue import ue_dcg
 
 
 def campaign_with_a_cutoff(seed: int, highest: int, most_open: int) -> Campaign:

@@ -10,10 +10,11 @@ from typing import Any
 import ir_measures
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import P, nDCG
 
+from drawn import examples
 from ir_measures_relative import (
     NRG,
     BestOfOtherGroups,
@@ -58,7 +59,7 @@ def test_its_priors_are_the_best_runs_of_the_other_groups() -> None:
     assert value("new") == len("CE")
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(context=contexts.filter(lambda runs: len(runs) > 1), run=runs, labels=qrels, data=st.data())
 def test_as_if_it_were_a_member_that_is_not_the_best_of_its_group(
     context: dict[str, Run], run: Run, labels: Labels, data: st.DataObject

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, RR, P, nDCG
 
-import oracles_meta as oracle
+from drawn import examples
 from ir_measures_relative import (
     NRG,
     AP_Rareness,
@@ -32,9 +32,10 @@ from ir_measures_relative import (
 )
 from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.meta.degrading import _samples
+from oracles import meta as oracle
 
 seeds = st.integers(0, 2**32 - 1)
-few = settings(max_examples=5)
+few = examples(5)
 RELATIVE = [
     P_Rareness @ 3,
     AP_Rareness @ 4,
@@ -165,7 +166,7 @@ def fewer(judged: Any, keep: Any) -> oracle.Labels:
     return left
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seed=seeds, share=st.sampled_from([0.1, 0.25, 0.5, 0.9]), every=st.booleans())
 def test_which_labels_are_left(seed: int, share: float, every: bool) -> None:
     """So many of each topic, rounded up; those of a smaller share are among them."""
@@ -254,7 +255,7 @@ def test_nothing_taken_away() -> None:
 # --- recall levels
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seed=seeds, rel=st.sampled_from([1, 2]), worst=st.booleans())
 def test_levels_are_those_of_loops(seed: int, rel: int, worst: bool) -> None:
     runs, labels = oracle.campaign(seed, runs=4)
@@ -323,7 +324,7 @@ def test_ties_by_class_of_topics() -> None:
 # --- sets of topics
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(seed=seeds, cutoffs=st.sampled_from([None, [2, 5]]))
 def test_query_sets(seed: int, cutoffs: list[int] | None) -> None:
     runs, labels = oracle.campaign(seed, runs=4, topics=7)

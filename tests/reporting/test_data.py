@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from drawn import examples
 from hostile import NAMES
 from ir_measures_relative import NRG, RunContext, UniqueRel, bounds, explain, select_complementary, verdicts
 from ir_measures_relative.comparison import judged_context
@@ -59,7 +60,7 @@ def table_of(about: dict[str, Any], names: list[str], query_ids: list[str], run:
     return pd.DataFrame(rows)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     runs=contexts,
     labels=qrels,
@@ -192,7 +193,7 @@ def test_the_first_measures_that_can_be_bounded() -> None:
     assert [entry["measure"] for entry in page["bounds"]] == ["P@2", "NRG@2"]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     runs=contexts,
     labels=qrels,
