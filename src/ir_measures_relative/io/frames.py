@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -21,7 +21,7 @@ OF_OTHERS = (
 )
 
 
-def is_frame(value: object) -> bool:
+def is_frame(value: object) -> TypeGuard[Any]:
     """Whether a value is a DataFrame, of pandas or made like one."""
     return hasattr(value, "itertuples") and hasattr(value, "columns")
 

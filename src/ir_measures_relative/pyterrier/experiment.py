@@ -101,7 +101,7 @@ def experiment(
     evaluated = (
         _with_priors_of_the_whole(context, qrels, topics, options) if "batch_size" in options else context
     )
-    with saved.staging(second, short_times) as second, evaluated:
+    with saved.staging(second, short_times) as second, evaluated._replaying():
         result = pt.Experiment(
             replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
         )
