@@ -16,8 +16,7 @@ from tqdm import tqdm
 
 from .comparison import judged_context
 from .io import datasets
-from .io.fingerprint import fingerprint
-from .io.notebook import table_of_runs
+from .io.description import fingerprint, table_of_runs
 from .io.pipelines import run_pipelines
 from .io.qrels import Qrels
 from .io.runs import Run, name_runs, read_run, run_files

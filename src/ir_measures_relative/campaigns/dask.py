@@ -20,6 +20,7 @@ from ..io.qrels import Qrels, judge, qrels_columns
 from ..judgments import Judgments
 from ..measures.strings import parse_measures
 from ..messages import kind_of
+from ..options import needs_extra
 from ..priors import NAMED, Policy
 from ..scoring import Scores
 from .part import score_part
@@ -421,7 +422,5 @@ def _dask() -> Any:
         import dask
         import dask.dataframe
     except ImportError as error:
-        raise ImportError(
-            f"{error}: campaigns on Dask need it; pip install 'ir-measures-relative[dask]'"
-        ) from error
+        raise needs_extra(f"a campaign on Dask ({error})", "dask") from error
     return dask

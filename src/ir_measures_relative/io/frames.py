@@ -9,7 +9,7 @@ import numpy as np
 
 from ..arrays import ObjectArray
 from ..ids import Ids
-from .packed import max_unpacked, too_large
+from .files import max_unpacked, too_large
 
 #: ir_measures' name of a column, then PyTerrier's.
 NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "score": "score", "name": "name"}
