@@ -5,9 +5,6 @@ Importing the package registers its measures with ir_measures, and its provider 
 imported when it is first asked for.
 """
 
-from . import interrupts as _interrupts  # noqa: F401  (first of all)
-
-# isort: split
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 from typing import Any as _Any
