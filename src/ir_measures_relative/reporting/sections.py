@@ -10,6 +10,7 @@ from urllib.parse import quote
 import numpy as np
 
 from ..measures.declaration import is_relative
+from ..options import ROUNDED, TIED
 from ..plots.heatmap import bounds_of_colours
 from ..plots.intervals import means_and_bars
 from ..scoring import Scores
@@ -116,7 +117,7 @@ def values(scores: Scores, shown: Sequence[str]) -> dict[str, Any]:
         result["means"].append(
             [x if math.isfinite(x) else None for x in mean.tolist()]
         )  # as the table has them
-        averaged = np.isclose(mean, table[name].to_numpy(), rtol=1e-9, atol=1e-12)
+        averaged = np.isclose(mean, table[name].to_numpy(), rtol=TIED, atol=ROUNDED)
         ends = np.array([mean - below, mean + above])
         ends[:, ~averaged] = np.nan
         result["lower"].append(numbers(ends[0].tolist()))
