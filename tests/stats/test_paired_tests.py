@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn import examples
 from ir_measures_relative import RunContext, UniqueRel, adds, compare, meta
 from ir_measures_relative.stats.intervals import student_interval
 from ir_measures_relative.stats.paired_tests import TESTS, PairedTestOptions, paired_test
@@ -55,7 +56,7 @@ def of_scipy(test: str, d: Any, greater: bool) -> float:
 
 @pytest.mark.filterwarnings("ignore:Precision loss")  # scipy's, of differences that are nearly constant
 @pytest.mark.parametrize("test", ["t", "wilcoxon", "sign", "randomization"])
-@settings(max_examples=40)
+@examples(40)
 @given(seed=seeds, greater=st.booleans())
 def test_each_pair_is_that_of_scipy(test: str, seed: int, greater: bool) -> None:
     d = differences(seed)
@@ -66,7 +67,7 @@ def test_each_pair_is_that_of_scipy(test: str, seed: int, greater: bool) -> None
 
 
 @pytest.mark.parametrize("test", OF_PAIRS)
-@settings(max_examples=20)
+@examples(20)
 @given(seed=seeds, greater=st.booleans())
 def test_a_pair_alone_is_that_among_others(test: str, seed: int, greater: bool) -> None:
     pairs = Pairs.of_differences(differences(seed))

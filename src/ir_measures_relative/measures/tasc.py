@@ -15,8 +15,9 @@ from ..arrays import FloatArray
 from ..options import OUTSIDE_RANGE
 from . import parameters
 from .coverage import Coverage
-from .declaration import RelativeMeasure, needs_subtopics, parse_measure, register, shown
+from .declaration import RelativeMeasure, register
 from .parameters import Param
+from .strings import needs_subtopics, parse_measure, shown
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext

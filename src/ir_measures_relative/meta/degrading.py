@@ -11,10 +11,10 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..arrays import BoolArray, IntArray, rank_within
-from ..comparison import JudgedContext, check_is_context
+from ..comparison import JudgedContext, check_is_context, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
-from ..measures.declaration import is_relative, parse_measure, parse_measures
+from ..measures.strings import is_relative, parse_measure, parse_measures
 from ..options import check_choice, check_count, is_number
 from ..questions.sweeping import of_size
 from ..scoring import check_campaign
@@ -129,7 +129,7 @@ def degrade(
         raise ValueError(f"the context holds {count} run{'s' * (count != 1)}; give two or more to rank")
     if levels is not None and not len(levels):
         raise ValueError("levels is empty; give some, or leave it out")
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     check_campaign(judged)
     if what == "pool":
         parts = list(_pools(judged, levels))
@@ -299,7 +299,7 @@ def system_subsets(
         check_count("sizes", size, 2)
         if size > len(names):
             raise ValueError(f"sizes holds {size}, and the context {len(names)} runs; give smaller ones")
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     check_campaign(judged)
     full = score(judged, parsed)
     truth = {scores.measure: scores.standing() for scores in full}

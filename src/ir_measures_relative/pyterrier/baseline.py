@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray
+from ..comparison import judged_context
 from ..context import RunContext
-from ..measures.declaration import is_relative
+from ..measures.strings import is_relative
 from ..messages import warn
 from ..questions.comparing import why_not_comparable
 from ..stats.corrections import corrected
@@ -95,7 +96,7 @@ def without_invalid(
     relative = [m for m in metrics if is_relative(m)]
     if baseline is None or table is None or not relative:
         return result
-    against, judged = context.names[baseline], context.judged(qrels)
+    against, judged = context.names[baseline], judged_context(context, qrels)
     reasons: dict[tuple[Any, str], str] = {}
     for measure in relative:
         for name in context.names:

@@ -13,12 +13,13 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..arrays import FloatArray
-from ..comparison import Comparison, JudgedContext, check_is_context, some
+from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..context import RunContext
 from ..io.qrels import Qrels
-from ..measures.declaration import RelativeMeasure, is_relative, parse_measures
+from ..measures.declaration import RelativeMeasure
+from ..measures.strings import is_relative, parse_measures
 from ..messages import kind_of, warn
-from ..priors import Listed, Policy, policy_of
+from ..priors import ContextData, Listed, Policy, policy_of
 from ..scoring import mean_of_topics, score_runs
 from ..stats.corrections import check_correction, corrected
 from ..stats.paired_tests import TESTS, PairedTestOptions, check_test, paired_test
@@ -101,7 +102,7 @@ def compare(
     options = _checked(context, test, correction, confidence, resamples, seed)
     parsed = parse_measures(measures)
     _candidates(context, names, priors, baseline)  # for its checks, before the judgments are read
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     return compare_judged(judged, parsed, names, priors, baseline, test, correction, options)
 
 
@@ -206,7 +207,7 @@ def adds(
                 f"{measure} does not say what a run adds to others; give a measure such as UniqueRel@10 or NRG@10"
             )
     names, of_each = _candidates(context, names, priors, None)
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
     scores = score_runs(judged, names, parsed, priors=chosen)
     asked = _Warnings(test)
@@ -240,7 +241,7 @@ def _checked(
 
 
 def _candidates(
-    context: RunContext, names: Sequence[str] | None, priors: Policy | None, baseline: str | None
+    context: ContextData, names: Sequence[str] | None, priors: Policy | None, baseline: str | None
 ) -> tuple[list[str], Any]:
     """The runs to compare, and what gives the priors of each: None for the context's policy."""
     if isinstance(names, str):
