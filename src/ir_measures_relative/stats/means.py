@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray
-from .paired import Settings, t_interval
+from .intervals import student_interval
 
 _QUERY_COLUMNS = "query_id", "qid"
 
@@ -59,7 +59,5 @@ def means_and_margins(
 
 def _interval(values: FloatArray, confidence: float) -> tuple[float, float]:
     """Student's interval; the mean itself where all values are the same."""
-    if len(values) < 2:
-        return np.nan, np.nan
-    low, high = t_interval(values, Settings(confidence))
-    return (low, high) if low == low else (float(values.mean()), float(values.mean()))
+    low, high = map(float, student_interval(values, confidence))
+    return (low, high) if low == low or len(values) < 2 else (float(values.mean()), float(values.mean()))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...measures.strings import is_relative
 from ...measures.nrg import NRG
+from ...measures.strings import is_relative
 from ...questions.selecting import select_complementary
 from ..campaign import ReportedCampaign
 from ..charts import Spec, point, quantity, said

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...measures.strings import is_relative
 from ...measures.shapley import Shapley
+from ...measures.strings import is_relative
 from ..campaign import ReportedCampaign
 from ..charts import quantity, row_a_run, said
 from ..section import Picture, Section, Table
