@@ -15,7 +15,7 @@ from tools.anchored.comparison import compare
 from tools.anchored.measures import QUICK, QUICK_BOUNDED, bounded_measures
 from tools.anchored.outputs import Key, Outputs, Result
 
-from ir_measures_relative.measures.declaration import registered
+from ir_measures_relative.measures.strings import registered
 from small_campaign import write_campaign
 
 pytest.importorskip("statsmodels")  # what corrects the p-values of the statistics
