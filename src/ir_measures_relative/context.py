@@ -15,8 +15,7 @@ import numpy as np
 
 from .comparison import judged_context
 from .io import datasets
-from .io.fingerprint import fingerprint
-from .io.notebook import table_of_runs
+from .io.description import fingerprint, table_of_runs
 from .io.pipelines import run_pipelines
 from .io.qrels import Qrels
 from .io.runs import Run, read_run, read_runs, run_files
@@ -36,6 +35,7 @@ class Active(NamedTuple):
     member: str | None
     block: object = None  #: which ``evaluating()`` block it is; None for a plain ``with context``
     group: str | None = None
+    replayed: bool = False  #: whether frames with the name of a member are the results that it was read from
 
 
 _active: ContextVar[tuple[Active, ...]] = ContextVar("ir_measures_relative_active", default=())
@@ -268,6 +268,16 @@ class RunContext(ContextData):
             )
         block = object()
         _active.set((*_active.get(), Active(self, name, block, group)))
+        try:
+            yield self
+        finally:
+            _leave(self, block)
+
+    @contextmanager
+    def _replaying(self) -> Iterator[RunContext]:
+        """Activates the context where all that is evaluated is replayed: its runs are not read once more."""
+        block = object()
+        _active.set((*_active.get(), Active(self, None, block, replayed=True)))
         try:
             yield self
         finally:

@@ -11,7 +11,7 @@ import ir_measures_relative as package
 from .output import rows
 
 if TYPE_CHECKING:
-    from .inputs import Given
+    from .inputs import Inputs
 
 
 def add_arguments(parser: Any, folder: Any) -> None:
@@ -43,7 +43,7 @@ def wanted(args: argparse.Namespace) -> bool:
     return bool(args.compare)
 
 
-def lines(given: Given) -> Iterator[str]:
+def lines(given: Inputs) -> Iterator[str]:
     """The table of :func:`ir_measures_relative.compare`."""
     context, baseline = given.context, None
     if given.args.compare is not True:

@@ -57,7 +57,7 @@ class Judged(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Given:
+class Inputs:
     """What a command works on."""
 
     args: argparse.Namespace
@@ -88,7 +88,7 @@ class Given:
 
 def read(
     args: argparse.Namespace, measures: list[ir_measures.Measure], files: list[Path], provider: Any
-) -> Given:
+) -> Inputs:
     """Reads judgments and runs.
 
     Raises:
@@ -99,7 +99,7 @@ def read(
     _check_context(context, measures, args)
     if not args.is_folder:
         _check_newcomer(context, qrels)
-    return Given(args, measures, context, qrels, files, provider)
+    return Inputs(args, measures, context, qrels, files, provider)
 
 
 def files_of_runs(args: argparse.Namespace) -> list[Path]:

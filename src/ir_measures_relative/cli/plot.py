@@ -13,7 +13,7 @@ from ..measures.strings import is_relative
 from .output import check_loss, check_writable, writing
 
 if TYPE_CHECKING:
-    from .inputs import Given
+    from .inputs import Inputs
 
 
 def add_arguments(parser: Any, folder: Any) -> None:
@@ -66,7 +66,7 @@ def _drawn(measures: Sequence[ir_measures.Measure]) -> tuple[str, str]:
     return next(relative, ""), next(absolute, "")
 
 
-def write(given: Given) -> None:
+def write(given: Inputs) -> None:
     """Draws the picture."""
     from ..io.files import write_whole
     from ..plots import new_figure, relative_against_absolute

@@ -13,7 +13,7 @@ import ir_measures
 from .output import PROG, check_loss, check_writable, writing
 
 if TYPE_CHECKING:
-    from .inputs import Given
+    from .inputs import Inputs
 
 
 def add_arguments(parser: Any, folder: Any) -> None:
@@ -63,7 +63,7 @@ def prepare(
     check_writable("--report", path)
 
 
-def write(given: Given) -> None:
+def write(given: Inputs) -> None:
     """Writes the report; the texts are those of QRELS where that is a dataset of ir_datasets."""
     from .. import reporting
 

@@ -11,7 +11,7 @@ from .output import rows, tsv
 
 if TYPE_CHECKING:
     from ..arrays import FloatArray
-    from .inputs import Given
+    from .inputs import Inputs
 
 _ALL_QUERIES = "all"  # what ir_measures calls the aggregate over queries
 
@@ -38,7 +38,7 @@ def wanted(args: argparse.Namespace) -> bool:
     return True
 
 
-def lines(given: Given) -> Iterator[str]:
+def lines(given: Inputs) -> Iterator[str]:
     """The means, with their intervals where asked for; or the queries."""
     args, scores = given.args, given.scores
     if args.ci:
@@ -63,7 +63,7 @@ def lines(given: Given) -> Iterator[str]:
             yield write(head | of_query | {"measure": measure, "value": value})
 
 
-def _by_query(given: Given, values: FloatArray, means: list[float]) -> Iterator[tuple[str, str, float]]:
+def _by_query(given: Inputs, values: FloatArray, means: list[float]) -> Iterator[tuple[str, str, float]]:
     """Query, measure and value of one run: every query where asked for, then the summary."""
     names = list(map(str, given.measures))
     if given.args.by_query:
@@ -73,11 +73,11 @@ def _by_query(given: Given, values: FloatArray, means: list[float]) -> Iterator[
         yield from ((_ALL_QUERIES, name, mean) for name, mean in zip(names, means, strict=True))
 
 
-def _with_intervals(given: Given) -> Iterator[str]:
+def _with_intervals(given: Inputs) -> Iterator[str]:
     import pandas as pd
 
     from ..scoring import is_summed
-    from ..stats.means import means_and_margins
+    from ..stats.intervals import means_and_margins
 
     summed = [str(m) for m in given.measures if is_summed(m)]
     if summed:

@@ -11,7 +11,7 @@ import ir_measures_relative as package
 from .output import rows
 
 if TYPE_CHECKING:
-    from .inputs import Given
+    from .inputs import Inputs
 
 _TABLES = ("bounds", "verdicts", "judge")
 
@@ -78,7 +78,7 @@ def wanted(args: argparse.Namespace) -> bool:
     return bool(_asked(args))
 
 
-def lines(given: Given) -> Iterator[str]:
+def lines(given: Inputs) -> Iterator[str]:
     """The table that is asked for; documents to judge as the lines of a pool file."""
     args, context, qrels = given.args, given.context, given.qrels.columns
     if args.judge is not None:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from ..arrays import FloatArray
 from ..messages import warn
-from ..stats.means import means_and_margins
+from ..stats.intervals import means_and_margins
 from .figures import (
     COLOURS,
     MARKERS,

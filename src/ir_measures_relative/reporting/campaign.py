@@ -19,8 +19,9 @@ from ..io.qrels import QrelsColumns
 from ..measures.declaration import RelativeMeasure
 from ..measures.nrg import NRG
 from ..measures.strings import is_relative
+from ..options import ROUNDED, TIED
 from ..scoring import Scores, score_runs
-from ..stats.means import means_and_margins
+from ..stats.intervals import means_and_margins
 
 # The cutoff of a measure that the report adds, where no measure of the user has one.
 _CUTOFF = 10
@@ -151,7 +152,7 @@ def _values(scores: Scores) -> dict[str, list[Any]]:
     table, margins = means_and_margins(scores.long_table(), *names)
     result: dict[str, list[Any]] = {"values": [], "means": [], "lower": [], "upper": []}
     for j, (name, mean) in enumerate(zip(names, scores.means().T, strict=True)):
-        averaged = np.isclose(mean, table[name].to_numpy(), rtol=1e-9, atol=1e-12)
+        averaged = np.isclose(mean, table[name].to_numpy(), rtol=TIED, atol=ROUNDED)
         below, above = (np.where(averaged, margin, np.nan) for margin in margins[name])
         result["values"].append([numbers(values) for values in scores.values[:, j].tolist()])
         # Not rounded, so that the page shows what the table of the command line does.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import ir_measures
 
+from ...jobs import Work
 from ...measures.nrg import NRG
 from ...measures.strings import is_relative
 from ...unjudged.bounded_measures import model_of
@@ -92,15 +93,15 @@ def _of_measure(campaign: ReportedCampaign, measure: ir_measures.Measure) -> Ope
     """Bounds and verdicts by one model; None where no label can change the measure."""
     judged = campaign.judged
     check_bounded(judged, [measure])
-    model = model_of(measure, judged)
+    model, work = model_of(measure, judged), Work()
     value = values_of(judged, measure, model)
-    interval = settled(model.one(), value, model)
+    interval = settled(model.one(work), value, model)
     ends = [x.mean(axis=1) for x in (interval.lower, value, interval.upper)]
     if not (ends[0] < ends[2]).any():
         return None
     bounds = [list(row) for row in zip(range(len(value)), *(numbers(x.tolist()) for x in ends), strict=True)]
     a, b = pairs_of(campaign.context)
-    difference, apart = differences(judged, measure, model, a, b)
+    difference, apart = differences(judged, measure, model, a, b, work)
     open_docs = movable(model, a, b, apart).sum(axis=1)
     ends = [without_rounding(x.mean(axis=1)) for x in (apart.lower, difference, apart.upper)]
     words = verdict_of(ends[0], ends[2])
