@@ -15,8 +15,7 @@ from ...unjudged.bounded_measures import model_of
 from ...unjudged.bounds import check_bounded, settled, values_of
 from ...unjudged.verdicts import differences, movable, pairs_of, verdict_of, without_rounding
 from ..campaign import ReportedCampaign, numbers
-from ..charts import intervals, square
-from ..section import Picture, Section, Table
+from ..section import Picture, Section, Table, intervals, square
 
 WORDS = """
 {% for measure in measures %}
