@@ -21,7 +21,7 @@ from ..measures.nrg import NRG
 from ..measures.strings import is_relative
 from ..options import ROUNDED, TIED
 from ..scoring import Scores, score_runs
-from ..stats.means import means_and_margins
+from ..stats.intervals import means_and_margins
 
 # The cutoff of a measure that the report adds, where no measure of the user has one.
 _CUTOFF = 10
