@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+
 from example_scripts import EXAMPLES, run_example
 
 for needed in ("pyterrier", "bm25s", "sklearn"):

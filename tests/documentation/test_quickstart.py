@@ -9,6 +9,7 @@ import sys
 
 import pandas as pd
 import pytest
+
 from example_scripts import EXAMPLES, run_example
 
 for needed in ("pyterrier", "bm25s", "sklearn"):

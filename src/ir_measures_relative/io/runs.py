@@ -219,9 +219,7 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
     """
     progress = tqdm(files, desc="reading runs", unit="run", disable=None, leave=False)
     runs = [read_run(file, str(file)) for file in progress]
-    return {
-        name: run.named(f"run {name!r}") for name, run in zip(name_runs(files, runs), runs, strict=True)
-    }
+    return {name: run.named(f"run {name!r}") for name, run in zip(name_runs(files, runs), runs, strict=True)}
 
 
 def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:
