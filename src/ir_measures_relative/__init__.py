@@ -16,13 +16,12 @@ import ir_measures  # noqa: F401  (first and whole: it may be what imports this 
 
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
-from .measures.nrg import NRG
+from .measures.nrg import NRG, UniqueRel
 from .measures.rank_biased import RBA, RBO
 from .measures.rareness import AP_Rareness, P_Rareness
 from .measures.shapley import Shapley
 from .measures.tasc import TaSC
 from .measures.ue import AP_UE, UE, nDCG_UE
-from .measures.unique_rel import UniqueRel
 from .messages import RelativeWarning
 from .provider import RelativeProvider, registered_provider
 

@@ -13,7 +13,7 @@ from ir_measures import parse_measure
 
 from all_labelings import Campaign, all_values, check, labelings, random_campaign, rounding_of
 from ir_measures_relative import RunContext, bounds, verdicts
-from ir_measures_relative.unjudged.bounded_measures import model_of
+from ir_measures_relative.unjudged.host_measures import model_of
 from oracles import gain_oracle, trec_order, ue_dcg
 from oracles_cascade import nrg_err_oracle, theta
 

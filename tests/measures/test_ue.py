@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import oracles
 import random_campaigns
 from ir_measures_relative import AP_UE, RunContext, nDCG_UE
-from ir_measures_relative.measures.ue.random_rankings import expected_dcg, expected_sum_of_precisions
+from ir_measures_relative.measures.random_rankings import expected_dcg, expected_sum_of_precisions
 from random_campaigns import Labels, Run
 from scored import assume_common, per_query
 

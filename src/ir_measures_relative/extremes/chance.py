@@ -6,8 +6,7 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, ratio
 from ..measures.gains import discount
-from ..measures.ue.measure import Normalizers, normalize
-from ..measures.ue.random_rankings import expected_sum_of_precisions
+from ..measures.random_rankings import Normalizers, expected_sum_of_precisions, normalize
 from .fractions import greatest_positive_ratio, greatest_ratio
 from .labelings import OpenDocuments
 from .model import TOLERANCE, Interval

@@ -7,10 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
-from ..measures.cascade import chance_to_reach
+from ..arrays import FloatArray, IntArray, sum_by_query
+from ..measures.browsing import chance_to_reach
 from ..measures.gains import reciprocal
-from ..measures.nrg import Residual, normalized_residual_gain
 from .labelings import OpenDocuments
 from .model import Interval, Model
 
@@ -58,7 +57,10 @@ class ResidualCascade(Model):
             left = theta.copy()
             for j in priors.tolist():
                 left *= not_seen[j]
-            result[i] = normalized_residual_gain(Residual(left, query, n), self.position[i], "ERR", None)
+            position = self.position[i]
+            result[i] = sum_by_query(
+                left * reciprocal(position) * chance_to_reach(position, left, query, n), query, n
+            )
         return result
 
     def sampled(self, gains: FloatArray) -> FloatArray:

@@ -13,12 +13,14 @@ import numpy as np
 
 from ..arrays import FloatArray
 from . import parameters
-from .coverage import Coverage
+from .browsing import CoverageFunction
 from .declaration import RelativeMeasure, needs_subtopics, parse_measure, register, shown
 from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext
+    from ..extremes.bounding import Labelings
+    from ..extremes.model import Model
 
 # How far outside [0, 1] rounding may carry a measure whose range that is.
 _ROUNDING = 1e-6
@@ -126,11 +128,14 @@ class _TaSC(RelativeMeasure):
             of_run = of_runs[judged.index[comparison.member]]
         return max_tasc(self._checked(of_run), self._checked(of_priors))
 
-    def coverage(self, judged: JudgedContext) -> Coverage:
+    def coverage(self, judged: JudgedContext) -> CoverageFunction:
         """On each query, the best value of the base measure that a run of the group has."""
         values = self._checked(judged.absolute_of_runs(self.base_measure()))
         n_queries = values.shape[1]
-        return Coverage(values, np.full(n_queries, 1.0 / max(n_queries, 1)), best=True)
+        return CoverageFunction(values, np.full(n_queries, 1.0 / max(n_queries, 1)), best=True)
+
+    def bounded(self, labelings: Labelings) -> Model:
+        return labelings.beside_best_prior(self.base_measure())
 
     def _checked(self, values: FloatArray) -> FloatArray:
         outside = values[(values < -_ROUNDING) | (values > 1 + _ROUNDING)]

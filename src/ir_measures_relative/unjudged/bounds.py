@@ -16,7 +16,7 @@ from ..extremes.tasks import check_work
 from ..io.qrels import Qrels
 from ..measures.declaration import is_relative, parse_measures
 from ..scoring import check_campaign
-from .bounded_measures import model_of
+from .host_measures import model_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,8 +15,8 @@ from ..extremes.tasks import check_work
 from ..io.qrels import Qrels
 from ..measures.declaration import parse_measure
 from ..options import check_count
-from .bounded_measures import model_of
 from .bounds import check_bounded
+from .host_measures import model_of
 from .verdicts import differences, pairs_of, verdict_of
 
 if TYPE_CHECKING:

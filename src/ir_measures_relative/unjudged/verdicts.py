@@ -16,8 +16,8 @@ from ..extremes.tasks import check_work
 from ..io.qrels import Qrels
 from ..measures.declaration import parse_measures
 from ..options import check_count
-from .bounded_measures import model_of
 from .bounds import check_bounded, check_residual, settled, values_of
+from .host_measures import model_of
 from .odds import Odds, chances_of, check_odds, probabilities, settled_probabilities
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def movable(model: Model, a: IntArray, b: IntArray, interval: Interval) -> IntAr
     """How many unjudged documents can move the difference of each pair, shape (pairs, queries)."""
     docs, n = model.open_docs.docs, model.open_docs.n_queries
     result = np.empty((len(a), n), dtype=np.int64)
-    listed = np.flatnonzero(model.open_docs.listed & model.open)
+    listed = np.flatnonzero(model.open_docs.exists & model.open)
     reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
     for i, (x, y) in enumerate(zip(a, b, strict=True)):
         moves = listed[model.influence(int(x), int(y), reach[i])[listed] > TOLERANCE]
