@@ -14,8 +14,9 @@ import numpy as np
 from ..arrays import FloatArray
 from . import parameters
 from .browsing import CoverageFunction
-from .declaration import RelativeMeasure, needs_subtopics, parse_measure, register, shown
+from .declaration import RelativeMeasure, register
 from .parameters import Param
+from .strings import needs_subtopics, parse_measure, shown
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext

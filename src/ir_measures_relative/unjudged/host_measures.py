@@ -13,9 +13,10 @@ from ..comparison import JudgedContext
 from ..extremes.bounding import Labelings
 from ..extremes.model import Model
 from ..measures.browsing import BrowsingModel, Geometric, LogDiscount, Reciprocal, TopK
-from ..measures.declaration import RelativeMeasure, is_relative, registered
+from ..measures.declaration import RelativeMeasure
 from ..measures.gains import chance_to_satisfy
 from ..measures.parameters import value_of
+from ..measures.strings import is_relative, registered
 from ..options import check_count
 
 #: Makes the model of a measure of ir_measures.
@@ -39,7 +40,8 @@ def model_of(
         labelings = Labelings(measure, judged, elsewhere=elsewhere, residual=residual, bound=of)
         try:
             if is_relative(measure):
-                return measure.bounded(labelings)
+                model: Model = measure.bounded(labelings)
+                return model
             return HOST_MEASURES.get(type(measure), _unknown)(measure, labelings)
         except NotImplementedError:
             known = ", ".join(bounded_measures())
