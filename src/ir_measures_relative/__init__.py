@@ -35,11 +35,9 @@ if TYPE_CHECKING:
     from .questions.sweeping import sweep
     from .reporting import report
     from .stats.significance import SignTest, sign_test
-    from .unjudged.bounds import bounds
-    from .unjudged.judging import judge_next
-    from .unjudged.med_of_runs import med
+    from .unjudged.bounds import bounds, med
     from .unjudged.reusability import reusability
-    from .unjudged.verdicts import verdicts
+    from .unjudged.verdicts import judge_next, verdicts
 
 __version__ = "0.2.0"
 
@@ -55,8 +53,8 @@ _LATER = {
     "adds": "questions.comparing",
     "compare": "questions.comparing",
     "explain": "questions.explaining",
-    "judge_next": "unjudged.judging",
-    "med": "unjudged.med_of_runs",
+    "judge_next": "unjudged.verdicts",
+    "med": "unjudged.bounds",
     "meta": "meta",
     "report": "reporting",
     "reusability": "unjudged.reusability",

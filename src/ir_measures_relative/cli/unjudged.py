@@ -78,8 +78,7 @@ def lines(
 ) -> Iterator[str]:
     """The table that is asked for, line by line."""
     from ..unjudged.bounds import bounds
-    from ..unjudged.judging import judge_next
-    from ..unjudged.verdicts import verdicts
+    from ..unjudged.verdicts import judge_next, verdicts
 
     judgments = list(qrels.as_ir_measures())
     if args.judge is not None:

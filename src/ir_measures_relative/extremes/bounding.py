@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from ir_measures import Measure
@@ -13,20 +14,16 @@ from ..comparison import Comparison, JudgedContext
 from ..judgments import Judgments
 from ..measures.gains import gain_of
 from ..measures.parameters import value_of
-from .additive import Additive
-from .cascade import Cascade
-from .chance import GainsAboveChance, Pool, PrecisionsAboveChance
-from .coverage import Coverage
-from .first import Best
-from .followed import Followed
+from .additive import Additive, Best, Followed
+from .cascade import Cascade, ResidualCascade
+from .chance import GainsAboveChance, PoolSize, PrecisionsAboveChance, ValueOfGains, ValueOfSums
 from .labelings import OpenDocuments, open_documents
 from .mean import Mean
-from .model import Model
-from .normalized import Normalized
+from .model import Coverage, Model
 from .precisions import Precisions
 from .preferences import Preferences
+from .ratios import Normalized
 from .residual import Residual
-from .residual_cascade import ResidualCascade
 
 
 class Labelings:
@@ -264,29 +261,38 @@ class Labelings:
         """
         return ResidualCascade(self.open_docs, self.positions, self.priors, theta, highest)
 
-    def beside_best_prior(self, base: Measure) -> Model:
-        """``(1 - max over the priors of S(prior))·S(run)``, S a measure with values from 0 to 1."""
-        return Coverage(self.of(base), self.priors)
+    def beside_priors(self, base: Measure, score: Callable[[FloatArray, FloatArray], FloatArray]) -> Model:
+        """A function of two values of another measure: that of a run, and those of its priors, such as TaSC.
+
+        Args:
+            base: the other measure.
+            score: from the values of the run, one a query, and of its priors, a row each, to the value. It rises with
+                the run's, and falls with the priors'.
+        """
+        return Coverage(self.of(base), self.priors, score)
 
     def precisions_above_chance(
-        self, relevant: BoolArray, version: int, exact_level: bool, collection: int | None
+        self, relevant: BoolArray, value_of: ValueOfSums, collection: int | None
     ) -> Model:
-        """UE of the sum of precisions.
+        """A function of the sum of precisions and of the pool, such as AP_UE.
 
         Args:
             relevant: which documents are judged relevant.
-            version: 1 or 2.
-            exact_level: whether the random level is the true one, or the published one.
+            value_of: from sums of precisions, numbers of relevant documents, sizes of the pool and depths to values.
             collection: the size of the collection, where that is the pool; None for the judged documents.
         """
-        weight: FloatArray = np.ones(len(self.docs))
-        model = PrecisionsAboveChance(self.open_docs, self.positions, relevant, weight)
-        model.pool, model.version = Pool(self.open_docs, collection, self.judged_only), version
-        model.exact_level = exact_level
-        return model
+        return PrecisionsAboveChance(
+            self.open_docs, self.positions, relevant, self._pool(collection), value_of
+        )
 
     def gains_above_chance(
-        self, weight: FloatArray, gain: FloatArray, levels: FloatArray, version: int, collection: int | None
+        self,
+        weight: FloatArray,
+        gain: FloatArray,
+        levels: FloatArray,
+        version: Literal[1, 2],
+        value_of: ValueOfGains,
+        collection: int | None,
     ) -> Model:
         """UE of DCG.
 
@@ -295,11 +301,14 @@ class Labelings:
             gain: as for :meth:`normalized`.
             levels: as for :meth:`normalized`.
             version: 1 or 2.
+            value_of: from the DCG of rankings, of perfect ones and of random ones to values.
             collection: as for :meth:`precisions_above_chance`.
         """
-        model = GainsAboveChance(self.open_docs, weight, gain, levels, self.cutoff)
-        model.pool, model.version = Pool(self.open_docs, collection, self.judged_only), version
-        return model
+        pool = self._pool(collection)
+        return GainsAboveChance(self.open_docs, weight, gain, levels, self.cutoff, pool, version, value_of)
+
+    def _pool(self, collection: int | None) -> PoolSize:
+        return PoolSize(self.open_docs, collection, self.judged_only)
 
     def preferences(self, kind: str, relevant: BoolArray, rel: int, weight: str = "uniform") -> Model:
         """Preferences of every run over its reference, from the positions of relevant documents.

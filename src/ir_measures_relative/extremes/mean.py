@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray, ratio, table
+from ..jobs import Work
 from .labelings import OpenDocuments
 from .model import Interval, Model
 
@@ -50,7 +51,7 @@ class Mean(Model):
         ]
         return np.array(found).reshape(len(self.weight), len(gains), self.open_docs.n_queries)
 
-    def one(self) -> Interval:
+    def one(self, work: Work) -> Interval:
         lower, upper = np.empty((2, *self._sums.shape))
         for run in range(len(self.weight)):
             lower[run] = self._means(run, self.worth[run]).min(axis=1)
@@ -68,9 +69,8 @@ class Mean(Model):
             parts.append(np.cumsum(np.concatenate([known[run, :, None], more], axis=1), axis=1))
         return ratio(*parts)
 
-    def difference(self, a: IntArray, b: IntArray) -> Interval:
-        one = self.one()
-        lower, upper, exact = one.of(a).minus(one.of(b))
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        lower, upper, exact = super().difference(a, b, work)
         docs = self.open_docs.docs
         for i, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
             rows = np.flatnonzero(self.open & ((self.weight[x] > 0) | (self.weight[y] > 0)))

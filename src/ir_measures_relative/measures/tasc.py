@@ -136,7 +136,7 @@ class _TaSC(RelativeMeasure):
         return CoverageFunction(values, np.full(n_queries, 1.0 / max(n_queries, 1)), best=True)
 
     def bounded(self, labelings: Labelings) -> Model:
-        return labelings.beside_best_prior(self.base_measure())
+        return labelings.beside_priors(self.base_measure(), max_tasc)
 
     def _checked(self, values: FloatArray) -> FloatArray:
         outside = values[(values < -_ROUNDING) | (values > 1 + _ROUNDING)]

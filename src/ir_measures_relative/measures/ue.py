@@ -16,7 +16,7 @@ from .browsing import LogDiscount
 from .declaration import RelativeMeasure, register
 from .gains import chance_to_satisfy, check_grades, gain_of
 from .parameters import Param, value_of
-from .random_rankings import Normalizers, normalize
+from .random_rankings import Normalizers, expected_sum_of_precisions, normalize
 from .ue_bases import BASES, BaseSettings, NormalizedBase, RankedGains, RankedPool, bases_with
 
 if TYPE_CHECKING:
@@ -250,12 +250,22 @@ class _UE(RelativeMeasure):
             )
         collection = labelings.judged.context.num_docs if self.get("pool") == "corpus" else None
         if name == "AP":
-            relevant, exact_level = labelings.relevant(self.get("rel")), self.get("expected") == "exact"
-            return labelings.precisions_above_chance(relevant, version, exact_level, collection)
+            exact_level = self.get("expected") == "exact"
+
+            def of_sums(total: FloatArray, m: IntArray, size: IntArray, depth: IntArray) -> FloatArray:
+                upper = np.minimum(depth, m).astype(np.float64)
+                expected = expected_sum_of_precisions(m, size, depth, exact_level)
+                return normalize(total, Normalizers(upper, np.where(m == size, upper, expected)), version)
+
+            return labelings.precisions_above_chance(labelings.relevant(self.get("rel")), of_sums, collection)
         if name == "nDCG":
+
+            def of_gains(value: FloatArray, perfect: FloatArray, random: FloatArray) -> FloatArray:
+                return normalize(value, Normalizers(perfect, random), version)
+
             weight = LogDiscount().seen(labelings.positions)
             gain, levels = labelings.gains(self.get("dcg"), self.get("gains"))
-            return labelings.gains_above_chance(weight, gain, levels, version, collection)
+            return labelings.gains_above_chance(weight, gain, levels, version, of_gains, collection)
         raise ValueError(f"{self} cannot be bounded yet; of the bases of UE, only nDCG and AP can")
 
 

@@ -14,8 +14,7 @@ from ..io.qrels import Qrels
 from ..measures.strings import parse_measure, parse_measures
 from ..options import check_choice, check_count
 from ..scoring import check_campaign
-from ..unjudged.parts import FewerLabels
-from ..unjudged.reusability import contributions, groups_of
+from ..unjudged.reusability import FewerLabels, contributions, groups_of
 from .scoring import ALIKE, score
 from .summary import check_kinds, summary
 from .table import Scores, frame

@@ -14,7 +14,7 @@ from ..measures.strings import is_relative, parse_measures
 from ..options import check_count
 from ..questions.sweeping import of_size
 from ..scoring import check_campaign
-from ..unjudged.parts import FewerRuns
+from ..unjudged.reusability import FewerRuns
 from .correlations import KINDS, standing
 from .scoring import score
 from .summary import check_kinds, summary

@@ -18,8 +18,8 @@ from scipy.special import expit
 
 from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..extremes.labelings import OpenDocuments
-from ..extremes.model import TOLERANCE, Model
-from ..options import ROUNDED
+from ..extremes.model import Model
+from ..options import LABELED_ALIKE, ROUNDED
 
 #: From a query id and a document id to the chance that the document is relevant.
 Chance: TypeAlias = Callable[[str, str], float]
@@ -113,7 +113,9 @@ def probabilities(
         gain = random.choice(gains, drawn.shape) if len(gains) else np.ones(drawn.shape)
         means = model.sampled(drawn * gain).mean(axis=2)
         difference = means[a] - means[b]
-        above += (difference > TOLERANCE).sum(axis=1) + (np.abs(difference) <= TOLERANCE).sum(axis=1) / 2
+        above += (difference > LABELED_ALIKE).sum(axis=1) + (np.abs(difference) <= LABELED_ALIKE).sum(
+            axis=1
+        ) / 2
     return above / samples
 
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import ir_measures
 
-from ...arrays import FloatArray
-from .. import parameters
-from ..declaration import RelativeMeasure, register
-from ..parameters import Param
-from .bases import BASES, Task, bases_with
+from ..arrays import FloatArray
+from ..comparison import Comparison
+from . import parameters
+from .declaration import RelativeMeasure, register
+from .med_bases import BASES, TwoRuns, bases_with
+from .parameters import Param
 
 if TYPE_CHECKING:
-    from ...comparison import Comparison
-    from ...extremes.bounding import Labelings
-    from ...extremes.model import Model
+    from ..extremes.bounding import Labelings
+    from ..extremes.model import Model
 
 
 class _MED(RelativeMeasure):
@@ -42,9 +42,10 @@ class _MED(RelativeMeasure):
       is binary, with a gain of 1: cg(i) = C(i), and cg*(i) = min(i, R). ``beta=0`` makes it AP.
     - ERR: expected reciprocal rank, with ``(2^g - 1)/2^max_grade`` the chance that a document satisfies.
 
-    SSP, AP, Q and ERR are exact, by branch and bound. Where ``time_limit`` seconds of CPU time are not enough for a
-    query, its value is the largest difference found so far, and a warning says for how many queries that is so and
-    how much larger the true value may be.
+    SSP, AP, Q and ERR are exact, by branch and bound. A search stops after 10 seconds of CPU time. With ``time_limit``
+    it also stops when its share of these seconds is over, which are those of one run with all its queries. A query
+    that was not finished has the largest difference found so far. A warning says how many these are, and how much
+    larger the true values may be.
 
     Range [0, 1]: 0 where no labeling tells the two rankings apart, as for a ranking and itself. Symmetric in
     run and reference. Where every document in the two rankings is judged it is the plain difference of the
@@ -137,10 +138,10 @@ class _MED(RelativeMeasure):
         ),
         "time_limit": Param(
             float,
-            "seconds of CPU time that a query may take; an interval is the result where they run out",
-            default=10.0,
-            test=lambda t: t > 0,
-            allowed="a number above 0",
+            "seconds that one run may take, with all its queries; no limit if not given. What is not finished in time "
+            "is a lower bound",
+            test=lambda t: t >= 0,
+            allowed="a number of seconds from 0 up",
             bases=bases_with("time_limit"),
         ),
     }
@@ -172,10 +173,10 @@ class _MED(RelativeMeasure):
         advice = f"bound {base} instead" if known else f"{base} cannot be bounded"
         raise ValueError(f"{self} is itself the largest difference over all labels; {advice}")
 
-    def task(self, comparison: Comparison) -> Task:
+    def task(self, comparison: Comparison) -> TwoRuns:
         """What is to be solved: the evaluated run, the reference, the parameters."""
         params = {name: self.get(name) for name in self.SUPPORTED_PARAMS}
-        return Task(comparison, comparison.reference(self.get("ref")), params, repr(self))
+        return TwoRuns(comparison, comparison.reference(self.get("ref")), params, repr(self))
 
 
 MED = _MED()
