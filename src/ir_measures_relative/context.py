@@ -16,8 +16,7 @@ from tqdm import tqdm
 
 from .comparison import judged_context
 from .io import datasets
-from .io.fingerprint import fingerprint
-from .io.notebook import table_of_runs
+from .io.description import fingerprint, table_of_runs
 from .io.pipelines import run_pipelines
 from .io.qrels import Qrels
 from .io.runs import Run, name_runs, read_run, run_files
@@ -37,6 +36,7 @@ class Active(NamedTuple):
     member: str | None
     block: object = None  #: which ``evaluating()`` block it is; None for a plain ``with context``
     group: str | None = None
+    replayed: bool = False  #: whether frames with the name of a member are the results that it was read from
 
 
 _active: ContextVar[tuple[Active, ...]] = ContextVar("ir_measures_relative_active", default=())
@@ -190,9 +190,8 @@ class RunContext(ContextData):
             for f in tqdm(files, desc="reading runs", unit="run", disable=None, leave=False)
         ]
         names = name_runs(files, runs)
-        for name, run in zip(names, runs, strict=True):
-            run.name = f"run {name!r}"
-        return cls(dict(zip(names, runs, strict=True)), **options)
+        named = {name: run.named(f"run {name!r}") for name, run in zip(names, runs, strict=True)}
+        return cls(named, **options)
 
     @classmethod
     def from_pipelines(cls, pipelines: Mapping[str, Any], topics: Any, **options: Any) -> RunContext:
@@ -277,6 +276,16 @@ class RunContext(ContextData):
             )
         block = object()
         _active.set((*_active.get(), Active(self, name, block, group)))
+        try:
+            yield self
+        finally:
+            _leave(self, block)
+
+    @contextmanager
+    def _replaying(self) -> Iterator[RunContext]:
+        """Activates the context where all that is evaluated is replayed: its runs are not read once more."""
+        block = object()
+        _active.set((*_active.get(), Active(self, None, block, replayed=True)))
         try:
             yield self
         finally:

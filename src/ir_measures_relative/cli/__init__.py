@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from ..interrupts import INTERRUPTED, as_exceptions
 from ..measures.strings import is_relative
 from . import comparisons, unjudged
 from .arguments import parse_arguments, provider_of, read_measures
@@ -30,10 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 if all went well, 2 for input that is wrong or output that cannot be written, with one line on stderr; 130 and
     141, as usual, where the user interrupts or whoever reads the output stops reading.
     """
-    with as_exceptions():
-        code = _exit_code(arguments)
-        drop_output()
-        return code
+    code = _exit_code(arguments)
+    drop_output()
+    return code
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
@@ -46,7 +44,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:
         return 141
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return 130
     except _BAD_INPUT as error:
         say("error", in_these_terms(error))
         return 2

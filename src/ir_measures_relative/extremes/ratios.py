@@ -20,19 +20,27 @@ from .labelings import OpenDocuments
 from .model import Interval, Valued
 
 
-def climb(best: FloatArray, active: IntArray, reach: Callable[[IntArray, FloatArray], FloatArray]) -> None:
+def climb(
+    best: FloatArray,
+    active: IntArray,
+    reach: Callable[[IntArray, FloatArray], FloatArray],
+    most: float = np.inf,
+) -> None:
     """Dinkelbach's iteration: raises ``best`` to the greatest ratios.
 
     Args:
         best: a ratio that each problem attains, or a value below which none is of interest.
         active: the problems to work on.
         reach: from some problems, and λ of each, to the ratios at labelings that maximize ``above - λ·below``.
+        most: a ratio above which none is of interest.
     """
     while len(active):
         reached = reach(active, best[active])
         better = reached > best[active]
-        best[active[better]] = reached[better]
         active = active[better]
+        best[active] = np.minimum(reached[better], most)
+        if (best[active] >= most).all():
+            break
 
 
 class LevelSums:

@@ -288,10 +288,10 @@ def _greatest_of_sets(
     def reach(rows: IntArray, least: FloatArray) -> FloatArray:
         trial = forced[rows] | (free[rows] & (found[rows] - least[:, None] * ideal[rows] > 0))
         above, below = ((part[rows] * trial).sum(axis=1) for part in (found, ideal))
-        value = np.minimum(np.where(below > 0, ratio(above, below), (above > 0).astype(np.float64)), 1.0)
+        value = np.where(below > 0, ratio(above, below), (above > 0).astype(np.float64))
         better = value > least
         chosen[rows[better]] = trial[better]
         return value
 
-    climb(best, np.arange(len(found)), reach)
+    climb(best, np.arange(len(found)), reach, most=1.0)
     return best, chosen
