@@ -13,7 +13,7 @@ import numpy as np
 from ..arrays import FloatArray
 from ..comparison import Comparison, JudgedContext, check_is_context, judged_context
 from ..io.qrels import Qrels
-from ..measures.coverage import Coverage
+from ..measures.browsing import CoverageFunction
 from ..measures.declaration import RelativeMeasure
 from ..measures.nrg import NRG
 from ..messages import warn
@@ -147,7 +147,9 @@ class Group(NamedTuple):
     bound: float  #: no group of as many runs has a higher value
 
 
-def _values(coverage: Coverage | None, chosen: Sequence[int], found: Group | None) -> dict[str, FloatArray]:
+def _values(
+    coverage: CoverageFunction | None, chosen: Sequence[int], found: Group | None
+) -> dict[str, FloatArray]:
     """The value of the first 1, 2, … runs, and bounds of the value of any so many."""
     n = len(chosen)
     value, bound = np.full(n + 1, np.nan), np.full(n, np.nan)
@@ -167,7 +169,7 @@ def _values(coverage: Coverage | None, chosen: Sequence[int], found: Group | Non
     return {"cumulative": value[1:], "bound": np.maximum(bound, value[1:])}
 
 
-def best_group(coverage: Coverage, n: int, time_limit: float) -> Group:
+def best_group(coverage: CoverageFunction, n: int, time_limit: float) -> Group:
     """The group of n runs with the highest value, by best-first branch and bound.
 
     A node is a group T and the runs that may still join it; its bound is v(T) plus the largest gains over T of as
@@ -176,7 +178,7 @@ def best_group(coverage: Coverage, n: int, time_limit: float) -> Group:
     from tqdm import tqdm
 
     used = np.flatnonzero((coverage.weight > 0) & (coverage.seen > 0).any(axis=0))
-    coverage = Coverage(coverage.seen[:, used], coverage.weight[used], coverage.best)
+    coverage = CoverageFunction(coverage.seen[:, used], coverage.weight[used], coverage.best)
     start = _greedy_group(coverage, n)
     best, value = start, coverage.value(coverage.covered(start))
     count = itertools.count()
@@ -207,7 +209,7 @@ def best_group(coverage: Coverage, n: int, time_limit: float) -> Group:
 
 
 def _children(
-    coverage: Coverage, group: tuple[int, ...], left: tuple[int, ...], n: int
+    coverage: CoverageFunction, group: tuple[int, ...], left: tuple[int, ...], n: int
 ) -> Iterator[tuple[float, tuple[int, ...], tuple[int, ...]]]:
     """The groups of one run more, each with its bound and the runs that may still join: those that add less to T."""
     covered = coverage.covered(group)
@@ -222,7 +224,7 @@ def _children(
         yield bound, (*group, ordered[i]), tuple(ordered[i + 1 :])
 
 
-def _greedy_group(coverage: Coverage, n: int) -> tuple[int, ...]:
+def _greedy_group(coverage: CoverageFunction, n: int) -> tuple[int, ...]:
     group: list[int] = []
     for _ in range(n):
         gains = coverage.gains(coverage.covered(group))
