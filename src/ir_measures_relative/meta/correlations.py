@@ -40,8 +40,10 @@ def correlation(table: Any, kind: str = "tau") -> pd.DataFrame:
         kind: ``"tau"``, ``"tau_ap"`` or ``"weighted"``.
 
     Returns:
-        a DataFrame with a row for each two measures, both ways: ``measure``, ``other`` and ``correlation``, from -1 to
-        1; NaN by τ and weighted τ where a measure ties all runs.
+        a DataFrame with a row for each two measures, both ways:
+
+        - ``measure``, ``other``;
+        - ``correlation``: from -1 to 1; NaN by τ and weighted τ where a measure ties all runs.
 
     Raises:
         ValueError: a table that is not complete, fewer than two runs, another kind.
