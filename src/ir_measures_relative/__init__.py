@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .questions.similarities import similarity
     from .questions.sweeping import sweep
     from .reporting import report
-    from .stats.significance import SignTest, sign_test
+    from .stats.paired_tests import SignTest, sign_test
     from .unjudged.bounds import bounds
     from .unjudged.judging import judge_next
     from .unjudged.med_of_runs import med
@@ -48,7 +48,7 @@ _LATER = {
     "BestOfOtherGroups": "priors",
     "PriorPolicy": "priors",
     "RunContext": "context",
-    "SignTest": "stats.significance",
+    "SignTest": "stats.paired_tests",
     "bounds": "unjudged.bounds",
     "adds": "questions.comparing",
     "compare": "questions.comparing",
@@ -59,7 +59,7 @@ _LATER = {
     "report": "reporting",
     "reusability": "unjudged.reusability",
     "select_complementary": "questions.selecting",
-    "sign_test": "stats.significance",
+    "sign_test": "stats.paired_tests",
     "similarity": "questions.similarities",
     "verdicts": "unjudged.verdicts",
     "sweep": "questions.sweeping",

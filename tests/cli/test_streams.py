@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import COMMAND, error, run, unmeasured, write_run
+from command_line import COMMAND, error, here, run, unmeasured, write_run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX streams and signals")
 
@@ -164,7 +164,7 @@ def test_lone_surrogates(files: Path) -> None:
         (["qrels.txt", "runs", "NRG@2", "--groups", odd], "no such file"),
         (["qrels.txt", "runs", "NRG@2", "P@1", "--plot", odd], "the ending of the name says the format"),
     ]:
-        done = subprocess.run([*COMMAND, *arguments], cwd=files, capture_output=True, text=True)
+        done = here(*arguments, cwd=files)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
         assert message in done.stderr, done.stderr
 

@@ -41,10 +41,12 @@ def check_report(args: argparse.Namespace, inputs: Mapping[str, Path]) -> None:
     """Raises ValueError where the report cannot be written without a loss; ImportError for a missing package."""
     from pathlib import Path
 
-    from ..reporting.page import is_report, require_packages
+    from ..reporting import require_packages
     from .destination import check_loss, check_writable
 
     require_packages()
+    from ..reporting.page import is_report
+
     path = args.report
     if os.path.exists(path):
         check_loss("--report", path, inputs, "report", is_report)

@@ -8,7 +8,7 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray
-from ..stats.paired import Settings, t_interval
+from ..stats.intervals import student_interval
 from .figures import given_or_new_axes, write_axis_titles, write_title
 from .groups import COLOURS
 from .text import legend_label
@@ -65,7 +65,7 @@ def _interval(values: FloatArray, confidence: float) -> tuple[float, float]:
     """Student's interval; the mean itself where all values are the same."""
     if len(values) < 2:
         return np.nan, np.nan
-    low, high = t_interval(values, Settings(confidence))
+    low, high = map(float, student_interval(values, confidence))
     return (low, high) if low == low else (float(values.mean()), float(values.mean()))
 
 

@@ -18,7 +18,7 @@ from ..io.qrels import Qrels
 from ..options import check_confidence, check_count
 from ..priors import matching
 from ..scoring import check_campaign
-from ..stats.paired import Settings, t_interval
+from ..stats.intervals import student_interval
 from .selecting import measure_with_free_priors
 
 T = TypeVar("T")
@@ -95,14 +95,13 @@ def sweep(
     judged = judged_context(context, qrels)
     check_campaign(judged)
     rows: list[dict[str, Any]] = []
-    settings = Settings(confidence)
     todo = [(name, *one) for name in chosen for one in _sets(context.names, name, over, samples, seed)]
     for name, label, size, sets in tqdm(todo, desc="sweeping priors", unit="set", disable=None, leave=False):
         total = np.zeros(judged.judgments.n_queries)
         for priors in sets:
             total += parsed.score(Comparison(judged, context.runs[name], name, priors))
         values = total / len(sets)
-        lower, upper = t_interval(values, settings) if len(values) > 1 else (np.nan, np.nan)
+        lower, upper = map(float, student_interval(values, confidence))
         row = {"name": name, "priors": label, "size": size, "mean": float(values.mean())}
         rows.append(row | {"lower": lower, "upper": upper, "topics": len(values)})
     return pd.DataFrame(rows)
