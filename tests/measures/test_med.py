@@ -320,7 +320,7 @@ def test_fully_judged_is_the_difference(absolute: Any) -> None:
 def test_what_may_follow_a_ranking(residual: Any, cutoff: int | None) -> None:
     """Against the definition: every labeling, and the tail as the sum of its weights."""
     run, reference, qrels = random_queries(
-        20 + (cutoff or 0), 300, most_open=7, cutoff=cutoff, labels=[-1, 0, 1, 2]
+        20 + (cutoff or 0), 100, most_open=7, cutoff=cutoff, labels=[-1, 0, 1, 2]
     )
     table = med(as_run(run), as_run(reference), qrels, "RBP", cutoff, p=0.7, residual=residual)
     for row in table.itertuples():
