@@ -299,7 +299,9 @@ class Cascade(Valued):
         return Interval(lower, upper, np.ones(lower.shape, dtype=bool))
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        return interval_by_query(_apart, self._task, a, b, len(self.rows), work)
+        one = self.one(work)
+        found = interval_by_query(_apart, self._task, a, b, len(self.rows), work)
+        return found.within(one.of(a).minus(one.of(b)))
 
     def _task(self, q: int, a: IntArray, b: IntArray) -> StopsOnQuery:
         """Pairs of runs on one query."""

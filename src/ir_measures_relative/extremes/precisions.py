@@ -183,7 +183,7 @@ def alone(task: RunsOnQuery, work: Work) -> FloatArray:
 def _even(task: RunsOnQuery, held: BoolArray, winner: IntArray, loser: IntArray, work: Work) -> End:
     """The greatest difference of one run less another, by branch and bound, where all weights are 1."""
     is_open = task.open[held]
-    if is_open.sum() > _MOST_EVEN:
+    if is_open.sum() > _MOST_EVEN or work.expired():
         return End(np.inf, -np.inf)
     found = greatest_difference(
         winner,
@@ -202,7 +202,7 @@ def _even(task: RunsOnQuery, held: BoolArray, winner: IntArray, loser: IntArray,
 def _weighted(task: RunsOnQuery, held: BoolArray, winner: IntArray, loser: IntArray, work: Work) -> End:
     """The same for any weights; the search ends after a number of steps."""
     is_open = task.open[held]
-    if is_open.sum() > _MOST_WEIGHTED:
+    if is_open.sum() > _MOST_WEIGHTED or work.expired():
         return End(np.inf, -np.inf)
     quadratic = Quadratic.of(winner, loser, ~is_open, np.flatnonzero(is_open), task.weight[held])
     outside = int((task.open & ~held).sum())
