@@ -7,7 +7,7 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray, max_by_query, sum_by_query
 from ..comparison import JudgedTop
 from ..jobs import Work
-from ..measures.gains import persistence
+from ..measures.browsing import Geometric
 from .labelings import OpenDocuments
 from .model import Interval, Valued
 
@@ -111,12 +111,12 @@ class Followed(Additive):
     """
 
     def __init__(self, open_docs: OpenDocuments, position: IntArray, gain: FloatArray, p: float) -> None:
-        seen = persistence(p)
-        super().__init__(open_docs, (1.0 - p) * seen(position), gain, 0.0, 1.0)
+        browsing = Geometric(p)
+        super().__init__(open_docs, browsing.share(position), gain, 0.0, 1.0)
         self.position = position
         held = (position > 0).astype(np.float64)
         lengths = open_docs.sums(held, np.ones(len(open_docs.docs), dtype=bool)).astype(np.int64)
-        self.beyond: FloatArray = seen(lengths + 1)
+        self.beyond: FloatArray = browsing.seen(lengths + 1)
 
     def closed(self) -> BoolArray:
         return np.zeros(self.open_docs.n_queries, dtype=bool)
