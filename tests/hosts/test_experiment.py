@@ -14,7 +14,19 @@ import pytest
 import scipy.stats
 from ir_measures import AP, nDCG
 
-from ir_measures_relative import MED, NRG, BestOfOtherGroups, P_Rareness, RunContext, UniqueRel, nDCG_UE, rrLP
+from ir_measures_relative import (
+    MED,
+    NRG,
+    BestOfOtherGroups,
+    P_Rareness,
+    RunContext,
+    UniqueRel,
+    context,
+    evaluator,
+    nDCG_UE,
+    rrLP,
+)
+from ir_measures_relative.io.runs import read_run
 
 pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
 
@@ -608,3 +620,25 @@ def test_no_context_is_left_behind(campaign) -> None:
     with pytest.raises(ValueError, match="no RunContext is active"):
         (NRG @ 10).calc_aggregate({"q": {"d": 1}}, {"q": {"d": 1.0}})
     assert isinstance(ir_measures.parse_measure("NRG@10"), type(NRG))
+
+
+def test_a_run_is_read_once(campaign, monkeypatch) -> None:
+    """Into the context; what is replayed to PyTerrier's evaluation is not read again, but for batches of it."""
+    topics, qrels, frames = campaign
+    read = []
+
+    def counting(run, *name):
+        if isinstance(run, pd.DataFrame):
+            read.append(run["name"].iloc[0])
+        return read_run(run, *name)
+
+    for module in (context, evaluator):
+        monkeypatch.setattr(module, "read_run", counting)
+    for systems in (list(map(Given, frames.values())), list(frames.values())):
+        read.clear()
+        pt.relative.Experiment(systems, topics, qrels, MEASURES, names=NAMES, baseline=0)
+        assert read == NAMES
+    pt.relative.Experiment(
+        [Given(f) for f in frames.values()], topics, qrels, MEASURES, names=NAMES, batch_size=5
+    )
+    assert len(read) > 3 * len(NAMES)

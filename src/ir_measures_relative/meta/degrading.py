@@ -18,8 +18,7 @@ from ..measures.strings import is_relative, parse_measure, parse_measures
 from ..options import check_choice, check_count, is_number
 from ..questions.sweeping import of_size
 from ..scoring import check_campaign
-from ..unjudged.parts import FewerLabels, FewerRuns
-from ..unjudged.reusability import contributions, groups_of
+from ..unjudged.reusability import FewerLabels, FewerRuns, contributions, groups_of
 from .correlations import ALIKE, KINDS, check_kinds, score
 from .table import Measured, of_pairs, pairs_of, summary
 

@@ -28,10 +28,8 @@ from ..messages import kind_of
 from ..priors import Policy, chosen_by_means
 from ..reporting import check_target, write
 from .baseline import BaselineTest, without_invalid
-from .bounded import check_plain, named, of_topics, with_bounds
-from .replay import Replay, run_and_time, with_progress
-from .saved_runs import SavedRuns
-from .table import in_order, rounded, set_times
+from .runs import Replay, SavedRuns, run_and_time, with_progress
+from .table import check_plain, in_order, named, of_topics, rounded, set_times, with_bounds
 
 # What the first call of pt.Experiment does not get: it makes no table and saves nothing.
 _SECOND_CALL_ONLY = ("perquery", "dataframe", "highlight", "save_dir", "save_mode", "save_format")
@@ -104,7 +102,7 @@ def experiment(
     evaluated = (
         _with_priors_of_the_whole(context, qrels, topics, options) if "batch_size" in options else context
     )
-    with saved.staging(second, short_times) as second, evaluated:
+    with saved.staging(second, short_times) as second, evaluated._replaying():
         result = pt.Experiment(
             replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
         )
