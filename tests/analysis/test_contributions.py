@@ -14,7 +14,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drawn import examples
-from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, select_complementary
+from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, explain, select_complementary
 from oracles.nrg import nrg_oracle
 from oracles.rankings import only_judged, trec_order
 from random_campaigns import Labels, Run, contexts, qrels
@@ -53,9 +53,9 @@ def test_one_query_has_the_rows_that_it_has_among_all(
     run = data.draw(st.sampled_from([name, context[name]]))  # a member, or a newcomer that ranks as it does
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        whole = members.explain(run, labels, measure)
+        whole = explain(members, run, labels, measure)
         for query in labels:
-            alone = members.explain(run, labels, measure, query_id=query)
+            alone = explain(members, run, labels, measure, query_id=query)
             expected = whole[whole["query_id"] == query].reset_index(drop=True)
             pd.testing.assert_frame_equal(alone, expected, check_exact=True)
 
@@ -74,7 +74,7 @@ def test_contributions_sum_to_the_score(
     members = RunContext(context)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        table = members.explain(name, labels, measure)
+        table = explain(members, name, labels, measure)
         scores = members.evaluate(labels, [measure], perquery=True)
     scores = scores[scores["name"] == name].set_index("query_id")["value"]
     parsed = ir_measures.parse_measure(measure)
@@ -108,8 +108,8 @@ def test_explain_one_query_of_table_1() -> None:
         n: {"q": {d: -i for i, d in enumerate(r)}}
         for n, r in {"R1": "ABCDEFGHIJ", "R2": "EDCBAFGHIJ"}.items()
     }
-    table = RunContext(runs).explain(
-        "R1", {"q": dict.fromkeys("AEFJ", 1), "p": {"A": 1}}, NRG @ 10, query_id="q"
+    table = explain(
+        RunContext(runs), "R1", {"q": dict.fromkeys("AEFJ", 1), "p": {"A": 1}}, NRG @ 10, query_id="q"
     )
     assert list(table.columns) == [
         "query_id",
@@ -132,13 +132,13 @@ def test_explain_bad_input() -> None:
     with pytest.raises(
         ValueError, match=r"explain\('c'\): the context holds no such run; its runs are \['a', 'b'\]"
     ):
-        context.explain("c", labels)
+        explain(context, "c", labels)
     with pytest.raises(ValueError, match="query_id='z' is not in the qrels"):
-        context.explain("a", labels, query_id="z")
+        explain(context, "a", labels, query_id="z")
     with pytest.raises(ValueError, match="is not relative to other runs"):
-        context.explain("a", labels, "nDCG@10")
+        explain(context, "a", labels, "nDCG@10")
     with pytest.raises(ValueError, match="is not a sum over documents"):
-        context.explain("a", labels, "rrLP(ref='b')")
+        explain(context, "a", labels, "rrLP(ref='b')")
 
 
 @examples(40)
@@ -208,7 +208,7 @@ def test_select_complementary_bad_input() -> None:
     with pytest.raises(ValueError, match="hold no judgment"):
         select_complementary(context, {}, 1)
     other = RunContext({"a": {"q": {"A": 1.0}}, "b": {"z": {"A": 1.0}}})
-    for call in (lambda: select_complementary(other, labels, 1), lambda: other.explain("a", labels)):
+    for call in (lambda: select_complementary(other, labels, 1), lambda: explain(other, "a", labels)):
         with pytest.raises(ValueError, match="run 'b' has no query in common with the qrels"):
             call()
 

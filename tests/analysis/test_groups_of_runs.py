@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import NRG, RelativeWarning, RunContext, TaSC, UniqueRel, select_complementary
+from ir_measures_relative.comparison import judged_context
 from oracles.nrg import nrg_oracle, nrg_residual
 from oracles.shapley import set_value_oracle
 from random_campaigns import contexts, qrels
@@ -68,7 +69,7 @@ def value_of(measure: str, context: RunContext, labels, names) -> float:
 def test_exact_equals_enumeration(measure, seed) -> None:
     """All groups of up to 6 of 12; the coverage itself is held against the oracle."""
     context, labels = campaign(seed)
-    coverage = ir_measures.parse_measure(measure).coverage(context.judged(labels))
+    coverage = ir_measures.parse_measure(measure).coverage(judged_context(context, labels))
     for n in range(1, 7):
         groups = {g: coverage.value(coverage.covered(g)) for g in itertools.combinations(range(12), n)}
         best = max(groups.values())
@@ -148,7 +149,7 @@ def test_bad_input() -> None:
         ValueError, match="n=4 is not allowed; it must be a whole number from 1 to 3, the runs"
     ):
         select_complementary(context, labels, 4, method="exact")
-    with pytest.raises(ValueError, match="method='best' is not allowed; it must be 'greedy' or 'exact'"):
+    with pytest.raises(ValueError, match="method='best' is not allowed; it must be one of 'greedy', 'exact'"):
         select_complementary(context, labels, 1, method="best")
     with pytest.raises(
         ValueError, match="method='exact' needs a measure that sums what a group of runs finds"
@@ -164,7 +165,7 @@ def test_six_of_seventeen_on_robust03(robust03, measure) -> None:
     start = time.perf_counter()
     exact = select_complementary(context, labels, 6, measure, method="exact")
     assert time.perf_counter() - start < 20
-    coverage = measure.coverage(context.judged(labels))
+    coverage = measure.coverage(judged_context(context, labels))
     unseen = 1 - coverage.seen
     best = 0.0
     for group in itertools.combinations(range(17), 6):

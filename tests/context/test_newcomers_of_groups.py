@@ -108,16 +108,19 @@ def test_pipelines_of_newcomers_in_pt_experiment() -> None:
 
 
 def test_explain_takes_a_group() -> None:
-    for table in (explain(CONTEXT, NEW, QRELS, U, group="g"), CONTEXT.explain(NEW, QRELS, U, "q", group="g")):
+    for table in (
+        explain(CONTEXT, NEW, QRELS, U, group="g"),
+        explain(CONTEXT, NEW, QRELS, U, "q", group="g"),
+    ):
         assert [c for c in table.columns if c.startswith("position in")] == [
             "position in h1",
             "position in i1",
         ]
         assert table["contribution"].sum() == 3
     with pytest.raises(ValueError, match="group='g' goes with a newcomer; 'g1' is a run of the context"):
-        CONTEXT.explain("g1", QRELS, U, group="g")
+        explain(CONTEXT, "g1", QRELS, U, group="g")
     with pytest.raises(ValueError, match="priors of this context do not go by groups"):
-        RunContext(RUNS, groups=GROUPS).explain(NEW, QRELS, U, group="g")
+        explain(RunContext(RUNS, groups=GROUPS), NEW, QRELS, U, group="g")
 
 
 def test_it_counts_when_scoring_and_when_creating_and_is_not_forgotten() -> None:

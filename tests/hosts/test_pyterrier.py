@@ -222,7 +222,6 @@ def test_tables_of_pt_relative_have_pyterriers_column_names(campaign) -> None:
     ours = ir_measures_relative.explain(context, "one", qrels, NRG @ 10)
     assert list(ours.columns)[:3] == ["query_id", "doc_id", "relevance"]
     assert theirs.set_axis(ours.columns, axis=1).equals(ours)
-    assert list(context.explain("one", qrels).columns) == list(ours.columns)  # the method of one class
     newcomer = pt.relative.explain(context, frames["one"], qrels)
     assert newcomer["docno"].tolist() == theirs["docno"].tolist()
 
@@ -258,4 +257,7 @@ for use in (
     except ImportError as error: print(error)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "pipelines need PyTerrier: pip install 'ir-measures-relative[pyterrier]'\n" * 2
+    message = (
+        "to run pipelines needs more than the base install: pip install 'ir-measures-relative[pyterrier]'\n"
+    )
+    assert done.stdout == message * 2

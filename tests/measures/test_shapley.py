@@ -12,7 +12,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drawn import examples
-from ir_measures_relative import RunContext, Shapley
+from ir_measures_relative import RunContext, Shapley, explain
+from ir_measures_relative.comparison import judged_context
 from oracles.shapley import set_value_oracle, shapley_oracle
 from random_campaigns import contexts, cutoffs, qrels, runs
 from scored import assume_common, per_query, ranking
@@ -112,7 +113,7 @@ def test_explain(context, labels, data) -> None:
         st.sampled_from([Shapley @ 3, Shapley(base="nDCG", judged_only=True), Shapley(base="RBP") @ 5])
     )
     members = RunContext(context)
-    table = members.explain(name, labels, measure)
+    table = explain(members, name, labels, measure)
     scores = members.evaluate(labels, [measure], perquery=True)
     for row in scores[scores["name"] == name].itertuples():
         rows = table[table["query_id"] == row.query_id]
@@ -170,7 +171,7 @@ def test_memory_is_bounded() -> None:
     }
     labels = {f"q{q}": {f"d{d}": 1 for d in range(100)} for q in range(n_queries)}
     context = RunContext(runs)
-    judged = context.judged(labels)
+    judged = judged_context(context, labels)
     positions = judged.positions_of_runs(judged.judgments.relevant, 30, False)
     tracemalloc.start()
     try:

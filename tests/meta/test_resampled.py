@@ -30,6 +30,7 @@ from ir_measures_relative import (
     sgnLP,
     sgnLR,
 )
+from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.meta.degrading import _samples
 from oracles import meta as oracle
 
@@ -98,7 +99,7 @@ def test_subsets_are_contexts_of_their_own(which: int) -> None:
 def test_subsets_are_drawn_by_the_seed_and_never_twice() -> None:
     runs, labels = oracle.campaign(5, runs=8)
     context = RunContext(runs)
-    draw = partial(meta.system_subsets, context, labels, [P_Rareness @ 3], [3], trials=20)
+    draw = partial(meta.system_subsets, context, labels, [P_Rareness @ 3], [3], samples=20)
     assert draw(seed=1).equals(draw(seed=1)) and not draw(seed=1).equals(draw(seed=2))
     assert draw()["samples"][0] <= 20
     default = meta.system_subsets(context, labels, [P @ 3], kinds=["tau", "tau_ap"])
@@ -129,7 +130,7 @@ def test_fewer_labels_are_other_qrels(seed: int, of: str, truth: bool) -> None:
     found = meta.degrade(
         context, labels, measures, "labels", [0.5, 1], kinds, 2, truth=best, of=of, seed=seed
     )
-    judged = context.judged(labels)
+    judged = judged_context(context, labels)
     of_true = {str(m): oracle.tables(context, labels, best or m) for m in measures}
     expected: dict[Any, list[float]] = {}
     for part in _samples(judged, "labels", [0.5, 1], 2, of == "all", seed):
@@ -170,7 +171,7 @@ def fewer(judged: Any, keep: Any) -> oracle.Labels:
 def test_which_labels_are_left(seed: int, share: float, every: bool) -> None:
     """So many of each topic, rounded up; those of a smaller share are among them."""
     _, labels = oracle.campaign(seed)
-    judged = RunContext({"a": {"q0": {"d0": 1.0}}}).judged(labels)
+    judged = judged_context(RunContext({"a": {"q0": {"d0": 1.0}}}), labels)
     grade, query = judged.judgments.grade, judged.judgments.query
     small, large = (p.labels for p in _samples(judged, "labels", [share / 2, share], 1, every, seed))
     assert small is not None and large is not None
@@ -191,7 +192,7 @@ def test_fewer_topics(seed: int) -> None:
         found = meta.degrade(context, labels, [measure], "topics", [0.4], kinds, 3, truth=RR, seed=seed)
         values, true = (oracle.tables(context, labels, m) for m in (measure, RR))
         expected = []
-        for part in _samples(context.judged(labels), "topics", [0.4], 3, False, seed):
+        for part in _samples(judged_context(context, labels), "topics", [0.4], 3, False, seed):
             assert part.topics is not None and part.topics.sum() == 3
             some, of_same = (
                 {k: list(np.array(v)[part.topics]) for k, v in x.items()} for x in (values, true)
@@ -215,7 +216,7 @@ def test_pools_and_groups(seed: int) -> None:
     runs, labels = oracle.campaign(seed, runs=4)
     names, groups = list(runs), {"r0": "g", "r1": "g", "r2": "h"}
     context = RunContext(runs, groups=groups)
-    judged, measures = context.judged(labels), [P_Rareness @ 3, nDCG @ 5]
+    judged, measures = judged_context(context, labels), [P_Rareness @ 3, nDCG @ 5]
 
     def top(name: str, q: str, depth: int) -> list[str]:
         ranking = runs[name].get(q, {})
