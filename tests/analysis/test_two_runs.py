@@ -14,6 +14,7 @@ import pytest
 from all_labelings import check, random_campaign
 from ir_measures_relative import RunContext, bounds, judge_next, verdicts
 from ir_measures_relative.extremes import Clock
+from ir_measures_relative.extremes.model import interval_by_query, share
 from ir_measures_relative.extremes.precisions import RunsOnQuery, alone, apart
 from ir_measures_relative.extremes.sums import Quadratic, greatest_over_relevant
 from ir_measures_relative.jobs import Work
@@ -155,6 +156,26 @@ def test_a_time_limit_leaves_wider_intervals() -> None:
         exact, hasty = (verdicts(context, qrels, [measure], time_limit=limit) for limit in (None, 0.0))
         assert exact["exact"].all() and not hasty["exact"].all()
         assert (hasty["lower"] <= exact["lower"]).all() and (hasty["upper"] >= exact["upper"]).all()
+
+
+def seconds_left(task: int, work: Work) -> np.ndarray:
+    """As an interval of one pair: the number of the task, and the seconds it has."""
+    return np.array([[float(task)], [work.remaining() or 0.0], [0.0]])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_time_limit_is_divided_among_the_searches_that_are_left(jobs: int) -> None:
+    if jobs > 1:
+        pytest.importorskip("joblib", reason="joblib is not installed")
+    one = np.array([0])
+    found = interval_by_query(seconds_left, lambda q, a, b: q, one, one, 4, Work(jobs, 400))
+    assert found.lower[0].tolist() == [0, 1, 2, 3]
+    if jobs == 1:  # what the first ones did not use, the last has
+        assert found.upper[0] == pytest.approx([100, 400 / 3, 200, 400], abs=60)
+    assert ((found.upper[0] > 50) & (found.upper[0] <= 400)).all()
+    third = share(Work(jobs, 300), 3)
+    assert third.jobs == jobs and third.remaining() == pytest.approx(100, abs=50)
+    assert share(Work(jobs), 3).remaining() is None
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from ir_measures_relative import (
     similarity,
     verdicts,
 )
-from ir_measures_relative.measures.rank_biased import pairs
+from ir_measures_relative.measures import overlap
 from oracles import rank_biased as oracles
 from oracles.rank_biased import Groups
 from random_campaigns import Run
@@ -101,7 +101,7 @@ def value(x: Groups, y: Groups, measure: Any) -> float:
 # ---- against the oracles ---------------------------------------------------------------------------------
 
 
-@examples(60)
+@examples(40)
 @given(
     random_campaigns.runs,
     random_campaigns.runs,
@@ -126,7 +126,7 @@ def test_all_are_the_oracle(run: Run, reference: Run, measure: Any, k: int | Non
 # ---- what they are the means and the extremes of ----------------------------------------------------------
 
 
-@examples(60)
+@examples(40)
 @given(small, small, st.sampled_from(["min", "ext", "max"]))
 def test_a_is_the_mean_over_the_orders_of_the_ties(one: Any, other: Any, kind: str) -> None:
     if kind != "min":  # which alone is such a mean where the lengths differ
@@ -228,7 +228,7 @@ def test_the_paper_of_rba(ranking: str, rbo: float, rba: float) -> None:
 # ---- laws ------------------------------------------------------------------------------------------------
 
 
-@examples(60)
+@examples(40)
 @given(random_campaigns.runs, random_campaigns.runs, st.sampled_from(VARIANTS), st.none() | st.integers(1, 5))
 @example(
     {
@@ -258,7 +258,7 @@ def test_symmetric_to_the_last_bit(run: Run, other: Run, measure: Any, k: int | 
     assert there == back
 
 
-@examples(60)
+@examples(40)
 @given(random_campaigns.runs, st.sampled_from(VARIANTS))
 def test_a_ranking_and_itself(run: Run, measure: Any) -> None:
     found = per_query(measure(ref="R"), QRELS, run, RunContext({"R": run}))
@@ -322,7 +322,7 @@ def test_neither_the_order_of_rows_nor_other_queries_count(monkeypatch: pytest.M
     qrels = pd.DataFrame({"query_id": [f"q{q}" for q in range(12)], "doc_id": "nobody", "relevance": 0})
     tables = []
     for campaign, together in ((runs, 1 << 16), (shuffled, 1000), (some, 1 << 16)):
-        monkeypatch.setattr(pairs, "_TOGETHER", together)
+        monkeypatch.setattr(overlap, "_TOGETHER", together)
         context = RunContext(campaign, reference="y")
         of_queries = qrels[qrels["query_id"].isin(campaign["x"]["query_id"])]
         table = context.evaluate(of_queries, VARIANTS, perquery=True)

@@ -83,7 +83,7 @@ def table_of(about: dict[str, Any], names: list[str], query_ids: list[str], run:
     return pd.DataFrame(rows)
 
 
-@examples(60)
+@examples(40)
 @given(
     runs=contexts,
     labels=qrels,

@@ -13,7 +13,6 @@ other than 0 and the top one.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -23,7 +22,7 @@ import numpy.typing as npt
 
 from ..arrays import FloatArray, IntArray, sum_by_query
 from ..jobs import Work
-from ..measures.cascade import chance_to_reach
+from ..measures.browsing import chance_to_reach
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE, PROVED
 from .labelings import OpenDocuments
@@ -268,10 +267,7 @@ class Cascade(Valued):
         super().__init__(open_docs)
         self.position, self.highest = position, highest
         self.stop = np.where(self.open, 0.0, stop)
-        docs = open_docs.docs
-        rows = np.flatnonzero(self.open | (self.stop > 0))
-        ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
-        self.rows = [rows[i:j] for i, j in itertools.pairwise(ends)]
+        self.rows = self.rows_by_query(self.open | (self.stop > 0))
 
     @property
     def known_gain(self) -> FloatArray:
@@ -299,7 +295,9 @@ class Cascade(Valued):
         return Interval(lower, upper, np.ones(lower.shape, dtype=bool))
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        return interval_by_query(_apart, self._task, a, b, len(self.rows), work)
+        one = self.one(work)
+        found = interval_by_query(_apart, self._task, a, b, len(self.rows), work)
+        return found.within(one.of(a).minus(one.of(b)))
 
     def _task(self, q: int, a: IntArray, b: IntArray) -> StopsOnQuery:
         """Pairs of runs on one query."""

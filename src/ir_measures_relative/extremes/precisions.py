@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -62,12 +61,9 @@ class Precisions(Model):
         super().__init__(open_docs)
         self.position, self.relevant, self.weight = position, relevant, weight
         self.even = bool((weight == 1.0).all())
-        docs = open_docs.docs
-        rows = np.flatnonzero(self.open | relevant)
-        ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
         self.queries = [
-            OpenQuery(some := rows[i:j], self.open[some], int(relevant[some].sum()))
-            for i, j in itertools.pairwise(ends)
+            OpenQuery(rows, self.open[rows], int(relevant[rows].sum()))
+            for rows in self.rows_by_query(self.open | relevant)
         ]
 
     @property
@@ -183,7 +179,7 @@ def alone(task: RunsOnQuery, work: Work) -> FloatArray:
 def _even(task: RunsOnQuery, held: BoolArray, winner: IntArray, loser: IntArray, work: Work) -> End:
     """The greatest difference of one run less another, by branch and bound, where all weights are 1."""
     is_open = task.open[held]
-    if is_open.sum() > _MOST_EVEN:
+    if is_open.sum() > _MOST_EVEN or work.expired():
         return End(np.inf, -np.inf)
     found = greatest_difference(
         winner,
@@ -202,7 +198,7 @@ def _even(task: RunsOnQuery, held: BoolArray, winner: IntArray, loser: IntArray,
 def _weighted(task: RunsOnQuery, held: BoolArray, winner: IntArray, loser: IntArray, work: Work) -> End:
     """The same for any weights; the search ends after a number of steps."""
     is_open = task.open[held]
-    if is_open.sum() > _MOST_WEIGHTED:
+    if is_open.sum() > _MOST_WEIGHTED or work.expired():
         return End(np.inf, -np.inf)
     quadratic = Quadratic.of(winner, loser, ~is_open, np.flatnonzero(is_open), task.weight[held])
     outside = int((task.open & ~held).sum())

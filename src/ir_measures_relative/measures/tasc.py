@@ -14,13 +14,15 @@ import numpy as np
 from ..arrays import FloatArray
 from ..options import OUTSIDE_RANGE
 from . import parameters
-from .coverage import Coverage
+from .browsing import CoverageFunction
 from .declaration import RelativeMeasure, register
 from .parameters import Param
 from .strings import needs_subtopics, parse_measure, shown
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext
+    from ..extremes.bounding import Labelings
+    from ..extremes.model import Model
 
 
 def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
@@ -125,11 +127,14 @@ class _TaSC(RelativeMeasure):
             of_run = of_runs[judged.index[comparison.member]]
         return max_tasc(self._checked(of_run), self._checked(of_priors))
 
-    def coverage(self, judged: JudgedContext) -> Coverage:
+    def coverage(self, judged: JudgedContext) -> CoverageFunction:
         """On each query, the best value of the base measure that a run of the group has."""
         values = self._checked(judged.absolute_of_runs(self.base_measure()))
         n_queries = values.shape[1]
-        return Coverage(values, np.full(n_queries, 1.0 / max(n_queries, 1)), best=True)
+        return CoverageFunction(values, np.full(n_queries, 1.0 / max(n_queries, 1)), best=True)
+
+    def bounded(self, labelings: Labelings) -> Model:
+        return labelings.beside_priors(self.base_measure(), max_tasc)
 
     def _checked(self, values: FloatArray) -> FloatArray:
         outside = values[(values < -OUTSIDE_RANGE) | (values > 1 + OUTSIDE_RANGE)]
