@@ -8,11 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_measures_relative.arrays import FloatArray, IntArray, sum_by_query
+from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.judgments import Judgments
 from ir_measures_relative.measures.gains import discount, gain_of, ideal_dcg
-from ir_measures_relative.measures.ue.bases import sum_of_precisions
-from ir_measures_relative.measures.ue.measure import Normalizers, normalize
-from ir_measures_relative.measures.ue.random_rankings import expected_dcg, expected_sum_of_precisions
+from ir_measures_relative.measures.random_rankings import (
+    Normalizers,
+    expected_dcg,
+    expected_sum_of_precisions,
+    normalize,
+)
+from ir_measures_relative.measures.ue_bases import sum_of_precisions
 
 from .data import Campaign
 
@@ -34,7 +39,7 @@ class Pool:
 
     @classmethod
     def of(cls, campaign: Campaign) -> Pool:
-        judged = campaign.context.judged(campaign.qrels)
+        judged = judged_context(campaign.context, campaign.qrels)
         docs = judged.judgments
         return cls(campaign.context.names, docs, judged.positions_of_runs(docs, None, False))
 

@@ -5,9 +5,6 @@ Importing the package registers its measures with ir_measures, and its provider 
 imported when it is first asked for.
 """
 
-from . import interrupts as _interrupts  # noqa: F401  (first of all)
-
-# isort: split
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 from typing import Any as _Any
@@ -16,13 +13,12 @@ import ir_measures  # noqa: F401  (first and whole: it may be what imports this 
 
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
-from .measures.nrg import NRG
+from .measures.nrg import NRG, UniqueRel
 from .measures.rank_biased import RBA, RBO
 from .measures.rareness import AP_Rareness, P_Rareness
 from .measures.shapley import Shapley
 from .measures.tasc import TaSC
 from .measures.ue import AP_UE, UE, nDCG_UE
-from .measures.unique_rel import UniqueRel
 from .messages import RelativeWarning
 from .provider import RelativeProvider, registered_provider
 
@@ -35,12 +31,10 @@ if TYPE_CHECKING:
     from .questions.similarities import similarity
     from .questions.sweeping import sweep
     from .reporting import report
-    from .stats.significance import SignTest, sign_test
-    from .unjudged.bounds import bounds
-    from .unjudged.judging import judge_next
-    from .unjudged.med_of_runs import med
+    from .stats.paired_tests import SignTest, sign_test
+    from .unjudged.bounds import bounds, med
     from .unjudged.reusability import reusability
-    from .unjudged.verdicts import verdicts
+    from .unjudged.verdicts import judge_next, verdicts
 
 __version__ = "0.2.0"
 
@@ -51,18 +45,18 @@ _LATER = {
     "BestOfOtherGroups": "priors",
     "PriorPolicy": "priors",
     "RunContext": "context",
-    "SignTest": "stats.significance",
+    "SignTest": "stats.paired_tests",
     "bounds": "unjudged.bounds",
     "adds": "questions.comparing",
     "compare": "questions.comparing",
     "explain": "questions.explaining",
-    "judge_next": "unjudged.judging",
-    "med": "unjudged.med_of_runs",
+    "judge_next": "unjudged.verdicts",
+    "med": "unjudged.bounds",
     "meta": "meta",
     "report": "reporting",
     "reusability": "unjudged.reusability",
     "select_complementary": "questions.selecting",
-    "sign_test": "stats.significance",
+    "sign_test": "stats.paired_tests",
     "similarity": "questions.similarities",
     "verdicts": "unjudged.verdicts",
     "sweep": "questions.sweeping",

@@ -18,6 +18,7 @@ import ir_measures
 from .io import datasets
 from .measures.strings import is_relative, parse_measure
 from .messages import warn
+from .options import ROUNDED
 from .rankings import Rankings
 
 
@@ -59,7 +60,7 @@ class PriorPolicy:
     needs_groups = False  #: whether the groups of the runs decide
 
     def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
-        """The names of the priors of a run; None is a newcomer. The run itself is left out for it, wherever it is."""
+        """The names of the priors of a run; None is a newcomer. The run itself need not be left out."""
         raise NotImplementedError
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
@@ -204,7 +205,7 @@ class BestOfOtherGroups(PriorPolicy):
             group = groups[name]
             if (
                 group not in best
-                or mean - means[best[group]] > 1e-12 * abs(mean)
+                or mean - means[best[group]] > ROUNDED * abs(mean)
                 or (isnan(means[best[group]]) and not isnan(mean))
             ):
                 best[group] = name

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import copy
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
 from .ids import Ids, WordArray, pair_keys
 from .messages import is_text, kind_of_id
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class TopDocs:
@@ -139,6 +136,12 @@ class Rankings:
         if cutoff not in self._top:
             self._top[cutoff] = self._find_top(cutoff)
         return self._top[cutoff]
+
+    def named(self, name: str) -> Rankings:
+        """The same rankings, which messages call otherwise."""
+        other = copy.copy(self)
+        other.name = name
+        return other
 
     def of_query(self, query_id: str) -> Rankings:
         """The ranking of one query alone, on the same rows; empty where there is none."""

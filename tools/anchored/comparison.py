@@ -164,14 +164,16 @@ def _allowed(part: str, name: str, a: Any, b: Any, gap: Any, was_exact: Any) -> 
         was_exact: of each row, whether its interval was exact before; None in a table without intervals.
     """
     none = np.zeros(len(gap), dtype=bool)
+    is_value = name == "value"
+    numbers = a.dtype.kind in "iuf" and b.dtype.kind in "iuf" and name != "exact"
+    rounding = gap <= TOLERANCE if numbers else none
     if part == "statistics":
-        return none, ~none
+        return rounding, ~none
     if was_exact is None:
         return none, none
     was_open = was_exact == 0
-    is_value = name == "value"
-    numbers = a.dtype.kind in "iuf" and b.dtype.kind in "iuf" and name != "exact"
-    rounding = gap <= TOLERANCE if numbers and not (is_value and part == "measures") else none
+    if part == "measures" and is_value:
+        rounding = none
     if name == "lower":
         return rounding, was_open & (b > a)
     if name == "upper":

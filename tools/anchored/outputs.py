@@ -161,7 +161,9 @@ def _result_of(case: Case) -> Result:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # only values are compared
             table = case.compute().ordered()
-    except ValueError as error:
+    except Exception as error:  # one table that fails must not lose the others
+        if not isinstance(error, ValueError):
+            tqdm.write(f"{case.campaign} {case.part} {case.name}: {type(error).__name__}: {error}")
         return Result(time.process_time() - began, type(error).__name__)
     return Result(time.process_time() - began, table=table)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from ..arrays import ObjectArray
 from ..ids import Ids
-from .packed import max_unpacked, too_large
+from .files import max_unpacked, too_large
 
 #: ir_measures' name of a column, then PyTerrier's.
 NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "score": "score", "name": "name"}
@@ -21,7 +21,7 @@ OF_OTHERS = (
 )
 
 
-def is_frame(value: object) -> bool:
+def is_frame(value: object) -> TypeGuard[Any]:
     """Whether a value is a DataFrame, of pandas or made like one."""
     return hasattr(value, "itertuples") and hasattr(value, "columns")
 
@@ -100,8 +100,10 @@ def _one_column(frame: Any, names: list[str], source: str, kind: str) -> Any:
 
 
 def shared_text(column: Any) -> tuple[Ids | ObjectArray, Any]:
-    """A column of ids that is kept, and whatever keeps it as it is: where pandas copies a column when it is written to,
-    that is another reference to it, and nothing has to be copied now.
+    """A column of ids, and the object that must be kept so that the ids stay as they are; None where none must.
+
+    From version 3 on, pandas copies a column when somebody writes to it while there is another reference to it. Such a
+    reference spares a copy here.
     """
     import pandas as pd
 

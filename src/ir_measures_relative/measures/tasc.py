@@ -12,17 +12,17 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray
+from ..options import OUTSIDE_RANGE
 from . import parameters
-from .coverage import Coverage
+from .browsing import CoverageFunction
 from .declaration import RelativeMeasure, register
 from .parameters import Param
 from .strings import needs_subtopics, parse_measure, shown
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext
-
-# How far outside [0, 1] rounding may carry a measure whose range that is.
-_ROUNDING = 1e-6
+    from ..extremes.bounding import Labelings
+    from ..extremes.model import Model
 
 
 def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
@@ -127,14 +127,17 @@ class _TaSC(RelativeMeasure):
             of_run = of_runs[judged.index[comparison.member]]
         return max_tasc(self._checked(of_run), self._checked(of_priors))
 
-    def coverage(self, judged: JudgedContext) -> Coverage:
+    def coverage(self, judged: JudgedContext) -> CoverageFunction:
         """On each query, the best value of the base measure that a run of the group has."""
         values = self._checked(judged.absolute_of_runs(self.base_measure()))
         n_queries = values.shape[1]
-        return Coverage(values, np.full(n_queries, 1.0 / max(n_queries, 1)), best=True)
+        return CoverageFunction(values, np.full(n_queries, 1.0 / max(n_queries, 1)), best=True)
+
+    def bounded(self, labelings: Labelings) -> Model:
+        return labelings.beside_priors(self.base_measure(), max_tasc)
 
     def _checked(self, values: FloatArray) -> FloatArray:
-        outside = values[(values < -_ROUNDING) | (values > 1 + _ROUNDING)]
+        outside = values[(values < -OUTSIDE_RANGE) | (values > 1 + OUTSIDE_RANGE)]
         if len(outside):
             raise ValueError(
                 f"{self!r}: its base must range from 0 to 1, and {self.base_measure()} gave {float(outside[0])}; "

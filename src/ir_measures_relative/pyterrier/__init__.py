@@ -73,13 +73,14 @@ def Experiment(
             documents could bring it, as :func:`~ir_measures_relative.bounds` has them. For a table of means.
         report: writes the experiment as one HTML file to this path, as :func:`~ir_measures_relative.report` does, with
             the queries of ``topics``, and the texts of documents where results have a column ``text``.
-        kwargs: the other arguments of ``pt.Experiment``.
+        kwargs: the other arguments of ``pt.Experiment``. ``test`` is one of :func:`~ir_measures_relative.compare`'s, by
+            name, or a function.
 
     Returns:
         what ``pt.Experiment`` returns for these arguments, with the measures in the order asked.
 
     Raises:
-        ValueError: names that are not unique, a string that is not a measure, and whatever ``RunContext`` and
+        ValueError: names that are not unique, a string that is not a measure, and what ``RunContext`` and
             ``pt.Experiment`` object to.
         ImportError: PyTerrier is not installed, or with ``report`` what the report needs.
         OSError: the report cannot be written; looked at before anything runs.

@@ -5,27 +5,25 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+import ir_measures
 import numpy as np
+import pandas as pd
+from tqdm import tqdm
 
 from ..comparison import Comparison, check_is_context, judged_context
+from ..context import RunContext
 from ..io.qrels import Qrels
-from ..options import check_count
+from ..options import check_confidence, check_count
 from ..priors import matching
 from ..scoring import check_campaign
-from ..stats.paired import Settings, t_interval
-from .explaining import relative_measure
-
-if TYPE_CHECKING:
-    import ir_measures
-    import pandas as pd
-
-    from ..context import RunContext
+from ..stats.intervals import student_interval
+from .selecting import measure_with_free_priors
 
 T = TypeVar("T")
 
-# Of how many other runs every subset is still looked at.
+# The largest number of other runs of which every subset is looked at.
 _MOST_SUBSETS_OF = 12
 
 
@@ -55,9 +53,16 @@ def sweep(
         seed: of their choice, which is the same for runs with the same others.
 
     Returns:
-        a DataFrame with one row a run and set, or size, of priors: ``name``; ``priors``, the names of the set, the
-        label of the family, or nothing for a size; ``size``, how many they are; ``mean`` over topics, and its
-        Student's interval ``lower`` to ``upper``; and ``topics``. :func:`ir_measures_relative.plots.sweep` draws it.
+        a DataFrame with one row a run and set, or size, of priors, and the columns
+
+        - ``name``
+        - ``priors``: the names of the set, the label of the family, or nothing for a size
+        - ``size``: how many priors
+        - ``mean``: over topics
+        - ``lower``, ``upper``: its Student's interval
+        - ``topics``: how many topics
+
+        :func:`ir_measures_relative.plots.sweep` draws it.
 
     Raises:
         ValueError: a measure without priors, names that the context does not hold, families that fit no run, or
@@ -73,19 +78,9 @@ def sweep(
         1    c     1   1.0
         2    c     2   1.0
     """
-    import pandas as pd
-    from tqdm import tqdm
-
     check_is_context(context)
-    parsed = relative_measure(measure)
-    if parsed.RELATIVE_TO != "priors" or parsed.get("prior") is not None:
-        raise ValueError(
-            f"measure={parsed!r}: give a measure whose priors are free, such as NRG@10 or UniqueRel@10"
-        )
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"confidence={confidence!r} is not allowed; it must be between 0 and 1, such as 0.95"
-        )
+    parsed = measure_with_free_priors(measure)
+    check_confidence(confidence)
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     if names is not None and not len(names):
@@ -100,14 +95,13 @@ def sweep(
     judged = judged_context(context, qrels)
     check_campaign(judged)
     rows: list[dict[str, Any]] = []
-    settings = Settings(confidence)
     todo = [(name, *one) for name in chosen for one in _sets(context.names, name, over, samples, seed)]
     for name, label, size, sets in tqdm(todo, desc="sweeping priors", unit="set", disable=None, leave=False):
         total = np.zeros(judged.judgments.n_queries)
         for priors in sets:
             total += parsed.score(Comparison(judged, context.runs[name], name, priors))
         values = total / len(sets)
-        lower, upper = t_interval(values, settings) if len(values) > 1 else (np.nan, np.nan)
+        lower, upper = map(float, student_interval(values, confidence))
         row = {"name": name, "priors": label, "size": size, "mean": float(values.mean())}
         rows.append(row | {"lower": lower, "upper": upper, "topics": len(values)})
     return pd.DataFrame(rows)
