@@ -157,3 +157,24 @@ def _check_host_measure(measure: Measure) -> None:
 def needs_subtopics(measure: Measure) -> bool:
     """Whether a measure of ir_measures rates diversity, by subtopics that stand in the qrels' iteration column."""
     return bool(ir_measures.providers.registry["pyndeval"].supports(measure))
+
+
+def split_measures(text: str) -> list[str]:
+    """The measures of an argument, which spaces separate outside of brackets and quotes.
+
+    >>> split_measures("nDCG@10 NRG(base='RBP', p=0.9)@10")
+    ['nDCG@10', "NRG(base='RBP', p=0.9)@10"]
+    """
+    parts, depth, quote = [""], 0, ""
+    for char in text:
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        else:
+            depth += (char in "([{") - (char in ")]}")
+        if char.isspace() and not quote and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [p for p in parts if p]
