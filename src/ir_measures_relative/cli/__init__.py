@@ -1,9 +1,9 @@
 """The command ``ir_measures_relative``: ir_measures' own command line, and the runs to compare with.
 
 A command is a file here. ``add_arguments`` adds its flags, ``FLAGS`` are those that ask for it, and ``check``, where
-there is one, raises ValueError for flags that do not go together. One that answers with a table has ``lines``, which gives it
-line by line. One that writes a file has ``prepare``, which looks whether it can be written before anything is read, and
-``write``. Imports at the top of these files must be light, since ``--help`` waits for them.
+there is one, raises ValueError for flags that do not go together. One that answers with a table has ``lines``, which
+gives it line by line. One that writes a file has ``prepare``, which looks whether it can be written before anything is
+read, and ``write``. Imports at the top of these files must be light, since ``--help`` waits for them.
 """
 
 from __future__ import annotations

@@ -46,12 +46,5 @@ def section(campaign: ReportedCampaign) -> Section | None:
         return None
     rows = campaign.rows(found.drop(columns="other"), *_COLUMNS)
     table = Table("The difference of each run from the reference", [("run", "run"), *_COLUMNS.values()], rows)
-    facts = {"reference": campaign.reference}
-    return Section(
-        "comparison",
-        "Against the reference",
-        "Against the reference",
-        WORDS,
-        facts,
-        tables={"comparison": table},
-    )
+    title, facts = "Against the reference", {"reference": campaign.reference}
+    return Section("comparison", title, title, WORDS, facts, tables={"comparison": table})
