@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures
 import numpy as np
-from tqdm import tqdm
 
 from .comparison import judged_context
 from .io import datasets
 from .io.description import fingerprint, table_of_runs
 from .io.pipelines import run_pipelines
 from .io.qrels import Qrels
-from .io.runs import Run, name_runs, read_run, run_files
+from .io.runs import Run, read_run, read_runs, run_files
 from .measures.strings import parse_measures
 from .messages import kind_of
 from .priors import ContextData, Policy, check_group, fields_of, policy_of
@@ -86,7 +85,7 @@ class RunContext(ContextData):
     and names a member, or by :meth:`evaluating`; any other run is a newcomer.
 
     Args:
-        runs: the members, from name to run: whatever ir_measures takes, a PyTerrier result frame, the path of a
+        runs: the members, from name to run: what ir_measures takes, a PyTerrier result frame, the path of a
             run file, a table of polars or pyarrow, an object of ranx, trectools or LensKit.
         priors: whose documents a searcher has seen before a member's: ``"others"`` (all other runs),
             ``"earlier"`` (those given before it), a list of names, a dict from name to list,
@@ -184,18 +183,11 @@ class RunContext(ContextData):
             FileNotFoundError: nothing there.
             ValueError: a file that is not a TREC run; names file and line.
         """
-        files = run_files(paths)
-        runs = [
-            read_run(f, str(f))
-            for f in tqdm(files, desc="reading runs", unit="run", disable=None, leave=False)
-        ]
-        names = name_runs(files, runs)
-        named = {name: run.named(f"run {name!r}") for name, run in zip(names, runs, strict=True)}
-        return cls(named, **options)
+        return cls(read_runs(run_files(paths)), **options)
 
     @classmethod
     def from_pipelines(cls, pipelines: Mapping[str, Any], topics: Any, **options: Any) -> RunContext:
-        """A context of the results of PyTerrier pipelines, each of which runs once.
+        """A context of the results of PyTerrier pipelines. Each pipeline runs once.
 
         Inside it, ``pt.Experiment`` knows a pipeline for a member by its ``name`` column:
         ``pipeline >> pt.apply.name(lambda row: "BM25")``. (``pt.relative.Experiment`` sees to that itself.)

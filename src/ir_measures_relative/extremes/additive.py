@@ -72,13 +72,9 @@ class Additive(Valued):
         return self.gain
 
     def sampled(self, gains: FloatArray) -> FloatArray:
-        known, rows = self.value(), np.flatnonzero(self.open)
-        result = np.repeat(known[:, None, :], len(gains), axis=1)
-        if len(rows):
-            query = self.open_docs.docs.query[rows]
-            starts = np.flatnonzero(np.diff(query, prepend=-1))
-            for run, weight in enumerate(self.weight[:, rows]):
-                result[run][:, query[starts]] += np.add.reduceat(gains * weight, starts, axis=1)
+        result = np.repeat(self.value()[:, None, :], len(gains), axis=1)
+        for run, weight in enumerate(self.weight[:, self.open]):
+            result[run] += self.over_open(gains * weight)
         return result
 
     def one(self, work: Work) -> Interval:
@@ -186,14 +182,9 @@ class Best(Valued):
         return self.relevant.astype(np.float64)
 
     def sampled(self, gains: FloatArray) -> FloatArray:
-        rows = np.flatnonzero(self.open)
         result = np.repeat(self._known[:, None, :], len(gains), axis=1)
-        if len(rows):
-            query = self.open_docs.docs.query[rows]
-            starts = np.flatnonzero(np.diff(query, prepend=-1))
-            for run, worth in enumerate(self.worth[:, rows]):
-                best = np.maximum.reduceat((gains > 0) * worth, starts, axis=1)
-                result[run][:, query[starts]] = np.maximum(result[run][:, query[starts]], best)
+        for run, worth in enumerate(self.worth[:, self.open]):
+            result[run] = np.maximum(result[run], self.over_open((gains > 0) * worth, np.maximum))
         return result
 
     def one(self, work: Work) -> Interval:

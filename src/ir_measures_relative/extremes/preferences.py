@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -45,10 +44,7 @@ class Preferences(Model):
         super().__init__(open_docs)
         self.position, self.relevant, self.reference = position, relevant, reference
         self.kind, self.weight, self.score = kind, weight, score
-        docs = open_docs.docs
-        rows = np.flatnonzero(self.open | relevant)
-        ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
-        self.rows = [rows[i:j] for i, j in itertools.pairwise(ends)]
+        self.rows = self.rows_by_query(self.open | relevant)
 
     @property
     def known_gain(self) -> FloatArray:

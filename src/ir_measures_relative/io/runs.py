@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from tqdm import tqdm
 
 from ..arrays import FloatArray, ObjectArray, object_array
 from ..ids import Ids
@@ -208,6 +209,17 @@ def _without_pictures(files: Iterable[Path]) -> list[Path]:
 
 
 _PACKED = (".gz", ".bz2", ".xz")
+
+
+def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
+    """The runs of some files, by name.
+
+    Raises:
+        ValueError: a file that is not a run, which names file and line; two files of one name.
+    """
+    progress = tqdm(files, desc="reading runs", unit="run", disable=None, leave=False)
+    runs = [read_run(file, str(file)) for file in progress]
+    return {name: run.named(f"run {name!r}") for name, run in zip(name_runs(files, runs), runs, strict=True)}
 
 
 def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:

@@ -1,22 +1,30 @@
-"""What :mod:`ir_measures_relative.meta` says of measures, as lines: one a measure."""
+"""Lines: what :mod:`ir_measures_relative.meta` says of measures, one a measure; what runs add, one a run."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import ir_measures
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
-from .figures import given_or_new_axes, names_that_fit, size_of, write_axis_titles, write_title
-from .groups import COLOURS, MARKERS
-from .tables import check_table
+from .figures import (
+    COLOURS,
+    MARKERS,
+    check_table,
+    given_or_new_axes,
+    names_that_fit,
+    size_of,
+    write_axis_titles,
+    write_grid,
+    write_title,
+)
 from .text import legend_label, short_names, width_of
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-
 _DASHES = ("-", "--", ":", "-.")
-# Markers stand on so many points of a line at most.
+# At most this many points of a line have markers.
 _MOST_MARKED = 30
 
 #: What each kind of :func:`ir_measures_relative.meta.degrade` is called beside an axis.
@@ -47,9 +55,8 @@ def asl_curves(
 
     Raises:
         ValueError: another table, or none of its rows.
-        ImportError: matplotlib is missing.
     """
-    check_table(table, "asl_curve(table)", "measure", "rank", "p")
+    check_table(table, "meta.asl_curve(table)", "measure", "rank", "p")
     ax = given_or_new_axes(ax)
     for i, (measure, rows) in enumerate(table.groupby("measure", sort=False)):
         rows = rows.sort_values("rank").dropna(subset=["p"])
@@ -78,10 +85,9 @@ def degradation(table: pd.DataFrame, kind: str | None = None, ax: Axes | None = 
 
     Raises:
         ValueError: another table, none of its rows, or a kind that is not in it.
-        ImportError: matplotlib is missing.
     """
     x = "systems" if "systems" in getattr(table, "columns", ()) else "level"
-    check_table(table, "degrade(…) or system_subsets(…)", "measure", "kind", x, "mean", "deviation")
+    check_table(table, "meta.degrade(…) or system_subsets(…)", "measure", "kind", x, "mean", "deviation")
     known = list(dict.fromkeys(table["kind"]))
     shown = known[0] if kind is None else kind
     if shown not in known:
@@ -137,9 +143,8 @@ def ties_by_level(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Raises:
         ValueError: another table, or none of its rows.
-        ImportError: matplotlib is missing.
     """
-    check_table(table, "ties_by_level(context, qrels)", "measure", "level", "share")
+    check_table(table, "meta.ties_by_level(context, qrels)", "measure", "level", "share")
     ax = given_or_new_axes(ax)
     for i, (measure, rows) in enumerate(table.groupby("measure", sort=False)):
         _line(ax, i, str(measure), rows["level"], rows["share"])
@@ -161,9 +166,8 @@ def separation(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Raises:
         ValueError: another table, or none of its rows.
-        ImportError: matplotlib is missing.
     """
-    check_table(table, "separation(context, qrels)", "measure", "level", "cumulative")
+    check_table(table, "meta.separation(context, qrels)", "measure", "level", "cumulative")
     ax = given_or_new_axes(ax)
     for i, (measure, rows) in enumerate(table.groupby("measure", sort=False)):
         # The curve is level between the levels at which pairs separate.
@@ -174,6 +178,53 @@ def separation(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter("{x:g}")
     _finish(ax, "recall level", "share of pairs told apart so far", "Where two rankings separate")
     return ax
+
+
+def sweep(table: pd.DataFrame, measure: ir_measures.Measure | str = "NRG@10", ax: Axes | None = None) -> Axes:
+    """What runs add as they have more priors, or to different families of them: a line a run, with its interval.
+
+    Args:
+        table: what :func:`ir_measures_relative.sweep` returned.
+        measure: what was swept, for the title.
+        ax: where to draw.
+
+    Returns:
+        the axes.
+
+    Raises:
+        ValueError: another table, or none of its rows.
+    """
+    columns = ("name", "priors", "size", "mean", "lower", "upper")
+    check_table(table, "sweep(context, qrels, measure)", *columns)
+    ax = given_or_new_axes(ax)
+    by_size = bool(table["priors"].isna().all())
+    labels = [] if by_size else list(dict.fromkeys(map(_written, table["priors"])))
+    for i, (name, rows) in enumerate(table.groupby("name", sort=False)):
+        colour, label = COLOURS[i % len(COLOURS)], legend_label(str(name))
+        mean, low, high = (rows[c].to_numpy(dtype=np.float64) for c in ("mean", "lower", "upper"))
+        if by_size:
+            sizes = rows["size"].to_numpy()
+            ax.plot(sizes, mean, "o-", color=colour, markersize=4, linewidth=1.6, label=label)
+            ax.fill_between(sizes, low, high, color=colour, alpha=0.15, linewidth=0)
+        else:
+            at = [labels.index(_written(p)) for p in rows["priors"]]
+            margins = [mean - low, high - mean]
+            ax.errorbar(at, mean, yerr=margins, fmt="o", color=colour, capsize=2, label=label)
+    if not by_size:
+        ax.set_xticks(
+            range(len(labels)), [legend_label(label, 24) for label in labels], rotation=40, ha="right"
+        )
+    write_grid(ax, axis="y")
+    write_axis_titles(ax, "number of prior runs" if by_size else "prior runs", f"mean {measure}")
+    write_title(
+        ax, "What a run adds as more is deployed" if by_size else "What a run adds to different priors"
+    )
+    ax.legend(fontsize=8, frameon=False)
+    return ax
+
+
+def _written(priors: Any) -> str:
+    return priors if isinstance(priors, str) else ", ".join(priors) or "none"
 
 
 def _line(ax: Axes, i: int, label: str, x: Any, y: Any, **style: Any) -> None:
@@ -187,8 +238,6 @@ def _line(ax: Axes, i: int, label: str, x: Any, y: Any, **style: Any) -> None:
 
 
 def _whole_numbers(ax: Axes) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
@@ -203,8 +252,7 @@ def _name(ax: Axes, labels: list[str]) -> None:
 
 
 def _finish(ax: Axes, x: str, y: str, says: str) -> None:
-    ax.grid(color="0.9", linewidth=0.6)
-    ax.set_axisbelow(True)
+    write_grid(ax)
     write_axis_titles(ax, x, y)
     write_title(ax, says)
     if len(ax.get_legend_handles_labels()[0]) > 1:

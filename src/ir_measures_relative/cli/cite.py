@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import itertools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import ir_measures
 
 from ..measures.citations import citations
 from ..measures.strings import is_relative, no_such_measure, registered
+from .arguments import split_measures
 
 
 class Cite(argparse.Action):
@@ -24,16 +25,20 @@ class Cite(argparse.Action):
         parser.exit()
 
 
-def add_arguments(parser: argparse.ArgumentParser, split: Callable[[str], list[str]]) -> None:
-    """Adds the flag; ``split`` finds the measures in an argument."""
+def add_arguments(parser: Any, folder: Any) -> None:
+    """The flag."""
     parser.add_argument(
         "--cite",
         action=Cite,
         nargs="+",
-        type=split,
+        type=split_measures,
         metavar="MEASURE",
         help="prints the papers behind measures of this package as BibTeX, and nothing else; 'all' for every measure",
     )
+
+
+def check(args: argparse.Namespace) -> None:
+    """Nothing goes wrong here: the flag answers as soon as it is read."""
 
 
 def entries(texts: Iterable[str]) -> list[str]:
