@@ -16,8 +16,17 @@ from .browsing import LogDiscount
 from .declaration import RelativeMeasure, register
 from .gains import chance_to_satisfy, check_grades, gain_of
 from .parameters import Param, value_of
-from .random_rankings import Normalizers, expected_sum_of_precisions, normalize
-from .ue_bases import BASES, BaseSettings, NormalizedBase, RankedGains, RankedPool, bases_with
+from .ue_bases import (
+    BASES,
+    BaseSettings,
+    NormalizedBase,
+    Normalizers,
+    RankedGains,
+    RankedPool,
+    bases_with,
+    expected_sum_of_precisions,
+    normalize,
+)
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
