@@ -198,7 +198,8 @@ def _read_qrels(qrels: str) -> Judged:
         raise ValueError(f"{qrels} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
     if not os.path.exists(qrels):
         return _read_dataset(qrels)
-    return Judged(*read_qrels_file(qrels))
+    file = read_qrels_file(qrels)
+    return Judged(file.columns, file.iterations)
 
 
 def _read_dataset(name: str) -> Judged:
