@@ -16,9 +16,8 @@ import numpy as np
 from .comparison import judged_context
 from .io import datasets
 from .io.description import fingerprint, table_of_runs
-from .io.pipelines import run_pipelines
 from .io.qrels import Qrels
-from .io.runs import Run, read_run, read_runs, run_files
+from .io.runs import Run, read_run, read_runs, run_files, run_pipelines
 from .measures.strings import parse_measures
 from .messages import kind_of
 from .priors import ContextData, Policy, check_group, fields_of, policy_of

@@ -20,9 +20,8 @@ from hypothesis import strategies as st
 from drawn import examples
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.io import text
-from ir_measures_relative.io.qrels import read_qrels_file
-from ir_measures_relative.io.runs import read_run
-from ir_measures_relative.io.trec import read_trec_qrels, read_trec_run
+from ir_measures_relative.io.qrels import read_qrels_file, read_trec_qrels
+from ir_measures_relative.io.runs import read_run, read_trec_run
 
 # ---- in plain Python -------------------------------------------------------------------------------------
 

@@ -191,7 +191,8 @@ def _read_qrels(name: str) -> Judged:
     if os.path.isdir(name):
         raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
     if os.path.exists(name):
-        return Judged(*read_qrels_file(name))
+        file = read_qrels_file(name)
+        return Judged(file.columns, file.iterations)
     from .. import demo  # which imports ir_datasets, and that takes its time
 
     demo.register()

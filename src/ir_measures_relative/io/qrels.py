@@ -17,7 +17,7 @@ from ..messages import is_text, kind_of, kind_of_id, warn
 from .files import PARQUET, read_bytes
 from .frames import columns_of, is_frame, read_parquet, text_of
 from .neighbours import given_qrels
-from .trec import read_trec_qrels
+from .text import Columns, format_hint, parsed, shown
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of
 #: a file; see :func:`read_qrels_file`.
@@ -104,10 +104,17 @@ def _from_frame(
 
 
 class QrelsFile(NamedTuple):
-    """What a file of judgments holds."""
+    """What a file of judgments holds, one value a judgment."""
 
-    columns: QrelsColumns
-    iterations: Ids | ObjectArray  #: of each judgment: mostly 0, or the subtopic
+    query_ids: Ids | ObjectArray
+    doc_ids: Ids | ObjectArray
+    relevance: NDArray[Any]
+    iterations: Ids | ObjectArray  #: mostly 0; the subtopic where there are some
+
+    @property
+    def columns(self) -> QrelsColumns:
+        """All but the iterations."""
+        return QrelsColumns(*self[:3])
 
 
 def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
@@ -120,11 +127,35 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
     source = f"the qrels {path}"
     data = read_bytes(path, source)
     if not data.startswith(PARQUET):
-        file = read_trec_qrels(data, source)
-        return QrelsFile(QrelsColumns(file.query_ids, file.doc_ids, file.relevance), file.iterations)
+        return read_trec_qrels(data, source)
     frame = read_parquet(data, source)
     iterations = frame["iteration"].astype(str) if "iteration" in frame.columns else ["0"] * len(frame)
-    return QrelsFile(_from_frame(frame, source), object_array(iterations))
+    return QrelsFile(*_from_frame(frame, source), object_array(iterations))
+
+
+def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
+    """The judgments in a TREC qrels file: ``query_id 0 doc_id relevance`` a line.
+
+    Args:
+        data: the content of the file.
+        source: what messages call it.
+
+    Raises:
+        ValueError: a line without four columns, or a relevance that is not a whole number; names file and line.
+    """
+    return parsed(data, source, _trec_columns, _mistake)
+
+
+def _trec_columns(data: bytes) -> QrelsFile:
+    columns = Columns(data, 4)
+    return QrelsFile(columns.ids(0), columns.ids(2), columns.whole_numbers(3), columns.ids(1))
+
+
+def _mistake(line: bytes) -> str:
+    fields = line.split()
+    if len(fields) != 4:
+        return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{format_hint(line)}"
+    return f"the relevance {shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 to 9"
 
 
 def judge(columns: QrelsColumns) -> Judgments:

@@ -16,7 +16,7 @@ from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.strings import is_relative, parse_measure, parse_measures
 from ..options import check_choice, check_count, is_number
-from ..questions.sweeping import of_size
+from ..questions.sets_of_runs import of_size
 from ..scoring import check_campaign
 from ..unjudged.reusability import FewerLabels, FewerRuns, contributions, groups_of
 from .correlations import ALIKE, KINDS, check_kinds, score

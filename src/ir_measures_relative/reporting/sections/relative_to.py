@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import ir_measures
 
-from ...measures.citations import citations
+from ...measures.declaration import citations
 from ...measures.strings import is_relative
 from ..campaign import ReportedCampaign
 from . import Section
