@@ -11,7 +11,7 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import ir_measures.measures
 import numpy as np
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from ..io.runs import Run
     from ..judgments import Judgments
     from .browsing import CoverageFunction
+
+
+_M = TypeVar("_M", bound="RelativeMeasure")
 
 
 class Contributions(NamedTuple):
@@ -182,8 +185,8 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         """For a measure with conditions that span several parameters: raises ValueError where one fails."""
 
 
-def register(measure: RelativeMeasure, aliases: Sequence[str] = ()) -> None:
-    """Makes the measure known to ``ir_measures.parse_measure``; again, after its module was reloaded.
+def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
+    """Makes the measure known to ``ir_measures.parse_measure``; again, after its module was reloaded. Returns it.
 
     A name that another package has taken stays with that package, and draws a warning: nothing that a plug-in
     registers may keep ``import pyterrier`` from working.
@@ -206,6 +209,7 @@ def register(measure: RelativeMeasure, aliases: Sequence[str] = ()) -> None:
                 f"ir_measures has a measure {name!r} already, of {known.__module__}; measure strings mean that one, "
                 f"and this package's is there as an object, {kind.__module__.partition('.')[0]}.{name}"
             )
+    return measure
 
 
 def _path_if_string(qrels: Qrels) -> Qrels:

@@ -278,11 +278,7 @@ class _RPP(RecallLevels):
         return weighted_preference(run, reference, n_relevant, self.get("weight"))
 
 
-rrLP = _rrLP()
-sgnLP = _sgnLP()
-sgnLR = _sgnLR()
-RPP = _RPP()
-register(rrLP)
-register(sgnLP)
-register(sgnLR)
-register(RPP)
+rrLP = register(_rrLP())
+sgnLP = register(_sgnLP())
+sgnLR = register(_sgnLR())
+RPP = register(_RPP())

@@ -450,7 +450,5 @@ class _UniqueRel(RelativeMeasure):
         return labelings.additive(unseen * top.seen(labelings.positions), labelings.relevant(self.get("rel")))
 
 
-NRG = _NRG()
-UniqueRel = _UniqueRel()
-register(NRG)
-register(UniqueRel)
+NRG = register(_NRG())
+UniqueRel = register(_UniqueRel())

@@ -202,7 +202,5 @@ class _AP_Rareness(_Rareness):
         return labelings.precisions(labelings.relevant(self.get("rel")), self.weights_of_labelings(labelings))
 
 
-P_Rareness = _P_Rareness()
-AP_Rareness = _AP_Rareness()
-register(P_Rareness)
-register(AP_Rareness)
+P_Rareness = register(_P_Rareness())
+AP_Rareness = register(_AP_Rareness())

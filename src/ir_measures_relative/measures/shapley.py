@@ -174,5 +174,4 @@ class _Shapley(RelativeMeasure):
         return mean_over_orders(unseen, players)
 
 
-Shapley = _Shapley()
-register(Shapley)
+Shapley = register(_Shapley())

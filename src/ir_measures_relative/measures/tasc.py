@@ -146,5 +146,4 @@ class _TaSC(RelativeMeasure):
         return np.clip(values, 0.0, 1.0)
 
 
-TaSC = _TaSC()
-register(TaSC)
+TaSC = register(_TaSC())
