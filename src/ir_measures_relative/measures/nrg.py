@@ -245,10 +245,7 @@ class _NRG(RelativeMeasure):
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
         "base": Param(
-            str,
-            "the measure whose browsing model is extended",
-            default="nDCG",
-            choices=tuple(BASES),
+            str, "the measure whose browsing model is extended", default="nDCG", choices=tuple(BASES)
         ),
         "norm": Param(
             str,
@@ -283,18 +280,12 @@ class _NRG(RelativeMeasure):
 
     def score(self, comparison: Comparison) -> FloatArray:
         """NRG of each query."""
-        _, residual, position, ideal = self._arrays(comparison)
-        return normalized_residual_gain(
-            residual, position, self.get("base"), self.depth_of_ideal, self.get("p"), ideal
-        )
+        return normalized_residual_gain(*self._arrays(comparison)[1:])
 
     def contributions(self, comparison: Comparison) -> Contributions:
         """The residual gain of each document, and what it adds to the value of its query."""
-        docs, residual, position, ideal = self._arrays(comparison)
-        share = residual_shares(
-            residual, position, self.get("base"), self.depth_of_ideal, self.get("p"), ideal
-        )
-        return Contributions(docs, residual.gain, share)
+        found = self._arrays(comparison)
+        return Contributions(found[0], found[1].gain, residual_shares(*found[1:]))
 
     def coverage(self, judged: JudgedContext) -> CoverageFunction | None:
         """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None.
@@ -367,8 +358,8 @@ class _NRG(RelativeMeasure):
 
     def _arrays(
         self, comparison: Comparison
-    ) -> tuple[Judgments, GainsByQuery, IntArray, GainsByQuery | None]:
-        """The judged documents that may gain, their residual gains, their positions, and the gains that N is of."""
+    ) -> tuple[Judgments, GainsByQuery, IntArray, str, int | None, float, GainsByQuery | None]:
+        """The judged documents that may gain, and what :func:`normalized_residual_gain` takes."""
         cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
         docs, gain = self._gains(comparison.judgments)
         unseen = Unseen(self.browsing)
@@ -380,7 +371,8 @@ class _NRG(RelativeMeasure):
         residual = GainsByQuery(gain * survival, docs.query, docs.n_queries)
         norm = NORMS[self.get("norm")]
         ideal = residual if norm is not None and norm.residual else residual._replace(gain=gain)
-        return docs, residual, comparison.positions(docs, cutoff, judged_only), ideal if norm else None
+        position, base, p = comparison.positions(docs, cutoff, judged_only), self.get("base"), self.get("p")
+        return docs, residual, position, base, self.depth_of_ideal, p, ideal if norm else None
 
 
 class _UniqueRel(RelativeMeasure):
@@ -426,11 +418,7 @@ class _UniqueRel(RelativeMeasure):
         cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
         docs = comparison.relevant
         unseen = comparison.prior_product(
-            Unseen(TopK(cutoff)),
-            docs,
-            prior=self.get("prior"),
-            cutoff=cutoff,
-            judged_only=judged_only,
+            Unseen(TopK(cutoff)), docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
         )
         found = comparison.positions(docs, cutoff, judged_only) > 0
         gain = unseen * (docs.grade >= self.get("rel"))

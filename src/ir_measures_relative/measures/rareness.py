@@ -57,24 +57,23 @@ def average_precision_shares(
     return shares
 
 
-def _alpha() -> Param:
-    return Param(
-        float,
-        "the weight of rareness; 0 is the plain measure",
-        default=1.0,
-        test=lambda a: 0 <= a < float("inf"),
-        allowed="a number of at least 0, and at most 1 with bounded=True",
-    )
-
-
-def _bounded() -> Param:
-    return Param(bool, "the revision of the paper's §5.2, with range [0, 1]", default=False)
-
-
 class _Rareness(RelativeMeasure):
     """What the two measures share: their parameters together, and the weights of the relevant documents."""
 
     RELATIVE_TO = "systems"
+    SUPPORTED_PARAMS = {
+        "cutoff": parameters.cutoff(),
+        "alpha": Param(
+            float,
+            "the weight of rareness; 0 is the plain measure",
+            default=1.0,
+            test=lambda a: 0 <= a < float("inf"),
+            allowed="a number of at least 0, and at most 1 with bounded=True",
+        ),
+        "rel": parameters.rel(),
+        "bounded": Param(bool, "the revision of the paper's §5.2, with range [0, 1]", default=False),
+        "judged_only": parameters.judged_only(),
+    }
 
     def score(self, comparison: Comparison) -> FloatArray:
         docs, _, shares = self.contributions(comparison)
@@ -133,13 +132,7 @@ class _P_Rareness(_Rareness):
         r"R(d) = 1 - \frac{S_d}{S}"
     )
     SEE_ALSO = ("AP_Rareness", "UniqueRel", "NRG")
-    SUPPORTED_PARAMS = {
-        "cutoff": parameters.cutoff(required=True),
-        "alpha": _alpha(),
-        "rel": parameters.rel(),
-        "bounded": _bounded(),
-        "judged_only": parameters.judged_only(),
-    }
+    SUPPORTED_PARAMS = {**_Rareness.SUPPORTED_PARAMS, "cutoff": parameters.cutoff(required=True)}
 
     def contributions(self, comparison: Comparison) -> Contributions:
         docs, cutoff = comparison.relevant, self.get("cutoff")
@@ -181,13 +174,6 @@ class _AP_Rareness(_Rareness):
         r"\mathrm{AP\_Rareness}@k = \frac{1}{N_R} \sum_{i=1}^{k} \mathrm{rel}(d_i)\,\mathrm{P\_Rareness}(i)"
     )
     SEE_ALSO = ("P_Rareness", "NRG")
-    SUPPORTED_PARAMS = {
-        "cutoff": parameters.cutoff(),
-        "alpha": _alpha(),
-        "rel": parameters.rel(),
-        "bounded": _bounded(),
-        "judged_only": parameters.judged_only(),
-    }
 
     def contributions(self, comparison: Comparison) -> Contributions:
         docs = comparison.relevant

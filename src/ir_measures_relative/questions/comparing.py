@@ -128,15 +128,14 @@ def compare_judged(
     names, of_each = _candidates(context, names, priors, baseline)
     who = _pairs(names, baseline)
     chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
-    by_pair = [m for m in parsed if is_relative(m) and m.SIGNED and m.get("ref") is None]
-    scored = [m for m in parsed if m not in by_pair]
+    scored = [m for m in parsed if not is_of_pairs(m)]
     scores = score_runs(judged, names, scored, priors=chosen)
     first, second = ([names.index(pair[i]) for pair in who] for i in (0, 1))
     asked = _Warnings()
     tables = []
     for measure in tqdm(parsed, desc="testing", unit="measure", disable=None, leave=False):
         reasons: list[str | None] = [None] * len(who)
-        if measure in by_pair:
+        if is_of_pairs(measure):
             one = np.array(
                 [measure(ref=b).score(Comparison(judged, context.runs[a], a)) for a, b in who]
             ).reshape(len(who), -1)
@@ -370,6 +369,11 @@ def _table(
             )
         rows.append(row)
     return pd.DataFrame(rows).astype(dict.fromkeys(("wins", "ties", "losses"), "Int64"))
+
+
+def is_of_pairs(measure: ir_measures.Measure) -> bool:
+    """Whether the measure compares any two runs by its sign: rrLP, sgnLP, sgnLR and RPP, without ``ref=``."""
+    return is_relative(measure) and measure.SIGNED and measure.get("ref") is None
 
 
 def why_not_comparable(
