@@ -38,12 +38,7 @@ LEVEL_WEIGHTS: dict[str, BrowsingModel] = {
 def reciprocal_ranks(position: IntArray, query: IntArray, n_queries: int) -> FloatArray:
     """RR_i of each query in a row: 1 / position of its i-th best relevant document, 0 if not retrieved.
 
-    Args:
-        position: of every relevant document, 0 if it is not retrieved.
-        query: its query, ascending, of ``n_queries``.
-
-    Returns:
-        shape (queries, most relevant documents of a query), padded with 0.
+    From the positions of all relevant documents to shape (queries, most of a query), padded with 0.
     """
     value = ratio(np.ones(len(position)), position.astype(np.float64))
     order = np.lexsort((-value, query))
@@ -65,13 +60,9 @@ def weighted_preference(
 ) -> FloatArray:
     """The mean over a query's m recall levels of the sign of ``RR_i(run) - RR_i(reference)``; 0 if m is 0.
 
-    Args:
-        n_relevant: m of each query.
-        weight: of level i, 'uniform' 1, 'inverse' 1/i, 'dcg' 1/log2(i + 1); they are divided by their sum
-            over i ≤ m.
+    The weights of the levels are divided by their sum over i ≤ m.
     """
-    level = np.arange(1, run.shape[1] + 1)
-    weights = LEVEL_WEIGHTS[weight].seen(level)
+    weights = LEVEL_WEIGHTS[weight].seen(np.arange(1, run.shape[1] + 1))
     total = np.concatenate([[0.0], np.cumsum(weights)])[n_relevant]
     return ratio(row_sums(np.sign(run - reference) * weights), total)
 
@@ -143,7 +134,6 @@ class _rrLP(RecallLevels):
     Lexicographic Precision", 2023, Eq. 2.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import RunContext, rrLP
         >>> qrels = {"q": {"A": 1, "B": 1}}
         >>> with RunContext({"old": {"q": {"A": 3.0, "X": 2.0, "Y": 1.5, "B": 1.0}}}):
@@ -177,7 +167,6 @@ class _sgnLP(RecallLevels):
     Lexicographic Precision", 2023, Eq. 3.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import RunContext, sgnLP
         >>> qrels = {"q": {"A": 1, "B": 1}}
         >>> with RunContext({"old": {"q": {"A": 3.0, "X": 2.0, "Y": 1.5, "B": 1.0}}}):
@@ -207,7 +196,6 @@ class _sgnLR(RecallLevels):
     Source: Diaz, Ekstrand and Mitra, "Recall, Robustness, and Lexicographic Evaluation", 2025 (first 2023).
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import RunContext, sgnLR
         >>> qrels = {"q": {"A": 1, "B": 1}}
         >>> with RunContext({"old": {"q": {"A": 4.0, "X": 3.0, "Y": 2.0, "B": 1.0}}}):
@@ -242,7 +230,6 @@ class _RPP(RecallLevels):
     Source: Diaz and Ferraro, "Offline Retrieval Evaluation Without Evaluation Metrics", SIGIR 2022.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import RPP, RunContext
         >>> qrels = {"q": {"A": 1, "B": 1, "C": 1, "D": 1}}
         >>> run = {"q": {"X": 4.0, "A": 3.0, "B": 2.0, "C": 1.0}}

@@ -110,10 +110,8 @@ def normalized_residual_gain(
 
     Args:
         residual: the gain of every judged document, times the product over the priors j of 1 - seen(pos_j(d)).
-        position: its 1-based position in the evaluated ranking, 0 if it is not in the top ``cutoff``.
-        base: a key of :data:`BASES`.
+        position: in the evaluated ranking, 0 if it is not in the top ``cutoff``.
         cutoff: the depth that N is computed to; None for all documents.
-        p: the persistence of RBP.
         ideal: the gains that N is computed from, by :data:`NORMS`; N is 1 if not given.
     """
     model = BASES[base]
@@ -222,7 +220,6 @@ class _NRG(RelativeMeasure):
 
     Example, from the paper's Table 1:
 
-        >>> import ir_measures
         >>> from ir_measures_relative import NRG, RunContext
         >>> qrels = {"q": {"A": 1, "E": 1, "F": 1, "J": 1}}
         >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
@@ -274,9 +271,8 @@ class _NRG(RelativeMeasure):
         if BASES[name].needs_cutoff and self.get("cutoff") is None:
             raise ValueError(f"NRG(base={name!r}) needs a cutoff: write NRG(base={name!r})@10")
         if self.get("norm") == "whole" and not BASES[name].graded:
-            raise ValueError(
-                f"{self!r}: norm='whole' goes with base {', '.join(map(repr, _GRADED))}, not {name!r}"
-            )
+            known = ", ".join(map(repr, _GRADED))
+            raise ValueError(f"{self!r}: norm='whole' goes with base {known}, not {name!r}")
 
     def score(self, comparison: Comparison) -> FloatArray:
         """NRG of each query."""
@@ -316,9 +312,8 @@ class _NRG(RelativeMeasure):
             relevant = labelings.relevant(self.get("rel"))
             if base.value == "largest":
                 return labelings.best(survival * seen, relevant)
-            return labelings.additive(
-                survival * (seen if norm is None else self.browsing.share(labelings.positions)), relevant
-            )
+            share = seen if norm is None else self.browsing.share(labelings.positions)
+            return labelings.additive(survival * share, relevant)
         gain, levels = labelings.gains(self.get("dcg"), self.get("gains"))
         if norm is None:
             return labelings.additive(survival * seen, gain, levels[0], levels[-1])
@@ -384,7 +379,6 @@ class _UniqueRel(RelativeMeasure):
     Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, App. B.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import RunContext, UniqueRel
         >>> qrels = {"q": {"A": 1, "B": 2, "C": 1}}
         >>> with RunContext({"old": {"q": {"A": 3.0, "X": 2.0, "B": 1.0}}}):
@@ -428,9 +422,8 @@ class _UniqueRel(RelativeMeasure):
         """The number of distinct relevant documents in the top k of a group."""
         docs = judged.judgments.relevant
         found = judged.positions_of_runs(docs, self.get("cutoff"), self.get("judged_only")) > 0
-        return CoverageFunction(
-            found.astype(np.float64), (docs.grade >= self.get("rel")) / max(docs.n_queries, 1)
-        )
+        weight = (docs.grade >= self.get("rel")) / max(docs.n_queries, 1)
+        return CoverageFunction(found.astype(np.float64), weight)
 
     def bounded(self, labelings: Labelings) -> Model:
         top = TopK(self.get("cutoff"))

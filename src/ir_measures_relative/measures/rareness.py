@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 def rareness_weights(retrieving: IntArray, systems: int, alpha: float, bounded: bool) -> FloatArray:
     """What a relevant document counts: 1 + αR(d) (Eqs. 1-2), or (1 - α) + αR'(d) where bounded (§5.2, Eq. 4).
 
-    Args:
-        retrieving: S_d, the number of systems that retrieve each document.
-        systems: S, the number of systems; with one system rareness is 0.
+    ``retrieving`` is S_d, how many of the S ``systems`` retrieve each document; with one system rareness is 0.
     """
     if bounded:
         if systems == 1:
@@ -42,11 +40,7 @@ def average_precision_shares(
 ) -> FloatArray:
     """``(1/N_R) · (1/i) Σ_{j≤i} weight(d_j)`` for the document at each position i: the terms of Eq. 3.
 
-    Args:
-        weight: of every relevant document, from :func:`rareness_weights`.
-        position: its position in the evaluated ranking, 0 if it is not in the top; its term is then 0.
-        query: its query, ascending, of ``n_queries``.
-        n_relevant: N_R of each query.
+    Of all relevant documents; 0 of those at position 0, which are not in the top.
     """
     found = np.flatnonzero(position > 0)
     order = found[np.lexsort((position[found], query[found]))]
@@ -115,7 +109,6 @@ class _P_Rareness(_Rareness):
     Approaches", ECIR 2023, Eqs. 1, 2 and 4.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import P_Rareness, RunContext
         >>> qrels = {"q": {"A": 1, "B": 1}}
         >>> with RunContext({"old": {"q": {"A": 2.0, "C": 1.0}}}):
@@ -141,10 +134,8 @@ class _P_Rareness(_Rareness):
         return Contributions(docs, weight, weight * found / cutoff)
 
     def bounded(self, labelings: Labelings) -> Model:
-        share = TopK(self.get("cutoff")).share(labelings.positions)
-        return labelings.additive(
-            self.weights_of_labelings(labelings) * share, labelings.relevant(self.get("rel"))
-        )
+        weight = self.weights_of_labelings(labelings) * TopK(self.get("cutoff")).share(labelings.positions)
+        return labelings.additive(weight, labelings.relevant(self.get("rel")))
 
 
 class _AP_Rareness(_Rareness):
@@ -158,7 +149,6 @@ class _AP_Rareness(_Rareness):
     Approaches", ECIR 2023, Eq. 3.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import AP_Rareness, RunContext
         >>> qrels = {"q": {"A": 1, "B": 1}}
         >>> with RunContext({"old": {"q": {"A": 2.0, "C": 1.0}}}):

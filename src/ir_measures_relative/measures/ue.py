@@ -87,7 +87,6 @@ class _UE(RelativeMeasure):
     'z', are what the paper leaves open.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import UE
         >>> qrels, run = {"q": {"A": 1, "B": 0, "C": 0, "D": 0}}, {"q": {"B": 2.0, "A": 1.0}}
         >>> value = UE(base="RR") @ 4  # RR 1/2; the mean of 1, 1/2, 1/3 and 1/4 is 0.5208
@@ -303,7 +302,6 @@ class _nDCG_UE(_UE):
     systems", Information Processing & Management 2023, Eqs. 5-7.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import nDCG_UE
         >>> qrels = {"q": {"A": 1, "B": 0}}
         >>> (nDCG_UE @ 2).calc_aggregate(qrels, {"q": {"A": 2.0, "B": 1.0}})
@@ -345,7 +343,6 @@ class _AP_UE(_UE):
     systems", Information Processing & Management 2023, Eqs. 4-6 and 9.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import AP_UE
         >>> qrels, run = {"q": {"A": 1, "B": 0}}, {"q": {"B": 2.0, "A": 1.0}}
         >>> (AP_UE @ 2).calc_aggregate(qrels, run)  # SP 1/2; published random level: 2/4

@@ -226,12 +226,12 @@ def adds(
         table["above"] = table["wins"]
         if not measure.is_0_for_a_copy:
             table["p"] = np.nan
-            for _ in names:
-                asked.note(
-                    "above 0",
-                    f"{measure} is above 0 for a copy of another run too, so there is no test of that, and p is NaN; "
-                    "go by lower, or give UniqueRel@k or NRG(base='P')@k, which are 0 for a copy",
-                )
+            asked.note(
+                "above 0",
+                f"{measure} is above 0 for a copy of another run too, so there is no test of that, and p is NaN; "
+                "go by lower, or give UniqueRel@k or NRG(base='P')@k, which are 0 for a copy",
+                times=len(names),
+            )
         table["p_corrected"] = corrected(table["p"].to_numpy(), correction)
         tables.append(table)
     asked.say()
@@ -315,11 +315,10 @@ def _table(
     valid = np.array([reason is None for reason in reasons])
     tested = Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit)
     rows: list[dict[str, Any]] = []
-    for i, outcome in enumerate(zip(*paired_test(tested, test, options), strict=True)):
+    for i, (p, lower, upper) in enumerate(zip(*paired_test(tested, test, options), strict=True)):
         d = pairs.differences[i, known[i]]
         n, wins, losses = len(d), int((d > 0).sum()), int((d < 0).sum())
         mean, other_mean = (mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
-        p, lower, upper = outcome
         both = " and ".join(map(repr, who[i]))
         row: dict[str, Any] = {"measure": str(measure), "mean": mean, "other_mean": other_mean}
         row |= {"difference": mean - other_mean, "lower": lower, "upper": upper, "p": p, "p_corrected": p}
@@ -331,8 +330,7 @@ def _table(
                 f"{measure} has no value on {left_out} topic{'s' if left_out > 1 else ''}; the comparison leaves them "
                 "out, as its column topics says",
             )
-        reason = reasons[i]
-        if reason is not None:
+        if (reason := reasons[i]) is not None:
             instead = (
                 "give fixed priors that neither is among, compare(…, priors=[…]), or priors='others'"
                 if isinstance(measure, RelativeMeasure) and measure.RELATIVE_TO == "priors"
@@ -340,7 +338,7 @@ def _table(
             )
             warnings.note(
                 "not comparable",
-                f"the values of {who[i][0]!r} and {who[i][1]!r} on {measure} are different quantities, since {reason}; "
+                f"the values of {both} on {measure} are different quantities, since {reason}; "
                 f"the comparison has no p-value and no interval: {instead}",
             )
             row |= {"difference": np.nan} | dict.fromkeys(("wins", "ties", "losses"))
@@ -427,9 +425,9 @@ class _Warnings:
     def __init__(self) -> None:
         self._said: dict[str, tuple[str, int]] = {}
 
-    def note(self, kind: str, message: str) -> None:
+    def note(self, kind: str, message: str, times: int = 1) -> None:
         first, count = self._said.get(kind, (message, 0))
-        self._said[kind] = first, count + 1
+        self._said[kind] = first, count + times
 
     def say(self) -> None:
         for message, count in self._said.values():
