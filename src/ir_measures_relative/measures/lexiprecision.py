@@ -1,9 +1,5 @@
 """Preferences between two rankings: lexiprecision (best case), lexirecall (worst case), RPP (average case).
 
-Diaz, "Best-Case Retrieval Evaluation: Improving the Sensitivity of Reciprocal Rank with Lexicographic
-Precision", 2023; Diaz, Ekstrand and Mitra, "Recall, Robustness, and Lexicographic Evaluation", 2025; Diaz and
-Ferraro, "Offline Retrieval Evaluation Without Evaluation Metrics", SIGIR 2022.
-
 All see a ranking as the reciprocal ranks RR_1 ≥ … ≥ RR_m of its m relevant documents, best first, 0 for
 those that it does not retrieve: RR_i is what a searcher gets who wants i relevant documents.
 """

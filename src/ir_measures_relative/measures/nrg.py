@@ -1,7 +1,4 @@
-"""Normalized residual gain, and unique contributions to the relevant set.
-
-"Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024.
-"""
+"""Normalized residual gain, and unique contributions to the relevant set."""
 
 from __future__ import annotations
 

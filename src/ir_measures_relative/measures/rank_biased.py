@@ -1,9 +1,5 @@
 """Rank similarity to a reference run, top-weighted and without judgments: RBO and RBA.
 
-Webber, Moffat and Zobel, "A Similarity Measure for Indefinite Rankings", ACM Transactions on Information Systems 28(4),
-2010; Corsi and Urbano, "The Treatment of Ties in Rank-Biased Overlap", SIGIR 2024; Moffat, Mackenzie, Mallia and Petri,
-"Rank-Biased Quality Measurement for Sets and Rankings", SIGIR-AP 2024.
-
 Neither looks at a judgment. An evaluation scores the queries of the qrels, as by every measure, and their labels do not
 matter; :func:`~ir_measures_relative.similarity` needs no qrels.
 """

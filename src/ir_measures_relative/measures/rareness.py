@@ -1,8 +1,4 @@
-"""Rareness-based precision and average precision.
-
-Türkmen, Lease and Kutlu, "New Metrics to Encourage Innovation and Diversity in Information Retrieval Approaches",
-ECIR 2023.
-"""
+"""Rareness-based precision and average precision."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Shapley values: each system's fair share of what a group of systems finds.
-
-Shapley, "A Value for n-Person Games", 1953, for the game whose value is what a searcher gains who reads the rankings
-of a group of systems, by the browsing models of NRG.
-"""
+"""Shapley values: each system's fair share of what a group of systems finds."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""TaSC: what a run adds on the queries that the prior runs fail.
-
-Arabzadeh, Bigdeli, Hamidi Rad and Bagheri, "Quantifying Ranker Coverage of Different Query Subspaces",
-SIGIR 2023.
-"""
+"""TaSC: what a run adds on the queries that the prior runs fail."""
 
 from __future__ import annotations
 
@@ -39,9 +35,9 @@ class _TaSC(RelativeMeasure):
     without priors. It sees effectiveness alone: a run that finds the very documents of the priors scores as
     one that finds others.
 
-    Source: Arabzadeh et al., "Quantifying Ranker Coverage of Different Query Subspaces", SIGIR 2023, in the
-    form of "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, App.
-    C.
+    Source: Arabzadeh, Bigdeli, Hamidi Rad and Bagheri, "Quantifying Ranker Coverage of Different Query Subspaces",
+    SIGIR 2023, in the form of "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP
+    2024, App. C.
 
     Example:
         >>> from ir_measures_relative import RunContext, TaSC

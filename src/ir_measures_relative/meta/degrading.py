@@ -82,8 +82,7 @@ def degrade(
     Invariant under: positive factors and added constants of the measures.
 
     Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        context, qrels: the runs, and the judgments as for :meth:`RunContext.evaluate`.
         measures: measures of this package and of ir_measures, or their strings.
         what: ``"labels"``, ``"topics"``, ``"pool"`` or ``"groups"``.
         levels: shares above 0 and up to 1, in tenths if not given; depths for ``"pool"``, from 1 to 100 if not given;
@@ -173,7 +172,13 @@ def _samples(
     drawn = np.ones(len(topic), dtype=bool) if every or what == "topics" else judgments.grade > 0
     size = np.bincount(topic[drawn], minlength=max(n, 1))
     orders = [_places(topic, drawn, np.random.default_rng([seed, i])) for i in range(samples)]
-    for share in _shares(levels):
+    shares = _SHARES if levels is None else levels
+    for share in shares:
+        if not is_number(share) or not 0 < share <= 1:
+            raise ValueError(
+                f"levels holds {share!r}; give shares above 0 and up to 1, such as levels=[0.5, 1]"
+            )
+    for share in map(float, shares):
         most = np.ceil(np.round(share * size, 9))
         for place in orders[: 1 if share == 1 else samples]:
             keep = ~drawn | (place < most[topic])
@@ -187,15 +192,6 @@ def _places(topic: IntArray, drawn: BoolArray, rng: np.random.Generator) -> IntA
     place = np.zeros(len(topic), dtype=np.int64)
     place[order] = rank_within(topic[order]) - 1
     return place
-
-
-def _shares(levels: Sequence[float] | None) -> list[float]:
-    for share in _SHARES if levels is None else levels:
-        if not is_number(share) or not 0 < share <= 1:
-            raise ValueError(
-                f"levels holds {share!r}; give shares above 0 and up to 1, such as levels=[0.5, 1]"
-            )
-    return list(map(float, _SHARES if levels is None else levels))
 
 
 def _pools(judged: JudgedContext, levels: Sequence[float] | None) -> Iterator[_Part]:

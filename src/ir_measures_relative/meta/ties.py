@@ -138,8 +138,7 @@ def ties_by_level(
     Invariant under: all that keeps the positions of relevant documents.
 
     Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        context, qrels: the runs, and the judgments as for :meth:`RunContext.evaluate`.
         measure: rrLP, sgnLP, RPP, or sgnLR, whose level 1 is the worst one; with its ``rel``, cutoff and so on, and
             without ``ref=``.
         levels: how many.

@@ -206,8 +206,7 @@ def query_sets(
     Invariant under: positive factors of the gains. Not under what is added to them.
 
     Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        context, qrels: the runs, and the judgments as for :meth:`RunContext.evaluate`.
         measure: nDCG_UE, AP_UE or their like, whose pool and random level these are; ``version`` does not matter.
         cutoffs: over which the values are averaged (5, 10, 15, 20 and 30 in the paper); the measure's own if not given.
         share: of the topics that are uninformative, and ideal; rounded up, and at most half.

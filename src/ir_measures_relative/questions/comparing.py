@@ -304,13 +304,7 @@ def _table(
     who: Sequence[tuple[str, ...]],
     reasons: Sequence[str | None],
 ) -> pd.DataFrame:
-    """What is said of each pair, by its values on every topic, pairs × topics.
-
-    Args:
-        limit: up to which a difference is a tie.
-        who: the names of each pair.
-        reasons: why its values are not comparable; None if they are.
-    """
+    """What is said of each pair, by its values on every topic, pairs × topics, or why they are not comparable."""
     pairs, known = Pairs.between(one, other, limit), ~np.isnan(one - other)
     valid = np.array([reason is None for reason in reasons])
     tested = Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit)
@@ -392,8 +386,14 @@ def why_not_comparable(
     """
     if not is_relative(measure):
         return None
+
+    def priors_of(name: str) -> set[str]:
+        chosen = None if priors is None else tuple(priors[name])
+        comparison = Comparison(judged, judged.context.runs[name], name, chosen)
+        return {judged.names[i] for i in comparison.priors(measure.get("prior"))}
+
     if measure.RELATIVE_TO == "priors":
-        of_a, of_b = (_priors(judged, measure, name, priors) for name in (a, b))
+        of_a, of_b = priors_of(a), priors_of(b)
         if (b in of_a) != (a in of_b):
             counts, other = (a, b) if b in of_a else (b, a)
             return f"{other!r} is a prior of {counts!r}, and {counts!r} is not a prior of {other!r}"
@@ -406,17 +406,6 @@ def why_not_comparable(
             if reference is judged.context.runs[name]:
                 return f"{name!r} is the reference, which is at no distance from itself"
     return None
-
-
-def _priors(
-    judged: JudgedContext,
-    measure: RelativeMeasure,
-    name: str,
-    priors: dict[str, Collection[str]] | None,
-) -> set[str]:
-    chosen = None if priors is None else tuple(priors[name])
-    comparison = Comparison(judged, judged.context.runs[name], name, chosen)
-    return {judged.names[i] for i in comparison.priors(measure.get("prior"))}
 
 
 class _Warnings:
