@@ -20,7 +20,7 @@ from ir_measures.measures import Measure
 from ..arrays import FloatArray
 from ..messages import warn
 from .parameters import MISSING
-from .strings import RELATIVE_TO
+from .strings import RELATIVE_TO, nearest_name
 
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
@@ -151,10 +151,8 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
             spec = self.SUPPORTED_PARAMS.get(name)
             if spec is None:
                 known = ", ".join(self.SUPPORTED_PARAMS)
-                import difflib
-
-                close = difflib.get_close_matches(name, self.SUPPORTED_PARAMS, n=1)
-                hint = f"; did you mean {close[0]!r}?" if close else ""
+                close = nearest_name(name, list(self.SUPPORTED_PARAMS))
+                hint = f"; did you mean {close!r}?" if close else ""
                 raise ValueError(f"{self.NAME} has no parameter {name!r}{hint}; its parameters are {known}")
             if not spec.allows(value):
                 raise ValueError(
@@ -214,11 +212,9 @@ def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
 
 def _path_if_string(qrels: Qrels) -> Qrels:
     """The qrels, in a form that ir_measures hands on as it is: it iterates over the characters of a string."""
-    if not isinstance(qrels, str):
-        return qrels
-    from pathlib import Path
+    from pathlib import Path  # importing the package does without it
 
-    return Path(qrels)
+    return Path(qrels) if isinstance(qrels, str) else qrels
 
 
 # --- the papers behind the measures, as BibTeX

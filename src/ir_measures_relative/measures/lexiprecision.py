@@ -88,8 +88,9 @@ class RecallLevels(RelativeMeasure):
         return labelings.preferences(self.NAME, labelings.relevant(rel), rel, weight)
 
     def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
-        """One value a query, from the tables of :func:`reciprocal_ranks`."""
-        raise NotImplementedError
+        """One value a query, from the tables of :func:`reciprocal_ranks`: the sign where they first differ."""
+        step = -1 if self.FROM_THE_WORST else 1
+        return np.sign(first_difference(run[:, ::step], reference[:, ::step]))
 
     def levels(self, comparison: Comparison, rankings: Rankings) -> FloatArray:
         """The table of :func:`reciprocal_ranks` of a run; computed once for a run of the context."""
@@ -177,9 +178,6 @@ class _sgnLP(RecallLevels):
     FORMULA = r"\mathrm{sgnLP} = \mathrm{sign}(\mathrm{rrLP})"
     SEE_ALSO = ("rrLP", "sgnLR", "RPP")
 
-    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
-        return np.sign(first_difference(run, reference))
-
 
 class _sgnLR(RecallLevels):
     """The sign of lexirecall: 1 where the run wins in the worst case, -1 where the reference does, or 0.
@@ -209,9 +207,6 @@ class _sgnLR(RecallLevels):
     )
     SEE_ALSO = ("sgnLP", "rrLP", "RPP")
     FROM_THE_WORST = True
-
-    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
-        return np.sign(first_difference(run[:, ::-1], reference[:, ::-1]))
 
 
 class _RPP(RecallLevels):

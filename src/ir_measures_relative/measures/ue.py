@@ -141,8 +141,7 @@ class _UE(RelativeMeasure):
     @property
     def base_name(self) -> str:
         """Which base it is, a key of :data:`BASES`."""
-        name: str = self.get("base")
-        return name
+        return str(self.get("base"))
 
     @property
     def base(self) -> NormalizedBase:
@@ -159,14 +158,12 @@ class _UE(RelativeMeasure):
                 f"{self!r}: version='z' needs the standard deviation over all rankings, which is not computed for "
                 f"{name}; use version=2, or one of the bases {known}"
             )
-        if self.get("pool") != "corpus":
-            return
-        if self.get("cutoff") is None:
+        corpus = self.get("pool") == "corpus"
+        if corpus and self.get("cutoff") is None:
             raise ValueError(
-                f"{self!r}: pool='corpus' needs a cutoff, since no run ranks the whole collection: write "
-                f"{self!r}@10"
+                f"{self!r}: pool='corpus' needs a cutoff, since no run ranks the whole collection: write {self!r}@10"
             )
-        if self.get("judged_only"):
+        if corpus and self.get("judged_only"):
             raise ValueError(
                 f"{self!r}: judged_only leaves the unjudged documents out, and pool='corpus' counts them in; "
                 "use pool='judged'"
