@@ -11,7 +11,7 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import ir_measures.measures
 import numpy as np
@@ -20,7 +20,7 @@ from ir_measures.measures import Measure
 from ..arrays import FloatArray
 from ..messages import warn
 from .parameters import MISSING
-from .strings import RELATIVE_TO
+from .strings import RELATIVE_TO, nearest_name
 
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from ..io.runs import Run
     from ..judgments import Judgments
     from .browsing import CoverageFunction
+
+
+_M = TypeVar("_M", bound="RelativeMeasure")
 
 
 class Contributions(NamedTuple):
@@ -148,10 +151,8 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
             spec = self.SUPPORTED_PARAMS.get(name)
             if spec is None:
                 known = ", ".join(self.SUPPORTED_PARAMS)
-                import difflib
-
-                close = difflib.get_close_matches(name, self.SUPPORTED_PARAMS, n=1)
-                hint = f"; did you mean {close[0]!r}?" if close else ""
+                close = nearest_name(name, list(self.SUPPORTED_PARAMS))
+                hint = f"; did you mean {close!r}?" if close else ""
                 raise ValueError(f"{self.NAME} has no parameter {name!r}{hint}; its parameters are {known}")
             if not spec.allows(value):
                 raise ValueError(
@@ -182,8 +183,8 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         """For a measure with conditions that span several parameters: raises ValueError where one fails."""
 
 
-def register(measure: RelativeMeasure, aliases: Sequence[str] = ()) -> None:
-    """Makes the measure known to ``ir_measures.parse_measure``; again, after its module was reloaded.
+def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
+    """Makes the measure known to ``ir_measures.parse_measure``; again, after its module was reloaded. Returns it.
 
     A name that another package has taken stays with that package, and draws a warning: nothing that a plug-in
     registers may keep ``import pyterrier`` from working.
@@ -206,15 +207,14 @@ def register(measure: RelativeMeasure, aliases: Sequence[str] = ()) -> None:
                 f"ir_measures has a measure {name!r} already, of {known.__module__}; measure strings mean that one, "
                 f"and this package's is there as an object, {kind.__module__.partition('.')[0]}.{name}"
             )
+    return measure
 
 
 def _path_if_string(qrels: Qrels) -> Qrels:
     """The qrels, in a form that ir_measures hands on as it is: it iterates over the characters of a string."""
-    if not isinstance(qrels, str):
-        return qrels
-    from pathlib import Path
+    from pathlib import Path  # importing the package does without it
 
-    return Path(qrels)
+    return Path(qrels) if isinstance(qrels, str) else qrels
 
 
 # --- the papers behind the measures, as BibTeX

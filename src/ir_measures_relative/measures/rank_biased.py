@@ -1,9 +1,5 @@
 """Rank similarity to a reference run, top-weighted and without judgments: RBO and RBA.
 
-Webber, Moffat and Zobel, "A Similarity Measure for Indefinite Rankings", ACM Transactions on Information Systems 28(4),
-2010; Corsi and Urbano, "The Treatment of Ties in Rank-Biased Overlap", SIGIR 2024; Moffat, Mackenzie, Mallia and Petri,
-"Rank-Biased Quality Measurement for Sets and Rankings", SIGIR-AP 2024.
-
 Neither looks at a judgment. An evaluation scores the queries of the qrels, as by every measure, and their labels do not
 matter; :func:`~ir_measures_relative.similarity` needs no qrels.
 """
@@ -87,11 +83,7 @@ class Pair(NamedTuple):
 
 
 def pair_of(run: JudgedTop, reference: JudgedTop, n_queries: int, tied: bool) -> Pair:
-    """The two rankings of every query.
-
-    Args:
-        tied: whether documents of equal score are tied; else ties are broken as the positions have it.
-    """
+    """The two rankings of every query, with documents of equal score tied, or in the order of their positions."""
     found = run.docs.rows_of(reference.docs.query, reference.docs.ids, reference.hashes)
     shared = np.flatnonzero(found >= 0)
     return Pair(
@@ -119,14 +111,7 @@ def _side(top: JudgedTop, n_queries: int, tied: bool) -> RankedRows:
 
 
 def rank_biased_overlap(pair: Pair, p: float, kind: str, ties: str) -> FloatArray:
-    """RBO of each query.
-
-    Args:
-        pair: the rankings, with their ties unless ``ties`` is 'broken'.
-        p: how likely a searcher is to go one position deeper.
-        kind: 'ext', 'min' or 'max'.
-        ties: 'broken', 'w', 'a' or 'b'.
-    """
+    """RBO of each query; the pair is with its ties unless ``ties`` is 'broken'. See :class:`RBO`."""
     values = [_of_block(block, p, kind, ties) for block in pair.blocks()]
     return np.concatenate([np.zeros(0), *values]).clip(0.0, 1.0)
 
@@ -145,9 +130,8 @@ def _of_block(pair: Pair, p: float, kind: str, ties: str) -> FloatArray:
 
     if kind == "min":  # what follows adds no overlap: common / d at each depth d
         down_to = np.concatenate([[0.0], np.cumsum(weight / depth)])[long]
-        left = Geometric(p).seen(
-            long + 1
-        )  # what all that follows weighs; at most 1 / (long + 1) of it counts
+        # What all that follows weighs; at most 1 / (long + 1) of it counts.
+        left = Geometric(p).seen(long + 1)
         below = np.clip((1.0 - p) / p * -math.log1p(-p) - down_to, 0.0, left / (long + 1))
         least: FloatArray = weighted(agreement) + common * below
         return least
@@ -229,15 +213,19 @@ def _agreement(
         cut_in_both = within - whole - in_run - in_reference
         overlap = whole + (x * in_run + y * in_reference) + x * y * cut_in_both
         share = np.where(longer, x, y)
-        alone = (
-            np.where(longer, run.first, reference.first) - 1 - whole
-        )  # wholly seen, in the longer one alone
+        # Wholly seen, in the longer one alone.
+        alone = np.where(longer, run.first, reference.first) - 1 - whole
         cut_alone = np.where(longer, run.last, reference.last) - within - alone
     else:
         share = np.ones(1)
         alone = np.where(longer, run.last, reference.last) - within
         cut_alone = np.zeros(1, dtype=np.int64)
-    size = {"broken": _depth, "w": _mean_seen, "a": _depth, "b": _norms}[ties](run, reference, depth)
+    size: FloatArray = depth.astype(np.float64)  # what the overlap is divided by, at each depth
+    if ties == "w":  # how many there are with those tied at the depth, the mean of the two rankings
+        size = (run.last + reference.last) / 2.0
+    elif ties == "b":  # the lengths of the vectors of shares, multiplied
+        squares = [g.first - 1 + g.share(depth) ** 2 * (g.last - g.first + 1) for g in (run, reference)]
+        size = np.sqrt(squares[0] * squares[1])
     agreement = overlap / size
     at_short = np.where(short > 0, agreement[np.arange(len(short)), short - 1], 0.0)
     if kind == "min" or (pair.run.length == pair.reference.length).all():
@@ -251,38 +239,11 @@ def _agreement(
     return (overlap + more) / size, at_short
 
 
-# What the overlap is divided by, at each depth.
-
-
-def _depth(run: _Groups, reference: _Groups, depth: IntArray) -> FloatArray:
-    """How many documents there are to the depth."""
-    return depth.astype(np.float64)
-
-
-def _mean_seen(run: _Groups, reference: _Groups, depth: IntArray) -> FloatArray:
-    """How many there are with those tied at the depth, the mean of the two rankings."""
-    result: FloatArray = (run.last + reference.last) / 2.0
-    return result
-
-
-def _norms(run: _Groups, reference: _Groups, depth: IntArray) -> FloatArray:
-    """The lengths of the vectors of shares, multiplied."""
-    squares = [g.first - 1 + g.share(depth) ** 2 * (g.last - g.first + 1) for g in (run, reference)]
-    result: FloatArray = np.sqrt(squares[0] * squares[1])
-    return result
-
-
 # ---- rank-biased alignment ------------------------------------------------------------------------------
 
 
 def rank_biased_alignment(pair: Pair, p: float, kind: str) -> FloatArray:
-    """RBA of each query.
-
-    Args:
-        pair: the rankings, with their ties if tied documents are to share what their positions weigh.
-        p: how likely a searcher is to go one position deeper.
-        kind: 'min' or 'max'.
-    """
+    """RBA of each query; tied documents of the pair share what their positions weigh. See :class:`RBA`."""
     run, reference = (_weight(side.first, side.last, p) for side in (pair.run, pair.reference))
     in_both = run[pair.in_run], reference[pair.in_reference]
     if kind == "min":
@@ -375,8 +336,7 @@ class _RBO(_RankBiased):
     The documents that may follow are not tied. With a cutoff, groups are what is left of them in the top k.
 
     Range [0, 1]: 1 ('ext', 'max'; not by ``ties='a'`` where it has ties) for a ranking and itself, two empty ones
-    included; 0 ('ext', 'min') for two that
-    share nothing, or of which one is empty. Symmetric in run and reference.
+    included; 0 ('ext', 'min') for two that share nothing, or of which one is empty. Symmetric in run and reference.
 
     Do not use it to say which run is *better*: it does not look at judgments. Two runs may both be good and share
     little.
@@ -487,7 +447,5 @@ class _RBA(_RankBiased):
         return rank_biased_alignment(self.pair(comparison), self.get("p"), self.get("kind"))
 
 
-RBO = _RBO()
-RBA = _RBA()
-register(RBO)
-register(RBA)
+RBO = register(_RBO())
+RBA = register(_RBA())

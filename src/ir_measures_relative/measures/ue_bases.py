@@ -69,13 +69,7 @@ class PoolGains(NamedTuple):
 
 
 def expected_sum(mean_gain: FloatArray, depth: IntArray, browsing: BrowsingModel) -> FloatArray:
-    """E[Σ_{i≤k} w(i)·g(d_i)] of a random ranking: every position holds the pool's mean gain.
-
-    Args:
-        mean_gain: of the pool of each query.
-        depth: min(k, n), n the size of the pool.
-        browsing: whose ``seen`` is w.
-    """
+    """E[Σ_{i≤k} seen(i)·g(d_i)] of a random ranking: every position holds the pool's mean gain."""
     return mean_gain * _partial_sums(browsing.seen(np.arange(1, _longest(depth) + 1)))[depth]
 
 
@@ -106,20 +100,13 @@ def deviation_of_sum(pool: PoolGains, depth: IntArray, browsing: BrowsingModel) 
         squares = np.where(inside, (weights - mean[:, None]) ** 2, 0.0)
         return row_sums(squares) + (size - depth) * mean**2
 
-    result: FloatArray = highest * np.sqrt(
-        ratio(_once_each(of_weights, pool.size, depth) * of_gains, size - 1.0)
-    )
+    variance = ratio(_once_each(of_weights, pool.size, depth) * of_gains, size - 1.0)
+    result: FloatArray = highest * np.sqrt(variance)
     return result
 
 
 def expected_count(relevant: IntArray, pool: IntArray, depth: IntArray) -> FloatArray:
-    """E of the number of relevant documents in the top k: ``min(k, n)·m/n``.
-
-    Args:
-        relevant: m, the number of relevant documents in the pool of each query.
-        pool: n, the number of documents in it.
-        depth: min(k, n).
-    """
+    """E of the number of relevant documents in the top k, of m in a pool of n documents: ``min(k, n)·m/n``."""
     return ratio((depth * relevant).astype(np.float64), pool.astype(np.float64))
 
 
@@ -186,22 +173,16 @@ def expected_sum_of_precisions(
 ) -> FloatArray:
     """E[SP@k] of a random ranking of the pool.
 
-    With p = N_p/n, a document is relevant with probability p, and given that, each one above it with
-    probability (N_p - 1)/(n - 1). So, exactly, ``E[SP@k] = Σ_{i≤min(k,n)} (1/i)(p + (i - 1)·p·(N_p - 1)/(n
-    - 1))``. The paper takes a document's relevance for independent of those above it (§6.4.1): ``min(k,
-    n)·p²``.
-
-    Args:
-        relevant: N_p, the number of relevant documents in the pool of each query.
-        pool: n, the number of documents in it.
-        depth: min(k, n).
+    With p = N_p/n, N_p of the pool's n documents being relevant, a document is so with probability p, and given that,
+    each one above it with probability (N_p - 1)/(n - 1). So, exactly, ``E[SP@k] = Σ_{i≤min(k,n)} (1/i)(p + (i -
+    1)·p·(N_p - 1)/(n - 1))``. The paper takes a document's relevance for independent of those above it (§6.4.1):
+    ``min(k, n)·p²``.
     """
     p = ratio(relevant.astype(np.float64), pool.astype(np.float64))
     if not exact:
         return depth * p**2
-    harmonic = _partial_sums(1.0 / np.arange(1, _longest(depth) + 1))[
-        depth
-    ]  # Σ 1/i; so Σ (i - 1)/i is depth - it
+    # Σ 1/i; so Σ (i - 1)/i is depth - it.
+    harmonic = _partial_sums(1.0 / np.arange(1, _longest(depth) + 1))[depth]
     given_relevant = ratio((relevant - 1).astype(np.float64), (pool - 1).astype(np.float64))
     return p * (harmonic + given_relevant * (depth - harmonic))
 
@@ -415,15 +396,6 @@ def _relevant(ranking: RankedGains) -> FloatArray:
     return np.bincount(ranking.query[ranking.gain > 0], minlength=ranking.n_queries).astype(np.float64)
 
 
-def _rr(ranking: RankedGains, settings: BaseSettings) -> FloatArray:
-    return max_by_query(ranking.gain * reciprocal(ranking.position), ranking.query, ranking.n_queries)
-
-
-def _sp(ranking: RankedGains, settings: BaseSettings) -> FloatArray:
-    position = ranking.position * (ranking.gain > 0)
-    return sum_of_precisions(position, ranking.query, ranking.n_queries)
-
-
 def _rbp(function: Callable[..., FloatArray], gains: FloatArray | PoolGains, pool: RankedPool) -> FloatArray:
     p = pool.settings.p
     return (1.0 - p) * function(gains, pool.depth, Geometric(p))
@@ -457,7 +429,9 @@ BASES = {
         needs_cutoff=True,
     ),
     "RR": NormalizedBase(
-        actual=_rr,
+        actual=lambda ranking, settings: max_by_query(
+            ranking.gain * reciprocal(ranking.position), ranking.query, ranking.n_queries
+        ),
         expected=lambda pool: expected_rr(*pool.numbers),
         deviation=lambda pool: deviation_of_rr(*pool.numbers),
     ),
@@ -468,7 +442,9 @@ BASES = {
         parameters=frozenset({"rel", "p"}),
     ),
     "AP": NormalizedBase(
-        actual=_sp,
+        actual=lambda ranking, settings: sum_of_precisions(
+            ranking.position * (ranking.gain > 0), ranking.query, ranking.n_queries
+        ),
         expected=lambda pool: expected_sum_of_precisions(*pool.numbers, pool.settings.exact),
         parameters=frozenset({"rel", "expected"}),
     ),

@@ -166,9 +166,7 @@ def conflicts(
     Invariant under: positive factors and added constants, of any measure on its own (on one seed, to rounding).
 
     Args:
-        table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns;
-            with a column ``other``, of pairs, for the tests of differences.
-        test, correction, resamples, seed: as for :func:`discriminative_power`.
+        table, test, correction, resamples, seed: as for :func:`discriminative_power`.
         level: at which a pair is told apart: p ≤ level.
 
     Returns:

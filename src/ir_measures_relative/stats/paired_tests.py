@@ -104,14 +104,7 @@ class PairedTest(NamedTuple):
 
 
 def check_test(test: Any, campaign: bool = False) -> PairedTest:
-    """The test of this name.
-
-    Args:
-        campaign: whether the values of all runs are there.
-
-    Raises:
-        ValueError: there is none, or it needs more than one pair.
-    """
+    """The test of this name; raises ValueError where there is none, or it needs the whole campaign and has it not."""
     of_pairs = [name for name, known in TESTS.items() if known.needs == "pair"]
     if not campaign and isinstance(test, str) and test in TESTS and test not in of_pairs:
         raise ValueError(
@@ -162,11 +155,7 @@ def _of_sums(
     p_of: Callable[[FloatArray], FloatArray],
     p: FloatArray | None = None,
 ) -> Found:
-    """A test whose p-value follows from the sum of the terms of a pair.
-
-    Args:
-        p: of the pairs as they are, where that is known better than from the sums.
-    """
+    """A test whose p-value follows from the sum of the terms of a pair; ``p`` where that is known better."""
     same = ~pairs.differences.any(axis=1)
 
     def clean(found: FloatArray) -> FloatArray:
@@ -239,9 +228,8 @@ def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> Found:
     deviation = np.sqrt((ranks**2).sum(axis=1))
     terms = np.sign(d) * ranks
     if n <= _MOST_EXACT_TIED:
-        return _of_sums(
-            pairs, terms, _by_flipping(terms, 0.0, replace(options, resamples=2**_MOST_EXACT_TIED))
-        )
+        every = replace(options, resamples=2**_MOST_EXACT_TIED)
+        return _of_sums(pairs, terms, _by_flipping(terms, 0.0, every))
     exact = ~tied & (n <= _MOST_EXACT)
     below = np.cumsum(_subset_sums(n)) / 2.0**n if exact.any() else np.ones(1)
 
@@ -273,11 +261,7 @@ def _randomization(pairs: Pairs, options: PairedTestOptions) -> Found:
 def _by_flipping(
     terms: FloatArray, limit: float, options: PairedTestOptions
 ) -> Callable[[FloatArray], FloatArray]:
-    """The p-values of sums, from the sums of terms whose signs are flipped.
-
-    Args:
-        limit: up to which two means of terms are tied.
-    """
+    """The p-values of sums, from those of terms whose signs are flipped; means are tied up to the limit."""
     n = terms.shape[1]
     signs, every = flipped_signs(options.resamples, n, options.seed)
     more = 0 if every else 1  # the observed signs, where they are not among them
@@ -519,17 +503,22 @@ def check_correction(correction: str | None) -> None:
 
 
 def corrected(p: FloatArray, correction: str | None, level: float = 0.05) -> FloatArray:
-    """The p-values of each row, corrected for their number; NaN stay, and do not count.
+    """The p-values, shape (…, tests), corrected for the number in each row; NaN stay, and do not count.
 
     Args:
-        p: shape (…, tests).
         correction: ``"holm"``, or another that statsmodels' ``multipletests`` knows; None for none.
         level: of the tests; only two-stage corrections, such as ``"fdr_tsbh"``, go by it.
     """
     if correction is None or not p.size:
         return p
-    if correction in _HOLM:
-        return _holm(p)
+    if correction in _HOLM:  # of all rows at once: statsmodels takes a minute for a thousand
+        order = np.argsort(p, axis=-1)
+        count = (~np.isnan(p)).sum(axis=-1, keepdims=True)
+        factor = np.maximum(count - np.arange(p.shape[-1]), 1)
+        stepped = np.maximum.accumulate(np.take_along_axis(p, order, axis=-1) * factor, axis=-1)
+        result = np.empty_like(p)
+        np.put_along_axis(result, order, np.minimum(stepped, 1.0), axis=-1)
+        return result
     from statsmodels.stats.multitest import multipletests
 
     result = p.copy()
@@ -537,15 +526,4 @@ def corrected(p: FloatArray, correction: str | None, level: float = 0.05) -> Flo
         known = np.flatnonzero(~np.isnan(row))
         if len(known):
             row[known] = multipletests(row[known], alpha=level, method=correction)[1]
-    return result
-
-
-def _holm(p: FloatArray) -> FloatArray:
-    """Holm's correction of all rows at once; statsmodels' takes a minute for a thousand."""
-    order = np.argsort(p, axis=-1)
-    count = (~np.isnan(p)).sum(axis=-1, keepdims=True)
-    factor = np.maximum(count - np.arange(p.shape[-1]), 1)
-    stepped = np.maximum.accumulate(np.take_along_axis(p, order, axis=-1) * factor, axis=-1)
-    result = np.empty_like(p)
-    np.put_along_axis(result, order, np.minimum(stepped, 1.0), axis=-1)
     return result

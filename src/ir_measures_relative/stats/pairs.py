@@ -15,27 +15,19 @@ _BATCH = 2**22
 
 
 def tie_limit(values: FloatArray) -> float:
-    """The largest difference of two values that is still a tie.
+    """The largest difference of two values that is still a tie; NaN do not count.
 
     It is :data:`~ir_measures_relative.options.TIED` of the spread of the values: of all runs and topics that are
     compared at once, so of two runs' values where there are only two. Values that are all the same but for rounding
     have no spread; a difference of :data:`~ir_measures_relative.options.ROUNDED` of the largest value is a tie in any
     case.
-
-    Args:
-        values: of any shape; NaN do not count.
     """
     known = values[~np.isnan(values)]
     return max(TIED * float(np.ptp(known)), ROUNDED * float(np.abs(known).max())) if known.size else 0.0
 
 
 def with_ties(values: FloatArray, limit: float) -> FloatArray:
-    """The values, of which those that are tied are equal: each is the lowest of those it is tied with.
-
-    Args:
-        values: shape (…, n), compared along the last axis.
-        limit: what :func:`tie_limit` says.
-    """
+    """The values, of which those that are tied along the last axis are equal: each is the lowest it is tied with."""
     order = np.argsort(values, axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
     apart = np.diff(ordered, axis=-1, prepend=-np.inf) > limit
@@ -76,11 +68,7 @@ class Pairs:
 
     @classmethod
     def of_runs(cls, values: FloatArray) -> Pairs:
-        """All pairs of runs, the earlier one first.
-
-        Args:
-            values: runs × topics, without NaN.
-        """
+        """All pairs of runs, the earlier one first, from runs × topics without NaN."""
         first, second = np.triu_indices(len(values), 1)
         limit = tie_limit(values)
         return cls(_tied(values[first] - values[second], limit), limit, values)
