@@ -198,8 +198,7 @@ def _read_qrels(qrels: str) -> Judged:
         raise ValueError(f"{qrels} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
     if not os.path.exists(qrels):
         return _read_dataset(qrels)
-    file = read_qrels_file(qrels)
-    return Judged(file.columns, file.iterations)
+    return Judged(*read_qrels_file(qrels))
 
 
 def _read_dataset(name: str) -> Judged:

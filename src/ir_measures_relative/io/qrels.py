@@ -104,17 +104,10 @@ def _from_frame(
 
 
 class QrelsFile(NamedTuple):
-    """What a file of judgments holds, one value a judgment."""
+    """What a file of judgments holds."""
 
-    query_ids: Ids | ObjectArray
-    doc_ids: Ids | ObjectArray
-    relevance: NDArray[Any]
-    iterations: Ids | ObjectArray  #: mostly 0; the subtopic where there are some
-
-    @property
-    def columns(self) -> QrelsColumns:
-        """All but the iterations."""
-        return QrelsColumns(*self[:3])
+    columns: QrelsColumns
+    iterations: Ids | ObjectArray  #: of each judgment: mostly 0, or the subtopic
 
 
 def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
@@ -130,7 +123,7 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
         return read_trec_qrels(data, source)
     frame = read_parquet(data, source)
     iterations = frame["iteration"].astype(str) if "iteration" in frame.columns else ["0"] * len(frame)
-    return QrelsFile(*_from_frame(frame, source), object_array(iterations))
+    return QrelsFile(_from_frame(frame, source), object_array(iterations))
 
 
 def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
@@ -148,7 +141,8 @@ def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
 
 def _trec_columns(data: bytes) -> QrelsFile:
     columns = Columns(data, 4)
-    return QrelsFile(columns.ids(0), columns.ids(2), columns.whole_numbers(3), columns.ids(1))
+    judged = QrelsColumns(columns.ids(0), columns.ids(2), columns.whole_numbers(3))
+    return QrelsFile(judged, columns.ids(1))
 
 
 def _mistake(line: bytes) -> str:
