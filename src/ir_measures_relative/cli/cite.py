@@ -10,7 +10,7 @@ from typing import Any
 
 import ir_measures
 
-from ..measures.citations import citations
+from ..measures.declaration import citations
 from ..measures.strings import is_relative, no_such_measure, registered
 from .arguments import split_measures
 

@@ -15,15 +15,13 @@ from ..judgments import Judgments
 from ..measures.browsing import BrowsingModel
 from ..measures.gains import gain_of
 from ..measures.parameters import value_of
-from .additive import Additive, Best, Followed
+from .additive import Additive, Best, Followed, Mean
 from .cascade import Cascade, ResidualCascade
-from .chance import GainsAboveChance, PoolSize, PrecisionsAboveChance, ValueOfGains, ValueOfSums
-from .labelings import OpenDocuments, open_documents
-from .mean import Mean
+from .labelings import OpenDocuments
 from .model import Coverage, Model
-from .precisions import Precisions
+from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
 from .preferences import Preferences
-from .ratios import Normalized
+from .ratios import GainsAboveChance, Normalized, ValueOfGains
 from .residual import Residual
 
 
@@ -67,7 +65,8 @@ class Labelings:
     @cached_property
     def open_docs(self) -> OpenDocuments:
         """The documents, as the kinds of measures take them."""
-        return open_documents(self.judged, self.cutoff, self.elsewhere)
+        key = "open", self.cutoff, self.elsewhere  # found once for a set of judgments
+        return self.judged.cached(key, lambda: OpenDocuments(self.judged, *key[1:]))
 
     @property
     def docs(self) -> Judgments:
@@ -173,7 +172,7 @@ class Labelings:
             least: the least gain that a label can give.
             most: the greatest.
         """
-        return Additive(self.open_docs, self._of_runs(weight), gain.astype(np.float64), least, most)
+        return Additive(self.open_docs, self._of_runs(weight), gain, least, most)
 
     def normalized(self, weight: FloatArray, gain: FloatArray, levels: FloatArray) -> Model:
         """``Σ_d weight(d)·gain(d)`` over the ideal DCG of the labels, such as nDCG. Exact for a run and for two.
@@ -232,7 +231,7 @@ class Labelings:
             relevant: which documents are judged relevant.
             p: the persistence.
         """
-        return Followed(self.open_docs, self.positions, relevant.astype(np.float64), p)
+        return Followed(self.open_docs, self.positions, relevant, p)
 
     def residual_gain(
         self,
@@ -282,9 +281,8 @@ class Labelings:
             value_of: from sums of precisions, numbers of relevant documents, sizes of the pool and depths to values.
             collection: the size of the collection, where that is the pool; None for the judged documents.
         """
-        return PrecisionsAboveChance(
-            self.open_docs, self.positions, relevant, self._pool(collection), value_of
-        )
+        pool = self.open_docs.pool(collection, self.judged_only)
+        return PrecisionsAboveChance(self.open_docs, self.positions, relevant, pool, value_of)
 
     def gains_above_chance(
         self,
@@ -305,11 +303,8 @@ class Labelings:
             value_of: from the DCG of rankings, of perfect ones and of random ones to values.
             collection: as for :meth:`precisions_above_chance`.
         """
-        pool = self._pool(collection)
+        pool = self.open_docs.pool(collection, self.judged_only)
         return GainsAboveChance(self.open_docs, weight, gain, levels, self.cutoff, pool, version, value_of)
-
-    def _pool(self, collection: int | None) -> PoolSize:
-        return PoolSize(self.open_docs, collection, self.judged_only)
 
     def preferences(self, kind: str, relevant: BoolArray, rel: int, weight: BrowsingModel) -> Model:
         """Preferences of every run over its reference, from the positions of relevant documents.

@@ -45,14 +45,7 @@ class Residual(Model):
     since ``Σ … - λ·ideal`` is concave in the gains, and so is least where each is the least or the greatest. The
     greatest is exact where few of the run's documents are open, by :func:`~.ideals.greatest_of_all`; else it is bounded
     by ideals with other placements of the documents than the best one, which are never above the ideal. For the
-    difference of two runs see :mod:`.residual_pairs`.
-
-    Args:
-        survival: the chance that each document was left to find, for every run; shape (runs, documents).
-        seen: the chance that a searcher looks at each document, in every run.
-        gain: of every judged document.
-        levels: the gains that a label can give, ascending.
-        cutoff: how many documents the ideal has; None for all.
+    difference of two runs see :mod:`.residual_pairs`. See :meth:`.Labelings.residual_gain`.
     """
 
     def __init__(
@@ -64,13 +57,10 @@ class Residual(Model):
         levels: FloatArray,
         cutoff: int | None,
     ) -> None:
-        super().__init__(open_docs)
-        self.cutoff = cutoff
-        self.gain = np.where(self.open, 0.0, gain)
-        self.levels = levels
-        self.survival = survival
+        super().__init__(open_docs, gain)
+        self.cutoff, self.levels, self.survival = cutoff, levels, survival
         self.weight = seen * survival
-        top = np.where(self.open, levels[-1], self.gain)
+        top = np.where(self.open, levels[-1], self.known_gain)
         self.columns = np.flatnonzero(top > 0)
         self.query = open_docs.docs.query[self.columns]
         self.top = top[self.columns]
@@ -85,7 +75,8 @@ class Residual(Model):
     @cached_property
     def _ends_of_ideals(self) -> tuple[FloatArray, FloatArray]:
         """Where no open document has a gain, and where all have the highest."""
-        return self._ideals(self.gain), self._ideals(np.where(self.open, self.levels[-1], self.gain))
+        most = np.where(self.open, self.levels[-1], self.known_gain)
+        return self._ideals(self.known_gain), self._ideals(most)
 
     def sorted_by(self, run: int) -> Sorted:
         """The documents in the order of the run's residual gains."""
@@ -118,10 +109,6 @@ class Residual(Model):
         """What each of these documents adds to the run's sum at its highest gain."""
         return self.taken(self.top * self.weight[run, self.columns], row)
 
-    @property
-    def known_gain(self) -> FloatArray:
-        return self.gain
-
     def sampled(self, gains: FloatArray) -> FloatArray:
         n = self.open_docs.n_queries
         result = np.zeros((len(self.weight), len(gains), n))
@@ -129,7 +116,7 @@ class Residual(Model):
             return result
         column = rank_within(self.query) - 1
         width = int(column.max()) + 1
-        every = np.tile(np.where(self.open, 0.0, self.gain)[self.columns], (len(gains), 1))
+        every = np.tile(self.known_gain[self.columns], (len(gains), 1))
         every[:, ~self.forced] = gains
         depth = width if self.cutoff is None else min(self.cutoff, width)
         seen = discount.up_to(depth)[1:]
@@ -178,7 +165,7 @@ class Residual(Model):
         low, high = (found * share).sum(axis=1), found.sum(axis=1)
         query, n = self.open_docs.docs.query, self.open_docs.n_queries
         ideals = [
-            ideal_dcg(self.survival[run] * np.where(self.open, end, self.gain), query, n, self.cutoff)
+            ideal_dcg(self.survival[run] * np.where(self.open, end, self.known_gain), query, n, self.cutoff)
             for end in (self.levels[0], self.levels[-1])
         ]
         lower = ratio(low, ideals[1])
@@ -234,8 +221,7 @@ class Residual(Model):
         count = np.maximum(np.bincount(docs.query[self.open], minlength=n), 1)
         survives = np.maximum(self.survival[a], self.survival[b])
         grown = np.where(survives > 0, (reach * least / count)[docs.query], 0.0)
-        moved: FloatArray = np.where(self.open, np.abs(result) + grown, 0.0)
-        return moved
+        return np.where(self.open, np.abs(result) + grown, 0.0)
 
 
 def _ratio_of(docs: Sorted, found: FloatArray, chosen: BoolArray, cutoff: int | None) -> FloatArray:

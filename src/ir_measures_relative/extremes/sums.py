@@ -20,7 +20,7 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE, PROVED
-from .model import Clock
+from .model import Clock, End
 
 # So many numbers at a time are computed in advance: enough to make few calls of numpy, few enough for the cache.
 BLOCK = 1 << 15
@@ -326,13 +326,6 @@ def triangle(n: FloatArray) -> FloatArray:
     """T(n), the number of pairs among n documents, each with itself included."""
     result: FloatArray = n * (n + 1) / 2
     return result
-
-
-class End(NamedTuple):
-    """A bound of the greatest difference, and the greatest that labels are known to attain."""
-
-    bound: float
-    reached: float
 
 
 def greatest_over_relevant(quadratic: Quadratic, relevant: int, outside: int, clock: Clock) -> End:

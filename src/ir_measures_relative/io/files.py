@@ -176,7 +176,16 @@ def is_picture(path: str | os.PathLike[str]) -> bool:
         return kind_of_picture(file.read(_HEAD)) is not None
 
 
-def write_whole(path: str | os.PathLike[str], write: Callable[[str], None]) -> None:
+def check_writable(path: str | os.PathLike[str], called: str = "") -> None:
+    """Raises OSError, which says why, where no file can be written; ``called`` names it, if not the path."""
+    folder = os.path.dirname(os.path.realpath(path))  # a link stays one
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"{called or path}: there is no folder {folder}; make it first")
+    if not all(os.access(place, os.W_OK) for place in (folder, path) if os.path.exists(place)):
+        raise PermissionError(f"{called or path}: cannot be written; give another path")
+
+
+def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) -> None:
     """Writes a file beside its place first, so that nothing half written is ever there; a link stays one.
 
     Args:

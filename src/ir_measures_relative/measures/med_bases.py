@@ -298,10 +298,8 @@ def _solve_ndcg(task: TwoRuns) -> Solutions:
     for i, sign in enumerate((1.0, -1.0)):
         order, won = sums_of_first(free[i], pool.query, pool.n_queries, most + 1)
         sums = LevelSums(
-            sign * known,
-            np.broadcast_to(won[:, None, :], ideal.shape),
-            np.zeros(pool.n_queries),
-            ideal,
+            (sign * known, np.broadcast_to(won[:, None, :], ideal.shape)),
+            (np.zeros(pool.n_queries), ideal),
             np.full(pool.n_queries, most),
             step=np.diff(levels, prepend=0.0),
             falling=True,

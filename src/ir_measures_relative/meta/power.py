@@ -12,8 +12,7 @@ from tqdm import tqdm
 
 from ..arrays import FloatArray
 from ..options import ROUNDED, check_count, check_share
-from ..stats.corrections import check_correction, corrected
-from ..stats.paired_tests import Found, PairedTestOptions, check_test
+from ..stats.paired_tests import Found, PairedTestOptions, check_correction, check_test, corrected
 from .table import Measured, pairs_of, read_table
 
 

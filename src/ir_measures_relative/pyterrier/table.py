@@ -18,8 +18,7 @@ from ..context import RunContext
 from ..measures.strings import is_relative
 from ..messages import warn
 from ..questions.comparing import why_not_comparable
-from ..stats.corrections import corrected
-from ..stats.paired_tests import check_test, paired_test
+from ..stats.paired_tests import check_test, corrected, paired_test
 from ..stats.pairs import Pairs, tie_limit
 from ..unjudged.bounds import bounds
 

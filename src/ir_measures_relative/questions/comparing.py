@@ -21,8 +21,14 @@ from ..measures.strings import is_relative, parse_measures
 from ..messages import kind_of, warn
 from ..priors import ContextData, Listed, Policy, policy_of
 from ..scoring import mean_of_topics, score_runs
-from ..stats.corrections import check_correction, corrected
-from ..stats.paired_tests import TESTS, PairedTestOptions, check_test, paired_test
+from ..stats.paired_tests import (
+    TESTS,
+    PairedTestOptions,
+    check_correction,
+    check_test,
+    corrected,
+    paired_test,
+)
 from ..stats.pairs import Pairs, tie_limit
 
 

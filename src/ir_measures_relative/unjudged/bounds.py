@@ -13,7 +13,7 @@ from ..arrays import FloatArray, object_array
 from ..comparison import Comparison, JudgedContext, check_is_context, check_queries, judged_context
 from ..context import RunContext
 from ..extremes.labelings import warn_of_judged_priors
-from ..extremes.model import Interval, Model, Valued, share
+from ..extremes.model import Interval, Model, share
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..jobs import Work
@@ -114,7 +114,7 @@ def med(
     """The maximized effectiveness difference of two runs, query by query, with the labeling that attains it.
 
     Args:
-        run: one run, as anything that a context takes.
+        run: one run, in any form that a context takes.
         reference: the other.
         qrels: the judgments, whose queries are scored. None leaves every document open and scores the queries
             of both runs; grades are then 0 and 1 unless ``max_grade`` is given.
@@ -216,9 +216,9 @@ def check_bounded(judged: JudgedContext, measures: Sequence[ir_measures.Measure]
 def values_of(judged: JudgedContext, measure: ir_measures.Measure, model: Model) -> FloatArray:
     """The value of every run on the judgments as they are, shape (runs, queries)."""
     if not is_relative(measure):
-        if isinstance(model, Valued) and not _computed_by_trec_eval(measure):
-            return model.value()  # ir_measures' providers of these round, or are rarely installed
-        return judged.absolute_of_runs(measure)
+        # ir_measures' other providers round, or are rarely installed
+        own = None if _computed_by_trec_eval(measure) else model.value()
+        return judged.absolute_of_runs(measure) if own is None else own
     runs = judged.context.runs
     return np.array([measure.score(Comparison(judged, runs[name], name)) for name in judged.names])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...measures.strings import is_relative
 from ...questions.comparing import compare
 from ..campaign import ReportedCampaign
-from ..section import Section, Table
+from . import Section, Table
 
 WORDS = """
 <p>The difference of each run from {{ run_link(reference) }}, topic by topic: its mean with a 95 % interval, and the

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..campaign import ReportedCampaign
-from ..section import COLOURS, Section, Spec, quantity, said
+from . import COLOURS, Section, Spec, quantity, said
 
 WORDS = """
 <p>Each run by one measure over another. With a measure of what runs add on one axis, look for runs that lie high for
