@@ -342,21 +342,21 @@ def _check_reference(reference: Any, names: Sequence[str]) -> None:
         raise ValueError(f"reference={reference!r} is not a run of the context; its runs are {list(names)}")
 
 
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def _checked_num_docs(num_docs: Any) -> int | None:
-    if isinstance(num_docs, np.integer):
-        num_docs = int(num_docs)
     if num_docs is None:
         return None
-    if not isinstance(num_docs, int) or isinstance(num_docs, bool) or not 1 <= num_docs < 2**53:
+    if not _is_whole(num_docs) or not 1 <= num_docs < 2**53:
         raise ValueError(f"num_docs={num_docs!r} is not allowed; it must be a whole number of at least 1")
-    return num_docs
+    return int(num_docs)
 
 
 def _checked_grades(grades: Any) -> tuple[int, int]:
     try:
-        low, high = (
-            int(g) if isinstance(g, (int, np.integer)) and not isinstance(g, bool) else None for g in grades
-        )
+        low, high = (int(g) if _is_whole(g) else None for g in grades)
     except (TypeError, ValueError):
         low = high = None
     if low is None or high is None or not -(2**31) < low <= high < 2**31:

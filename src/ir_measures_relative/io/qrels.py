@@ -127,11 +127,7 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
 
 
 def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
-    """The judgments in a TREC qrels file: ``query_id 0 doc_id relevance`` a line.
-
-    Args:
-        data: the content of the file.
-        source: what messages call it.
+    """The judgments in the content of a TREC qrels file: ``query_id 0 doc_id relevance`` a line.
 
     Raises:
         ValueError: a line without four columns, or a relevance that is not a whole number; names file and line.
@@ -168,7 +164,7 @@ def judge(columns: QrelsColumns) -> Judgments:
     else:
         starts = block_starts(query_ids)
         heads = query_ids[starts]
-        _check_texts(heads, "query id", "the run")
+        _check_texts(heads, "query id")
     code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
     block = np.fromiter(map(code_of.__getitem__, heads), dtype=np.int64, count=len(heads))
     query = np.repeat(block, np.diff(np.append(starts, columns.n_rows)))
@@ -185,17 +181,16 @@ def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
     try:
         return Ids.of(doc_ids)
     except (TypeError, UnicodeEncodeError):
-        _check_texts(doc_ids, "document id", "the run")
+        _check_texts(doc_ids, "document id")
         raise
 
 
-def _check_texts(values: ObjectArray, what: str, elsewhere: str) -> None:
+def _check_texts(values: ObjectArray, what: str) -> None:
     for value in values:
         if not is_text(value):
-            kind = kind_of_id(value)
             raise ValueError(
-                f"the qrels: {what} {value!r} is {kind}; {what}s must be strings, as in {elsewhere}: convert them with "
-                "str()"
+                f"the qrels: {what} {value!r} is {kind_of_id(value)}; {what}s must be strings, as in the run: convert "
+                "them with str()"
             )
 
 
