@@ -55,7 +55,9 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             _warn_of_runs_of_context(self.judged, may_be_batch=self._may_be_batch)
             if self._is_frame:
                 low, high = (any(m.asks_for_grades[end] for m in measures) for end in (0, 1))
-                _parts_seen(context).check_grades(self.judged, not self._may_be_batch, (low, high))
+                _seen.setdefault(context, _PartsSeen()).check_grades(
+                    self.judged, not self._may_be_batch, (low, high)
+                )
         super().__init__(measures, set(self.judged.judgments.query_ids))
 
     def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
@@ -66,7 +68,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         member, group = self._identify(rankings)
         by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)
         if self._is_frame and by_policy and (member is not None or group is not None):
-            _parts_seen(self.active.context).check_choice(self.judged, not self._may_be_batch)
+            seen = _seen.setdefault(self.active.context, _PartsSeen())
+            seen.check_choice(self.judged, not self._may_be_batch)
         comparison = Comparison(self.judged, rankings, member, group=group)
         query_ids = self.judged.judgments.query_ids
         for measure in self.measures:
@@ -225,12 +228,8 @@ def _of_other_topics(seen: _OfParts, queries: frozenset[str], whole: bool) -> li
     return [found for w, others, found in seen if not (whole and w) and not queries & others]
 
 
+#: What is remembered of a context, as long as the context is there.
 _seen: WeakKeyDictionary[ContextData, _PartsSeen] = WeakKeyDictionary()
-
-
-def _parts_seen(context: ContextData) -> _PartsSeen:
-    """What is remembered of a context, as long as the context is there."""
-    return _seen.setdefault(context, _PartsSeen())
 
 
 def _counts_from_zero(frame: Any) -> bool:

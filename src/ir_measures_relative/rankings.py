@@ -78,7 +78,7 @@ class Rankings:
             )
         with np.errstate(over="ignore"):  # trec_eval holds C floats; a larger score is a tie at infinity
             score32 = scores.astype(np.float32)
-        starts, heads = _blocks(query_ids, name)
+        starts, heads = query_blocks(query_ids, name, "the qrels")
         order: IntArray | None = None
         if len(set(heads)) < len(heads):  # the rows of a query do not stand together
             code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
@@ -244,8 +244,8 @@ class Rankings:
             seen.add(pair)
 
 
-def _blocks(query_ids: Ids | ObjectArray, name: str) -> tuple[IntArray, ObjectArray]:
-    """The row at which each block of rows of one query starts, and its query id."""
+def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> tuple[IntArray, ObjectArray]:
+    """The row at which each block of rows of one query starts, and its query id; ValueError for one of no string."""
     if isinstance(query_ids, Ids):
         starts = query_ids.changes()
         return starts, query_ids.take(starts).strings()
@@ -254,8 +254,8 @@ def _blocks(query_ids: Ids | ObjectArray, name: str) -> tuple[IntArray, ObjectAr
     for head in heads:
         if not is_text(head):
             raise ValueError(
-                f"{name}: query id {head!r} is {kind_of_id(head)}; query ids must be strings, as in "
-                "the qrels: convert them with str()"
+                f"{source}: query id {head!r} is {kind_of_id(head)}; query ids must be strings, as in {elsewhere}: "
+                "convert them with str()"
             )
     return starts, heads
 

@@ -10,10 +10,11 @@ import numpy as np
 from ir_measures.util import QrelsConverter
 from numpy.typing import NDArray
 
-from ..arrays import IntArray, ObjectArray, block_starts, object_array
+from ..arrays import IntArray, ObjectArray, object_array
 from ..ids import Ids
 from ..judgments import Judgments
 from ..messages import is_text, kind_of, kind_of_id, warn
+from ..rankings import query_blocks
 from .files import PARQUET, read_bytes
 from .frames import columns_of, is_frame, read_parquet, text_of
 from .neighbours import given_qrels
@@ -157,14 +158,7 @@ def judge(columns: QrelsColumns) -> Judgments:
         ValueError: an id that is not a string, a relevance that is not a whole number.
     """
     grade = _whole_numbers(columns)
-    query_ids = columns.query_ids
-    if isinstance(query_ids, Ids):
-        starts = query_ids.changes()
-        heads = query_ids.take(starts).strings()
-    else:
-        starts = block_starts(query_ids)
-        heads = query_ids[starts]
-        _check_texts(heads, "query id")
+    starts, heads = query_blocks(columns.query_ids, "the qrels", "the run")
     code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
     block = np.fromiter(map(code_of.__getitem__, heads), dtype=np.int64, count=len(heads))
     query = np.repeat(block, np.diff(np.append(starts, columns.n_rows)))
@@ -181,17 +175,11 @@ def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
     try:
         return Ids.of(doc_ids)
     except (TypeError, UnicodeEncodeError):
-        _check_texts(doc_ids, "document id")
-        raise
-
-
-def _check_texts(values: ObjectArray, what: str) -> None:
-    for value in values:
-        if not is_text(value):
-            raise ValueError(
-                f"the qrels: {what} {value!r} is {kind_of_id(value)}; {what}s must be strings, as in the run: convert "
-                "them with str()"
-            )
+        bad = next(d for d in doc_ids if not is_text(d))
+        raise ValueError(
+            f"the qrels: document id {bad!r} is {kind_of_id(bad)}; document ids must be strings, as in the run: "
+            "convert them with str()"
+        ) from None
 
 
 _LARGEST = 2**31

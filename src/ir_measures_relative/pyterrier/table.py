@@ -235,12 +235,7 @@ def with_bounds(
     measures: Mapping[str, ir_measures.Measure],
     options: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """The table with ``M lower`` and ``M upper`` behind each measure M.
-
-    Args:
-        measures: from the name of a column to its measure.
-        options: those of ``pt.Experiment``.
-    """
+    """The table with ``M lower`` and ``M upper`` behind each measure M; ``measures`` go from column to measure."""
     found = bounds(context, of_topics(qrels, topics, options), list(measures.values()))
     digits = options.get("round")
     result = table.copy()
