@@ -78,6 +78,20 @@ def parse_measure(measure: Measure | str) -> Measure:
     return one
 
 
+def nearest_name(name: str, names: Sequence[str]) -> str | None:
+    """The name that looks most like this one, in small letters or capitals; None where none looks like it.
+
+    >>> nearest_name("ndgc", ["AP", "nDCG", "NRG"])
+    'nDCG'
+    >>> nearest_name("foo", ["AP", "nDCG", "NRG"])
+    """
+    import difflib
+
+    lower = [n.lower() for n in names]
+    near = difflib.get_close_matches(name.lower(), lower, n=1)
+    return names[lower.index(near[0])] if near else None
+
+
 def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
     """That no measure has this name, and which of those there are is meant; ``rest`` is what followed the name.
 
@@ -86,13 +100,9 @@ def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
     >>> no_such_measure("foo", ["NRG", "AP"])
     "no measure is called 'foo'; there are AP, NRG"
     """
-    import difflib
-
-    lower = [n.lower() for n in names]
-    near = difflib.get_close_matches(name.lower(), lower, n=1)
-    if not near:
+    nearest = nearest_name(name, names)
+    if nearest is None:
         return f"no measure is called {name!r}; there are {', '.join(sorted(names, key=str.lower))}"
-    nearest = names[lower.index(near[0])]
     whole = f", that is {nearest}{rest}" if rest else ""
     return f"no measure is called {name!r}; the nearest is {nearest!r}{whole}"
 
