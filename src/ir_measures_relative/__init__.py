@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from .priors import BestOfOtherGroups, PriorPolicy
     from .questions.comparing import adds, compare
     from .questions.explaining import explain
-    from .questions.selecting import select_complementary
+    from .questions.sets_of_runs import select_complementary, sweep
     from .questions.similarities import similarity
-    from .questions.sweeping import sweep
     from .reporting import report
     from .stats.paired_tests import SignTest, sign_test
     from .unjudged.bounds import bounds, med
@@ -55,11 +54,11 @@ _LATER = {
     "meta": "meta",
     "report": "reporting",
     "reusability": "unjudged.reusability",
-    "select_complementary": "questions.selecting",
+    "select_complementary": "questions.sets_of_runs",
     "sign_test": "stats.paired_tests",
     "similarity": "questions.similarities",
     "verdicts": "unjudged.verdicts",
-    "sweep": "questions.sweeping",
+    "sweep": "questions.sets_of_runs",
 }
 
 

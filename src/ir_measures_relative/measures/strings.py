@@ -78,20 +78,6 @@ def parse_measure(measure: Measure | str) -> Measure:
     return one
 
 
-def nearest_name(name: str, names: Sequence[str]) -> str | None:
-    """The name that looks most like this one, in small letters or capitals; None where none looks like it.
-
-    >>> nearest_name("ndgc", ["AP", "nDCG", "NRG"])
-    'nDCG'
-    >>> nearest_name("foo", ["AP", "nDCG", "NRG"])
-    """
-    import difflib
-
-    lower = [n.lower() for n in names]
-    near = difflib.get_close_matches(name.lower(), lower, n=1)
-    return names[lower.index(near[0])] if near else None
-
-
 def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
     """That no measure has this name, and which of those there are is meant; ``rest`` is what followed the name.
 
@@ -100,9 +86,13 @@ def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
     >>> no_such_measure("foo", ["NRG", "AP"])
     "no measure is called 'foo'; there are AP, NRG"
     """
-    nearest = nearest_name(name, names)
-    if nearest is None:
+    import difflib
+
+    lower = [n.lower() for n in names]
+    near = difflib.get_close_matches(name.lower(), lower, n=1)
+    if not near:
         return f"no measure is called {name!r}; there are {', '.join(sorted(names, key=str.lower))}"
+    nearest = names[lower.index(near[0])]
     whole = f", that is {nearest}{rest}" if rest else ""
     return f"no measure is called {name!r}; the nearest is {nearest!r}{whole}"
 
@@ -144,11 +134,10 @@ _LARGEST_INT = 2**31 - 1
 
 def _check_host_measure(measure: Measure) -> None:
     """Raises ValueError for what trec_eval takes the whole process down for, or cannot count."""
-    cutoff, rel = measure.params.get("cutoff"), measure.params.get("rel")
-    if isinstance(cutoff, int) and not 1 <= cutoff <= _LARGEST_INT:
-        raise ValueError(f"{measure}: cutoff={cutoff} is not allowed; it must be from 1 to 2^31 - 1")
-    if isinstance(rel, int) and not 1 <= rel <= _LARGEST_INT:
-        raise ValueError(f"{measure}: rel={rel} is not allowed; it must be from 1 to 2^31 - 1")
+    for name in ("cutoff", "rel"):
+        value = measure.params.get(name)
+        if isinstance(value, int) and not 1 <= value <= _LARGEST_INT:
+            raise ValueError(f"{measure}: {name}={value} is not allowed; it must be from 1 to 2^31 - 1")
     gains = measure.params.get("gains")
     if isinstance(gains, dict) and any(isinstance(n, int) and abs(n) > _LARGEST_INT for n in gains.values()):
         raise ValueError(f"{measure}: gains={gains} is not allowed; the gains must be below 2^31 in size")
@@ -157,3 +146,24 @@ def _check_host_measure(measure: Measure) -> None:
 def needs_subtopics(measure: Measure) -> bool:
     """Whether a measure of ir_measures rates diversity, by subtopics that stand in the qrels' iteration column."""
     return bool(ir_measures.providers.registry["pyndeval"].supports(measure))
+
+
+def split_measures(text: str) -> list[str]:
+    """The measures of an argument, which spaces separate outside of brackets and quotes.
+
+    >>> split_measures("nDCG@10 NRG(base='RBP', p=0.9)@10")
+    ['nDCG@10', "NRG(base='RBP', p=0.9)@10"]
+    """
+    parts, depth, quote = [""], 0, ""
+    for char in text:
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        else:
+            depth += (char in "([{") - (char in ")]}")
+        if char.isspace() and not quote and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [p for p in parts if p]

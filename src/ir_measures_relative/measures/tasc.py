@@ -1,8 +1,4 @@
-"""TaSC: what a run adds on the queries that the prior runs fail.
-
-Arabzadeh, Bigdeli, Hamidi Rad and Bagheri, "Quantifying Ranker Coverage of Different Query Subspaces",
-SIGIR 2023.
-"""
+"""TaSC: what a run adds on the queries that the prior runs fail."""
 
 from __future__ import annotations
 
@@ -26,12 +22,7 @@ if TYPE_CHECKING:
 
 
 def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
-    """``(1 - max over the priors of S(prior)) · S(run)`` of each query; S(run) without priors.
-
-    Args:
-        run: S of the evaluated run, one a query, in [0, 1].
-        priors: S of each prior, shape (priors, queries), in [0, 1].
-    """
+    """``(1 - max over the priors of S(prior)) · S(run)`` of each query; ``priors`` has shape (priors, queries)."""
     best: FloatArray = priors.max(axis=0, initial=0.0)
     return (1.0 - best) * run
 
@@ -44,12 +35,11 @@ class _TaSC(RelativeMeasure):
     without priors. It sees effectiveness alone: a run that finds the very documents of the priors scores as
     one that finds others.
 
-    Source: Arabzadeh et al., "Quantifying Ranker Coverage of Different Query Subspaces", SIGIR 2023, in the
-    form of "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, App.
-    C.
+    Source: Arabzadeh, Bigdeli, Hamidi Rad and Bagheri, "Quantifying Ranker Coverage of Different Query Subspaces",
+    SIGIR 2023, in the form of "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP
+    2024, App. C.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import RunContext, TaSC
         >>> qrels = {"q1": {"A": 1}, "q2": {"A": 1}}
         >>> with RunContext({"old": {"q1": {"A": 1.0}, "q2": {"X": 2.0, "A": 1.0}}}):
@@ -93,22 +83,20 @@ class _TaSC(RelativeMeasure):
             ValueError: a string that is not a measure, or one that ir_measures cannot compute on a run alone.
         """
         name = self.get("base")
+        base = f"{self.NAME}: base={shown(name)}"
         try:
             measure = parse_measure(name)
         except ValueError as error:
-            raise ValueError(
-                f"{self.NAME}: base={shown(name)} is not a measure: {error}; give one that ir_measures "
-                "knows, such as 'nDCG@10'"
-            ) from None
+            wrong = f"{base} is not a measure: {error}; give one that ir_measures knows, such as 'nDCG@10'"
+            raise ValueError(wrong) from None
         if isinstance(measure, RelativeMeasure):
             raise ValueError(
-                f"{self.NAME}: base={shown(name)} is itself relative to other runs; give a measure of one "
-                "run, such as 'nDCG@10'"
+                f"{base} is itself relative to other runs; give a measure of one run, such as 'nDCG@10'"
             )
         if needs_subtopics(measure):
             raise ValueError(
-                f"{self.NAME}: base={shown(name)} needs the subtopics of the qrels, which a context does not "
-                "keep; give a measure that looks at relevance alone, such as 'nDCG@10'"
+                f"{base} needs the subtopics of the qrels, which a context does not keep; give a measure that looks at "
+                "relevance alone, such as 'nDCG@10'"
             )
         if not any(provider.supports(measure) for provider in ir_measures.DefaultPipeline.providers):
             raise ValueError(
@@ -118,9 +106,8 @@ class _TaSC(RelativeMeasure):
 
     def score(self, comparison: Comparison) -> FloatArray:
         measure, judged = self.base_measure(), comparison.judged
-        priors = comparison.priors(self.get("prior"))
         of_runs = judged.absolute_of_runs(measure)
-        of_priors = of_runs[priors]
+        of_priors = of_runs[comparison.priors(self.get("prior"))]
         if comparison.member is None or comparison.rankings is not comparison.context.runs[comparison.member]:
             of_run = judged.absolute([measure], comparison.rankings)[0]
         else:
@@ -146,5 +133,4 @@ class _TaSC(RelativeMeasure):
         return np.clip(values, 0.0, 1.0)
 
 
-TaSC = _TaSC()
-register(TaSC)
+TaSC = register(_TaSC())

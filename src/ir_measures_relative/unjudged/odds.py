@@ -13,8 +13,6 @@ from typing import TypeAlias
 
 import ir_measures
 import numpy as np
-from scipy.optimize import isotonic_regression, root
-from scipy.special import expit
 
 from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..extremes.labelings import OpenDocuments
@@ -97,7 +95,7 @@ def probabilities(
     for start in range(0, samples, _BATCH):
         size = min(_BATCH, samples - start)
         shifted = logits + spread * random.standard_normal((size, len(holders))) @ share
-        # A document of chance 0 is not relevant, whatever the run.
+        # A document of chance 0 is not relevant, in any run.
         chance = np.where(chances > 0, 1.0 / (1.0 + np.exp(-shifted)), 0.0) if spread else chances
         drawn = random.random((size, len(chances))) < chance
         # Its gain is that of some relevant document.
@@ -169,6 +167,9 @@ def _features(open_docs: OpenDocuments, relevant: BoolArray) -> tuple[FloatArray
 
 def logistic_fit(features: FloatArray, labels: FloatArray) -> FloatArray:
     """The weights of a logistic regression with a small ridge; the first feature is constant."""
+    from scipy.optimize import root  # loading it takes longer than most verdicts, which come without odds
+    from scipy.special import expit
+
     ridge = np.full(features.shape[1], _RIDGE)
     ridge[0] = 1e-9
 
@@ -191,6 +192,8 @@ def isotonic(score: FloatArray, labels: FloatArray) -> Callable[[FloatArray], Fl
 
     A little of the overall rate keeps chances from 0 and 1.
     """
+    from scipy.optimize import isotonic_regression
+
     order = np.argsort(score, kind="stable")
     fitted = isotonic_regression(labels[order]).x
     starts = np.flatnonzero(np.diff(fitted, prepend=-1.0) > ROUNDED)
