@@ -91,7 +91,8 @@ def check_qrels(data: bytes) -> None:
         return
     theirs = list(ir_measures.read_trec_qrels(opened(data)))
     ours = read_trec_qrels(data, "the qrels q.txt")
-    columns = [ours.query_ids.strings(), ours.doc_ids.strings(), ours.relevance, ours.iterations.strings()]
+    query_ids, doc_ids, relevance = ours.columns
+    columns = [query_ids.strings(), doc_ids.strings(), relevance, ours.iterations.strings()]
     assert list(zip(*(c.tolist() for c in columns), strict=True)) == [tuple(r) for r in theirs]
 
 

@@ -18,12 +18,7 @@ _MOST_TRIED = 10
 
 
 def swings(weight: FloatArray, query: IntArray, n_queries: int) -> tuple[FloatArray, FloatArray]:
-    """How far the open documents of each query can raise a sum, and lower it, with gains of 0 or 1.
-
-    Args:
-        weight: of each open document, of either sign.
-        query: its query.
-    """
+    """How far open documents with these weights can raise the sum of each query, and lower it, with gains of 0 or 1."""
     raised, lowered = np.maximum(weight, 0.0), np.minimum(weight, 0.0)
     return sum_by_query(raised, query, n_queries), sum_by_query(lowered, query, n_queries)
 
@@ -37,8 +32,7 @@ def greatest_lead(
     open one can only raise the loser's: it is enough to try each open document alone, and none.
 
     Args:
-        won: the worth of each open document in the winner.
-        lost: in the loser.
+        won, lost: the worth of each open document in the winner, and in the loser.
         known: the worth of the two where no open document is relevant, one a query.
         query: of each open document.
 

@@ -70,19 +70,10 @@ def med_err(
     open documents, with the bounds of `_Difference.over`.
 
     Args:
-        y: shape (documents,), the position from 1 in ranking Y of every document of the two top-k lists, 0 if
-            absent.
-        z: the same for ranking Z.
         grade: shape (documents,), -1 open, else 0 to `max_grade`.
-        cutoff: k; later positions count as absent.
         max_grade: the top grade, at least 1.
-        clock: when to stop; 10 seconds of CPU time from now if not given. Looked at between the steps of the search.
 
-    Returns:
-        The solution, its value in [0, 1). When time runs out, `lower` and `upper` enclose the maximum.
-
-    Raises:
-        ValueError: for input that is not as described.
+    The other arguments, what is returned (a value in [0, 1)) and what is raised: as for `med_sum_precision`.
     """
     if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
         raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")
@@ -98,17 +89,11 @@ def med_err(
 
 
 class ErrExtreme(NamedTuple):
-    """The largest difference in one direction.
+    """The largest difference in one direction."""
 
-    Attributes:
-        value: the largest that was found.
-        upper: no labeling exceeds it.
-        stop: the probabilities to stop at each document, attaining `value`.
-    """
-
-    value: float
-    upper: float
-    stop: FloatArray
+    value: float  #: the largest that was found
+    upper: float  #: no labeling exceeds it
+    stop: FloatArray  #: the probabilities to stop at each document, attaining `value`
 
 
 def greatest_err_difference(
@@ -123,12 +108,10 @@ def greatest_err_difference(
     """The largest ERR(winner) - ERR(loser), which is below 0 where the loser wins whatever the grades are.
 
     Args:
-        winner: shape (documents,), the position from 1 of every document, 0 if absent.
-        loser: the same for the other ranking.
         least: shape (documents,), the least probability to stop at each, from 0.
         most: the greatest, below 1; the same where the document is judged.
-        clock: when to stop.
-        tolerance: how much better a labeling may be that is missed.
+
+    The other arguments: as for :func:`.greatest_difference`.
     """
     value, upper, go_on = _search([(winner, loser)], 1.0 - most, 1.0 - least, clock, float, tolerance)
     return ErrExtreme(value, upper, 1.0 - go_on)

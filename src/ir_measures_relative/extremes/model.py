@@ -31,12 +31,9 @@ class Clock:
     """Tells a search when its time is over.
 
     Args:
-        cpu_seconds: of this thread, so that what a search finds does not depend on how busy the machine is; None for
-            no limit.
+        cpu_seconds: of this thread, so that what a search finds does not depend on how busy the machine is; from 0 up,
+            or None for no limit.
         work: its share of the time of the call, which is counted on the wall.
-
-    Raises:
-        ValueError: for a negative limit or NaN.
     """
 
     def __init__(self, cpu_seconds: float | None = None, work: Work | None = None) -> None:
@@ -87,11 +84,8 @@ class Interval(NamedTuple):
 
     def within(self, other: Interval) -> Interval:
         """What two intervals have in common, where both hold."""
-        return Interval(
-            np.maximum(self.lower, other.lower),
-            np.minimum(self.upper, other.upper),
-            self.exact | other.exact,
-        )
+        lower, upper = np.maximum(self.lower, other.lower), np.minimum(self.upper, other.upper)
+        return Interval(lower, upper, self.exact | other.exact)
 
 
 class End(NamedTuple):
@@ -197,11 +191,8 @@ class Model(ABC):
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         """About how far a label of each document of ``open_docs.docs`` can move the difference of two runs.
 
-        Args:
-            reach: the largest size that the difference can have in each query.
-
-        Returns:
-            one value a document: 0 where it is judged, or can move nothing.
+        It is 0 where the document is judged, or can move nothing. The difference can have a size up to ``reach`` in
+        each query.
         """
 
 
@@ -236,10 +227,11 @@ class Coverage(Model):
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         nearby = [self.base.influence(run, int(prior), reach) for run in (a, b) for prior in self.priors[run]]
-        result: FloatArray = np.max([self.base.influence(a, b, reach), *nearby], axis=0)
         # A label may count by the prior that it makes the best one.
         moves = self.open & (reach > 0)[self.open_docs.docs.query]
-        return np.maximum(result, np.where(moves, 2 * LABELED_ALIKE, 0.0))
+        least = np.where(moves, 2 * LABELED_ALIKE, 0.0)
+        result: FloatArray = np.max([self.base.influence(a, b, reach), *nearby, least], axis=0)
+        return result
 
 
 def interval_by_query(

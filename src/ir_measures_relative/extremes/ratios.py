@@ -30,13 +30,11 @@ def climb(
     reach: Callable[[IntArray, FloatArray], FloatArray],
     most: float = np.inf,
 ) -> None:
-    """Dinkelbach's iteration: raises ``best`` to the greatest ratios.
+    """Dinkelbach's iteration on some problems: raises ``best`` to the greatest ratios, or to ``most``.
 
     Args:
         best: a ratio that each problem attains, or a value below which none is of interest.
-        active: the problems to work on.
         reach: from some problems, and λ of each, to the ratios at labelings that maximize ``above - λ·below``.
-        most: a ratio above which none is of interest.
     """
     while len(active):
         reached = reach(active, best[active])
@@ -189,8 +187,7 @@ class Normalized(Model):
         least, added = np.zeros(n), np.zeros((n, len(levels) - 1, width))
 
         def ideal_of(count: IntArray) -> FloatArray:
-            result: FloatArray = so_far[np.minimum(count, len(so_far) - 1)]
-            return result
+            return so_far[np.minimum(count, len(so_far) - 1)]
 
         for low, high in itertools.pairwise(every):
             count = np.bincount(docs.query[~self.open & (self.known_gain >= high)], minlength=n)

@@ -93,10 +93,10 @@ def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Ran
                 f"{name}: query {query_id!r} holds {kind_of(docs)}; a run given as a dict is "
                 "{query_id: {doc_id: score}}, or has the columns query_id, doc_id and score"
             )
-    query_ids = list(itertools.chain.from_iterable(itertools.repeat(q, len(docs)) for q, docs in run.items()))
-    doc_ids = list(itertools.chain.from_iterable(run.values()))
-    scores = list(itertools.chain.from_iterable(docs.values() for docs in run.values()))
-    return _from_lists(query_ids, doc_ids, scores, name, tag)
+    joined = itertools.chain.from_iterable
+    query_ids = joined(itertools.repeat(q, len(docs)) for q, docs in run.items())
+    scores = joined(docs.values() for docs in run.values())
+    return _from_columns(query_ids, joined(run.values()), scores, name, tag)
 
 
 def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
@@ -117,11 +117,11 @@ def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
         raise ValueError(
             f"{name}: an iterable whose item {place} is {kind_of(bad)} is not a run; give {_FORMATS}"
         ) from None
-    return _from_lists(query_ids, doc_ids, scores, name)
+    return _from_columns(query_ids, doc_ids, scores, name)
 
 
-def _from_lists(
-    query_ids: list[Any], doc_ids: list[Any], scores: list[Any], name: str, tag: str | None = None
+def _from_columns(
+    query_ids: Iterable[Any], doc_ids: Iterable[Any], scores: Iterable[Any], name: str, tag: str | None = None
 ) -> Rankings:
     queries, docs = object_array(query_ids), object_array(doc_ids)
     return Rankings(queries, docs, _as_floats(object_array(scores), queries, docs, name), name=name, tag=tag)
@@ -179,12 +179,9 @@ def _as_floats(
 
 
 def read_trec_run(data: bytes, source: str, name: str) -> Rankings:
-    """The rankings in a TREC run file: ``query_id Q0 doc_id rank score tag`` a line; order and rank do not count.
+    """The rankings in the content of a TREC run file: ``query_id Q0 doc_id rank score tag`` a line.
 
-    Args:
-        data: the content of the file.
-        source: what messages call it.
-        name: what the rankings are called.
+    The order of the lines and the ranks do not count.
 
     Raises:
         ValueError: a line without six columns, a score that is not a number, a document that stands twice; names

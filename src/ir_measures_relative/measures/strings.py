@@ -144,11 +144,10 @@ _LARGEST_INT = 2**31 - 1
 
 def _check_host_measure(measure: Measure) -> None:
     """Raises ValueError for what trec_eval takes the whole process down for, or cannot count."""
-    cutoff, rel = measure.params.get("cutoff"), measure.params.get("rel")
-    if isinstance(cutoff, int) and not 1 <= cutoff <= _LARGEST_INT:
-        raise ValueError(f"{measure}: cutoff={cutoff} is not allowed; it must be from 1 to 2^31 - 1")
-    if isinstance(rel, int) and not 1 <= rel <= _LARGEST_INT:
-        raise ValueError(f"{measure}: rel={rel} is not allowed; it must be from 1 to 2^31 - 1")
+    for name in ("cutoff", "rel"):
+        value = measure.params.get(name)
+        if isinstance(value, int) and not 1 <= value <= _LARGEST_INT:
+            raise ValueError(f"{measure}: {name}={value} is not allowed; it must be from 1 to 2^31 - 1")
     gains = measure.params.get("gains")
     if isinstance(gains, dict) and any(isinstance(n, int) and abs(n) > _LARGEST_INT for n in gains.values()):
         raise ValueError(f"{measure}: gains={gains} is not allowed; the gains must be below 2^31 in size")

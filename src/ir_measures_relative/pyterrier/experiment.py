@@ -163,9 +163,9 @@ def Experiment(
     if "mrt" not in metrics:
         times = {}
     short_times = rounded(times, options.get("round"))
-    evaluated = (
-        _with_priors_of_the_whole(context, qrels, topics, options) if "batch_size" in options else context
-    )
+    evaluated = context
+    if "batch_size" in options:
+        evaluated = _with_priors_of_the_whole(context, context_options, qrels, topics, options)
     with saved.staging(second, short_times) as second, evaluated._replaying():
         result = pt.Experiment(
             replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
@@ -182,21 +182,16 @@ def Experiment(
 
 
 def _with_priors_of_the_whole(
-    context: RunContext, qrels: Any, topics: Any, options: Mapping[str, Any]
+    context: RunContext,
+    context_options: dict[str, Any],
+    qrels: Any,
+    topics: Any,
+    options: Mapping[str, Any],
 ) -> RunContext:
     """The context for batches: where a policy goes by means, those over a batch are not the experiment's."""
     judged = judged_context(context, qrels_columns(of_topics(qrels, topics, options)))
     priors = chosen_by_means(context.policy, judged)
-    if priors is None:
-        return context
-    return RunContext(
-        context.runs,
-        priors=priors,
-        reference=context.reference,
-        groups=context.groups,
-        num_docs=context.num_docs,
-        grades=context.grades,
-    )
+    return context if priors is None else RunContext(context.runs, **context_options | {"priors": priors})
 
 
 def _write_report(

@@ -32,25 +32,20 @@ class BaselineTest:
     ``pt.Experiment`` takes it for the test, and asks it for each system and measure in turn. It remembers the values,
     since what counts as a tie goes by those of all systems; :meth:`fill_in` then writes what it found into the table.
 
-    Args:
-        options: the arguments of ``pt.Experiment``.
+    Attributes:
+        options: the arguments of ``pt.Experiment``, with this for the test; a function as the test stays as it is.
 
     Raises:
         ValueError: the name of a test that there is not.
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
-        self._options = dict(options)
+        self.options = dict(options)
         self._test = options.get("test", "t")
         self._values: list[tuple[FloatArray, FloatArray]] = []
         if isinstance(self._test, str):
             check_test(self._test)
-            self._options["test"] = self
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The arguments for ``pt.Experiment``, with this for the test; a function as the test stays as it is."""
-        return self._options
+            self.options["test"] = self
 
     def __call__(self, one: Any, baseline: Any) -> tuple[float, float]:
         self._values.append((np.asarray(one, dtype=np.float64), np.asarray(baseline, dtype=np.float64)))
@@ -62,7 +57,7 @@ class BaselineTest:
         if table is None or not self._values:
             return result
         measures = [c.removesuffix(f" {_P}") for c in table.columns if c.endswith(f" {_P}")]
-        others = np.arange(len(table)) != self._options["baseline"]
+        others = np.arange(len(table)) != self.options["baseline"]
         values = np.array(self._values).reshape(others.sum(), len(measures), 2, -1)
         for measure, of_measure in zip(measures, values.swapaxes(0, 1), strict=True):
             pairs = Pairs.between(of_measure[:, 0], of_measure[:, 1], tie_limit(of_measure))
@@ -72,7 +67,7 @@ class BaselineTest:
                 filled[others] = column
                 table[f"{measure} {what}"] = filled
             if f"{measure} {_CORRECTED}" in table:
-                _correct(table, measure, self._options)
+                _correct(table, measure, self.options)
         _style_only_numbers(result)
         return result
 
@@ -240,12 +235,7 @@ def with_bounds(
     measures: Mapping[str, ir_measures.Measure],
     options: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """The table with ``M lower`` and ``M upper`` behind each measure M.
-
-    Args:
-        measures: from the name of a column to its measure.
-        options: those of ``pt.Experiment``.
-    """
+    """The table with ``M lower`` and ``M upper`` behind each measure M; ``measures`` go from column to measure."""
     found = bounds(context, of_topics(qrels, topics, options), list(measures.values()))
     digits = options.get("round")
     result = table.copy()

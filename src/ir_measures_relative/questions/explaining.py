@@ -14,7 +14,6 @@ from ..context import RunContext
 from ..ids import Ids
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
-from ..judgments import Judgments
 from ..measures.declaration import RelativeMeasure
 from ..measures.strings import parse_measure
 from ..priors import group_of
@@ -119,25 +118,27 @@ def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
     docs, gain, contribution = measure.contributions(comparison)
     cutoff, judged_only = measure.get("cutoff"), measure.get("judged_only")
     judged, judgments = comparison.judged, comparison.judgments
-    query, ids, position = _listed(comparison, cutoff, judged_only)
-    row, judged_row = docs.rows_of(query, ids), judgments.rows_of(query, ids)
-    seen_by = _seen_by(comparison, measure)
-    if judged_only:  # all of them are judged
-        of_runs = judged.positions_of_runs(judgments, cutoff, judged_only)
-        places = [of_runs[i][judged_row] for i in seen_by]
+    if measure.RELATIVE_TO == "systems":
+        seen_by = [i for i, name in enumerate(judged.names) if name != comparison.member]
     else:
-        places = [_positions(comparison, judged.names[i], query, ids, cutoff) for i in seen_by]
-    return Explained(
-        query,
-        ids,
-        position,
-        judged_row >= 0,
-        judgments.grade[judged_row],
-        seen_by,
-        places,
-        np.where(row >= 0, gain[row] if len(gain) else 0.0, 0.0),
-        np.where(row >= 0, contribution[row] if len(gain) else 0.0, 0.0),
+        seen_by = [int(i) for i in comparison.priors(measure.get("prior"))]
+    if judged_only:
+        place = comparison.positions(judgments, cutoff, judged_only)
+        found = np.flatnonzero(place > 0)
+        rows = found[np.lexsort((place[found], judgments.query[found]))]
+        query, ids, grade = judgments.query[rows], judgments.ids.take(rows), judgments.grade[rows]
+        position, known = place[rows], np.ones(len(rows), dtype=bool)
+        of_runs = judged.positions_of_runs(judgments, cutoff, judged_only)
+        places = [of_runs[i][rows] for i in seen_by]
+    else:
+        listed, position, known, _, _ = judged.top(comparison.rankings, cutoff)
+        query, ids, grade = listed.query, listed.ids, listed.grade
+        places = [listed.positions_in(judged.context.runs[judged.names[i]], cutoff) for i in seen_by]
+    row = docs.rows_of(query, ids)
+    gain, contribution = (
+        np.where(row >= 0, values[row] if len(values) else 0.0, 0.0) for values in (gain, contribution)
     )
+    return Explained(query, ids, position, known, grade, seen_by, places, gain, contribution)
 
 
 def _of_query(comparison: Comparison, measure: RelativeMeasure, query_id: str) -> Comparison:
@@ -156,39 +157,6 @@ def _or_na(values: IntArray, known: BoolArray) -> Any:
     column = pd.array(values, dtype="Int64")
     column[~known] = pd.NA
     return column
-
-
-def _listed(comparison: Comparison, cutoff: int | None, judged_only: bool) -> tuple[IntArray, Ids, IntArray]:
-    """The top documents of the evaluated run, in its order: the query and the id of each, and its position."""
-    judgments = comparison.judgments
-    if judged_only:
-        place = comparison.positions(judgments, cutoff, judged_only)
-        found = np.flatnonzero(place > 0)
-        order = found[np.lexsort((place[found], judgments.query[found]))]
-        return judgments.query[order], judgments.ids.take(order), place[order]
-    top = comparison.rankings.top(cutoff)
-    index = judgments.queries_of(comparison.rankings)[top.query]
-    rows = np.flatnonzero(index >= 0)
-    rows = rows[np.argsort(index[rows], kind="stable")]
-    return index[rows], top.ids.take(rows), top.position[rows]
-
-
-def _positions(comparison: Comparison, name: str, query: IntArray, ids: Ids, cutoff: int | None) -> IntArray:
-    """Where a run of the context ranks some documents, judged or not."""
-    order = np.argsort(query, kind="stable")
-    listed = Judgments(
-        comparison.judgments.query_ids, query[order], ids.take(order), np.zeros(len(query), dtype=np.int64)
-    )
-    positions = np.empty(len(query), dtype=np.int64)
-    positions[order] = listed.positions_in(comparison.context.runs[name], cutoff)
-    return positions
-
-
-def _seen_by(comparison: Comparison, measure: RelativeMeasure) -> list[int]:
-    """The runs that the measure compares with: its priors, or all other systems."""
-    if measure.RELATIVE_TO == "systems":
-        return [i for i, name in enumerate(comparison.judged.names) if name != comparison.member]
-    return [int(i) for i in comparison.priors(measure.get("prior"))]
 
 
 def relative_measure(measure: ir_measures.Measure | str) -> RelativeMeasure:

@@ -11,8 +11,7 @@ import ir_measures
 from ...jobs import Work
 from ...measures.nrg import NRG
 from ...measures.strings import is_relative
-from ...unjudged.bounds import check_bounded, settled, values_of
-from ...unjudged.host_measures import model_of
+from ...unjudged.bounds import check_bounded, model_of, settled, values_of
 from ...unjudged.verdicts import differences, movable, pairs_of, rounded_to_zero, verdict_of
 from ..campaign import ReportedCampaign, numbers
 from . import Picture, Section, Table, intervals, square
