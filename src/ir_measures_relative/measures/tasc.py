@@ -17,7 +17,7 @@ from .strings import needs_subtopics, parse_measure, shown
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext
-    from ..extremes.bounding import Labelings
+    from ..extremes.labelings import Labelings
     from ..extremes.model import Model
 
 

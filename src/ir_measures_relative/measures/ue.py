@@ -26,7 +26,7 @@ from .ue_bases import (
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
-    from ..extremes.bounding import Labelings
+    from ..extremes.labelings import Labelings
     from ..extremes.model import Model
     from ..judgments import Judgments
 
