@@ -1,8 +1,8 @@
 """Branch and bound for sums of precisions: MED for AP and SSP, and how far one run can be above another by AP.
 
 A. Moffat, "Computing Maximized Effectiveness Distance for Recall-Based Metrics", §3 and §5. What is maximized is a
-quadratic function of the labels (see :mod:`.precision_sums`) over a normalizer that grows with the number of relevant documents.
-From a greedy labeling on, branch and bound improves the value and proves that no labeling has a larger one.
+quadratic function of the labels (see :mod:`.precision_sums`) over a normalizer that grows with the number of relevant
+documents. From a greedy labeling on, branch and bound improves the value and proves that no labeling has a larger one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pictures of runs and of measures.
 
-Relative against absolute effectiveness, systems in the order of their release, which are alike, what one adds as more is
-deployed; and what :mod:`~ir_measures_relative.meta` says of measures.
+Relative against absolute effectiveness, systems in the order of their release, which are alike, what one adds as
+more is deployed; and what :mod:`~ir_measures_relative.meta` says of measures.
 
 Each takes the ``ax`` to draw on and returns it; the colour bar of a matrix has axes of its own. Without one it makes a
 figure by pyplot, for a notebook or a window; with one it leaves pyplot alone. All raise ValueError for another table

@@ -1,4 +1,4 @@
-"""Lines: one a measure, for what ``meta`` says of measures; one a run, for what runs add; and systems by their dates."""
+"""Lines: one a measure, for what ``meta`` says of measures; one a run, for what runs add; and systems by date."""
 
 from __future__ import annotations
 
