@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from all_labelings import check, random_campaign
 from drawn import examples, times
-from ir_measures_relative import NRG, RunContext, bounds, verdicts
+from ir_measures_relative import NRG, RunContext, bounds, judge_next, verdicts
 from random_campaigns import contexts, qrels
 from scored import assume_common
 
@@ -132,6 +132,40 @@ def test_rbp_with_its_residual_is_med_with_its_sign(context: Any, labels: Any, k
         length = len(context[row[0]].get(row.query_id, {}))
         assert row.upper - plain.upper == pytest.approx(0.7 ** min(length, length if k is None else k))
         assert row.lower == plain.lower
+
+
+@pytest.mark.parametrize("rel", [2, 4])
+def test_no_label_makes_a_document_relevant_that_only_a_higher_grade_would(rel: int) -> None:
+    """By every binary measure, with what is elsewhere, and with what follows the end of a ranking."""
+    names = [
+        "P(rel={})@1",
+        "RR(rel={})",
+        "Success(rel={})@2",
+        "AP(rel={})",
+        "RBP(rel={})",
+        "UniqueRel(rel={})@2",
+    ]
+    names += [
+        "NRG(base='RR',rel={})",
+        "Shapley(rel={})@2",
+        "AP_Rareness(rel={})",
+        "AP_UE(rel={})",
+        "TaSC(base='P(rel={})@2')",
+    ]
+    names += [f"{name}(ref='a',rel={{}})@2" for name in ("rrLP", "sgnLP", "sgnLR", "RPP")]
+    measures = [name.format(rel) for name in names]
+    runs = {"a": {"q": {"A": 2.0, "X": 1.0}}, "b": {"q": {"Y": 2.0, "A": 1.0}}}
+    never, ever = RunContext(runs, grades=(0, rel - 1)), RunContext(runs, grades=(0, rel))
+    for context, least in ((never, 0), (ever, 1)):
+        one = bounds(context, {"q": {"A": 1}}, measures, elsewhere=1, residual=True)
+        two = verdicts(context, {"q": {"A": 1}}, measures, elsewhere=1, residual=True, odds="pool")
+        assert one.groupby("measure")["upper"].max().gt(0).eq(bool(least)).all()
+        if not least:
+            assert (one[["lower", "value", "upper"]] == 0).all(axis=None) and one["exact"].all()
+            assert (two["verdict"] == "equal").all() and two["exact"].all() and not two["open"].any()
+            assert judge_next(context, {"q": {"A": 1}}, measures[0], 5).empty
+    # Where nobody says which grades there are, the measure knows of one.
+    assert bounds(RunContext(runs), {"q": {"A": 1}}, measures).groupby("measure")["upper"].max().gt(0).all()
 
 
 # What is too large to be tried, or to be worked on at once; lowered to what small campaigns exceed.

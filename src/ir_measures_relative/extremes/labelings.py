@@ -29,8 +29,10 @@ class Labelings:
     """The labelings of a campaign, as one measure looks at it.
 
     A labeling gives a label to every open document: each unjudged one that stands in the top of some run. The
-    parameters ``cutoff``, ``judged_only``, ``prior`` and ``ref`` of the measure, where it has them, say how deep the
-    runs are looked at, whether unjudged documents are left out first, and which runs each run is compared with.
+    parameters ``cutoff``, ``judged_only``, ``rel``, ``prior`` and ``ref`` of the measure, where it has them, say how
+    deep the runs are looked at, whether unjudged documents are left out first, from which grade on a document is
+    relevant, and which runs each run is compared with. No document is open where the context's grades end below
+    ``rel``: no label makes it relevant.
 
     Arrays of documents have one entry for each of :attr:`docs`; "shape (runs, documents)" has a row for each run of the
     context, in its order.
@@ -40,6 +42,7 @@ class Labelings:
         judged: the context on the judgments as they are.
         elsewhere: how many further documents a query, which no run holds, may turn out relevant.
         residual: whether RBP is asked for what may follow the end of each ranking.
+        closed: whether no document is open, as though what is judged were all there is.
         bound: from another measure to its model on the same labelings.
     """
 
@@ -50,12 +53,15 @@ class Labelings:
         *,
         elsewhere: int,
         residual: bool,
+        closed: bool,
         bound: Callable[[Measure], Model],
     ) -> None:
         self.measure = measure
         self.judged = judged
         self.elsewhere = elsewhere
-        self.residual = residual
+        rel, grades = value_of(measure, "rel"), judged.context.grades
+        self.closed = closed or (grades is not None and rel is not None and rel > judged.grades[1])
+        self.residual = residual and not self.closed
         self.cutoff: int | None = value_of(measure, "cutoff")
         self.judged_only: bool = value_of(measure, "judged_only", False)
         self.of = bound
@@ -65,7 +71,7 @@ class Labelings:
     @cached_property
     def open_docs(self) -> OpenDocuments:
         """The documents, as the kinds of measures take them."""
-        key = "open", self.cutoff, self.elsewhere  # found once for a set of judgments
+        key = "open", self.cutoff, self.elsewhere, self.closed  # found once for a set of judgments
         return self.judged.cached(key, lambda: OpenDocuments(self.judged, *key[1:]))
 
     @property
@@ -292,11 +298,10 @@ class Labelings:
             rel: from which grade on a document is relevant.
             weight: of the recall levels of RPP.
         """
-        of_relevant = min(rel, max(self.grades[1], 1))
 
         def score(gains: FloatArray) -> FloatArray:
             grade: IntArray = self.docs.grade.copy()
-            grade[self.open] = np.where(gains > 0, of_relevant, 0)
+            grade[self.open] = np.where(gains > 0, rel, 0)
             return self.scores(grade)
 
         references = self.references

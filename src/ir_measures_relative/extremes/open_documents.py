@@ -32,6 +32,7 @@ class OpenDocuments:
         judged: the context on the judgments as they are.
         cutoff: how deep the runs are looked at.
         elsewhere: how many further documents a query, which no run holds, may turn out relevant.
+        closed: whether no document is open: ``docs`` are those that are judged.
 
     Attributes:
         completed: the context on all of ``docs``.
@@ -43,11 +44,14 @@ class OpenDocuments:
         ValueError: more documents than can be looked at.
     """
 
-    def __init__(self, judged: JudgedContext, cutoff: int | None, elsewhere: int = 0) -> None:
+    def __init__(
+        self, judged: JudgedContext, cutoff: int | None, elsewhere: int = 0, closed: bool = False
+    ) -> None:
         self.judged = judged
         self.cutoff = cutoff
         judgments = judged.judgments
-        found = _unjudged(judged, cutoff)
+        found = Judgments.none_of(judgments.query_ids) if closed else _unjudged(judged, cutoff)
+        elsewhere = 0 if closed else elsewhere
         n_queries, n = judgments.n_queries, len(judgments)
         absent = np.repeat(np.arange(n_queries), elsewhere)
         names = [f"{_ABSENT}{i}" for i in range(elsewhere)] * n_queries

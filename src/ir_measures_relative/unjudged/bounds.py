@@ -54,9 +54,9 @@ def bounds(
 
     The open documents of a query are the unjudged ones that any run of the context holds in its top k, k the
     measure's cutoff. A label is shared by all that looks at it: the run, its priors, the ideal ranking. Labels of
-    binary measures are relevant or not; of graded ones, any grade from the lowest to the highest of the context's
-    ``grades``, else of the qrels, with a warning where these hold few relevant documents. Topics are independent, so
-    the extreme of a mean is the mean of the extremes.
+    binary measures are relevant or not, and never relevant where the context's ``grades`` end below ``rel``; of graded
+    ones, any grade from the lowest to the highest of these, else of the qrels, with a warning where the qrels hold few
+    relevant documents. Topics are independent, so the extreme of a mean is the mean of the extremes.
 
     Args:
         context: the runs. Each is scored as the member that it is; add a newcomer to the context to bound it.
@@ -248,13 +248,24 @@ def settled(interval: Interval, value: FloatArray, model: Model) -> Interval:
 
 
 def model_of(
-    measure: ir_measures.Measure, judged: JudgedContext, elsewhere: int = 0, residual: bool = False
+    measure: ir_measures.Measure,
+    judged: JudgedContext,
+    elsewhere: int = 0,
+    residual: bool = False,
+    closed: bool = False,
 ) -> Model:
-    """The model of a measure, RBP's with its residual where that is asked for; a ValueError says which have one."""
+    """The model of a measure; a ValueError says which have one.
+
+    Args:
+        elsewhere, residual: as for :func:`bounds`.
+        closed: whether the judged documents are taken to be all there are.
+    """
     check_count("elsewhere", elsewhere, 0)
 
     def of(measure: ir_measures.Measure) -> Model:
-        labelings = Labelings(measure, judged, elsewhere=elsewhere, residual=residual, bound=of)
+        labelings = Labelings(
+            measure, judged, elsewhere=elsewhere, residual=residual, closed=closed, bound=of
+        )
         try:
             if is_relative(measure):
                 model: Model = measure.bounded(labelings)
