@@ -83,6 +83,29 @@ def test_values_that_trec_eval_does_not_compute(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
+def test_condensed_values_that_trec_eval_does_not_compute(seed: int) -> None:
+    """The value beside the bounds is that of the ranking without its unjudged documents, and so is its difference."""
+    campaign = campaign_with_a_cutoff(20 + seed, 3, 3)
+    context, k = RunContext(campaign.runs, **campaign.options), campaign.cutoff or 0
+    measures = {
+        f"RR(judged_only=True)@{k}": "RR",
+        f"nDCG(dcg='exp-log2',judged_only=True)@{k}": "nDCG(dcg='exp-log2')",
+    }
+    of_measure = {str(parse_measure(m)): BY_HAND[name] for m, name in measures.items()}
+    values = {}
+    for row in bounds(context, campaign.qrels, list(of_measure), perquery=True).itertuples(index=False):
+        labels = campaign.qrels[row.query_id]
+        judged = [
+            d for d in trec_order(campaign.runs[row[0]].get(row.query_id, {})) if labels.get(d, -1) >= 0
+        ]
+        values[row[0], row.query_id, row.measure] = row.value
+        assert row.value == pytest.approx(of_measure[row.measure](judged, labels, k), abs=1e-12), row
+    for row in verdicts(context, campaign.qrels, list(of_measure), perquery=True).itertuples(index=False):
+        first, second = (values[name, row.query_id, row.measure] for name in row[:2])
+        assert row.value == pytest.approx(first - second, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
 def test_bounds_of_measures_that_trec_eval_does_not_compute(seed: int) -> None:
     campaign = campaign_with_a_cutoff(10 + seed, random.Random(seed).choice([1, 2, 3]), 3)
     found = check(campaign, [f"RR@{campaign.cutoff}", f"nDCG(dcg='exp-log2')@{campaign.cutoff}"])

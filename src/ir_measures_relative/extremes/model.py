@@ -164,9 +164,9 @@ class Model(ABC):
         return [rows[i:j] for i, j in itertools.pairwise(ends)]
 
     def value(self) -> FloatArray | None:
-        """The value of every run where no open document has a gain, shape (runs, queries).
+        """The value of every run where no open document has a gain, shape (runs, queries); None where it is not known.
 
-        None where the measure itself says it, as trec_eval does.
+        To ``judged_only`` an open document without a gain is judged. The value without it is that of a closed model.
         """
         return None
 

@@ -231,7 +231,11 @@ def values_of(judged: JudgedContext, measure: ir_measures.Measure, model: Model)
     if not is_relative(measure):
         provider: Any = ir_measures.providers.registry["pytrec_eval"]
         # ir_measures' other providers round, or are rarely installed.
-        own = None if provider.is_available() and provider.supports(measure) else model.value()
+        if provider.is_available() and provider.supports(measure):
+            return judged.absolute_of_runs(measure)
+        if value_of(measure, "judged_only", False):  # to the open model every document is judged
+            model = model_of(measure, judged, closed=True)
+        own = model.value()
         return judged.absolute_of_runs(measure) if own is None else own
     runs = judged.context.runs
     return np.array([measure.score(Comparison(judged, runs[name], name)) for name in judged.names])
