@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import warnings
 from functools import partial
@@ -119,6 +120,22 @@ def test_judge_next_between_two_runs() -> None:
     assert asked["pairs"].tolist() == [1]
 
 
+def test_judge_next_does_not_depend_on_the_order_of_the_runs() -> None:
+    """Documents that tie come by query and document id, also where rounding tells their weights apart."""
+    docs = {name: [f"{name}{i}" for i in range(3)] for name in "dcba"}
+    runs = {n: {q: {d: -float(i) for i, d in enumerate(docs[n])} for q in ("q2", "q10", "q1")} for n in docs}
+    qrels = {q: {"a0": 1} for q in ("q2", "q10", "q1")}
+    found = []
+    for names in itertools.permutations(runs):
+        asked = judge_next(RunContext({n: runs[n] for n in names}), qrels, "P@3", 40)
+        found.append(asked[["query_id", "doc_id"]].to_numpy().tolist())
+    assert all(rows == found[0] for rows in found)
+    same = asked.groupby(asked["weight"].round(9), sort=False)
+    assert all(
+        rows == sorted(rows) for rows in (g[["query_id", "doc_id"]].to_numpy().tolist() for _, g in same)
+    )
+
+
 def test_odds() -> None:
     context = RunContext(RUNS)
     sure = verdicts(context, QRELS, ["P@3"], odds="pool").set_index(["name", "other"])
@@ -187,6 +204,19 @@ def test_reusability_takes_out_what_one_group_brought() -> None:
     assert alone.loc["a", "simulated"] == pytest.approx((1 / 3 + 1 / 3) / 2)
     together = reusability(RunContext(RUNS), qrels, ["P@3"], groups={"b": "g", "c": "g"}, pool_depth=3)
     assert together.set_index("name")["lost"].tolist() == [2, 3, 3]
+
+
+def test_places_that_rounding_tells_apart_are_shared() -> None:
+    """Means of 0.3, 0.2 and 0.1, of the same topics in another order, differ in the last bit."""
+    found = {"a": [3, 2, 1], "b": [1, 2, 3], "c": [0, 0, 0]}
+    runs = {
+        n: {f"q{q}": {f"{'R' if i < k else n}{i}": -float(i) for i in range(10)} for q, k in enumerate(ks)}
+        for n, ks in found.items()
+    }
+    qrels = {f"q{q}": {f"R{i}": 1 for i in range(10)} for q in range(3)}
+    table = reusability(RunContext(runs), qrels, ["P@10"]).set_index("name")
+    assert table.loc["a", "value"] != table.loc["b", "value"]
+    assert table["place"].tolist() == [1, 1, 3]
 
 
 def test_reusability_of_one_that_brought_nothing_alone() -> None:

@@ -18,7 +18,8 @@ from ..judgments import Judgments
 from ..measures.strings import parse_measures
 from ..options import check_count
 from ..priors import ContextData, some_runs
-from ..scoring import check_campaign, score_runs
+from ..scoring import Scores, check_campaign, score_runs
+from ..stats.pairs_and_ties import tie_limit, with_ties
 from .bounds import check_bounded
 
 
@@ -47,7 +48,7 @@ def reusability(
         a DataFrame with one row a run and measure:
 
         - ``name``, ``measure``;
-        - ``value``, ``place``: by all judgments; 1 is the best place, and equal values share the better one;
+        - ``value``, ``place``: by all judgments; 1 is the best place, and tied values share the better one;
         - ``simulated``, ``simulated_place``: without the judgments that only the run, or its group, contributed;
         - ``lost``: how many judgments these are;
         - ``pool_depth``: as given.
@@ -70,15 +71,17 @@ def reusability(
     check_count("pool_depth", pool_depth, 1)
     names = context.names
     own = np.array(groups_of(context, groups), dtype=object)
-    means = score_runs(judged, names, parsed).means()
+    scores = score_runs(judged, names, parsed)
+    means, place = scores.means(), _places(scores)
     lost_by = contributions(judged, own.tolist(), pool_depth)
     rows: list[dict[str, Any]] = []
     for group, lost in tqdm(lost_by.items(), desc="leaving out", unit="group", disable=None, leave=False):
-        left = means
+        left, place_left = means, place
         if lost.any():
             without = FewerLabels(judged, ~lost)
             check_campaign(without)
-            left = score_runs(without, names, parsed).means()
+            scores = score_runs(without, names, parsed)
+            left, place_left = scores.means(), _places(scores)
         for i in np.flatnonzero(own == group).tolist():
             rows += [
                 {
@@ -86,8 +89,8 @@ def reusability(
                     "measure": str(measure),
                     "value": means[i, j],
                     "simulated": left[i, j],
-                    "place": 1 + int((means[:, j] > means[i, j]).sum()),
-                    "simulated_place": 1 + int((left[:, j] > left[i, j]).sum()),
+                    "place": place[i, j],
+                    "simulated_place": place_left[i, j],
                     "lost": int(lost.sum()),
                     "pool_depth": pool_depth,
                 }
@@ -95,6 +98,16 @@ def reusability(
             ]
     rows.sort(key=lambda row: names.index(row["name"]))
     return pd.DataFrame(rows).astype({"name": str, "measure": str})
+
+
+def _places(scores: Scores) -> IntArray:
+    """The place of every run by the mean of each measure, shape (runs, measures); tied runs share the better one."""
+    limits = [tie_limit(scores.values[:, j]) for j in range(len(scores.measures))]
+    means = np.array(
+        [with_ties(of_runs, limit) for of_runs, limit in zip(scores.means().T, limits, strict=True)]
+    )
+    above: IntArray = (means[:, None, :] > means[:, :, None]).sum(axis=2)
+    return above.T + 1
 
 
 def groups_of(context: ContextData, groups: Mapping[str, str] | None) -> list[str]:

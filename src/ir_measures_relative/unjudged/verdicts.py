@@ -20,6 +20,7 @@ from ..io.qrels import Qrels
 from ..jobs import Work
 from ..options import LABELED_ALIKE, check_count, is_number
 from ..priors import ContextData
+from ..stats.pairs_and_ties import tie_limit, with_ties
 from .bounds import campaign_of, model_of, settled, table_of, values_of
 from .odds import Odds, chances_of, check_odds, probabilities, settled_probabilities
 
@@ -150,7 +151,7 @@ def judge_next(
         a DataFrame in the order in which to judge:
 
         - ``query_id``, ``doc_id``;
-        - ``weight``: by which they are ordered;
+        - ``weight``: by which they are ordered, and those that tie by the two ids;
         - ``pairs``: the number of open verdicts in which the document takes part.
 
     Raises:
@@ -178,12 +179,14 @@ def judge_next(
         missing = max(min(-lower[i], upper[i]), (upper[i] - lower[i]) / 10)
         weight += moved / docs.n_queries / missing
         pairs += moved > LABELED_ALIKE
-    order = np.lexsort((rows, -weight))
-    order = order[pairs[order] > 0][:n]
-    rows = rows[order]
+    some = pairs > 0
+    rows, weight, pairs = rows[some], weight[some], pairs[some]
+    query_ids, doc_ids = docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings()
+    by_id = (np.unique(ids, return_inverse=True)[1] for ids in (doc_ids, query_ids))
+    order = np.lexsort((*by_id, -with_ties(weight, tie_limit(weight))))[:n]
     columns: dict[str, Any] = {
-        "query_id": pd.Series(docs.query_ids[docs.query[rows]], dtype=str),
-        "doc_id": pd.Series(docs.ids.take(rows).strings(), dtype=str),
+        "query_id": pd.Series(query_ids[order], dtype=str),
+        "doc_id": pd.Series(doc_ids[order], dtype=str),
         "weight": weight[order],
         "pairs": pairs[order],
     }
