@@ -70,8 +70,10 @@ def lines(given: Inputs) -> Iterator[str]:
     args, context, qrels = given.args, given.context, given.qrels.columns
     options = {"perquery": args.by_query, "jobs": args.jobs}
     if args.judge is not None:
+        from ..unjudged.verdicts import pool_lines
+
         asked = package.judge_next(context, qrels, given.measures[0], args.judge, jobs=args.jobs)
-        yield from (f"{query} {doc}" for query, doc in zip(asked["query_id"], asked["doc_id"], strict=True))
+        yield from pool_lines(asked)
     elif args.bounds:
         yield from rows(package.bounds(context, qrels, given.measures, **options), args)
     else:

@@ -16,6 +16,7 @@ from ..arrays import FloatArray, IntArray, ObjectArray, object_array
 from ..comparison import JudgedContext
 from ..context import RunContext
 from ..extremes.model import Interval, Model, share
+from ..io.files import check_writable, write_whole
 from ..io.qrels import Qrels
 from ..jobs import Work
 from ..options import LABELED_ALIKE, check_count, is_number
@@ -155,7 +156,9 @@ def judge_next(
         - ``pairs``: the number of open verdicts in which the document takes part.
 
     Raises:
-        ValueError: ``between`` names what is not a run of the context; n below 1; what :func:`verdicts` raises.
+        ValueError: ``between`` names what is not a run of the context; n below 1; with ``path``, an id with a blank,
+            which no pool file can hold; what :func:`verdicts` raises.
+        OSError: the file cannot be written; what was there is still there.
 
     Example:
         >>> from ir_measures_relative import RunContext, judge_next
@@ -167,6 +170,8 @@ def judge_next(
     work = Work(jobs, time_limit)
     (parsed,), judged = campaign_of(context, qrels, [measure], residual)
     check_count("n", n, 1)
+    if path is not None:
+        check_writable(path)
     a, b = pairs_of(context) if between is None else _pair(context, between)
     model = model_of(parsed, judged, elsewhere, residual)
     _, interval = differences(judged, parsed, model, a, b, work)
@@ -190,10 +195,24 @@ def judge_next(
         "weight": weight[order],
         "pairs": pairs[order],
     }
+    asked = pd.DataFrame(columns)
     if path is not None:
-        lines = (f"{q} {d}\n" for q, d in zip(columns["query_id"], columns["doc_id"], strict=True))
-        Path(path).write_text("".join(lines), encoding="utf-8")
-    return pd.DataFrame(columns)
+        text = "".join(line + "\n" for line in pool_lines(asked))
+        write_whole(path, lambda beside: Path(beside).write_text(text, encoding="utf-8"))
+    return asked
+
+
+def pool_lines(asked: pd.DataFrame) -> list[str]:
+    """The documents to judge as the lines of a pool file; ValueError for an id that would be no column of it."""
+    lines = []
+    for query, doc in zip(asked["query_id"], asked["doc_id"], strict=True):
+        if f"{query} {doc}".split() != [query, doc]:
+            raise ValueError(
+                f"document {doc!r} of query {query!r}: a pool file has ids without blanks, a query and a document a "
+                "line; take the table that judge_next gives instead, or ids without blanks"
+            )
+        lines.append(f"{query} {doc}")
+    return lines
 
 
 def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
