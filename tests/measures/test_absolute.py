@@ -61,3 +61,23 @@ def test_the_scores_are_those_when_the_context_was_made() -> None:
     context = RunContext({"r": frame})
     frame["score"] = 9.0
     assert context.evaluate(LABELS, [OWN()])["Highest"].item() == 0.7
+
+
+def test_gains_of_a_query_with_negative_labels_only() -> None:
+    labels = {"q": {"a": -1, "b": -1}, "p": {"a": 1, "b": -1}}
+    run = {q: {"x": 3.0, "a": 2.0, "b": 1.0} for q in labels}
+    measures = [nDCG(gains={-1: 1}), nDCG(gains={-1: 1}) @ 2, nDCG(gains={-1: 2, 1: 5}), nDCG()]
+    ours = RunContext({"r": run}).evaluate(labels, measures, perquery=True)
+    for measure in measures[:3]:
+        theirs = {m.query_id: m.value for m in ir_measures.iter_calc([measure], labels, run)}
+        mine = ours[ours["measure"] == str(measure)].set_index("query_id")["value"]
+        assert mine.to_dict() == theirs, measure
+
+
+@pytest.mark.parametrize("gains", [{0: 1, 1: 2}, {0: 1, -1: -3}, {2: 1}, {1: -1, 0: 5}])
+@pytest.mark.parametrize("judged_only", [False, True])
+def test_where_gains_reward_no_label_the_value_is_0(gains: dict[int, int], judged_only: bool) -> None:
+    """ir_measures lets pytrec_eval write outside its arrays."""
+    measure = nDCG(gains=gains, judged_only=judged_only)
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    assert RunContext({"r": run}).evaluate({"q": {"a": -1, "b": -1}}, [measure])[str(measure)].item() == 0.0

@@ -161,12 +161,12 @@ _STAND_IN = "\x7f%d"
 def nested_qrels(judgments: Judgments, look: Look) -> dict[str, dict[str, int]]:
     """The judgments as ir_measures takes them."""
     result: dict[str, dict[str, int]] = {q: {} for q in judgments.query_ids}
-    hopeless = set(range(judgments.n_queries)) - set(judgments.query[judgments.grade >= 0].tolist())
-    if look.scores:
-        hopeless = set()
-    for query, doc_id, grade in zip(
-        judgments.query.tolist(), judgments.doc_ids, judgments.grade.tolist(), strict=True
-    ):
-        # pytrec_eval writes outside its arrays for a query with negative labels only; 0 means the same to it.
-        result[judgments.query_ids[query]][doc_id] = max(grade, 0) if query in hopeless else grade
+    gains, query, grade = dict(look.gains), judgments.query.tolist(), judgments.grade.tolist()
+    hopeful = {q for q, g in zip(query, grade, strict=True) if look.scores or gains.get(g, g) >= 0}
+    for q, doc_id, g in zip(query, judgments.doc_ids, grade, strict=True):
+        # pytrec_eval writes outside its arrays for a query with negative labels only; 0 means the same to it, and where
+        # gains may make something of a 0, a document that nobody finds.
+        if q not in hopeful and gains:
+            doc_id, g = _STAND_IN % 0, next(n for n in itertools.count(1) if n not in gains)
+        result[judgments.query_ids[q]][doc_id] = g if q in hopeful else max(g, 0)
     return result
