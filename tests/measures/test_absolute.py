@@ -81,3 +81,32 @@ def test_where_gains_reward_no_label_the_value_is_0(gains: dict[int, int], judge
     measure = nDCG(gains=gains, judged_only=judged_only)
     run = {"q": {"a": 2.0, "b": 1.0}}
     assert RunContext({"r": run}).evaluate({"q": {"a": -1, "b": -1}}, [measure])[str(measure)].item() == 0.0
+
+
+def broken(*_: Any) -> float:
+    raise KeyError("no such column")
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_a_message_names_the_measure_that_fails_and_not_those_beside_it(place: int) -> None:
+    measures = [OWN(), Compat(), nDCG()]
+    measures.insert(place, ir_measures.define_byquery(broken, name="Broken")())
+    with pytest.raises(
+        ValueError, match=r"cannot compute Broken here \('no such column'\); leave the measure"
+    ):
+        RunContext({"r": {"q": {"a": 1.0}}}).evaluate(LABELS, measures)
+
+
+@pytest.mark.parametrize("text", ["nDCG", "P@5"])
+def test_a_message_names_the_one_that_has_no_evaluator(text: str, monkeypatch: Any) -> None:
+    provider = ir_measures.providers.registry["pytrec_eval"]
+    made = provider.evaluator
+
+    def evaluator(measures: Any, qrels: Any) -> Any:
+        if text in map(str, measures):
+            raise TypeError("not this one")
+        return made(measures, qrels)
+
+    monkeypatch.setattr(provider, "evaluator", evaluator)
+    with pytest.raises(ValueError, match=f"cannot compute {text} here"):
+        RunContext({"r": {"q": {"a": 1.0}}}).evaluate(LABELS, ["AP", "nDCG", "P@5", "Accuracy", "Judged@3"])

@@ -88,13 +88,15 @@ def _look(provider: Any, measure: ir_measures.Measure) -> Look:
     all_providers = getattr(provider, "providers", [provider])
     own = next((p.NAME for p in all_providers if p.is_available() and p.supports(measure)), None)
     gains = measure.params.get("gains")
-    return Look(own is not None and own not in _BY_PLACE, tuple(gains.items()) if gains else ())
+    return Look(
+        own is not None and own not in _BY_PLACE, tuple(gains.items()) if isinstance(gains, dict) else ()
+    )
 
 
 def _blaming(
     measures: Sequence[ir_measures.Measure], work: Callable[[Sequence[ir_measures.Measure]], T]
 ) -> T:
-    """What ``work`` makes of the measures; ValueError that names them where it fails."""
+    """What ``work`` makes of the measures; ValueError that names the one it fails for, not those beside it."""
     try:
         return work(measures)
     except ValueError as error:
@@ -102,11 +104,10 @@ def _blaming(
             raise
         raise ValueError(f"{error} Leave the measure out, or install a provider that computes it") from None
     except _FAILURES as error:
+        for measure in measures if len(measures) > 1 else ():
+            _blaming([measure], work)
         reason = str(error)
         if isinstance(error, subprocess.SubprocessError):  # of one provider
-            measures = [
-                m for m in measures if ir_measures.providers.registry["gdeval"].supports(m)
-            ] or measures
             reason = "its script failed, which takes grades up to 4 and numbers as query ids"
         names = ", ".join(map(str, measures))
         message = f"ir_measures cannot compute {names} here ({reason}); leave the measure out"
