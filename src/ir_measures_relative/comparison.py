@@ -7,7 +7,7 @@ What depends on the context and the judgments alone is computed once and kept in
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import ir_measures
@@ -18,7 +18,7 @@ from .arrays import BoolArray, FloatArray, IntArray
 from .ids import WordArray
 from .io import datasets
 from .judgments import Judgments
-from .measures.absolute import computed_together, host_evaluator, host_values, nested_qrels
+from .measures.absolute import HostEvaluator, nested_qrels
 from .measures.strings import needs_subtopics
 from .messages import kind_of, warn
 from .priors import ContextData, finder_for_newcomers, matching, replaced
@@ -145,14 +145,10 @@ class JudgedContext:
                     f"{measure} needs the subtopics of the qrels, which a context does not keep; compute it with "
                     "ir_measures.calc_aggregate or pt.Experiment"
                 )
-        values = np.empty((len(measures), self.judgments.n_queries))
-        for rows in computed_together(measures):
-            group = [measures[i] for i in rows]
-            key = "evaluator", tuple((type(m), m) for m in group)
-            qrels = self.cached(("qrels",), lambda: nested_qrels(self.judgments))
-            evaluator = self.cached(key, partial(host_evaluator, ir_measures, group, qrels))
-            values[rows] = host_values(evaluator, group, rankings, self.judgments)
-        return values
+        qrels = self.cached(("qrels",), lambda: cache(partial(nested_qrels, self.judgments)))
+        key = "evaluator", tuple((type(m), m) for m in measures)
+        evaluator = self.cached(key, partial(HostEvaluator, ir_measures.DefaultPipeline, measures, qrels))
+        return evaluator.values(rankings, self.judgments)
 
     def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
         """:meth:`absolute` of one measure for every run of the context, shape (runs, queries)."""

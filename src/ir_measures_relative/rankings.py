@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,7 @@ class Rankings:
         group: the one value of the run's ``group`` column; '' where it holds none or several, None without one.
         query_ids: the queries, each once.
         starts: the rows of query ``i`` are ``starts[i]:starts[i + 1]``.
+        given_scores: the scores of the rows as they were given, of which 32 bits are compared.
     """
 
     def __init__(
@@ -97,6 +99,9 @@ class Rankings:
         self.query_ids = heads
         self.starts: IntArray = np.append(starts, len(query_ids)).astype(np.int64)
         self._scores = score32 if order is None else score32[order]
+        self.given_scores = (
+            self._scores if (score32 == scores).all() else scores.copy() if order is None else scores[order]
+        )
         self._doc_ids = doc_ids
         self._owner = owner
         self._order = order if order is None or len(order) >= 2**31 else order.astype(np.int32)
@@ -135,7 +140,7 @@ class Rankings:
         one = copy.copy(self)
         one.query_ids = self.query_ids[at]
         one.starts = np.array([0, end - first] if len(at) else [0])
-        one._scores = self._scores[rows]
+        one._scores, one.given_scores = self._scores[rows], self.given_scores[rows]
         if self._order is None:
             one._doc_ids = self._doc_ids.take(rows) if isinstance(self._doc_ids, Ids) else self._doc_ids[rows]
         else:
@@ -146,11 +151,20 @@ class Rankings:
     def to_dict(self, cutoff: int | None = None) -> dict[str, dict[str, float]]:
         """The first ``cutoff`` of each ranking as ir_measures takes a run, with scores that fall by one a position."""
         top = self.top(cutoff)
-        docs, score = top.doc_ids.tolist(), (-top.position).astype(np.float64).tolist()
-        bounds = np.searchsorted(top.query, np.arange(len(self.query_ids) + 1)).tolist()
+        bounds = np.searchsorted(top.query, np.arange(len(self.query_ids) + 1))
+        return self._nested(top.ids, (-top.position).astype(np.float64), bounds)
+
+    def as_given(self) -> dict[str, dict[str, float]]:
+        """Each ranking as ir_measures takes a run, with the scores that it was given; equal ones as they came."""
+        if not self._checked:
+            self.check_documents()
+        return self._nested(self.rows()[1], self.given_scores, self.starts)
+
+    def _nested(self, ids: Ids, scores: NDArray[Any], bounds: IntArray) -> dict[str, dict[str, float]]:
+        docs, score, cuts = ids.strings().tolist(), scores.tolist(), bounds.tolist()
         return {
             q: dict(zip(docs[a:b], score[a:b], strict=True))
-            for q, a, b in zip(self.query_ids, bounds[:-1], bounds[1:], strict=True)
+            for q, a, b in zip(self.query_ids, cuts[:-1], cuts[1:], strict=True)
         }
 
     def rows(self) -> tuple[IntArray, Ids, NDArray[np.float32]]:

@@ -159,10 +159,8 @@ class _CollectedRows:
         code = np.array(
             [self._code.setdefault(q, len(self._code)) for q in rankings.query_ids], dtype=np.int32
         )
-        query, ids, score32 = rankings.rows()
-        score = score32.astype(np.float64)
-        # What is too large for a 32-bit float stands above all others, and still is a number.
-        np.copyto(score, np.copysign(1e300, score), where=np.isinf(score))
+        query, ids, _ = rankings.rows()
+        score = rankings.given_scores.astype(np.float64)
         self._held.append(_Table(np.full(len(query), run, dtype=np.int32), code[query], _strings(ids), score))
         if sum(t.size for t in self._held) >= self._buffer:
             self.put_aside()

@@ -26,7 +26,7 @@ from ..io.datasets import dataset_of, qrels_of
 from ..io.files import read_bytes
 from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
 from ..io.runs import read_runs, run_files
-from ..measures.absolute import host_evaluator, host_values
+from ..measures.absolute import HostEvaluator
 from ..measures.strings import is_relative
 from ..priors import Policy
 from ..rankings import Rankings
@@ -77,10 +77,10 @@ class Inputs:
         """The values of the runs; those of ir_measures by its provider, which also gets the qrels' iterations."""
         judged = judged_context(self.context, self.qrels.columns)
         host = [m for m in self.measures if not is_relative(m)]
-        evaluator = host_evaluator(self.provider, host, list(self.qrels.as_ir_measures())) if host else None
+        evaluator = HostEvaluator(self.provider, host, lambda _: list(self.qrels.as_ir_measures()))
 
         def absolute(measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
-            return host_values(evaluator, measures, rankings, judged.judgments)
+            return evaluator.values(rankings, judged.judgments)
 
         names = self.context.names if self.args.is_folder else self.context.names[:1]
         return score_runs(judged, names, self.measures, absolute=absolute)

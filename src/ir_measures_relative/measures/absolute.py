@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import subprocess
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
 
 import ir_measures
 import numpy as np
@@ -13,6 +14,8 @@ import numpy as np
 from ..arrays import FloatArray
 from ..judgments import Judgments
 from ..rankings import Rankings
+
+T = TypeVar("T")
 
 # What the providers of ir_measures raise for a measure that they cannot compute after all.
 _FAILURES = (
@@ -25,65 +28,110 @@ _FAILURES = (
 )
 
 
-def host_evaluator(provider: Any, measures: Sequence[ir_measures.Measure], qrels: Any) -> Any:
-    """An evaluator of ir_measures, or of one of its providers.
+# The providers of ir_measures that look at a run's order, and not at its scores.
+_BY_PLACE = frozenset(
+    {"pytrec_eval", "cwl_eval", "pyndeval", "judged", "msmarco", "gdeval", "accuracy", "ranx", "trectools"}
+)
+
+
+class Look(NamedTuple):
+    """What measures look at; one evaluator computes those that look at the same."""
+
+    scores: bool  #: at the scores of a run, and not only at its order
+    gains: tuple[tuple[int, int], ...]  #: what stands for labels; ir_measures mixes up those of several
+
+
+class HostEvaluator:
+    """What ir_measures, or one of its providers, computes of runs.
+
+    Args:
+        qrels: the judgments for measures that look at this.
 
     Raises:
         ValueError: measures that it does not compute.
     """
+
+    def __init__(
+        self, provider: Any, measures: Sequence[ir_measures.Measure], qrels: Callable[[Look], Any]
+    ) -> None:
+        self._row = {measure: i for i, measure in enumerate(measures)}
+        groups: dict[Look, list[ir_measures.Measure]] = {}
+        for measure in measures:
+            groups.setdefault(_blaming([measure], lambda one: _look(provider, one[0])), []).append(measure)
+
+        def evaluator(look: Look, group: Sequence[ir_measures.Measure]) -> Any:
+            return provider.evaluator(group, qrels(look))
+
+        self._evaluator = evaluator
+        self._groups = [(k, g, _blaming(g, partial(evaluator, k))) for k, g in groups.items()]
+
+    def values(self, rankings: Rankings, judgments: Judgments) -> FloatArray:
+        """Shape (measures, queries); NaN where ir_measures says nothing.
+
+        Raises:
+            ValueError: a measure that it cannot compute of this run.
+        """
+        values = np.full((len(self._row), judgments.n_queries), np.nan)
+        for look, group, whole in self._groups:
+            run = _run_for(look, group, rankings, judgments)
+            for metric in _blaming(group, partial(self._metrics, look, group, whole, run)):
+                column = judgments.query_code.get(metric.query_id)
+                if column is not None:
+                    values[self._row[metric.measure], column] = metric.value
+        return values
+
+    def _metrics(self, look: Look, group: Any, whole: Any, run: Any, some: Any) -> list[ir_measures.Metric]:
+        return list((whole if some is group else self._evaluator(look, some)).iter_calc(run))
+
+
+def _look(provider: Any, measure: ir_measures.Measure) -> Look:
+    all_providers = getattr(provider, "providers", [provider])
+    own = next((p.NAME for p in all_providers if p.is_available() and p.supports(measure)), None)
+    gains = measure.params.get("gains")
+    return Look(
+        own is not None and own not in _BY_PLACE, tuple(gains.items()) if isinstance(gains, dict) else ()
+    )
+
+
+def _blaming(
+    measures: Sequence[ir_measures.Measure], work: Callable[[Sequence[ir_measures.Measure]], T]
+) -> T:
+    """What ``work`` makes of the measures; ValueError that names the one it fails for, not those beside it."""
     try:
-        return provider.evaluator(measures, qrels)
+        return work(measures)
     except ValueError as error:
         if not str(error).startswith("Unsupported measures"):
             raise
         raise ValueError(f"{error} Leave the measure out, or install a provider that computes it") from None
     except _FAILURES as error:
-        raise _cannot(measures, error) from error
-
-
-def host_values(
-    evaluator: Any, measures: Sequence[ir_measures.Measure], rankings: Rankings, judgments: Judgments
-) -> FloatArray:
-    """What an evaluator of ir_measures says of a run, shape (measures, queries); NaN where it says nothing.
-
-    Raises:
-        ValueError: measures that it cannot compute.
-    """
-    row = {measure: i for i, measure in enumerate(measures)}
-    values = np.full((len(row), judgments.n_queries), np.nan)
-    try:
-        for metric in evaluator.iter_calc(_run_for(measures, rankings, judgments)):
-            column = judgments.query_code.get(metric.query_id)
-            if column is not None:
-                values[row[metric.measure], column] = metric.value
-    except _FAILURES as error:
-        raise _cannot(measures, error) from error
-    return values
+        for measure in measures if len(measures) > 1 else ():
+            _blaming([measure], work)
+        reason = str(error)
+        if isinstance(error, subprocess.SubprocessError):  # of one provider
+            reason = "its script failed, which takes grades up to 4 and numbers as query ids"
+        names = ", ".join(map(str, measures))
+        message = f"ir_measures cannot compute {names} here ({reason}); leave the measure out"
+        raise ValueError(message) from error
 
 
 # Measures of ir_measures that ask of a ranking where its relevant documents are, and nothing else.
 _RELEVANT_ONLY = frozenset({"nDCG", "P", "R", "RR", "AP", "Success", "Rprec"})
 
 
-def computed_together(measures: Sequence[ir_measures.Measure]) -> list[list[int]]:
-    """The places of the measures that one evaluator computes; ir_measures mixes up the labels of those with gains."""
-    plain = [i for i, m in enumerate(measures) if not m.params.get("gains")]
-    return [*([plain] if plain else []), *([i] for i, m in enumerate(measures) if m.params.get("gains"))]
-
-
 def _run_for(
-    measures: Sequence[ir_measures.Measure], rankings: Rankings, judgments: Judgments
+    look: Look, measures: Sequence[ir_measures.Measure], rankings: Rankings, judgments: Judgments
 ) -> dict[str, dict[str, float]]:
     """The run as ir_measures takes it, as far as the measures look into it.
 
     Where only the positions of relevant documents count, it is cut behind the last of these, and the others have the
     names that stand in for them: making a string of every document id, and a dict, would be most of the work.
     """
+    if look.scores:
+        return rankings.as_given()
     if not all(m.NAME in _RELEVANT_ONLY and not m.params.get("judged_only") for m in measures):
         return rankings.to_dict()
     depths = [m.params.get("cutoff") for m in measures]
-    gains = any(m.params.get("gains") for m in measures)  # may reward any label
-    docs = judgments if gains else judgments.relevant
+    docs = judgments if look.gains else judgments.relevant  # gains may reward any label
     place = docs.positions_in(rankings, None if None in depths else max(depths))
     found = np.flatnonzero(place > 0)
     place, query, names = place[found], docs.query[found], docs.doc_ids[found].tolist()
@@ -111,22 +159,15 @@ def _run_for(
 _STAND_IN = "\x7f%d"
 
 
-def _cannot(measures: Sequence[ir_measures.Measure], error: Exception) -> ValueError:
-    reason = str(error)
-    if isinstance(error, subprocess.SubprocessError):  # of one provider
-        measures = [m for m in measures if ir_measures.providers.registry["gdeval"].supports(m)] or measures
-        reason = "its script failed, which takes grades up to 4 and numbers as query ids"
-    names = ", ".join(map(str, measures))
-    return ValueError(f"ir_measures cannot compute {names} here ({reason}); leave the measure out")
-
-
-def nested_qrels(judgments: Judgments) -> dict[str, dict[str, int]]:
+def nested_qrels(judgments: Judgments, look: Look) -> dict[str, dict[str, int]]:
     """The judgments as ir_measures takes them."""
     result: dict[str, dict[str, int]] = {q: {} for q in judgments.query_ids}
-    hopeless = set(range(judgments.n_queries)) - set(judgments.query[judgments.grade >= 0].tolist())
-    for query, doc_id, grade in zip(
-        judgments.query.tolist(), judgments.doc_ids, judgments.grade.tolist(), strict=True
-    ):
-        # pytrec_eval writes outside its arrays for a query with negative labels only; 0 means the same to it.
-        result[judgments.query_ids[query]][doc_id] = max(grade, 0) if query in hopeless else grade
+    gains, query, grade = dict(look.gains), judgments.query.tolist(), judgments.grade.tolist()
+    hopeful = {q for q, g in zip(query, grade, strict=True) if look.scores or gains.get(g, g) >= 0}
+    for q, doc_id, g in zip(query, judgments.doc_ids, grade, strict=True):
+        # pytrec_eval writes outside its arrays for a query with negative labels only; 0 means the same to it, and where
+        # gains may make something of a 0, a document that nobody finds.
+        if q not in hopeful and gains:
+            doc_id, g = _STAND_IN % 0, next(n for n in itertools.count(1) if n not in gains)
+        result[judgments.query_ids[q]][doc_id] = g if q in hopeful else max(g, 0)
     return result
