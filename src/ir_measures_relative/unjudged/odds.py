@@ -183,8 +183,8 @@ def _weights(top: BoolArray) -> FloatArray:
     counts = top.astype(np.float64)
     shared = counts @ counts.T
     size = np.maximum(np.diag(shared), 1.0)
-    overlap: FloatArray = shared / np.minimum.outer(size, size)
-    return 1.0 / np.maximum(overlap.sum(axis=1), 1.0)
+    result: FloatArray = 1.0 / np.maximum((shared / np.minimum.outer(size, size)).sum(axis=1), 1.0)
+    return result
 
 
 def _features(open_docs: OpenDocuments, relevant: BoolArray) -> tuple[FloatArray, BoolArray]:
