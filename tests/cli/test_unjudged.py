@@ -36,9 +36,13 @@ def test_bounds(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_verdicts(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*campaign, "P@2", "--verdicts", "--odds"]) == 2
+    assert "at least 4 runs to learn from, and there are 2" in capsys.readouterr().err
+    for name in "cd":
+        (Path(campaign[1]) / f"{name}.run").write_text(f"q Q0 A 0 1 {name}\nq Q0 B 1 0 {name}\n")
     row = json.loads(output(capsys, *campaign, "P@2", "--verdicts", "--odds", "-o", "jsonl")[0])
     assert (row["name"], row["other"], row["verdict"], row["open"]) == ("a", "b", "open", 1)
-    assert row["lower"] == 0.0 and row["upper"] == 0.5 and 0 <= row["probability"] <= 1
+    assert row["lower"] == 0.0 and row["upper"] == 0.5 and 0 < row["probability"] < 1
 
 
 def test_judge(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:

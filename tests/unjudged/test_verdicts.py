@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from ir_measures import SDCG, nDCG
+from ir_measures import SDCG, nDCG, parse_measure
 
 from ir_measures_relative import (
     BestOfOtherGroups,
@@ -23,12 +23,17 @@ from ir_measures_relative import (
     reusability,
     verdicts,
 )
+from ir_measures_relative.comparison import judged_context
+from ir_measures_relative.unjudged.bounds import model_of
+from ir_measures_relative.unjudged.odds import chances_of
 
 RUNS = {
     "a": {"q1": {"A": 3.0, "B": 2.0, "C": 1.0}, "q2": {"A": 1.0}},
     "b": {"q1": {"B": 3.0, "X": 2.0, "Y": 1.0}, "q2": {"Z": 1.0}},
     "c": {"q1": {"X": 3.0, "Y": 2.0, "B": 1.0}, "q2": {"A": 1.0}},
 }
+# Odds of the pool need four.
+FOUR = RUNS | {"d": {"q1": {"C": 2.0, "A": 1.0}, "q2": {"A": 1.0}}}
 QRELS = {"q1": {"A": 1, "C": 1, "X": 0}, "q2": {"A": 1}}
 FAST = [
     "P@10",
@@ -152,7 +157,7 @@ def test_a_pool_file_holds_no_id_with_a_blank(query: str, doc: str, tmp_path: Pa
 
 def test_odds() -> None:
     context = RunContext(RUNS)
-    sure = verdicts(context, QRELS, ["P@3"], odds="pool").set_index(["name", "other"])
+    sure = verdicts(RunContext(FOUR), QRELS, ["P@3"], odds="pool").set_index(["name", "other"])
     assert sure.loc[("a", "b"), "probability"] == 1.0
     likely, hardly = (
         verdicts(context, QRELS, ["P@3"], odds=lambda q, d, chance=chance: chance, spread=0.0).set_index(
@@ -190,14 +195,87 @@ def test_sampled_labelings_have_the_values_of_evaluate(measure: str) -> None:
         for row in found.itertuples(index=False):
             difference = values[row[0]] - values[row.other]
             if row.verdict == "open":
-                assert row.probability == (0.5 if abs(difference) < 1e-9 else float(difference > 0)), row
+                # Of the one labeling, and half of one for either run.
+                assert row.probability == (0.5 if abs(difference) < 1e-9 else 0.25 + (difference > 0) / 2), (
+                    row
+                )
+
+
+def drawn_campaign(seed: int, n_runs: int) -> tuple[dict[str, Any], dict[str, dict[str, int]]]:
+    """Runs of 30 queries that find relevant documents more or less often, and labels of two thirds of the documents."""
+    rng = random.Random(seed)
+    runs: dict[str, Any] = {f"r{i}": {} for i in range(n_runs)}
+    qrels: dict[str, dict[str, int]] = {}
+    for query in (f"q{i}" for i in range(30)):
+        relevant = {f"d{i}": rng.random() < 0.4 for i in range(25)}
+        for i, run in enumerate(runs.values()):
+            run[query] = {d: rng.gauss(0, 1) + (i % 4) * relevant[d] for d in relevant}
+        qrels[query] = {d: int(label) for d, label in relevant.items() if rng.random() < 0.67}
+    return runs, qrels
+
+
+def chances(runs: dict[str, Any], qrels: dict[str, dict[str, int]]) -> dict[tuple[str, str], float]:
+    """The chance of each open document of the top fives, from the pool."""
+    measure = parse_measure("P@5")
+    model = model_of(measure, judged_context(RunContext(runs), qrels))
+    docs, rows = model.open_docs.docs, np.flatnonzero(model.open)
+    pairs = zip(docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings(), strict=True)
+    return dict(zip(pairs, chances_of(model, "pool").tolist(), strict=True))
+
+
+def test_copies_of_a_run_say_what_the_run_says() -> None:
+    """A document that only one run holds becomes hardly more likely by copies of that run."""
+    runs, qrels = drawn_campaign(1, 6)
+    alone = chances(runs, qrels)
+    copied = chances(runs | {f"copy{i}": runs["r0"] for i in range(6)}, qrels)
+    tops = {
+        name: {(q, d) for q in run for d in sorted(run[q], key=run[q].get)[-5:]} for name, run in runs.items()
+    }
+    only = tops["r0"].difference(*(tops[name] for name in runs if name != "r0")) & set(alone)
+    assert len(only) > 5
+    rise = [copied[pair] - alone[pair] for pair in only]
+    assert max(np.abs(rise)) < 0.05
+
+
+def test_good_runs_make_their_documents_likely() -> None:
+    """Of two documents that one run alone holds, that of the run whose judged documents are relevant more often."""
+    runs, qrels = drawn_campaign(2, 8)
+    found = chances(runs, qrels)
+    by_run = {}
+    for name, run in runs.items():
+        held = [found.get((q, d)) for q in run for d in sorted(run[q], key=run[q].get)[-5:]]
+        by_run[name] = np.mean([chance for chance in held if chance is not None])
+    assert min(by_run["r3"], by_run["r7"]) > max(by_run["r0"], by_run["r4"]) + 0.2
+
+
+@pytest.mark.parametrize("samples", [1, 100])
+def test_no_open_verdict_is_certain_by_its_odds(samples: int) -> None:
+    runs, qrels = drawn_campaign(3, 8)
+    found = verdicts(RunContext(runs), qrels, ["P@5", "nDCG@5"], odds="pool", samples=samples)
+    still = found.loc[found["verdict"] == "open", "probability"]
+    assert len(still) > 20
+    assert still.between(0.5 / (samples + 1), 1 - 0.5 / (samples + 1)).all()
+    assert samples == 1 or still.max() == 1 - 0.5 / 101
+
+
+def test_fewer_runs_have_more_spread() -> None:
+    """By default .8, and 1.2 of four and five runs; of a function too, which two runs may have."""
+    runs, qrels = drawn_campaign(4, 6)
+    for n, spread in ((2, 1.2), (5, 1.2), (6, 0.8)):
+        context = RunContext(dict(list(runs.items())[:n]))
+        odds: Any = "pool" if n >= 4 else lambda q, d: 0.3
+        default, given = (
+            verdicts(context, qrels, ["P@5"], odds=odds, samples=50, **more)
+            for more in ({}, {"spread": spread})
+        )
+        pd.testing.assert_frame_equal(default, given)
 
 
 def test_odds_where_nothing_is_open_and_of_documents_elsewhere() -> None:
     """A half where all is judged, and 0; what no run holds is asked of nobody, and no run of P is better for it."""
     context = RunContext(RUNS, grades=(0, 1))
     nothing = {q: dict.fromkeys("ABCXYZ", 0) for q in QRELS}
-    settled = verdicts(context, nothing, ["NRG@3", "P@3", "nDCG@3"], odds="pool")
+    settled = verdicts(RunContext(FOUR, grades=(0, 1)), nothing, ["NRG@3", "P@3", "nDCG@3"], odds="pool")
     assert (settled["probability"] == 0.5).all() and (settled["verdict"] == "equal").all()
     asked = set()
 
@@ -262,9 +340,9 @@ def test_reusability_of_one_that_brought_nothing_alone() -> None:
         (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=("a", "n")), r"between names \['n'\]"),
         (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=("a", "a")), "two runs"),
         (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 0), "n=0"),
-        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds="pooled"), "odds='pooled'"),
+        (lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], odds="pooled"), "odds='pooled'"),
         (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds=lambda q, d: 2.0), "from 0 to 1"),
-        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds="pool", perquery=True), "leave perquery"),
+        (lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], odds="pool", perquery=True), "leave perquery"),
         (
             lambda: verdicts(RunContext(RUNS), QRELS, ["nDCG(gains={0: 1, 1: 2})@3"], odds="pool"),
             r"gains give 0, the label of what is not, a gain",
@@ -278,8 +356,12 @@ def test_reusability_of_one_that_brought_nothing_alone() -> None:
             lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds=lambda q, d: None),
             "is None; it must be a number",
         ),
-        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds="pool", seed=-1), "seed=-1"),
-        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds="pool", spread=True), "spread=True"),
+        (
+            lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds="pool"),
+            "at least 4 runs to learn from, and there are 3: add runs",
+        ),
+        (lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], odds="pool", seed=-1), "seed=-1"),
+        (lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], odds="pool", spread=True), "spread=True"),
         (
             lambda: bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG(gains={0:1})@3"], elsewhere=1),
             "leave elsewhere out",
@@ -323,7 +405,7 @@ def test_qrels_without_a_relevant_document() -> None:
     qrels = {"q1": {"A": 0}, "q2": {"A": 0}}
     found = bounds(RunContext(RUNS, grades=(0, 1)), qrels, ["nDCG@3", "AP@3", "NRG@3", "P@3"])
     assert (found["lower"] == 0).all() and (found["value"] == 0).all() and (found["upper"] > 0).all()
-    odds = verdicts(RunContext(RUNS, grades=(0, 1)), qrels, ["nDCG@3"], odds="pool")
+    odds = verdicts(RunContext(FOUR, grades=(0, 1)), qrels, ["nDCG@3"], odds="pool")
     assert odds["probability"].between(0, 1).all()
 
 

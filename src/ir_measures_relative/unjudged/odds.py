@@ -2,8 +2,8 @@
 
 The chance of each document may come from the pool. A document that nobody judged still stands somewhere in the
 rankings: highly in many, or low in one. How often the judged documents that stand so are relevant says how likely it is
-to be relevant, on the query at hand. A logistic regression on what the rankings say finds that, and an isotonic
-regression makes it monotone and calibrates it.
+to be relevant, on the query at hand. A logistic regression on what the rankings say finds that; a second one adds how
+much more, or less, often than their places say the documents of the runs that hold it are relevant.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..extremes.model import Model
 from ..extremes.open_documents import OpenDocuments
-from ..options import LABELED_ALIKE, ROUNDED
+from ..options import LABELED_ALIKE
 
 #: From a query id and a document id to the chance that the document is relevant.
 Chance: TypeAlias = Callable[[str, str], float]
@@ -32,10 +32,14 @@ _SHRINKAGE = 10.0
 # How deep rankings are looked at beyond the cutoff: what a run holds a little below it is a hint.
 _DEEPER = 10
 _RIDGE = 1.0
+# How far the log-odds of the documents of a run may be from what their places say, as a standard deviation.
+_INTERCEPT = 0.7
+# Odds of the pool from two runs know nothing (a Brier score of .25), and of three they are too sure.
+_FEWEST_RUNS = 4
 
 
-def check_odds(measures: Sequence[ir_measures.Measure], perquery: bool) -> None:
-    """Raises ValueError where the draws would not be labelings of these measures."""
+def check_odds(odds: Odds, n_runs: int, measures: Sequence[ir_measures.Measure], perquery: bool) -> None:
+    """Raises ValueError where the draws would not be labelings of these measures, or too few runs say the chances."""
     if perquery:
         raise ValueError("odds are those of the mean over queries; leave perquery=True out")
     for measure in measures:
@@ -47,6 +51,16 @@ def check_odds(measures: Sequence[ir_measures.Measure], perquery: bool) -> None:
                 f"{measure}: odds are those of being relevant, and its gains give {rewarded[0]}, the label of what is "
                 "not, a gain; leave odds out"
             )
+    if isinstance(odds, str) and odds == "pool" and n_runs < _FEWEST_RUNS:
+        raise ValueError(
+            f"the odds of the pool need at least {_FEWEST_RUNS} runs to learn from, and there are {n_runs}: add runs "
+            "of the campaign, leave odds out, or give a function as odds"
+        )
+
+
+def default_spread(n_runs: int) -> float:
+    """The spread that was measured to fit so many runs; the documents of few say less of each other."""
+    return 0.8 if n_runs >= 6 else 1.2
 
 
 def chances_of(model: Model, odds: Odds) -> FloatArray:
@@ -83,6 +97,7 @@ def probabilities(
 ) -> FloatArray:
     """The share of sampled labelings in which the mean of run a[i] is above that of b[i]; ties count half.
 
+    It is never 0 or 1: half a labeling counts for either run, since what no sample shows is not impossible.
     ``chances`` are those of the open documents; for the others see :func:`.verdicts`.
     """
     random = np.random.default_rng(seed)
@@ -104,7 +119,7 @@ def probabilities(
         difference = means[a] - means[b]
         tied = np.abs(difference) <= LABELED_ALIKE
         above += (difference > LABELED_ALIKE).sum(axis=1) + tied.sum(axis=1) / 2
-    return above / samples
+    return (above + 0.5) / (samples + 1)
 
 
 def settled_probabilities(probability: FloatArray, verdict: ObjectArray) -> FloatArray:
@@ -118,7 +133,8 @@ def settled_probabilities(probability: FloatArray, verdict: ObjectArray) -> Floa
 def pool_chances(open_docs: OpenDocuments, relevant: BoolArray) -> FloatArray:
     """The chance of each of ``open_docs.docs`` that is open to be relevant, from the judged ones; see above."""
     docs = open_docs.docs
-    features, held = _features(open_docs, relevant)
+    features, top = _features(open_docs, relevant)
+    held = top.any(axis=0)
     known = np.flatnonzero(~open_docs.open & held)
     result = np.zeros(len(docs))
     free = np.flatnonzero(open_docs.open & open_docs.exists)
@@ -128,15 +144,51 @@ def pool_chances(open_docs: OpenDocuments, relevant: BoolArray) -> FloatArray:
     if labels.all() or not labels.any():
         result[free] = (labels.sum() + 0.5) / (len(labels) + 1.0)
         return result
-    weights = logistic_fit(features[known], labels)
-    score = features @ weights
-    fitted = isotonic(score[known], labels)
-    result[free] = fitted(score[free])
+    places = features @ logistic_fit(features[known], labels)
+    intercepts = _intercepts(top[:, known], places[known], labels)
+    mean = intercepts @ top / np.maximum(top.sum(axis=0), 1)
+    highest = np.where(top, intercepts[:, None], -np.inf).max(axis=0)
+    features = np.column_stack([features, mean, np.where(held, highest, 0.0)])
+    score = features[free] @ logistic_fit(features[known], labels)
+    result[free] = 1.0 / (1.0 + np.exp(-score))
+    return result
+
+
+def _intercepts(top: BoolArray, places: FloatArray, labels: FloatArray) -> FloatArray:
+    """By how much the log-odds of each run's documents differ from what their places say, shrunken towards 0.
+
+    Args:
+        top: which judged documents each run holds, shape (runs, documents).
+        places: the log-odds of each document by its places.
+        labels: 1 for what is relevant, else 0.
+    """
+    from scipy.special import expit
+
+    run, doc = np.nonzero(top)
+    result = np.zeros(len(top))
+    for _ in range(100):
+        chance = expit(places[doc] + result[run])
+        slope = np.bincount(run, labels[doc] - chance, len(top)) - result / _INTERCEPT**2
+        curvature = np.bincount(run, chance * (1.0 - chance), len(top)) + 1.0 / _INTERCEPT**2
+        # In a step of at most 1 the curvature changes little enough for Newton's method to converge from anywhere.
+        step = np.clip(slope / curvature, -1.0, 1.0)
+        result += step
+        if np.abs(step).max(initial=0.0) < 1e-12:
+            break
+    return result
+
+
+def _weights(top: BoolArray) -> FloatArray:
+    """How much each run counts: the less, the more of its documents others hold, so that copies count once together."""
+    counts = top.astype(np.float64)
+    shared = counts @ counts.T
+    size = np.maximum(np.diag(shared), 1.0)
+    result: FloatArray = 1.0 / np.maximum((shared / np.minimum.outer(size, size)).sum(axis=1), 1.0)
     return result
 
 
 def _features(open_docs: OpenDocuments, relevant: BoolArray) -> tuple[FloatArray, BoolArray]:
-    """What the rankings say of each document, shape (documents, features); and which some run holds in its top."""
+    """What the rankings say of each document, shape (documents, features); and which each run holds in its top."""
     docs, n = open_docs.docs, open_docs.n_queries
     cutoff = open_docs.cutoff
     deep = None if cutoff is None else cutoff * _DEEPER
@@ -144,8 +196,9 @@ def _features(open_docs: OpenDocuments, relevant: BoolArray) -> tuple[FloatArray
     with np.errstate(divide="ignore"):
         inverse = np.where(place > 0, 1.0 / place, 0.0)
     best = inverse.max(axis=0, initial=0.0)
-    count = ((place > 0) & (True if cutoff is None else place <= cutoff)).sum(axis=0)
-    held = count > 0
+    top = (place > 0) & (True if cutoff is None else place <= cutoff)
+    held = top.any(axis=0)
+    count = _weights(top) @ top
     deeper = (place > 0).sum(axis=0)
     judged = ~open_docs.open & held
     total = float(relevant[judged].mean()) if judged.any() else 0.0
@@ -158,11 +211,11 @@ def _features(open_docs: OpenDocuments, relevant: BoolArray) -> tuple[FloatArray
     columns = [
         np.ones(len(docs)),
         np.log(np.maximum(best, 1e-6)),
-        np.log(np.maximum(count, 1)),
+        np.log(np.where(held, count, 1.0)),
         np.log1p(deeper) / np.log1p(max(len(place), 1)),
         np.log(rate / (1.0 - rate)),
     ]
-    return np.stack(columns, axis=1), held
+    return np.stack(columns, axis=1), top
 
 
 def logistic_fit(features: FloatArray, labels: FloatArray) -> FloatArray:
@@ -185,19 +238,3 @@ def logistic_fit(features: FloatArray, labels: FloatArray) -> FloatArray:
     # The loss is convex: it is least where its slope is 0, which is found more precisely than the least loss itself.
     weights: FloatArray = root(slope, np.zeros(len(ridge)), jac=curvature, options={"xtol": 1e-13}).x
     return weights
-
-
-def isotonic(score: FloatArray, labels: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """The non-decreasing function of the score that is nearest to the labels; linear between its steps.
-
-    A little of the overall rate keeps chances from 0 and 1.
-    """
-    from scipy.optimize import isotonic_regression
-
-    order = np.argsort(score, kind="stable")
-    fitted = isotonic_regression(labels[order]).x
-    starts = np.flatnonzero(np.diff(fitted, prepend=-1.0) > ROUNDED)
-    counts = np.diff(np.append(starts, len(order)))
-    values = (np.add.reduceat(labels[order], starts) + labels.mean()) / (counts + 1.0)
-    middles = np.add.reduceat(score[order], starts) / counts
-    return lambda x: np.interp(x, middles, np.maximum.accumulate(values))

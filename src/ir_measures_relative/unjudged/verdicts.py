@@ -23,7 +23,7 @@ from ..options import LABELED_ALIKE, check_count, is_number
 from ..priors import ContextData
 from ..stats.pairs_and_ties import tie_limit, with_ties
 from .bounds import campaign_of, model_of, settled, table_of, values_of
-from .odds import Odds, chances_of, check_odds, probabilities, settled_probabilities
+from .odds import Odds, chances_of, check_odds, default_spread, probabilities, settled_probabilities
 
 
 def verdicts(
@@ -37,7 +37,7 @@ def verdicts(
     odds: Odds | None = None,
     samples: int = 1000,
     seed: int = 0,
-    spread: float = 0.8,
+    spread: float | None = None,
     jobs: int = 1,
     time_limit: float | None = None,
 ) -> pd.DataFrame:
@@ -54,13 +54,14 @@ def verdicts(
         odds: adds ``probability``, the chance that M(name) > M(other), ties counting half: with ``"pool"`` from how
             often the judged documents that stand in the rankings as an open one does are relevant; or a function
             from query id and document id to the chance that the document is relevant (a classifier, an LLM judge).
+            ``"pool"`` needs four runs. It is never 0 or 1 where the verdict is open.
             On a graded measure a relevant document has one of the grades of the relevant judged ones, as often as they
             do.
         samples: how many labelings are drawn for it.
         seed: of the draw.
         spread: how far the chances of all documents of one run may be off together, as a standard deviation of their
-            log-odds. At 0 the documents are independent, and the odds too sure of themselves: the documents of a good
-            run are relevant more often than their places say.
+            log-odds; by default .8, and 1.2 with fewer than six runs. At 0 the documents are independent, and the odds
+            too sure of themselves: the documents of a good run are relevant more often than their places say.
         jobs: how many processes compute the extremes of AP, AP_Rareness and ERR, query by query. The rows are the same.
         time_limit: how many seconds the whole call may take; None for no limit. What is not finished then has a wider
             interval, which is not ``exact``. By AP, AP_Rareness and ERR the search for each end of a difference on a
@@ -79,8 +80,8 @@ def verdicts(
         - ``probability``: with ``odds``.
 
     Raises:
-        ValueError: a context of one run; odds of a measure whose gains reward labels below 1; what :func:`bounds`
-            raises.
+        ValueError: a context of one run; odds of the pool of fewer than four, or of a measure whose gains reward labels
+            below 1; what :func:`bounds` raises.
         ImportError: with ``jobs``, joblib is missing.
 
     Example:
@@ -95,7 +96,9 @@ def verdicts(
     work = Work(jobs, time_limit)
     parsed, judged = campaign_of(context, qrels, measures, residual)
     if odds is not None:
-        check_odds(parsed, perquery)
+        check_odds(odds, len(judged.names), parsed, perquery)
+    if spread is None:
+        spread = default_spread(len(judged.names))
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     if not is_number(spread) or not 0 <= spread < 100:
