@@ -48,7 +48,9 @@ def test_intervals(files: Path) -> None:
     found = table(files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1", "--ci").set_index("name")
     values = RunContext(RUNS).evaluate(QRELS, MEASURES, perquery=True)
     for (name, measure), rows in values.groupby(["name", "measure"]):
-        low, high = scipy.stats.ttest_1samp(rows["value"], 0).confidence_interval(0.95)
+        mean, error = rows["value"].mean(), scipy.stats.sem(rows["value"])
+        ends = np.array(scipy.stats.t(len(rows) - 1, 0, error).interval(0.95))
+        low, high = mean * np.exp(ends / mean) if rows["value"].min() >= 0 else mean + ends
         row = found.loc[name, [measure, f"{measure} lower", f"{measure} upper"]].to_numpy(dtype=float)
         assert row == pytest.approx([rows["value"].mean(), low, high]) or np.ptp(rows["value"]) == 0
     single = output(

@@ -244,35 +244,43 @@ def test_fixed_priors_of_the_context() -> None:
     assert list(zip(table["name"], table["other"], strict=True)) == [("r0", "r1"), ("r2", "r1")]
 
 
-@pytest.mark.parametrize("test", TESTS)
-def test_adds(test) -> None:
+@pytest.mark.parametrize("at_least", [None, 0.05, 0.3])
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_adds(at_least: float | None, confidence: float) -> None:
+    """No p against 0; one of more than the smallest effect of interest, as the interval says."""
     measures = [NRG @ 5, UniqueRel @ 5, P_Rareness(bounded=True) @ 5, Shapley @ 5, NRG(base="P") @ 5]
-    with pytest.warns(
-        RelativeWarning, match="NRG@5 is above 0 for a copy of another run too, so there is no test"
-    ):
-        table = adds(CONTEXT, LABELS, measures, priors=["r3"], test=test)
-    assert list(table.columns) == [
-        "name",
-        "measure",
-        "mean",
-        "lower",
-        "p",
-        "p_corrected",
-        "effect",
-        "above",
-        "topics",
-    ]
+    with pytest.warns(RelativeWarning, match="NRG@5 is above 0 for a copy of another run too"):
+        table = adds(CONTEXT, LABELS, measures, priors=["r3"], confidence=confidence, at_least=at_least)
+    tested = [] if at_least is None else ["p", "p_corrected"]
+    assert list(table.columns) == ["name", "measure", "mean", "lower", *tested, "effect", "above", "topics"]
     for row in table.itertuples():
         of_run = values(row.measure, row.name, ["r3"])
-        p, lower, _ = of_scipy(test, of_run, np.zeros(25), "greater")
-        assert (row.lower, row.mean) == pytest.approx((lower, of_run.mean()), rel=1e-9)
-        if row.measure in ("UniqueRel@5", "NRG(base='P')@5"):
-            assert row.p == pytest.approx(p, rel=1e-9)
-        else:
-            assert np.isnan(row.p) and np.isnan(row.p_corrected)
+        logs = of_run.mean() * np.log(of_run.mean()), scipy.stats.sem(of_run)
+        lower = np.exp(scipy.stats.t(24, *logs).ppf(1 - confidence) / of_run.mean())
+        assert (row.lower, row.mean) == pytest.approx((lower, of_run.mean()), rel=1e-9) and row.lower > 0
         assert row.above == (of_run > 0).sum()
+        if at_least is not None and row.measure in ("UniqueRel@5", "NRG(base='P')@5"):
+            p = scipy.stats.t(24, *logs).cdf(of_run.mean() * np.log(at_least))
+            assert row.p == pytest.approx(p, rel=1e-6)
+            assert (row.p < 1 - confidence) == (row.lower > at_least)
+        elif at_least is not None:
+            assert np.isnan(row.p) and np.isnan(row.p_corrected)
     with pytest.raises(ValueError, match="nDCG@5 does not say what a run adds to others"):
         adds(CONTEXT, LABELS, ["nDCG@5"])
+    for wrong in (0, -0.1, np.nan, np.inf, True, "0.5"):
+        with pytest.raises(ValueError, match="at_least=.* must be above 0"):
+            adds(CONTEXT, LABELS, [UniqueRel @ 5], at_least=wrong)
+
+
+def test_what_is_the_same_on_every_topic_has_no_lower_end() -> None:
+    context = RunContext({"old": {"q0": {"A": 1}, "q1": {"A": 1}}, "new": {"q0": {"B": 1}, "q1": {"B": 1}}})
+    with pytest.warns(
+        RelativeWarning, match="'new': UniqueRel@1 is 1 on every topic, and the interval goes by"
+    ):
+        row = adds(context, {q: {"B": 1} for q in ("q0", "q1")}, [UniqueRel @ 1], ["new"], at_least=0.5).iloc[
+            0
+        ]
+    assert row["mean"] == 1 and np.isnan(row["lower"]) and np.isnan(row["p"])
 
 
 def test_a_copy_adds_nothing_where_that_is_tested() -> None:
@@ -280,8 +288,8 @@ def test_a_copy_adds_nothing_where_that_is_tested() -> None:
     context = RunContext({"old": RUNS["r0"], "copy": RUNS["r0"]}, priors=["old"])
     for measure in (UniqueRel @ 5, NRG(base="P") @ 5):
         assert measure.is_0_for_a_copy
-        row = adds(context, LABELS, [measure]).iloc[0]
-        assert (row["mean"], row["p"]) == (0.0, 1.0)
+        row = adds(context, LABELS, [measure], at_least=0.1).iloc[0]
+        assert (row["mean"], row["lower"], row["p"]) == (0.0, 0.0, 1.0)
     for measure in (NRG @ 5, NRG(base="RBP"), NRG(base="RR"), Shapley @ 5, P_Rareness @ 5, TaSC):
         assert not measure.is_0_for_a_copy
         with pytest.warns(RelativeWarning, match="is above 0 for a copy"):

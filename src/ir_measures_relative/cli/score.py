@@ -21,7 +21,7 @@ def add_arguments(parser: Any, folder: Any) -> None:
     parser.add_argument(
         "--ci",
         action="store_true",
-        help="with every mean, the ends of its 95 %% interval over queries (Student's)",
+        help="with every mean, the ends of its 95 %% interval over queries",
     )
 
 

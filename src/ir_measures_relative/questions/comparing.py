@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import ir_measures
@@ -19,8 +18,10 @@ from ..io.qrels import Qrels
 from ..measures.declaration import RelativeMeasure
 from ..measures.strings import is_relative, parse_measures
 from ..messages import kind_of, warn
+from ..options import check_confidence, is_number
 from ..priors import ContextData, Listed, Policy, policy_of
 from ..scoring import mean_of_topics, score_runs
+from ..stats.intervals import mean_interval, p_of_mean_above, student_interval
 from ..stats.paired_tests import (
     TESTS,
     PairedTestOptions,
@@ -159,52 +160,65 @@ def adds(
     measures: Sequence[ir_measures.Measure | str],
     names: Sequence[str] | None = None,
     priors: Policy | None = None,
-    test: str = "t",
     correction: str | None = "holm",
     confidence: float = 0.95,
     *,
-    resamples: int = 9999,
-    seed: int = 0,
+    at_least: float | None = None,
 ) -> pd.DataFrame:
-    """Does a run add anything? The mean of what each adds, with a one-sided interval, and a test against 0.
+    """Does a run add anything, and how much at least? The mean of what each adds, with a one-sided interval.
 
-    A mean of UniqueRel or NRG can only be 0 or more, so the question is how far above 0 it certainly is: ``lower``.
-    Each run stands for itself: whatever its priors are, the row says what it adds to those.
+    A mean of UniqueRel or NRG can only be 0 or more, and one topic on which it is more refutes that it is 0. So there
+    is no test of that; the question is how far above 0 it certainly is: ``lower``, and with ``at_least=`` whether that
+    is enough. Each run stands for itself: whatever its priors are, the row says what it adds to those.
 
-    UniqueRel and NRG(base='P') are 0 for a copy of a prior, and tested against that. Other measures are not: by NRG's
-    other models a searcher has overlooked some of what stands low in the priors, and a copy shows it once more;
-    Shapley, TaSC and rareness reward what others find as well. That such a mean is above 0 says nothing, so it has
-    ``lower`` and no ``p``, and a warning says so.
+    UniqueRel and NRG(base='P') are 0 for a copy of a prior. Other measures are not: by NRG's other models a searcher
+    has overlooked some of what stands low in the priors, and a copy shows it once more; Shapley, TaSC and rareness
+    reward what others find as well. That such a mean is above a number does not say that the run adds anything, so it
+    has ``lower`` and no ``p``, and a warning says so.
 
     Args:
         context: the runs.
         qrels: the judgments.
         measures: measures that are relative to priors or to all systems.
         names: the runs; all but the fixed priors if not given.
-        priors: as for :func:`compare`, which also has the other arguments.
+        priors: as for :func:`compare`.
+        correction: of the p-values of one measure, as for :func:`compare`.
+        confidence: of the interval.
+        at_least: the smallest effect of interest, above 0, in the unit of the measures: the least mean that would be
+            worth having, by UniqueRel a number of documents a topic. With it there is a ``p``.
 
     Returns:
         a DataFrame with one row a measure and run:
 
         - ``name``, ``measure``, ``mean``;
-        - ``lower``: the mean is at least that, with the confidence asked for; below 0 where not even that is certain;
-        - ``p``: one-sided, and ``p_corrected``;
+        - ``lower``: the mean is at least that, with the confidence asked for; by Student's t on the scale of the
+          logarithm of the mean, so never below 0, but for a measure with negative values;
+        - ``p``: one-sided, of a mean above ``at_least`` on the same scale, so that it is below 1 - confidence just
+          where ``lower`` is above that; and ``p_corrected``. Both only with ``at_least``, and
+          NaN of a measure with negative values;
         - ``effect``: the mean in standard deviations;
         - ``above``: on how many topics the run adds something;
         - ``topics``: how many.
 
     Raises:
-        ValueError: as :func:`compare`; a measure that is relative to neither.
+        ValueError: as :func:`compare`; a measure that is relative to neither; ``at_least`` that is not above 0.
 
     Example:
         >>> from ir_measures_relative import RunContext, UniqueRel, adds
         >>> qrels = {f"q{i}": {"A": 1, "B": 1} for i in range(8)}
         >>> old, new = ({q: {d: 1.0} for q, d in zip(qrels, docs)} for docs in ("AAAAAAAA", "BBBBBBBA"))
-        >>> adds(RunContext({"old": old, "new": new}), qrels, [UniqueRel @ 1], priors=["old"]).round(3)
-          name      measure   mean  lower    p  p_corrected  effect  above  topics
-        0  new  UniqueRel@1  0.875  0.638  0.0          0.0   2.475      7       8
+        >>> adds(RunContext({"old": old, "new": new}), qrels, [UniqueRel @ 1], priors=["old"], at_least=0.5).round(3)
+          name      measure   mean  lower      p  p_corrected  effect  above  topics
+        0  new  UniqueRel@1  0.875  0.668  0.003        0.003   2.475      7       8
     """
-    options = replace(_checked(context, test, correction, confidence, resamples, seed), greater=True)
+    check_is_context(context)
+    check_correction(correction)
+    check_confidence(confidence)
+    if at_least is not None and not (is_number(at_least) and 0 < at_least < np.inf):
+        raise ValueError(
+            f"at_least={at_least!r} is not allowed; it must be above 0: the least mean that is worth having, such as "
+            "0.5 by UniqueRel@10, a document on every other topic"
+        )
     parsed = parse_measures(measures)
     for measure in parsed:
         if not is_relative(measure) or measure.RELATIVE_TO not in ("priors", "systems"):
@@ -217,26 +231,57 @@ def adds(
     scores = score_runs(judged, names, parsed, priors=chosen)
     asked = _Warnings()
     tables = []
-    for j, measure in enumerate(tqdm(parsed, desc="testing", unit="measure", disable=None, leave=False)):
-        values, nothing = scores.values[:, j], np.zeros(scores.values[:, j].shape)
-        limit = tie_limit(np.array([values, nothing]))
-        who = [(name,) for name in names]
-        table = _table(measure, values, nothing, limit, test, options, asked, who, [None] * len(names))
-        table.insert(0, "name", names)
-        table["above"] = table["wins"]
+    for j, measure in enumerate(parsed):
+        table = pd.DataFrame(_added(measure, names, scores.values[:, j], confidence, at_least, asked))
         if not measure.is_0_for_a_copy:
             table["p"] = np.nan
             asked.note(
                 "above 0",
-                f"{measure} is above 0 for a copy of another run too, so there is no test of that, and p is NaN; "
-                "go by lower, or give UniqueRel@k or NRG(base='P')@k, which are 0 for a copy",
+                f"{measure} is above 0 for a copy of another run too, so that lower is above a number does not say "
+                "that the run adds anything, and there is no p; give UniqueRel@k or NRG(base='P')@k, which are 0 for "
+                "a copy",
                 times=len(names),
             )
         table["p_corrected"] = corrected(table["p"].to_numpy(), correction)
         tables.append(table)
     asked.say()
-    columns = ["name", "measure", "mean", "lower", "p", "p_corrected", "effect", "above", "topics"]
+    tested = [] if at_least is None else ["p", "p_corrected"]
+    columns = ["name", "measure", "mean", "lower", *tested, "effect", "above", "topics"]
     return pd.concat(tables, ignore_index=True)[columns]
+
+
+def _added(
+    measure: ir_measures.Measure,
+    names: Sequence[str],
+    values: FloatArray,
+    confidence: float,
+    at_least: float | None,
+    warnings: _Warnings,
+) -> Iterator[dict[str, Any]]:
+    """What is said of each run, by its values on every topic, runs × topics."""
+    limit = tie_limit(np.array([values, np.zeros(values.shape)]))
+    negative = (values < -limit).any()
+    for name, of_run in zip(names, values, strict=True):
+        known = of_run[~np.isnan(of_run)]
+        d = np.where(np.abs(known) <= limit, 0.0, known)
+        lower, _ = (student_interval if negative else mean_interval)(d, confidence, greater=True)
+        row: dict[str, Any] = {"name": name, "measure": str(measure)}
+        row["mean"] = mean_of_topics(measure, known) if len(d) else np.nan
+        row |= {"lower": float(lower), "p": np.nan, "effect": np.nan}
+        if at_least is not None and not negative:
+            row["p"] = float(p_of_mean_above(d, at_least))
+        warnings.note_topics(measure, len(d), len(of_run) - len(d))
+        if len(d) > 1 and np.ptp(d) > limit:
+            row["effect"] = d.mean() / d.std(ddof=1)
+        elif len(d) > 1 and not d.any():
+            row["effect"] = 0.0
+        elif len(d) > 1:
+            warnings.note(
+                "constant",
+                f"{name!r}: {measure} is {d[0]:.6g} on every topic, and the interval goes by its spread, so there is "
+                "no lower end",
+            )
+        yield row | {"above": int((d > 0).sum()), "topics": len(d)}
 
 
 def _checked(
@@ -317,13 +362,7 @@ def _table(
         row: dict[str, Any] = {"measure": str(measure), "mean": mean, "other_mean": other_mean}
         row |= {"difference": mean - other_mean, "lower": lower, "upper": upper, "p": p, "p_corrected": p}
         row |= {"effect": np.nan, "wins": wins, "ties": n - wins - losses, "losses": losses, "topics": n}
-        if n < len(known[i]):
-            left_out = len(known[i]) - n
-            warnings.note(
-                "unknown",
-                f"{measure} has no value on {left_out} topic{'s' if left_out > 1 else ''}; the comparison leaves them "
-                "out, as its column topics says",
-            )
+        warnings.note_topics(measure, n, len(known[i]) - n, valid=reasons[i] is None)
         if (reason := reasons[i]) is not None:
             instead = (
                 "give fixed priors that neither is among, compare(…, priors=[…]), or priors='others'"
@@ -336,13 +375,7 @@ def _table(
                 f"the comparison has no p-value and no interval: {instead}",
             )
             row |= {"difference": np.nan} | dict.fromkeys(("wins", "ties", "losses"))
-        elif n < 2:
-            warnings.note(
-                "topics",
-                f"there {'is 1 topic' if n else 'are no topics'} to compare on, so there is no test and no interval; "
-                "judge more topics",
-            )
-        elif np.ptp(d) > limit:
+        elif n > 1 and np.ptp(d) > limit:
             row["effect"] = d.mean() / d.std(ddof=1)
             if np.isnan(p):
                 warnings.note(
@@ -350,9 +383,9 @@ def _table(
                     f"{both}: {measure} differs on {wins + losses} topics alone, and many resamples hold none of them, "
                     f"so test={test!r} has no p-value and no interval; give another test=, such as 'randomization'",
                 )
-        elif not d.any():
+        elif n > 1 and not d.any():
             row["effect"] = 0.0
-        elif np.isnan(p):
+        elif n > 1 and np.isnan(p):
             others = ", ".join(repr(k) for k, t in TESTS.items() if t.needs == "pair" and not t.by_spread)
             warnings.note(
                 "constant",
@@ -417,6 +450,21 @@ class _Warnings:
     def note(self, kind: str, message: str, times: int = 1) -> None:
         first, count = self._said.get(kind, (message, 0))
         self._said[kind] = first, count + times
+
+    def note_topics(self, measure: ir_measures.Measure, n: int, left_out: int, valid: bool = True) -> None:
+        """Topics without a value, and too few that have one."""
+        if left_out:
+            self.note(
+                "unknown",
+                f"{measure} has no value on {left_out} topic{'s' if left_out > 1 else ''}; the comparison leaves them "
+                "out, as its column topics says",
+            )
+        if n < 2 and valid:
+            self.note(
+                "topics",
+                f"there {'is 1 topic' if n else 'are no topics'} to compare on, so there is no test and no interval; "
+                "judge more topics",
+            )
 
     def say(self) -> None:
         for message, count in self._said.values():

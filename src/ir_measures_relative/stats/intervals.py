@@ -24,24 +24,73 @@ def student_interval(
         greater: leaves the upper end open.
         constant: where they have none; if not given, where rounding alone keeps them apart.
     """
-    from scipy.special import stdtrit  # pictures are drawn without scipy
+    mean, error = _mean_and_error(values, constant)
+    reach = _quantile(values, confidence, greater) * error
+    return mean - reach, np.where(np.isnan(reach), np.nan, np.inf) if greater else mean + reach
 
+
+def _mean_and_error(values: FloatArray, constant: BoolArray | None = None) -> tuple[FloatArray, FloatArray]:
+    """The mean of the last axis and its standard error, NaN where there is none."""
     n = values.shape[-1]
     if n < 2:
         nothing = np.full(values.shape[:-1], np.nan)
         return nothing, nothing.copy()
     if constant is None:
         constant = np.ptp(values, axis=-1) <= ROUNDED * np.abs(values).max(axis=-1)
-    mean, error = values.mean(axis=-1), values.std(axis=-1, ddof=1) / n**0.5
-    reach = stdtrit(n - 1, confidence if greater else (1 + confidence) / 2) * error
-    reach = np.where(constant, np.nan, reach)
-    return mean - reach, np.where(constant, np.nan, np.inf) if greater else mean + reach
+    error = values.std(axis=-1, ddof=1) / n**0.5
+    return values.mean(axis=-1), np.where(constant, np.nan, error)
+
+
+def _quantile(values: FloatArray, confidence: float, greater: bool) -> float:
+    from scipy.special import stdtrit  # pictures are drawn without scipy
+
+    return float(stdtrit(values.shape[-1] - 1, confidence if greater else (1 + confidence) / 2))
+
+
+def mean_interval(
+    values: FloatArray, confidence: float, greater: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """The interval of the mean of the last axis, of values that cannot be negative.
+
+    It is Student's on the scale of the logarithm of the mean (delta method)::
+
+        mean · exp(±t · error / mean)
+
+    so it never reaches below 0, and has its length where such means vary: upwards. Where all values are 0, it is from 0
+    to NaN: they say nothing of how high the mean may be. NaN as in :func:`student_interval` else.
+
+    At 95 %, of 50 topics drawn from a campaign, it holds the mean in so many per cent of the cases (mean over runs;
+    Student's in brackets): UniqueRel@10 on Robust 95.5 (87.6), on DL 2019 96.8 (81.5), on DL 2021 94.9 (85.0); NRG@10
+    93.9 (91.8), 87.2 (85.4), 93.5 (92.1); nDCG@10 94.6 (94.4), 94.9 (94.8), 95.0 (94.9). Samples that are all 0 count
+    as held here and as missed by Student's: of the others UniqueRel@10 has 95.2 (92.3), 96.1 (96.7), 94.3 (93.0).
+    """
+    mean, error = _mean_and_error(values)
+    t = _quantile(values, confidence, greater)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        lower, upper = (mean * np.exp(sign * t * error / mean) for sign in (-1, 1))
+    lower = np.where(mean == 0, 0.0, lower)
+    return lower, np.where(np.isnan(upper), np.nan, np.inf) if greater else upper
+
+
+def p_of_mean_above(values: FloatArray, least: float) -> FloatArray:
+    """One-sided p of means above ``least``, below 1 - confidence where the ``lower`` of that confidence is above it.
+
+    1 where all values are 0, NaN where they have no spread else.
+    """
+    from scipy.special import stdtr
+
+    mean, error = _mean_and_error(values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.log(mean / least) * mean / error
+    return np.where(mean == 0, 1.0, stdtr(values.shape[-1] - 1, -t))
 
 
 def means_and_margins(
     table: pd.DataFrame, *measures: ir_measures.Measure | str, confidence: float = 0.95
 ) -> tuple[pd.DataFrame, dict[str, list[FloatArray]]]:
     """The means of a table of queries, and how far their intervals reach below and above them.
+
+    The interval is :func:`mean_interval`; of a measure with a negative value in the table, :func:`student_interval`.
 
     Args:
         table: one row a run, query and measure, as ``RunContext.evaluate(…, perquery=True)`` returns.
@@ -75,12 +124,13 @@ def means_and_margins(
         of_run = {n: v.to_numpy(dtype=np.float64) for n, v in given}
         values = [of_run.get(n, np.empty(0)) for n in names]
         mean = np.array([v.mean() if len(v) else np.nan for v in values])
-        ends = np.array([_interval(v, confidence) for v in values]).reshape(-1, 2)
+        interval = student_interval if any((v < 0).any() for v in values) else mean_interval
+        ends = np.array([_or_mean(v, *interval(v, confidence)) for v in values]).reshape(-1, 2)
         means[measure], margins[measure] = mean, [mean - ends[:, 0], ends[:, 1] - mean]
     return pd.DataFrame(means), margins
 
 
-def _interval(values: FloatArray, confidence: float) -> tuple[float, float]:
-    """Student's interval; the mean itself where all values are the same."""
-    low, high = map(float, student_interval(values, confidence))
+def _or_mean(values: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[float, float]:
+    """The interval; the mean itself where all values are the same."""
+    low, high = float(lower), float(upper)
     return (low, high) if low == low or len(values) < 2 else (float(values.mean()), float(values.mean()))

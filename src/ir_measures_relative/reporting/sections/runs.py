@@ -6,7 +6,7 @@ from ..campaign import ReportedCampaign
 from . import COLOURS, Section
 
 WORDS = """
-<p>Means over {{ n_topics }} topics, with Student’s 95 % interval of the mean below. The interval says how sure a mean
+<p>Means over {{ n_topics }} topics, with the 95 % interval of the mean below. The interval says how sure a mean
 is, not whether two runs differ: both meet the same topics. A run leads to its own page; a column’s name sorts by
 it.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="The table of runs">
