@@ -158,7 +158,7 @@ def test_no_label_makes_a_document_relevant_that_only_a_higher_grade_would(rel: 
     never, ever = RunContext(runs, grades=(0, rel - 1)), RunContext(runs, grades=(0, rel))
     for context, least in ((never, 0), (ever, 1)):
         one = bounds(context, {"q": {"A": 1}}, measures, elsewhere=1, residual=True)
-        two = verdicts(context, {"q": {"A": 1}}, measures, elsewhere=1, residual=True, odds="pool")
+        two = verdicts(context, {"q": {"A": 1}}, measures, elsewhere=1, residual=True, odds=lambda q, d: 0.5)
         assert one.groupby("measure")["upper"].max().gt(0).eq(bool(least)).all()
         if not least:
             assert (one[["lower", "value", "upper"]] == 0).all(axis=None) and one["exact"].all()
