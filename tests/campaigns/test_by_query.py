@@ -100,9 +100,7 @@ def test_every_row_is_there_once(tmp_path: Path) -> None:
         name: {q: dict(zip(g["doc_id"], g["score"], strict=True)) for q, g in own.groupby("query_id")}
         for name, own in rows.groupby("name")
     }
-    exact = {"y": -1e300, "d\u00e9j\u00e0-vu": 1e300, "x" * 40: 3.5}
-    assert again["b"] == {"q1": exact, "q2": {"z": 16777216.0}}
-    assert again["a"] == runs["a"]
+    assert again == runs
     assert rows["query_id"].unique().tolist() == ["q2", "\u00e9", "q1"]  # as they came
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import ir_measures
@@ -9,6 +10,7 @@ import pytest
 from ir_measures import AP, Accuracy, Compat, Judged, P, nDCG
 
 from ir_measures_relative import NRG, RunContext
+from ir_measures_relative.cli import main
 
 LABELS = {"q": {"a": 1, "z1": 1, "z2": 1, "z3": 1}}
 OWN = ir_measures.define_byquery(lambda _, run: run.score.max(), name="Highest")
@@ -110,3 +112,12 @@ def test_a_message_names_the_one_that_has_no_evaluator(text: str, monkeypatch: A
     monkeypatch.setattr(provider, "evaluator", evaluator)
     with pytest.raises(ValueError, match=f"cannot compute {text} here"):
         RunContext({"r": {"q": {"a": 1.0}}}).evaluate(LABELS, ["AP", "nDCG", "P@5", "Accuracy", "Judged@3"])
+
+
+def test_so_does_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "qrels").write_text("".join(f"q 0 {d} {g}\n" for d, g in LABELS["q"].items()))
+    (tmp_path / "runs").mkdir()
+    for name in "rs":
+        (tmp_path / "runs" / name).write_text("q Q0 a 1 12 t\nq Q0 b 2 11 t\n")
+    main([str(tmp_path / "qrels"), str(tmp_path / "runs"), "nDCG@2 Compat(p=0.95) Accuracy NRG@2"])
+    assert "r\t0.6131\t0.5365\t1.0000\t" in capsys.readouterr().out

@@ -266,7 +266,7 @@ def _read_measure(text: str) -> ir_measures.Measure:
 def _provider_of(name: str | None, measures: Sequence[ir_measures.Measure]) -> Any:
     """What computes the absolute measures: ir_measures, or the one of its providers that is named."""
     if name is None:
-        return ir_measures
+        return ir_measures.DefaultPipeline
     provider = ir_measures.providers.registry[name]
     other = [str(m) for m in measures if not is_relative(m) and not provider.supports(m)]
     if other:
