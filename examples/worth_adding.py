@@ -70,6 +70,8 @@ def main() -> None:
     print("Could their labels turn it around?\n")
     beside = RunContext(context.runs, priors=deployed.names, reference=args.candidates[1])
     table = verdicts(beside, qrels, MEASURES[:3], odds="pool")
+    # With four decimal places, where odds that are no proof do not look like one.
+    table["probability"] = table["probability"].map("{:.4f}".format)
     show(table[table["name"] == args.candidates[0]].drop(columns=["name", "other", "exact"]))
 
     print("What each adds as more is deployed\n")
