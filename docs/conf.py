@@ -30,12 +30,13 @@ shutil.copytree(docs.parent / "examples" / "notebooks", docs / "notebooks", dirs
 
 nitpicky = True  # every reference leads somewhere, but for types in signatures that have no page
 nitpick_ignore_regex = [
-    ("py:class", r"(collections\.abc|os|pd|pandas|np|ir_measures|ir_datasets)\..+"),
+    ("py:class", r"(collections\.abc|os|pd|pandas|np|numpy|matplotlib|ir_measures|ir_datasets)\..+"),
     (
         "py:class",
-        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|Odds|Metric|Evaluator|CalcResults|Coverage|Rankings|Texts|Path",
+        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|Odds|Metric|Evaluator|CalcResults|Coverage|Rankings|Texts|Path|ValueOf\w+|PriorsOfRuns",
     ),
-    ("py:class", r"ir_measures_relative\.(comparison\.(T|JudgedTop)|ids\.Ids|demo\.Collection)"),
+    ("py:class", r"ir_measures_relative\.(comparison\.(T|JudgedTop)|measures\.declaration\._M|ids\.Ids)"),
+    ("py:class", r"ir_measures_relative\.(extremes\.open_documents\.\w+|demo\.Collection)"),
 ]
 
 smartquotes_action = "D"  # dashes alone: 'nDCG' is a value

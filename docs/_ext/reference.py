@@ -37,6 +37,7 @@ MODULES: dict[str, Sequence[str]] = {
     "extremes.labelings": ("Labelings",),
     "extremes.model": ("Interval", "Model"),
     "io.runs": ("read_run",),
+    "jobs": ("Work",),
     "judgments": ("Judgments",),
     "measures.browsing": (),
     "measures.declaration": ("RelativeMeasure", "Contributions", "register"),
@@ -44,7 +45,7 @@ MODULES: dict[str, Sequence[str]] = {
     "measures.parameters": (),
     "meta": (),
     "plots": (),
-    "priors": ("Campaign", "Others", "Earlier", "Listed", "OfEach", "NAMED"),
+    "priors": ("Campaign", "ContextData", "Others", "Earlier", "Listed", "OfEach", "NAMED"),
     "pyterrier": ("Experiment",),
     "rankings": ("Rankings", "TopDocs"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import numpy as np
 from ir_measures import Measure
@@ -23,6 +23,9 @@ from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
 from .preferences import Preferences
 from .ratios import GainsAboveChance, Normalized, ValueOfGains
 from .residual import Residual
+
+#: Of each run, the indices of its priors.
+PriorsOfRuns: TypeAlias = list[IntArray]
 
 
 class Labelings:
@@ -100,7 +103,7 @@ class Labelings:
         return [self.open_docs.comparison(i) for i in range(len(self.judged.names))]
 
     @property
-    def priors(self) -> list[IntArray]:
+    def priors(self) -> PriorsOfRuns:
         """The priors of every run, as ascending indices into the runs."""
         prior = value_of(self.measure, "prior")
         runs = self.judged.context.runs.items()

@@ -64,8 +64,8 @@ def share(work: Work, left: int) -> Work:
 class Interval(NamedTuple):
     """The least and the greatest value of each query, any shape (…, queries)."""
 
-    lower: FloatArray
-    upper: FloatArray
+    lower: FloatArray  #: the least value
+    upper: FloatArray  #: the greatest
     exact: BoolArray  #: whether labelings attain both ends
 
     @classmethod
