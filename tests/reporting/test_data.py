@@ -142,7 +142,10 @@ def test_numbers_are_those_of_the_analyses() -> None:
             assert page["values"][i][r] == pytest.approx(expected, abs=1e-9)
             low = high = table[measure["name"]][r]
             if len(set(expected)) > 1:
-                low, high = stats.t.interval(0.95, 2, low, stats.sem(expected))
+                mean, error = low, stats.sem(expected)
+                low, high = (mean * math.exp(t / mean) for t in stats.t.interval(0.95, 2, 0, error))
+            elif not any(expected):
+                high = None  # of zeros alone it is not known
             assert [page["lower"][i][r], page["upper"][i][r]] == pytest.approx([low, high], abs=1e-9)
     chosen = select_complementary(context, LABELS, 3, NRG @ 2)
     place = list(RUNS).index
