@@ -90,7 +90,9 @@ def means_and_margins(
 ) -> tuple[pd.DataFrame, dict[str, list[FloatArray]]]:
     """The means of a table of queries, and how far their intervals reach below and above them.
 
-    The interval is :func:`mean_interval`; of a measure with a negative value in the table, :func:`student_interval`.
+    The interval is :func:`mean_interval`; of a measure with a negative value in the table, :func:`student_interval`. Of
+    few topics the former reaches far up. So it ends at the largest value of the run, or where Student's ends if that
+    is higher.
 
     Args:
         table: one row a run, query and measure, as ``RunContext.evaluate(…, perquery=True)`` returns.
@@ -124,8 +126,12 @@ def means_and_margins(
         of_run = {n: v.to_numpy(dtype=np.float64) for n, v in given}
         values = [of_run.get(n, np.empty(0)) for n in names]
         mean = np.array([v.mean() if len(v) else np.nan for v in values])
-        interval = student_interval if any((v < 0).any() for v in values) else mean_interval
-        ends = np.array([_or_mean(v, *interval(v, confidence)) for v in values]).reshape(-1, 2)
+        signed = any((v < 0).any() for v in values)
+        ends = np.array([_or_mean(v, *student_interval(v, confidence)) for v in values]).reshape(-1, 2)
+        if not signed:
+            most = np.maximum(ends[:, 1], [v.max(initial=0.0) for v in values])
+            ends = np.array([_or_mean(v, *mean_interval(v, confidence)) for v in values]).reshape(-1, 2)
+            ends[:, 1] = np.minimum(ends[:, 1], most)
         means[measure], margins[measure] = mean, [mean - ends[:, 0], ends[:, 1] - mean]
     return pd.DataFrame(means), margins
 
