@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Hashable
@@ -107,6 +108,19 @@ def is_text(value: object) -> bool:
         return isinstance(value, str) and "\0" not in value and value.encode() is not None
     except UnicodeEncodeError:
         return False
+
+
+# What moves the cursor, ends a line or a column, or turns the direction of what follows.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def escaped(text: str) -> str:
+    """A text with its control characters as Python writes them: a name in a table is one cell, and no command.
+
+    >>> escaped("x\\t0.9\\nfake")
+    'x\\\\t0.9\\\\nfake'
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def needs_extra(what: str, extra: str, instead: str = "") -> ImportError:

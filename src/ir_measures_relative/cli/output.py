@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..messages import escaped
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -41,7 +43,7 @@ def check_folder(args: argparse.Namespace, *flags: str) -> None:
 def rows(table: pd.DataFrame, args: argparse.Namespace, header: bool = True) -> Iterator[str]:
     """A table, line by line."""
     if header and args.output_format == "tsv":
-        yield "\t".join(map(str, table.columns))
+        yield tsv(table.columns, args.places)
     for row in table.astype(object).where(table.notna(), None).to_dict("records"):
         if args.output_format == "tsv":
             yield tsv(row.values(), args.places)
@@ -52,14 +54,14 @@ def rows(table: pd.DataFrame, args: argparse.Namespace, header: bool = True) -> 
 
 
 def tsv(cells: Iterable[Any], places: int) -> str:
-    """A line of cells. Numbers have ``places`` decimal places, or all where that is -1."""
+    """A line of cells, text without control characters. Numbers have ``places`` decimal places, all where it is -1."""
     spec = "" if places == -1 else f".{places}f"
     return "\t".join(
         format(float(cell), spec)
         if isinstance(cell, (float, np.floating))
         else "nan"
         if cell is None
-        else str(cell)
+        else escaped(str(cell))
         for cell in cells
     )
 
@@ -154,7 +156,7 @@ def say(kind: str, message: str) -> None:
     with suppress(OSError):
         # Beside a progress bar, if something imported what draws one.
         write = sys.modules["tqdm"].tqdm.write if "tqdm" in sys.modules else print
-        write(f"{PROG}: {kind}: {' '.join(line.split())}", file=sys.stderr)
+        write(f"{PROG}: {kind}: {escaped(' '.join(line.split()))}", file=sys.stderr)
 
 
 def open_streams() -> None:
