@@ -22,7 +22,7 @@ import pyterrier as pt
 
 from ..comparison import judged_context
 from ..context import RunContext
-from ..io.qrels import qrels_columns
+from ..io.qrels import qrels_columns, read_qrels_file
 from ..measures.strings import is_relative, parse_measure
 from ..messages import kind_of
 from ..priors import Policy, chosen_by_means
@@ -77,7 +77,7 @@ def Experiment(
     Args:
         systems: transformers or DataFrames of results, as a list, or as a dict by name.
         topics: as for ``pt.Experiment``.
-        qrels: as for ``pt.Experiment``.
+        qrels: as for ``pt.Experiment``; the path of a file too, where an id such as NA or null is one.
         eval_metrics: measures of this package and any others, as objects or as strings: ``"NRG@10"``, a name that
             PyTerrier knows such as ``"map"``, or ``"mrt"``. Their columns come in this order.
         names: the names of the systems, each once; known to ``priors``, ``reference``, ``groups``, and to
@@ -123,8 +123,10 @@ def Experiment(
     if reference is None and baseline is not None:
         reference = names[baseline]
     metrics, asked = _parsed(eval_metrics)
-    if isinstance(qrels, str) and os.path.isfile(qrels):
-        qrels = pt.io.read_qrels(qrels)
+    if isinstance(qrels, (str, os.PathLike)) and os.path.isfile(qrels):
+        columns = read_qrels_file(qrels).columns
+        queries, docs = columns.ids()
+        qrels = pd.DataFrame({"qid": queries, "docno": docs, "label": columns.relevance})
     of_qrels = _grades_of(qrels)
     context_options: dict[str, Any] = {
         "priors": priors,
