@@ -27,6 +27,7 @@ from ..measures.strings import is_relative, parse_measure
 from ..messages import kind_of
 from ..priors import Policy, chosen_by_means
 from ..reporting import check_target, write
+from ..scoring import warn_if_strange
 from .runs import Replay, SavedRuns, run_and_time, with_progress
 from .table import (
     BaselineTest,
@@ -157,6 +158,7 @@ def Experiment(
     context = RunContext(
         {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options
     )
+    warn_if_strange(judged_context(context, qrels_columns(of_topics(qrels, topics, options))))
     replayed = [
         run if isinstance(system, pd.DataFrame) else Replay(run, repr(system))
         for system, run in zip(systems, runs.values(), strict=True)
