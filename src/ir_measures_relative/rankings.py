@@ -108,6 +108,16 @@ class Rankings:
         self._top: dict[int, TopDocs] = {}
         self._checked = False  # whether all documents are known to be there once
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the owner of the ids, which travel as bytes: an object of pandas' loads in few versions of it."""
+        return self.__dict__ | {"_owner": None}
+
+    def __copy__(self) -> Rankings:
+        """Another one on the same bytes, and so with their owner."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
     def __len__(self) -> int:
         return len(self._scores)
 
