@@ -133,6 +133,39 @@ def test_control_c_while_numpy_is_imported(files: Path) -> None:
         (files / "started").unlink()
 
 
+# The command, which says on stderr when a file is half written, and then waits.
+SLOW = """
+import sys, time
+from ir_measures_relative.io import files
+write_whole = files.write_whole
+def slow(path, write):
+    def half(beside):
+        open(beside, "w").write("half")
+        print("half", file=sys.stderr, flush=True)
+        time.sleep(60)
+    write_whole(path, half)
+files.write_whole = slow
+from ir_measures_relative.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_no_half_file(files: Path, number: signal.Signals) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    (files / "pictures").mkdir()
+    command = [sys.executable, "-c", SLOW, *GOOD, "P@1", "--plot", "pictures/x.png"]
+    with subprocess.Popen(
+        command, cwd=files, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=unmeasured()
+    ) as started:
+        assert started.stderr is not None and started.stderr.readline() == "half\n"
+        assert len(list((files / "pictures").iterdir())) == 1
+        started.send_signal(number)
+        _, err = started.communicate(timeout=60)
+    assert (started.returncode, err) == (128 + number, "")
+    assert list((files / "pictures").iterdir()) == []
+
+
 def test_another_program_keeps_its_control_c(files: Path) -> None:
     code = "import ir_measures_relative, signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
     for arguments in (["-c", code], ["-c", code, "-m", "ir_measures_relative"]):

@@ -7,10 +7,13 @@ import io
 import json
 import os
 import re
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -179,6 +182,25 @@ def open_streams() -> None:
         # The name of a file need not be text in the encoding of the terminal; it goes out as it came in.
         utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
         sys.stdout.reconfigure(errors="surrogateescape" if utf8 else "backslashreplace")
+
+
+@contextmanager
+def leaving_in_order() -> Iterator[None]:
+    """Lets SIGHUP and SIGTERM end the process as an exception does, so that no temporary file is left."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    names = ("SIGHUP", "SIGTERM") if threading.current_thread() is threading.main_thread() else ()
+    signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    ours = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]  # nohup ignores one
+    for number in ours:
+        signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def drop_output() -> None:
