@@ -19,6 +19,9 @@ from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
 from .ids import Ids, WordArray, pair_keys
 from .messages import is_text, not_an_id
 
+# So many rows, or as many as the run has, are kept of the first documents to other cutoffs than the last.
+_LEAST_KEPT = 1 << 12
+
 
 @dataclass(eq=False)
 class TopDocs:
@@ -132,9 +135,17 @@ class Rankings:
         """
         if cutoff is None:  # as large as the run: not kept
             return self._find_top(None)
-        if cutoff not in self._top:
-            self._top[cutoff] = self._find_top(cutoff)
-        return self._top[cutoff]
+        top = self._top.get(cutoff)
+        if top is None:
+            top = self._top[cutoff] = self._find_top(cutoff)
+            others = list(self._top.items())[:-1]
+            excess = sum(len(kept.query) for _, kept in others) - max(len(self), _LEAST_KEPT)
+            for other, kept in others:  # the oldest first
+                if excess <= 0:
+                    break
+                self._top.pop(other, None)
+                excess -= len(kept.query)
+        return top
 
     def named(self, name: str) -> Rankings:
         """The same rankings, which messages call otherwise."""
