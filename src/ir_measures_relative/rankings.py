@@ -151,7 +151,7 @@ class Rankings:
         """The scores of the rows as they were given, of which 32 bits are compared.
 
         Raises:
-            ValueError: they were changed since; a copy of them, which few ask for, takes longer than all that a context needs.
+            ValueError: they were changed since: few ask for them, and a copy would take a quarter of a context's time.
         """
         given = self._given if self._order is None else self._given[self._order]
         with np.errstate(over="ignore"):
