@@ -30,6 +30,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 import ir_datasets
@@ -72,47 +73,6 @@ GROUPS = {
     "feedback-5": "feedback",
     "feedback-20": "feedback",
 }
-
-# A subject is its common words, then four concepts: synonyms, and words that go with any of them.
-_SUBJECTS = """
-patient hospital treatment clinic symptom recovery: doctor physician clinician,
-    diagnosis consultation referral; drug medicine pill, dosage prescription pharmacy;
-    infection disease illness, fever contagion quarantine;
-    operation procedure intervention, scalpel anaesthetic bandage
-road traffic journey route fuel passenger: car automobile vehicle, engine steering garage;
-    crash accident collision, injury insurance wreckage; driver motorist chauffeur, licence seatbelt speeding;
-    highway motorway freeway, junction toll lane
-building property neighbourhood owner city street: house dwelling residence, roof bedroom cellar;
-    tenant renter lodger, lease deposit eviction; flat apartment maisonette, balcony elevator corridor;
-    repair renovation refurbishment, plaster scaffolding carpenter
-classroom lesson education term campus learning: teacher instructor tutor, lecture grading homework;
-    pupil student learner, backpack attendance scholarship; exam test assessment, marks revision invigilator;
-    textbook coursebook primer, chapter glossary illustration
-court trial law evidence justice ruling: lawyer attorney solicitor, counsel brief pleading;
-    prison jail lockup, cell warden parole; burglar robber looter, alarm fingerprint hideout;
-    contract agreement covenant, clause signature breach
-kitchen meal recipe flavour table restaurant: cook chef caterer, apron menu tasting;
-    soup broth stew, ladle simmering carrot; cake tart sponge, icing flour oven;
-    pan skillet wok, lid handle sizzling
-sea coast harbour wave tide sailing: boat vessel craft, mast rudder anchor;
-    sailor mariner deckhand, knot compass shanty; storm gale tempest, thunder swell forecast;
-    island isle atoll, palm lagoon ferry
-network screen data internet user system: computer machine workstation, keyboard processor memory;
-    bug fault defect, debugging patch traceback; programmer developer coder, compiler repository algorithm;
-    password passcode credential, login phishing encryption
-bank price market economy trade finance: loan advance overdraft, interest repayment collateral;
-    wage paycheck stipend, payroll overtime bonus; tax tariff surcharge, customs revenue evasion;
-    investor shareholder stakeholder, dividend portfolio bond
-animal habitat species wilderness zoo nature: dog hound canine, leash barking kennel;
-    rabbit hare coney, burrow whisker clover; horse steed mount, saddle gallop stable;
-    snake serpent viper, venom scale fang
-field harvest crop soil village season: farmer grower planter, tractor plough barn;
-    pest parasite insect, spraying larva infestation; fertilizer manure compost, nitrogen phosphate spreading;
-    orchard grove plantation, apple blossom pruning
-stage audience performance art show rehearsal: actor performer player, costume audition script;
-    song tune ballad, chorus lyric guitar; film movie picture, camera director projector;
-    critic reviewer commentator, column rating verdict
-"""
 
 # How many documents a retriever finds, and how many tokens feedback adds.
 _DEPTH = 100
@@ -162,9 +122,13 @@ class Collection(NamedTuple):
 
 
 def subjects() -> list[Subject]:
-    """The subjects that the documents are about."""
+    """The subjects that the documents are about, from ``subjects.txt``.
+
+    A subject is its common words, then four concepts: synonyms, and words that go with any of them.
+    """
+    text = files(__package__).joinpath("subjects.txt").read_text(encoding="utf-8")
     result = []
-    for line in re.sub(r"([;,])\s+", r"\1", _SUBJECTS).strip().splitlines():
+    for line in re.sub(r"([;,])\s+", r"\1", text).strip().splitlines():
         words, concepts = line.split(": ")
         sides = (concept.split(",") for concept in concepts.split(";"))
         parsed = (Concept(tuple(synonyms.split()), tuple(company.split())) for synonyms, company in sides)
