@@ -38,7 +38,6 @@ def correlation(table: Any, kind: str = "tau") -> pd.DataFrame:
     Invariant under: positive factors and added constants, of any measure on its own.
 
     Args:
-        table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
         kind: ``"tau"``, ``"tau_ap"`` or ``"weighted"``.
 
     Returns:
@@ -46,9 +45,6 @@ def correlation(table: Any, kind: str = "tau") -> pd.DataFrame:
 
         - ``measure``, ``other``;
         - ``correlation``: from -1 to 1; NaN by τ and weighted τ where a measure ties all runs.
-
-    Raises:
-        ValueError: a table that is not complete, fewer than two runs, another kind.
 
     Example:
         >>> import pandas as pd

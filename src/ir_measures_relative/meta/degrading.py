@@ -21,7 +21,7 @@ from ..scoring import check_campaign
 from ..stats.pairs_and_ties import Pairs
 from ..unjudged.reusability import FewerLabels, FewerRuns, contributions, groups_of
 from .correlations import ALIKE, KINDS, check_kinds, score
-from .table import Measured, check_two_runs, pairs_of, summary
+from .table import Measured, check_two_runs, pairs_of, summaries
 
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _DEPTHS = (1, 2, 5, 10, 20, 50, 100)
@@ -82,19 +82,17 @@ def degrade(
     Invariant under: positive factors and added constants of the measures.
 
     Args:
-        context, qrels: the runs, and the judgments as for :meth:`RunContext.evaluate`.
         measures: measures of this package and of ir_measures, or their strings.
         what: ``"labels"``, ``"topics"``, ``"pool"`` or ``"groups"``.
         levels: shares above 0 and up to 1, in tenths if not given; depths for ``"pool"``, from 1 to 100 if not given;
             names of groups, all if not given.
         kinds: one of those above, or a list of them.
-        samples: how many are drawn of a share.
+        samples: of a share.
         truth: a measure whose values on all labels and topics are the truth for all, such as RR for lexiprecision; each
             measure's own if not given.
         of: ``"relevant"`` or ``"all"``, for labels.
         groups: from run name to group; the context's if not given.
         pool_depth: how deep runs are taken to have been pooled, for groups.
-        seed: of the samples, which are the same for all measures.
 
     Returns:
         a DataFrame with one row a measure, kind and level:
@@ -103,9 +101,6 @@ def degrade(
         - ``kept``: the share of the labels, or topics, that are left;
         - ``samples``: how many have a value; τ has none where a measure ties all runs;
         - ``mean`` and ``deviation`` of these samples (n - 1; NaN of one).
-
-    Raises:
-        ValueError: fewer than two runs, an argument that is not allowed; what :meth:`RunContext.evaluate` raises.
 
     Example:
         >>> from ir_measures import P
@@ -153,13 +148,9 @@ def degrade(
             for kind in chosen:
                 other = of_same if kind == "ranking_agreement" else best
                 found[scores.measure, kind, part.level].append(ALIKE[kind](scores, other))
-    return pd.DataFrame(
-        [
-            {"measure": measure, "kind": kind, "level": level, "kept": float(np.mean(kept[level]))}
-            | summary(values)
-            for (measure, kind, level), values in found.items()
-        ]
-    )
+    result = summaries(found, "measure", "kind", "level")
+    result.insert(3, "kept", [float(np.mean(kept[level])) for _, _, level in found])
+    return result
 
 
 def _samples(
@@ -239,14 +230,12 @@ def system_subsets(
     under the choice of runs, which it is about.
 
     Args:
-        context, qrels: as for :func:`degrade`; the policy of priors is asked anew in each subset, without those that
-            are left out.
-        measures: as there; without ``ref=`` and ``prior=``.
+        context: its policy of priors is asked anew in each subset, without the runs that are left out.
+        measures: as for :func:`degrade`; without ``ref=`` and ``prior=``.
         sizes: the N, from 2 to the number of runs; the powers of 2 below it if not given.
         kinds: ``"tau"``, ``"tau_ap"``, ``"weighted"`` as in :func:`correlation`, or a list of these; the ranking of all
             runs is the truth.
-        samples: how many subsets of a size.
-        seed: of their choice, which is the same for all measures.
+        samples: subsets of a size.
 
     Returns:
         a DataFrame with one row a measure, kind and size:
@@ -256,8 +245,7 @@ def system_subsets(
         - ``mean`` and ``deviation`` of their correlations (n - 1; NaN of one).
 
     Raises:
-        ValueError: fewer than two runs, a size that is not allowed, a measure that names a run; what
-            :meth:`RunContext.evaluate` raises.
+        ValueError: also a measure that names a run.
 
     Example:
         >>> from ir_measures_relative import P_Rareness, RunContext, meta
@@ -308,12 +296,7 @@ def system_subsets(
             for kind in chosen:
                 values = found[measure, kind, size]
                 values.append(KINDS[kind](moved.get(measure, of_some), of_some))
-    return pd.DataFrame(
-        [
-            {"measure": measure, "kind": kind, "systems": size} | summary(values)
-            for (measure, kind, size), values in found.items()
-        ]
-    )
+    return summaries(found, "measure", "kind", "systems")
 
 
 def _among(scores: Measured, rows: Sequence[int]) -> Measured:

@@ -36,7 +36,6 @@ def percentage_absolute_difference(
     false positive rate.
 
     Args:
-        table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
         families: from a label to measures of the table whose values are averaged first, such as
             ``{"nDCG": ["nDCG@5", "nDCG@10"]}``; each measure on its own if not given.
 
@@ -48,7 +47,7 @@ def percentage_absolute_difference(
           pair.
 
     Raises:
-        ValueError: a table that is not complete or has pairs, fewer than two runs, a family of no or other measures.
+        ValueError: also a table of pairs, a family of no or other measures.
 
     Example:
         >>> import pandas as pd
@@ -123,7 +122,6 @@ def rescaling_test(
     moves, it must not be used to compare measures of different units, such as AP with its rareness.
 
     Args:
-        table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
         statistics: from a name to a function of such a table that returns a DataFrame with a column ``measure``, such
             as ``{"stability": functools.partial(meta.stability, threshold="absolute")}``; all of this module that
             take a table if not given.
@@ -139,7 +137,7 @@ def rescaling_test(
         - ``moves``: whether it does, by more than 10⁻⁹ of itself.
 
     Raises:
-        ValueError: a table that is not complete, a factor that is not above 0, and what the statistics object to.
+        ValueError: also what the statistics object to.
 
     Example:
         >>> import pandas as pd
