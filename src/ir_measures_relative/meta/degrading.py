@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -25,19 +25,6 @@ from .table import Measured, check_two_runs, pairs_of, summaries
 
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _DEPTHS = (1, 2, 5, 10, 20, 50, 100)
-
-
-class _Part(NamedTuple):
-    """A sample: which labels, or which topics, are left."""
-
-    level: Any
-    labels: BoolArray | None
-    topics: BoolArray | None
-
-    @property
-    def kept(self) -> float:
-        left = self.topics if self.labels is None else self.labels
-        return 1.0 if left is None else float(left.mean())
 
 
 def degrade(
@@ -134,20 +121,20 @@ def degrade(
         parts = list(_samples(judged, what, levels, samples, of == "all", seed))
     full = score(judged, parsed)
     expected = full if of_truth is None else score(judged, [of_truth]) * len(full)
-    kept: dict[Any, list[float]] = {part.level: [] for part in parts}
+    kept: dict[Any, list[float]] = {level: [] for level, _ in parts}
     found: dict[tuple[str, str, Any], list[float]] = {
         (scores.measure, kind, level): [] for scores in full for kind in chosen for level in kept
     }
-    for part in tqdm(parts, desc=f"leaving out {what}", unit="sample", disable=None, leave=False):
-        kept[part.level].append(part.kept)
-        left = full if part.labels is None else score(FewerLabels(judged, part.labels), parsed)
+    for level, keep in tqdm(parts, desc=f"leaving out {what}", unit="sample", disable=None, leave=False):
+        kept[level].append(float(keep.mean()))
+        left = full if what == "topics" else score(FewerLabels(judged, keep), parsed)
         for scores, best in zip(left, expected, strict=True):
             of_same = best
-            if part.topics is not None:
-                scores, of_same = (s._replace(pairs=s.pairs.on(part.topics)) for s in (scores, best))
+            if what == "topics":
+                scores, of_same = (s._replace(pairs=s.pairs.on(keep)) for s in (scores, best))
             for kind in chosen:
                 other = of_same if kind == "ranking_agreement" else best
-                found[scores.measure, kind, part.level].append(ALIKE[kind](scores, other))
+                found[scores.measure, kind, level].append(ALIKE[kind](scores, other))
     result = summaries(found, "measure", "kind", "level")
     result.insert(3, "kept", [float(np.mean(kept[level])) for _, _, level in found])
     return result
@@ -155,8 +142,8 @@ def degrade(
 
 def _samples(
     judged: JudgedContext, what: str, levels: Sequence[float] | None, samples: int, every: bool, seed: int
-) -> Iterator[_Part]:
-    """Shares of the labels or topics, drawn at random; one sample where nothing is left out."""
+) -> Iterator[tuple[Any, BoolArray]]:
+    """Shares of the labels or topics, and which are left of them at random; one sample where nothing is left out."""
     judgments = judged.judgments
     n = judgments.n_queries
     topic = judgments.query if what == "labels" else np.zeros(n, dtype=np.int64)
@@ -172,8 +159,7 @@ def _samples(
     for share in map(float, shares):
         most = np.ceil(np.round(share * size, 9))
         for place in orders[: 1 if share == 1 else samples]:
-            keep = ~drawn | (place < most[topic])
-            yield _Part(share, keep, None) if what == "labels" else _Part(share, None, keep)
+            yield share, ~drawn | (place < most[topic])
 
 
 def _places(topic: IntArray, drawn: BoolArray, rng: np.random.Generator) -> IntArray:
@@ -185,7 +171,7 @@ def _places(topic: IntArray, drawn: BoolArray, rng: np.random.Generator) -> IntA
     return place
 
 
-def _pools(judged: JudgedContext, levels: Sequence[float] | None) -> Iterator[_Part]:
+def _pools(judged: JudgedContext, levels: Sequence[float] | None) -> Iterator[tuple[Any, BoolArray]]:
     depths = list(_DEPTHS if levels is None else levels)
     for depth in depths:
         check_count("levels", depth, 1)
@@ -194,17 +180,17 @@ def _pools(judged: JudgedContext, levels: Sequence[float] | None) -> Iterator[_P
         place = judged.judgments.positions_in(run, int(max(depths, default=1)))
         best = np.minimum(best, np.where(place > 0, place, best))
     for depth in depths:
-        yield _Part(int(depth), best <= depth, None)
+        yield int(depth), best <= depth
 
 
 def _groups(
     judged: JudgedContext, levels: Sequence[Any] | None, groups: Mapping[str, str] | None, pool_depth: int
-) -> Iterator[_Part]:
+) -> Iterator[tuple[Any, BoolArray]]:
     lost = contributions(judged, groups_of(judged.context, groups), pool_depth)
     for group in lost if levels is None else levels:
         if group not in lost:
             raise ValueError(f"levels holds {group!r}, which is no group; the groups are {list(lost)}")
-        yield _Part(group, ~lost[group], None)
+        yield group, ~lost[group]
 
 
 def system_subsets(

@@ -16,27 +16,15 @@ from ..stats.pairs_and_ties import Pairs, tie_limit, with_ties
 
 
 class Measured(NamedTuple):
-    """The values of one measure.
-
-    Attributes:
-        measure: its name.
-        names: of the runs.
-        queries: their ids.
-        pairs: all pairs of the runs on the queries, with the values of the runs; of a measure that compares two runs,
-            which has values of pairs alone, without.
-    """
+    """The values of one measure, on all pairs of some runs."""
 
     measure: str
-    names: list[str]
-    queries: list[Any]
-    pairs: Pairs
+    names: list[str]  #: of the runs
+    queries: list[Any]  #: their ids
+    pairs: Pairs  #: with the values of the runs, but of a measure that has values of pairs alone
 
     def runs(self) -> FloatArray:
-        """The values of the runs.
-
-        Raises:
-            ValueError: there are values of pairs alone.
-        """
+        """The values of the runs; ValueError where there are values of pairs alone."""
         if self.pairs.values is None:
             raise ValueError(
                 f"{self.measure} has values of pairs (there is a column 'other'), and this needs one a run: give a "
@@ -63,10 +51,8 @@ class Measured(NamedTuple):
 def read_table(table: Any, *, least_topics: int = 1) -> list[Measured]:
     """The measures of a table, in its order.
 
-    Raises:
-        TypeError: not a DataFrame.
-        ValueError: columns that are not there, values that are missing, not finite or given twice, fewer than two runs
-            or too few topics.
+    ValueError for columns that are not there, values that are missing, not finite or given twice, and for fewer than
+    two runs or too few topics.
     """
     if not is_frame(table):
         raise TypeError(
@@ -121,11 +107,7 @@ def _words(*names_and_query: Any) -> str:
 
 
 def of_runs(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> Measured:
-    """The values of runs × queries.
-
-    Raises:
-        ValueError: a value that is not there.
-    """
+    """The values of runs × queries; ValueError where one is not there."""
     for run, query in np.argwhere(np.isnan(values))[:1]:
         raise ValueError(
             f"{measure} of {_words(names[run], queries[query])} is not in the table; every measure needs a value of "
@@ -152,7 +134,7 @@ def _of_square(measure: str, values: FloatArray, names: list[str], queries: list
     return Measured(measure, names, queries, Pairs.of_differences(differences))
 
 
-def pairs_of(names: Sequence[str]) -> tuple[IntArray, IntArray]:
+def pairs_of(names: Sequence[Any]) -> tuple[IntArray, IntArray]:
     """The rows of the two runs of each pair, the earlier one first."""
     first, second = np.triu_indices(len(names), 1)
     return first, second

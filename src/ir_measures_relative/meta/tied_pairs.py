@@ -19,7 +19,7 @@ from ..messages import kind_of
 from ..options import check_count
 from ..questions.similarities import with_reference
 from ..scoring import check_campaign
-from .table import check_two_runs, read_table
+from .table import check_two_runs, pairs_of, read_table
 
 
 def ties(table: Any, by: Mapping[Any, Any] | None = None) -> pd.DataFrame:
@@ -240,18 +240,15 @@ def locality(
     for differences in found.differences():
         flat = differences[:, deep, :levels].reshape(-1, levels)
         products += flat.T @ flat
-    size = np.sqrt(products.diagonal())
-    rows: list[dict[str, Any]] = []
-    for i in range(levels - 1):
+    model = np.full((levels, levels), np.nan)
+    for i in range(levels - ahead):
         inside = slice(i + 1, i + 1 + ahead)
-        model = np.full(levels, np.nan)
-        block = products[inside, inside]
-        if len(block) == ahead and np.linalg.matrix_rank(block) == ahead:
-            model[inside] = np.linalg.solve(block, products[inside, i])
-        for j in range(i + 1, levels):
-            both = size[i] * size[j]
-            row = {"measure": found.measure, "level": i + 1, "other": j + 1}
-            row["comparisons"] = found.pairs * int(deep.sum())
-            row["correlation"] = float(products[i, j] / both) if both else np.nan
-            rows.append(row | {"coefficient": float(model[j])})
-    return pd.DataFrame(rows)
+        if np.linalg.matrix_rank(products[inside, inside]) == ahead:
+            model[i, inside] = np.linalg.solve(products[inside, inside], products[inside, i])
+    size = np.sqrt(products.diagonal())
+    with np.errstate(invalid="ignore"):
+        correlation = products / np.outer(size, size)
+    level, other = pairs_of(range(levels))
+    columns: dict[str, Any] = {"measure": found.measure, "level": level + 1, "other": other + 1}
+    columns |= {"comparisons": found.pairs * int(deep.sum()), "correlation": correlation[level, other]}
+    return pd.DataFrame(columns | {"coefficient": model[level, other]})
