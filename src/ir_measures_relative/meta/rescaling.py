@@ -48,16 +48,6 @@ def percentage_absolute_difference(
 
     Raises:
         ValueError: also a table of pairs, a family of no or other measures.
-
-    Example:
-        >>> import pandas as pd
-        >>> from ir_measures_relative import meta
-        >>> rows = [(n, "q", m, v - o) for m, o in [("M", 0), ("M - 0.4", 0.4)] for n, v in [("a", 0.5), ("b", 0.55)]]
-        >>> table = pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"])
-        >>> meta.percentage_absolute_difference(table).round(1)
-           measure  pairs  difference
-        0        M      1         9.1
-        1  M - 0.4      1        33.3
     """
     rows = []
     for scores in _families(read_table(table), families):

@@ -136,7 +136,13 @@ class SavedRuns:
             raise ValueError(
                 f"save_mode={self._mode!r} is not allowed; it must be reuse, overwrite, warn or error"
             )
-        self._suffix = self._suffix_of_format()
+        pair = isinstance(self._format, tuple) and len(self._format) == 2
+        self._suffix = "mod" if isinstance(self._format, types.ModuleType) else "custom" if pair else "res.gz"
+        if self._suffix == "res.gz" and self._format != "trec":
+            raise ValueError(
+                f"save_format={self._format!r} is not allowed; it must be 'trec', a module with load and dump such as "
+                "pickle, or a pair (read, write) of functions"
+            )
         for name in names:
             if not pt.io.ok_filename(name):
                 raise ValueError(
@@ -150,18 +156,6 @@ class SavedRuns:
                 if self._mode == "error":
                     raise ValueError(message)
                 warn(message)
-
-    def _suffix_of_format(self) -> str:
-        if self._format == "trec":
-            return "res.gz"
-        if isinstance(self._format, types.ModuleType):
-            return "mod"
-        if isinstance(self._format, tuple) and len(self._format) == 2:
-            return "custom"
-        raise ValueError(
-            f"save_format={self._format!r} is not allowed; it must be 'trec', a module with load and dump such as "
-            "pickle, or a pair (read, write) of functions"
-        )
 
     def _path(self, name: str) -> Path:
         assert self._folder is not None
