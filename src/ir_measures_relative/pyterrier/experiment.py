@@ -32,7 +32,6 @@ from .table import (
     BaselineTest,
     check_plain,
     in_order,
-    named,
     of_topics,
     rounded,
     set_times,
@@ -126,13 +125,8 @@ def Experiment(
     if isinstance(qrels, str) and os.path.isfile(qrels):
         qrels = pt.io.read_qrels(qrels)
     of_qrels = _grades_of(qrels)
-    context_options: dict[str, Any] = {
-        "priors": priors,
-        "reference": reference,
-        "groups": groups,
-        "num_docs": num_docs,
-        "grades": of_qrels if grades is None else grades,
-    }
+    context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
+    context_options |= {"num_docs": num_docs, "grades": of_qrels if grades is None else grades}
     _try_out(metrics, names, context_options)
     _check_perquery(options)
     if bounds:
@@ -148,7 +142,7 @@ def Experiment(
         # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
         with saved.staging(options, {}) as plain:
             result = pt.Experiment(systems, topics, qrels, metrics, names=names, **plain)
-        return in_order(tests.fill_in(result), asked)
+        return in_order(tests.fill_in(result), list(asked))
 
     first = {k: v for k, v in options.items() if k not in _SECOND_CALL_ONLY}
     runs, times = run_and_time(systems, topics, qrels, metrics, names, first)
@@ -173,11 +167,12 @@ def Experiment(
     result = without_invalid(tests.fill_in(result), context, qrels, metrics, options)
     if times and not options.get("perquery"):
         set_times(result, times if isinstance(result, dict) else short_times)
-    result = in_order(result, asked)
+    result = in_order(result, list(asked))
+    named = {column: measure for column, measure in asked.items() if measure is not None}
     if bounds:
-        result = with_bounds(result, context, qrels, topics, named(metrics, asked), options)
+        result = with_bounds(result, context, qrels, topics, named, options)
     if report is not None:
-        _write_report(report, context, of_topics(qrels, topics, options), topics, named(metrics, asked), runs)
+        _write_report(report, context, of_topics(qrels, topics, options), topics, named, runs)
     return result
 
 
@@ -247,29 +242,27 @@ def _as_list(
     return list(systems), list(names), options
 
 
-def _parsed(eval_metrics: Any) -> tuple[list[Any], list[str]]:
-    """The metrics as ``pt.Experiment`` takes them, and what their columns are called there, in the same order.
+def _parsed(eval_metrics: Any) -> tuple[list[Any], dict[str, ir_measures.Measure | None]]:
+    """The metrics as ``pt.Experiment`` takes them, and the measure of each of their columns there, in the same order.
 
     A string is what PyTerrier takes it for, a trec_eval name or ``"mrt"``, and else a measure string of ir_measures.
-
-    Raises:
-        ValueError: no measure, or one that there is not; says which is nearest.
     """
     if isinstance(eval_metrics, (str, ir_measures.Measure)):
         raise ValueError(
             f"eval_metrics={eval_metrics!r} must be a list of measures, such as [{eval_metrics!r}]"
         )
     metrics: list[Any] = []
-    columns: list[str] = []
+    columns: dict[str, ir_measures.Measure | None] = {}
     for metric in eval_metrics:
         measures = _trec_measures(metric)
         for measure in measures:
             parse_measure(measure)  # for its checks
         if not measures and metric != "mrt":
             metric = parse_measure(metric)
+            measures = [metric]
         metrics.append(metric)
-        columns += map(str, measures) if len(measures) > 1 else [str(metric)]
-    if not any(metric != "mrt" for metric in metrics):
+        columns |= {str(m) if len(measures) > 1 else str(metric): m for m in measures or [None]}
+    if not any(columns.values()):
         raise ValueError("eval_metrics names no measure; give one, such as NRG@10")
     return metrics, columns
 
@@ -283,11 +276,7 @@ def _trec_measures(name: Any) -> list[ir_measures.Measure]:
 
 
 def _grades_of(qrels: Any) -> tuple[int, int] | None:
-    """The lowest and the highest label of all topics, which no batch of them knows.
-
-    Raises:
-        ValueError: qrels that cannot be read, or labels that are not whole numbers.
-    """
+    """The lowest and the highest label of all topics, which no batch of them knows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when they are used
         grade = judged_context(RunContext({}), qrels).judgments.grade

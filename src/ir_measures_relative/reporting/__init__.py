@@ -74,12 +74,7 @@ def report(
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
-    """The path, where a file can be written.
-
-    Raises:
-        OSError: it cannot be; says why.
-        ImportError: as for :func:`report`.
-    """
+    """The path; OSError where no file can be written to it, and ImportError as for :func:`report`."""
     require_packages()
     if os.path.isdir(path):
         example = os.path.join(path, "report.html")
@@ -110,12 +105,7 @@ def write(
     title: str | None = None,
     command: str | None = None,
 ) -> None:
-    """:func:`report`, of what is read and checked already.
-
-    Args:
-        given: the values of the measures, where they are computed already.
-        dataset: whose texts and queries there are, where the context was not made from one.
-    """
+    """:func:`report`, of what is read and checked already; and of scores and a dataset that are not the context's."""
     # What needs the packages, and what the sections call.
     from .page import page
     from .run_pages import documents_of, sections_of
