@@ -16,7 +16,7 @@ from ..measures.browsing import BrowsingModel
 from ..measures.gains import gain_of
 from ..measures.parameters import value_of
 from .additive import Additive, Best, Followed, Mean
-from .cascade import Cascade, ResidualCascade
+from .cascade import Cascade
 from .model import Coverage, Model
 from .open_documents import OpenDocuments
 from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
@@ -209,14 +209,17 @@ class Labelings:
         weights: FloatArray = np.ones(len(self.docs)) if weight is None else weight
         return Precisions(self.open_docs, self.positions, relevant, weights)
 
-    def cascade(self, stop: FloatArray, highest: float) -> Model:
+    def cascade(self, stop: FloatArray, highest: float, *, after_priors: bool = False) -> Model:
         """``Σ_i (1/i)·stop(d_i)·Π_{j<i} (1 - stop(d_j))``, such as ERR. Exact for a run; for two by branch and bound.
 
         Args:
             stop: the chance that each judged document satisfies a reader.
             highest: the greatest chance that a label can give.
+            after_priors: whether it is of what the cascades through the priors of a run have left, as in NRG; two runs
+                then have the intervals of each.
         """
-        return Cascade(self.open_docs, self.positions, stop, highest)
+        priors = self.priors if after_priors else [np.empty(0, dtype=np.int64)] * len(self.positions)
+        return Cascade(self.open_docs, self.positions, priors, stop, highest)
 
     def followed(self, relevant: BoolArray, p: float) -> Model:
         """RBP with its residual, which is what may follow the end of each ranking.
@@ -239,15 +242,6 @@ class Labelings:
             depth: how many documents the ideal has; None for all.
         """
         return Residual(self.open_docs, survival, seen, gain, levels, depth)
-
-    def residual_cascade(self, theta: FloatArray, highest: float) -> Model:
-        """ERR of what the cascades through the priors of a run have left.
-
-        Args:
-            theta: the chance that each judged document satisfies.
-            highest: the greatest chance that a label can give.
-        """
-        return ResidualCascade(self.open_docs, self.positions, self.priors, theta, highest)
 
     def beside_priors(self, base: Measure, score: Callable[[FloatArray, FloatArray], FloatArray]) -> Model:
         """A function of two values of another measure: that of a run, and those of its priors, such as TaSC.

@@ -148,44 +148,10 @@ def checked(
     return checked_rankings(y, z, label, top_label=1, cutoff=cutoff)
 
 
-class Extreme(NamedTuple):
-    """The largest difference in one direction."""
-
-    value: float  #: the largest that was found
-    upper: float  #: no labeling exceeds it; equal to `value`, but for the tolerance, where the search came to its end
-    labels: IntArray  #: of all documents, attaining `value`
-    outside: int  #: how many of the documents outside are relevant with them
-
-
-def greatest_difference(
-    winner: IntArray,
-    loser: IntArray,
-    label: IntArray,
-    *,
-    cutoff: int,
-    other_relevant: int = 0,
-    outside: int = 0,
-    clock: Clock,
-    tolerance: float,
-) -> Extreme:
-    """The largest AP(winner) - AP(loser) over all labelings, which is below 0 where the loser wins whatever they are.
-
-    Args:
-        winner, loser, label, other_relevant, clock: as `y`, `z` … of :func:`med_sum_precision`.
-        cutoff: no position is beyond it.
-        outside: number of open documents that are in neither ranking; any of them may be relevant.
-        tolerance: how much better a labeling may be that is missed.
-    """
-    search = Search(winner, loser, label, cutoff, "R", other_relevant, outside, tolerance)
-    search.run(clock)
-    value = search.difference
-    return Extreme(value, min(search.upper, 1.0), search.best, outside if value < 0 else 0)
-
-
 class BranchAndBound(ABC):
     """A search over labelings: the part with the largest bound first; of two, the older.
 
-    The arguments are those of :func:`greatest_difference`. ``best`` is the best labeling so far.
+    The arguments are those of :class:`Search`. ``best`` is the best labeling so far.
     """
 
     difference: float  #: M(Y) - M(Z) of the best labeling
@@ -254,9 +220,10 @@ class Search(BranchAndBound):
     loser alone, or neither.
 
     Args:
-        y, z, label, cutoff, norm, other_relevant, tolerance: as for the functions above.
+        y, z, label, cutoff, norm, other_relevant: as for :func:`med_sum_precision`; no position is beyond the cutoff.
         outside: None for the largest |M(Y) - M(Z)|. Else for the largest M(Y) - M(Z) alone, and only for "R": how many
             further documents, in neither ranking, may be relevant.
+        tolerance: how much better a labeling may be that is missed.
     """
 
     def __init__(

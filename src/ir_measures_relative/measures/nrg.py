@@ -327,7 +327,7 @@ class _NRG(RelativeMeasure):
                 f"{self}: documents may have the grade {highest}; max_grade must be at least that"
             )
         theta = chance_to_satisfy(np.append(grade, highest), max_grade)
-        return labelings.residual_cascade(theta[:-1], float(theta[-1]))
+        return labelings.cascade(theta[:-1], float(theta[-1]), after_priors=True)
 
     @property
     def depth_of_ideal(self) -> int | None:
