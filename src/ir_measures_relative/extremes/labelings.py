@@ -12,7 +12,6 @@ from ir_measures import Measure
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import Comparison, JudgedContext
 from ..judgments import Judgments
-from ..measures.browsing import BrowsingModel
 from ..measures.gains import gain_of
 from ..measures.parameters import value_of
 from .additive import Additive, Best, Followed, Mean
@@ -20,7 +19,7 @@ from .cascade import Cascade
 from .model import Coverage, Model
 from .open_documents import OpenDocuments
 from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
-from .preferences import Preferences
+from .preferences import Extremes, Preferences
 from .ratios import GainsAboveChance, Normalized, ValueOfGains
 from .residual import Residual
 
@@ -286,14 +285,14 @@ class Labelings:
         pool = self.open_docs.pool(collection, self.judged_only)
         return GainsAboveChance(self.open_docs, weight, gain, levels, self.cutoff, pool, version, value_of)
 
-    def preferences(self, kind: str, relevant: BoolArray, rel: int, weight: BrowsingModel) -> Model:
+    def preferences(self, extremes: Extremes, relevant: BoolArray, rel: int) -> Model:
         """Preferences of every run over its reference, from the positions of relevant documents.
 
         Args:
-            kind: ``"rrLP"``, ``"sgnLP"``, ``"sgnLR"`` or ``"RPP"``.
+            extremes: from the positions of documents in a run and in its reference, and whether each is open or judged
+                relevant, to the least and the greatest preference on a query, and whether labels attain both.
             relevant: as of :meth:`relevant`.
             rel: from which grade on a document is relevant.
-            weight: of the recall levels of RPP.
         """
 
         def score(gains: FloatArray) -> FloatArray:
@@ -301,8 +300,7 @@ class Labelings:
             grade[self.open] = np.where(gains > 0, rel, 0)
             return self.scores(grade)
 
-        references = self.references
-        return Preferences(self.open_docs, self.positions, relevant, references, kind, weight, score)
+        return Preferences(self.open_docs, self.positions, relevant, self.references, extremes, score)
 
     def _of_runs(self, values: FloatArray | Sequence[float]) -> FloatArray:
         """The values with a row a run."""

@@ -19,6 +19,7 @@ from ..messages import warn
 from ..rankings import Rankings
 from .browsing import BrowsingModel, Geometric, LogDiscount, TopK
 from .gains import check_grades, discount, gain_of, grades_between, reciprocal
+from .parameters import Base
 
 if TYPE_CHECKING:
     # The solvers are imported where there is something to solve: a host's import need not wait for them.
@@ -199,15 +200,11 @@ class TwoRuns:
 
 
 @dataclass(frozen=True)
-class MEDBase:
+class MEDBase(Base):
     """A measure whose difference is maximized."""
 
     solve: Callable[[TwoRuns], Solutions]  #: finds the largest difference of every query
-    parameters: frozenset[str] = (
-        frozenset()
-    )  #: those of MED's parameters that only some bases have, and this one has
     graded: bool = False  #: whether an open document may take any grade
-    needs_cutoff: bool = False  #: whether it is nothing without ``@k``
 
 
 def _decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
@@ -372,27 +369,22 @@ def _one_by_one(task: TwoRuns, label: IntArray, solver: Callable[[int], Solver])
 
 #: The bases of MED.
 BASES = {
-    "P": MEDBase(_weighted(lambda task: TopK(_k(task))), frozenset({"rel"}), needs_cutoff=True),
+    "P": MEDBase(_weighted(lambda task: TopK(_k(task))), parameters=["rel"], needs_cutoff=True),
     "RBP": MEDBase(
-        _weighted(lambda task: Geometric(float(task.params["p"]))), frozenset({"rel", "p", "residual"})
+        _weighted(lambda task: Geometric(float(task.params["p"]))), parameters=["rel", "p", "residual"]
     ),
     "SDCG": MEDBase(
         _weighted(lambda task: LogDiscount(_k(task))),
-        frozenset({"rel", "dcg", "gains", "max_grade"}),
+        parameters=["rel", "dcg", "gains", "max_grade"],
         graded=True,
         needs_cutoff=True,
     ),
-    "nDCG": MEDBase(_solve_ndcg, frozenset({"rel", "dcg", "gains", "max_grade"}), graded=True),
-    "RR": MEDBase(_solve_rr, frozenset({"rel"})),
-    "SSP": MEDBase(_solve_sum_precision("k"), frozenset({"rel", "time_limit"}), needs_cutoff=True),
-    "AP": MEDBase(_solve_sum_precision(None), frozenset({"rel", "norm", "time_limit"}), needs_cutoff=True),
+    "nDCG": MEDBase(_solve_ndcg, parameters=["rel", "dcg", "gains", "max_grade"], graded=True),
+    "RR": MEDBase(_solve_rr, parameters=["rel"]),
+    "SSP": MEDBase(_solve_sum_precision("k"), parameters=["rel", "time_limit"], needs_cutoff=True),
+    "AP": MEDBase(_solve_sum_precision(None), parameters=["rel", "norm", "time_limit"], needs_cutoff=True),
     "Q": MEDBase(
-        _solve_sum_precision(None), frozenset({"rel", "norm", "beta", "time_limit"}), needs_cutoff=True
+        _solve_sum_precision(None), parameters=["rel", "norm", "beta", "time_limit"], needs_cutoff=True
     ),
-    "ERR": MEDBase(_solve_err, frozenset({"max_grade", "time_limit"}), graded=True, needs_cutoff=True),
+    "ERR": MEDBase(_solve_err, parameters=["max_grade", "time_limit"], graded=True, needs_cutoff=True),
 }
-
-
-def bases_with(parameter: str) -> tuple[str, ...]:
-    """The names of the bases that have a parameter."""
-    return tuple(name for name, base in BASES.items() if parameter in base.parameters)

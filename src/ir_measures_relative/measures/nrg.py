@@ -23,7 +23,7 @@ from .browsing import (
 )
 from .declaration import Contributions, RelativeMeasure, register
 from .gains import chance_to_satisfy, check_grades, gain_of, ideal_dcg
-from .parameters import Param
+from .parameters import Base, Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext
@@ -41,7 +41,7 @@ class GainsByQuery(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ExtendedBase:
+class ExtendedBase(Base):
     """A measure that NRG extends.
 
     Attributes:
@@ -52,15 +52,11 @@ class ExtendedBase:
             leaves then.
         graded: whether a document gains by its label as ``dcg`` and ``gains`` say, or by being relevant. N is the ideal
             DCG of graded gains, and else the sum over all positions of the browsing model.
-        needs_cutoff: whether it is nothing without ``@k``.
-        has_p: whether it has a persistence.
     """
 
     browsing: Callable[[int | None, float], BrowsingModel]
     value: str = "sum"
     graded: bool = False
-    needs_cutoff: bool = False
-    has_p: bool = False
 
     def norm(self, gains: GainsByQuery, cutoff: int | None, p: float) -> FloatArray:
         """N of Eq. 4 for each query, of a sum; from the gains and the depth that ``norm`` says."""
@@ -71,11 +67,11 @@ class ExtendedBase:
 
 #: What NRG extends. A new base is an entry here.
 BASES = {
-    "nDCG": ExtendedBase(lambda cutoff, p: LogDiscount(), graded=True),
-    "P": ExtendedBase(lambda cutoff, p: TopK(cutoff), needs_cutoff=True),
-    "RR": ExtendedBase(lambda cutoff, p: Reciprocal(), value="largest"),
-    "RBP": ExtendedBase(lambda cutoff, p: Geometric(p), has_p=True),
-    "ERR": ExtendedBase(lambda cutoff, p: Reciprocal(), value="cascade"),
+    "nDCG": ExtendedBase(lambda cutoff, p: LogDiscount(), graded=True, parameters=["norm", "dcg", "gains"]),
+    "P": ExtendedBase(lambda cutoff, p: TopK(cutoff), parameters=["norm", "rel"], needs_cutoff=True),
+    "RR": ExtendedBase(lambda cutoff, p: Reciprocal(), value="largest", parameters=["rel"]),
+    "RBP": ExtendedBase(lambda cutoff, p: Geometric(p), parameters=["norm", "rel", "p"]),
+    "ERR": ExtendedBase(lambda cutoff, p: Reciprocal(), value="cascade", parameters=["max_grade"]),
 }
 
 
@@ -172,11 +168,6 @@ def judged_gains(
     return docs, (docs.grade >= rel).astype(np.float64)
 
 
-_GRADED = tuple(name for name, base in BASES.items() if base.graded)
-_CASCADES = tuple(name for name, base in BASES.items() if base.value == "cascade")
-_BINARY = tuple(name for name in BASES if name not in _GRADED + _CASCADES)
-
-
 class _NRG(RelativeMeasure):
     """Normalized residual gain: the effectiveness of a ranking for a searcher who has seen the priors' rankings.
 
@@ -228,13 +219,13 @@ class _NRG(RelativeMeasure):
 
     __name__ = "NRG"
     RELATIVE_TO = "priors"
-    NAME = __name__
     PRETTY_NAME = "Normalized Residual Gain"
     SHORT_DESC = "What a ranking adds for a searcher who has already seen the prior runs' rankings."
     FORMULA = (
         r"\mathrm{NRG}@k = \frac{1}{N} \sum_{i=1}^{k} G(d_i \mid R)\,\mathrm{seen}(i), \qquad "
         r"G(d \mid R) = G(d) \prod_{j} \bigl(1 - \mathrm{seen}(\mathrm{pos}_j(d))\bigr)"
     )
+    BASES = BASES
     SEE_ALSO = ("UniqueRel", "Shapley", "TaSC", "P_Rareness")
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
@@ -247,14 +238,13 @@ class _NRG(RelativeMeasure):
             "residual gains of all judged documents, however deep ('whole'); None is N = 1",
             default="residual",
             choices=tuple(NORMS),
-            bases=tuple(name for name, base in BASES.items() if base.value == "sum"),
         ),
         "prior": parameters.prior(),
-        "dcg": parameters.dcg(bases=_GRADED),
-        "gains": parameters.gains(bases=_GRADED),
-        "rel": parameters.rel(bases=_BINARY),
-        "max_grade": parameters.max_grade_of_err(bases=_CASCADES),
-        "p": parameters.persistence(bases=tuple(name for name, base in BASES.items() if base.has_p)),
+        "dcg": parameters.dcg(),
+        "gains": parameters.gains(),
+        "rel": parameters.rel(),
+        "max_grade": parameters.max_grade_of_err(),
+        "p": parameters.persistence(),
         "judged_only": parameters.judged_only(),
     }
 
@@ -265,10 +255,8 @@ class _NRG(RelativeMeasure):
 
     def check_together(self) -> None:
         name = self.get("base")
-        if BASES[name].needs_cutoff and self.get("cutoff") is None:
-            raise ValueError(f"NRG(base={name!r}) needs a cutoff: write NRG(base={name!r})@10")
         if self.get("norm") == "whole" and not BASES[name].graded:
-            known = ", ".join(map(repr, _GRADED))
+            known = ", ".join(repr(n) for n, base in BASES.items() if base.graded)
             raise ValueError(f"{self!r}: norm='whole' goes with base {known}, not {name!r}")
 
     def score(self, comparison: Comparison) -> FloatArray:
@@ -385,7 +373,6 @@ class _UniqueRel(RelativeMeasure):
 
     __name__ = "UniqueRel"
     RELATIVE_TO = "priors"
-    NAME = __name__
     PRETTY_NAME = "Unique Relevant Documents"
     SHORT_DESC = "The number of relevant documents in the top k that no prior run has in its top k."
     FORMULA = (

@@ -89,31 +89,25 @@ class _Shapley(RelativeMeasure):
 
     __name__ = "Shapley"
     RELATIVE_TO = "systems"
-    NAME = __name__
     PRETTY_NAME = "Shapley Value"
     SHORT_DESC = "A system's fair share of what all systems find together, whichever order they come in."
     FORMULA = (
         r"\varphi_i = \frac{1}{N} \sum_{d} G(d)\, a_{id} \int_0^1 \prod_{j \neq i} (1 - t\, a_{jd})\, dt, \qquad "
         r"a_{jd} = \mathrm{seen}(\mathrm{pos}_j(d))"
     )
+    BASES = ADDITIVE
     SEE_ALSO = ("NRG", "UniqueRel")
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
         "base": Param(
             str, "the measure whose browsing model is shared out", default="P", choices=tuple(ADDITIVE)
         ),
-        "dcg": parameters.dcg(bases=tuple(n for n, base in ADDITIVE.items() if base.graded)),
-        "gains": parameters.gains(bases=tuple(n for n, base in ADDITIVE.items() if base.graded)),
-        "rel": parameters.rel(bases=tuple(n for n, base in ADDITIVE.items() if not base.graded)),
-        "p": parameters.persistence(bases=tuple(n for n, base in ADDITIVE.items() if base.has_p)),
+        "dcg": parameters.dcg(),
+        "gains": parameters.gains(),
+        "rel": parameters.rel(),
+        "p": parameters.persistence(),
         "judged_only": parameters.judged_only(),
     }
-
-    def check_together(self) -> None:
-        name = self.get("base")
-        if BASES[name].needs_cutoff and self.get("cutoff") is None:
-            given = f"(base={name!r})" if "base" in self.params else ""
-            raise ValueError(f"Shapley{given} needs a cutoff: write Shapley{given}@10")
 
     def score(self, comparison: Comparison) -> FloatArray:
         """The Shapley value for each query."""
