@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ir_measures_relative.extremes import Clock
 from ir_measures_relative.extremes import precision_search as search_module
 from ir_measures_relative.extremes.cascade import greatest_err_difference
+from ir_measures_relative.extremes.model import Clock
 from ir_measures_relative.extremes.precision_search import Search
 from oracles.med_exact import labelings, sum_precision
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from example_measures import REGISTERED
 from ir_measures_relative import MED, NRG, UE, RunContext, Shapley
 from ir_measures_relative.measures.browsing import CoverageFunction
-from ir_measures_relative.measures.nrg import BASES, GainsByQuery, normalized_residual_gain, residual_shares
+from ir_measures_relative.measures.nrg import BASES, GainsByQuery, ResidualRanking
 from ir_measures_relative.measures.parameters import MISSING
 from scored import per_query
 
@@ -78,8 +78,8 @@ def test_shares_add_up_to_the_value(base: str, data: Any) -> None:
         [np.zeros(0, int), *(data.draw(st.permutations(range(n))) for n in sizes)]
     ).astype(int)
     residual = GainsByQuery(gain, query, len(sizes))
-    shares = residual_shares(residual, position, base, 3)
-    value = normalized_residual_gain(residual, position, base, 3)
+    ranking = ResidualRanking(residual, position, BASES[base], 3)
+    shares, value = ranking.shares(), ranking.value()
     assert [shares[query == q].sum() for q in range(len(sizes))] == pytest.approx(value.tolist(), abs=1e-12)
 
 

@@ -14,8 +14,7 @@ import pytest
 
 from all_labelings import check, random_campaign
 from ir_measures_relative import RunContext, bounds, judge_next, verdicts
-from ir_measures_relative.extremes import Clock
-from ir_measures_relative.extremes.model import End, Interval, interval_of_pairs, share
+from ir_measures_relative.extremes.model import Clock, End, Interval, interval_of_pairs, share
 from ir_measures_relative.extremes.precision_sums import Quadratic, greatest_over_relevant
 from ir_measures_relative.extremes.precisions import DocumentsOfQuery, even_difference, weighted_difference
 from ir_measures_relative.jobs import Work

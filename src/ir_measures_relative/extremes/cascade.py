@@ -17,16 +17,14 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 
 import numpy as np
-import numpy.typing as npt
 
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..jobs import Work
 from ..measures.browsing import chance_to_reach
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE, PROVED
-from .model import END_SECONDS, MED_SECONDS, Clock, End, Interval, Model, Solver, interval_of_pairs
+from .model import END_SECONDS, Clock, End, Interval, Model, Solver, interval_of_pairs
 from .open_documents import OpenDocuments
-from .precision_search import OPEN, Solution, checked_rankings
 
 
 def expected_reciprocal_rank(position: IntArray, go_on: FloatArray) -> FloatArray:
@@ -42,39 +40,6 @@ def expected_reciprocal_rank(position: IntArray, go_on: FloatArray) -> FloatArra
     np.cumprod(go_on[..., order], axis=-1, out=reached[..., 1:])
     result: FloatArray = ((reached[..., :-1] - reached[..., 1:]) / position[order]).sum(axis=-1)
     return result
-
-
-def med_err(
-    y: npt.ArrayLike,
-    z: npt.ArrayLike,
-    grade: npt.ArrayLike,
-    *,
-    cutoff: int,
-    max_grade: int,
-    clock: Clock | None = None,
-) -> Solution:
-    """The largest ``|ERR@k(Y) - ERR@k(Z)|`` over all gradings of the open documents.
-
-    A document of grade g stops the user with probability (2^g - 1)/2^max_grade. Branch and bound over the
-    open documents, with the bounds of `_Difference.over`.
-
-    Args:
-        grade: shape (documents,), -1 open, else 0 to `max_grade`.
-        max_grade: the top grade, at least 1.
-
-    The other arguments, what is returned (a value in [0, 1)) and what is raised: as for `med_sum_precision`.
-    """
-    if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
-        raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")
-    clock = clock or Clock(MED_SECONDS)
-    y, z, grade = checked_rankings(y, z, grade, top_label=max_grade, cutoff=cutoff)
-
-    # How likely the user goes on at each document, with the top grade where it is open, and with grade 0.
-    low, high = (_go_on(np.where(grade == OPEN, label, grade), max_grade) for label in (max_grade, 0))
-    value, upper, go_on = greatest_err_difference([(y, z), (z, y)], low, high, clock, abs)
-    difference = float(expected_reciprocal_rank(y, go_on) - expected_reciprocal_rank(z, go_on))
-    labels = np.where(grade == OPEN, np.where(go_on < high, max_grade, 0), grade)
-    return Solution.of(difference, max(upper, value), labels)
 
 
 def greatest_err_difference(
@@ -187,11 +152,6 @@ class _Difference:
             (common_low * (lost_low - won_low)).sum() + (high - low) @ np.maximum(-least, 0),
         )
         return float(bound), least, greatest
-
-
-def _go_on(grades: IntArray, max_grade: int) -> FloatArray:
-    """1 - (2^g - 1)/2^max_grade, written so that it is never rounded to 0."""
-    return np.asarray((2.0**max_grade - 2.0**grades + 1) / 2.0**max_grade, dtype=np.float64)
 
 
 class Cascade(Model):

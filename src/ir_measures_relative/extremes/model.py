@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import time
@@ -12,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray
+from ..arrays import BoolArray, FloatArray, IntArray, rows_of_queries
 from ..jobs import Work, map_tasks
 from ..options import LABELED_ALIKE
 from .open_documents import OpenDocuments
@@ -125,8 +124,7 @@ class Model(ABC):
     def rows_by_query(self, among: BoolArray) -> list[IntArray]:
         """Of some documents those of each query, as rows of ``open_docs.docs``."""
         docs, rows = self.open_docs.docs, np.flatnonzero(among)
-        ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
-        return [rows[i:j] for i, j in itertools.pairwise(ends)]
+        return [rows[some] for some in rows_of_queries(docs.query[rows], docs.n_queries)]
 
     def value(self) -> FloatArray | None:
         """The value of every run where no open document has a gain, shape (runs, queries); None where it is not known.

@@ -91,64 +91,55 @@ NORMS: dict[str | None, Norm | None] = {
 }
 
 
-def normalized_residual_gain(
-    residual: GainsByQuery,
-    position: IntArray,
-    base: str,
-    cutoff: int | None,
-    p: float = 0.8,
-    ideal: GainsByQuery | None = None,
-) -> FloatArray:
-    """NRG of each query (Eqs. 3-4), range [0, 1] with N.
+@dataclass(frozen=True)
+class ResidualRanking:
+    """A ranking, as it is to a searcher who has seen the priors' (Eqs. 3-4).
 
-    Args:
+    Attributes:
         residual: the gain of every judged document, times the product over the priors j of 1 - seen(pos_j(d)).
         position: in the evaluated ranking, 0 if it is not in the top ``cutoff``.
+        base: what is extended.
         cutoff: the depth that N is computed to; None for all documents.
+        p: the persistence.
         ideal: the gains that N is computed from, by :data:`NORMS`; N is 1 if not given.
     """
-    model = BASES[base]
-    terms = _terms(residual, position, model, cutoff, p)
-    if model.value == "largest":
-        return max_by_query(terms, residual.query, residual.n_queries)
-    total = sum_by_query(terms, residual.query, residual.n_queries)
-    if model.value == "cascade" or ideal is None:
-        return total
-    return ratio(total, model.norm(ideal, cutoff, p))
 
+    residual: GainsByQuery
+    position: IntArray
+    base: ExtendedBase
+    cutoff: int | None
+    p: float = 0.8
+    ideal: GainsByQuery | None = None
 
-def residual_shares(
-    residual: GainsByQuery,
-    position: IntArray,
-    base: str,
-    cutoff: int | None,
-    p: float = 0.8,
-    ideal: GainsByQuery | None = None,
-) -> FloatArray:
-    """What each document adds to :func:`normalized_residual_gain`, whose arguments these are.
+    def value(self) -> FloatArray:
+        """NRG of each query, range [0, 1] with N."""
+        query, n_queries = self.residual.query, self.residual.n_queries
+        if self.base.value == "largest":
+            return max_by_query(self._terms, query, n_queries)
+        return self._normalized(sum_by_query(self._terms, query, n_queries), np.arange(n_queries))
 
-    Where the value is the largest term, the first of the documents that reach it has it all.
-    """
-    model, query = BASES[base], residual.query
-    terms = _terms(residual, position, model, cutoff, p)
-    if model.value == "sum" and ideal is not None:
-        return ratio(terms, model.norm(ideal, cutoff, p)[query])
-    if model.value != "largest":
+    def shares(self) -> FloatArray:
+        """What each document adds to the value; of those with the largest term, where that is all, the first."""
+        terms, query = self._terms, self.residual.query
+        if self.base.value != "largest":
+            return self._normalized(terms, query)
+        order = np.lexsort((self.position, -terms, query))
+        first = np.zeros(len(query), dtype=bool)
+        first[order[rank_within(query[order]) == 1]] = True
+        return np.where(first, terms, 0.0)
+
+    @property
+    def _terms(self) -> FloatArray:
+        """``G(d|R) · seen(pos(d))`` of each document; of a cascade, times the chance that none above it satisfies."""
+        terms: FloatArray = self.residual.gain * self.base.browsing(self.cutoff, self.p).seen(self.position)
+        if self.base.value == "cascade":
+            terms = terms * chance_to_reach(self.position, *self.residual)
         return terms
-    order = np.lexsort((position, -terms, query))
-    first = np.zeros(len(query), dtype=bool)
-    first[order[rank_within(query[order]) == 1]] = True
-    return np.where(first, terms, 0.0)
 
-
-def _terms(
-    residual: GainsByQuery, position: IntArray, model: ExtendedBase, cutoff: int | None, p: float
-) -> FloatArray:
-    """``G(d|R) · seen(pos(d))`` of each document; of a cascade, times the chance that none above it satisfies."""
-    terms: FloatArray = residual.gain * model.browsing(cutoff, p).seen(position)
-    if model.value == "cascade":
-        terms = terms * chance_to_reach(position, *residual)
-    return terms
+    def _normalized(self, sums: FloatArray, query: IntArray) -> FloatArray:
+        if self.base.value == "cascade" or self.ideal is None:
+            return sums
+        return ratio(sums, self.base.norm(self.ideal, self.cutoff, self.p)[query])
 
 
 def judged_gains(
@@ -261,12 +252,12 @@ class _NRG(RelativeMeasure):
 
     def score(self, comparison: Comparison) -> FloatArray:
         """NRG of each query."""
-        return normalized_residual_gain(*self._arrays(comparison)[1:])
+        return self._residual(comparison)[1].value()
 
     def contributions(self, comparison: Comparison) -> Contributions:
         """The residual gain of each document, and what it adds to the value of its query."""
-        found = self._arrays(comparison)
-        return Contributions(found[0], found[1].gain, residual_shares(*found[1:]))
+        docs, found = self._residual(comparison)
+        return Contributions(docs, found.residual.gain, found.shares())
 
     def coverage(self, judged: JudgedContext) -> CoverageFunction | None:
         """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None.
@@ -336,14 +327,12 @@ class _NRG(RelativeMeasure):
             check_grades(self, judgments, self.get("max_grade"))
         return judged_gains(judgments, base, *map(self.get, ("rel", "dcg", "gains", "max_grade")))
 
-    def _arrays(
-        self, comparison: Comparison
-    ) -> tuple[Judgments, GainsByQuery, IntArray, str, int | None, float, GainsByQuery | None]:
-        """The judged documents that may gain, and what :func:`normalized_residual_gain` takes."""
+    def _residual(self, comparison: Comparison) -> tuple[Judgments, ResidualRanking]:
+        """The judged documents that may gain, and what the evaluated run is worth."""
         cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
         docs, gain = self._gains(comparison.judgments)
-        unseen = Unseen(self.browsing)
-        if BASES[self.get("base")].value == "cascade":
+        base, unseen = BASES[self.get("base")], Unseen(self.browsing)
+        if base.value == "cascade":
             unseen = Unseen(CascadeModel(docs, self.get("max_grade")))
         survival = comparison.prior_product(
             unseen, docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
@@ -351,8 +340,9 @@ class _NRG(RelativeMeasure):
         residual = GainsByQuery(gain * survival, docs.query, docs.n_queries)
         norm = NORMS[self.get("norm")]
         ideal = residual if norm is not None and norm.residual else residual._replace(gain=gain)
-        position, base, p = comparison.positions(docs, cutoff, judged_only), self.get("base"), self.get("p")
-        return docs, residual, position, base, self.depth_of_ideal, p, ideal if norm else None
+        position = comparison.positions(docs, cutoff, judged_only)
+        depth, p = self.depth_of_ideal, self.get("p")
+        return docs, ResidualRanking(residual, position, base, depth, p, ideal if norm else None)
 
 
 class _UniqueRel(RelativeMeasure):

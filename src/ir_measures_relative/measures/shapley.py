@@ -45,14 +45,6 @@ def unseen_by_all(seen: Iterable[FloatArray], n_docs: int, players: int) -> Floa
     return product
 
 
-def mean_over_orders(unseen: FloatArray, players: int) -> FloatArray:
-    """``∫₀¹ Π_{j≠i} (1 - t·a_jd) dt`` of each document: the chance that it is new when i comes, in a random order.
-
-    ``unseen`` is the integrand at the nodes of :func:`quadrature`, shape (documents, nodes).
-    """
-    return row_sums(unseen * quadrature(players)[1])
-
-
 class _Shapley(RelativeMeasure):
     """The Shapley value of a system: its fair share of what all the systems find together.
 
@@ -156,7 +148,9 @@ class _Shapley(RelativeMeasure):
         if member is not None:  # is one of those; no factor is 0, since no node is 1
             own = browsing.seen(positions[judged.index[member]][found])
             unseen = unseen / (1.0 - own[:, None] * quadrature(players)[0])
-        return mean_over_orders(unseen, players)
+        return row_sums(
+            unseen * quadrature(players)[1]
+        )  # the mean over all orders, ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt
 
 
 Shapley = register(_Shapley())

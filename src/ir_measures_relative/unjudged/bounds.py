@@ -165,7 +165,7 @@ def med(
         {
             "query_id": judged.judgments.query_ids,
             "value": solutions.value,
-            "lower": solutions.lower,
+            "lower": solutions.value,
             "upper": solutions.upper,
             "exact": solutions.exact,
             "winner": np.array(["", "run", "reference"], dtype=object)[solutions.winner],
@@ -274,7 +274,9 @@ def model_of(
             if is_relative(measure):
                 model: Model = measure.bounded(labelings)
                 return model
-            return HOST_MEASURES.get(type(measure), _unknown)(measure, labelings)
+            if type(measure) not in HOST_MEASURES:
+                raise NotImplementedError
+            return HOST_MEASURES[type(measure)](measure, labelings)
         except NotImplementedError:
             own = [
                 name
@@ -285,10 +287,6 @@ def model_of(
             raise ValueError(f"{measure} cannot be bounded yet; these can: {known}") from None
 
     return of(measure)
-
-
-def _unknown(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-    raise NotImplementedError
 
 
 def _precision(measure: ir_measures.Measure, labelings: Labelings) -> Model:
