@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from all_labelings import check, random_campaign
-from ir_measures_relative import RunContext, bounds, judge_next, verdicts
+from ir_measures_relative import RelativeWarning, RunContext, bounds, judge_next, verdicts
 from ir_measures_relative.extremes.model import Clock, End, Interval, interval_of_pairs, share
 from ir_measures_relative.extremes.precision_sums import Quadratic, greatest_over_relevant
 from ir_measures_relative.extremes.precisions import DocumentsOfQuery, even_difference, weighted_difference
@@ -228,3 +228,47 @@ def test_real_runs_at_depth(robust03: Any) -> None:
     full = pd.concat([qrels, retrieved]).drop_duplicates(["query_id", "doc_id"])
     found = verdicts(context, full, ["AP@10", "AP@100"], perquery=True)
     assert (found["lower"] == found["upper"]).all() and (found["lower"] == found["value"]).all()
+
+
+def test_a_third_run_does_not_widen_what_two_were_proved() -> None:
+    """What two runs are said to be, with as many relevant documents elsewhere as one more run could bring."""
+    narrower = 0
+    for seed in range(40):
+        campaign = random_campaign(random.Random(7000 + seed), 3, 6)
+        measure = f"nDCG@{campaign.cutoff or 3}"
+        names = list(campaign.runs)[:2]
+        grades = (-1, 3)
+        alone = RunContext({name: campaign.runs[name] for name in names}, grades=grades)
+        three = RunContext(campaign.runs, grades=grades)
+        options: dict[str, Any] = {"perquery": True}
+        two = verdicts(alone, campaign.qrels, [measure], **options)
+        of_three = verdicts(three, campaign.qrels, [measure], **options)
+        kept = of_three[of_three["name"].eq(names[0]) & of_three["other"].eq(names[1])]
+        joined = two.merge(kept, on=["name", "other", "query_id"])
+        assert len(joined) == len(two)
+        assert (joined["lower_x"] <= joined["lower_y"] + 1e-12).all()
+        assert (joined["upper_x"] >= joined["upper_y"] - 1e-12).all()
+        without = verdicts(alone, campaign.qrels, [measure], elsewhere=0, **options)
+        narrower += int((without["lower"] > two["lower"] + 1e-12).sum())
+    assert narrower  # where there is a difference to be made
+
+
+def test_a_measure_without_a_cutoff_asks_for_the_documents_elsewhere() -> None:
+    runs = {"a": {"q": {"A": 2.0, "X": 1.0}}, "b": {"q": {"Y": 2.0, "A": 1.0}}}
+    with pytest.warns(
+        RelativeWarning, match=r"AP: relevant documents that none of \['a', 'b'\] holds .* elsewhere=10"
+    ):
+        verdicts(RunContext(runs, grades=(0, 1)), {"q": {"A": 1}}, ["AP"])
+    verdicts(RunContext(runs, grades=(0, 1)), {"q": {"A": 1}}, ["RR", "AP@2"])
+    verdicts(RunContext(runs, grades=(0, 1)), {"q": {"A": 1}}, ["AP"], elsewhere=1)
+    verdicts(RunContext({**runs, "c": {"q": {"A": 1.0}}}, grades=(0, 1)), {"q": {"A": 1}}, ["AP"])
+
+
+def test_the_share_that_nobody_judged() -> None:
+    runs = {"a": {"q": {"A": 3.0, "X": 2.0, "B": 1.0}, "p": {"A": 1.0}}, "b": {"q": {"Y": 2.0}}}
+    qrels = {"q": {"A": 1, "B": 0}, "p": {"A": 1}}
+    by_query = verdicts(RunContext(runs, grades=(0, 1)), qrels, ["P@2"], perquery=True).set_index("query_id")
+    assert by_query.loc["q", ["unjudged", "other_unjudged"]].tolist() == [0.5, 1.0]
+    assert by_query.loc["p", ["unjudged", "other_unjudged"]].tolist() == [0.0, 0.0]
+    (row,) = verdicts(RunContext(runs, grades=(0, 1)), qrels, ["P@2"]).itertuples()
+    assert (row.unjudged, row.other_unjudged) == (0.25, 0.5)

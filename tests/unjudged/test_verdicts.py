@@ -364,7 +364,7 @@ def test_reusability_of_one_that_brought_nothing_alone() -> None:
         (lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], odds="pool", spread=True), "spread=True"),
         (
             lambda: bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG(gains={0:1})@3"], elsewhere=1),
-            "leave elsewhere out",
+            "give elsewhere=0",
         ),
         (lambda: bounds(RunContext(RUNS), QRELS, ["RBO(ref='a')@3"]), "looks at no judgment"),
         *(

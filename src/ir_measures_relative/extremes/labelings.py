@@ -14,6 +14,7 @@ from ..comparison import Comparison, JudgedContext
 from ..judgments import Judgments
 from ..measures.gains import gain_of
 from ..measures.parameters import value_of
+from ..messages import warn
 from .additive import Additive, Best, Followed, Mean
 from .cascade import Cascade
 from .model import Coverage, Model
@@ -25,6 +26,10 @@ from .residual import Residual
 
 #: Of each run, the indices of its priors.
 PriorsOfRuns: TypeAlias = list[IntArray]
+
+
+# Fewer runs hold little of what is relevant, so that others would change ideal rankings and recall.
+_ENOUGH_RUNS = 3
 
 
 class Labelings:
@@ -42,7 +47,8 @@ class Labelings:
     Args:
         measure: the measure that is bounded.
         judged: the context on the judgments as they are.
-        elsewhere: how many further documents a query, which no run holds, may turn out relevant.
+        elsewhere: how many further documents a query, which no run holds, may turn out relevant. None for none where
+            there are three runs or more, else the measure's cutoff.
         residual: whether RBP is asked for what may follow the end of each ranking.
         closed: whether no document is open, as though what is judged were all there is.
         bound: from another measure to its model on the same labelings.
@@ -53,18 +59,20 @@ class Labelings:
         measure: Measure,
         judged: JudgedContext,
         *,
-        elsewhere: int,
+        elsewhere: int | None,
         residual: bool,
         closed: bool,
         bound: Callable[[Measure], Model],
     ) -> None:
         self.measure = measure
         self.judged = judged
-        self.elsewhere = elsewhere
         rel, grades = value_of(measure, "rel"), judged.context.grades
         self.closed = closed or (grades is not None and rel is not None and rel > judged.grades[1])
         self.residual = residual and not self.closed
         self.cutoff: int | None = value_of(measure, "cutoff")
+        few = len(judged.names) < _ENOUGH_RUNS
+        self.elsewhere = ((self.cutoff or 0) if few else 0) if elsewhere is None else elsewhere
+        self._ask_elsewhere = elsewhere is None and few and self.cutoff is None
         self.judged_only: bool = value_of(measure, "judged_only", False)
         self.of = bound
 
@@ -142,7 +150,7 @@ class Labelings:
         if levels[0] > 0 and self.elsewhere:
             raise ValueError(
                 f"{self.measure}: every judged document has a gain, so judging further documents elsewhere would "
-                "always change the ideal ranking; leave elsewhere out"
+                "always change the ideal ranking; give elsewhere=0"
             )
         return gain_of(self.docs.grade, dcg, gains), levels
 
@@ -175,6 +183,7 @@ class Labelings:
             weight: as for :meth:`additive`.
             gain, levels: as of :meth:`gains`.
         """
+        self._warn_of_others()
         return Normalized(self.open_docs, self._of_runs(weight), gain, levels, self.cutoff)
 
     def best(self, worth: FloatArray, relevant: BoolArray) -> Model:
@@ -206,6 +215,7 @@ class Labelings:
             weight: what each document counts in the precisions, in all runs alike; 1 if not given.
         """
         weights: FloatArray = np.ones(len(self.docs)) if weight is None else weight
+        self._warn_of_others()
         return Precisions(self.open_docs, self.positions, relevant, weights)
 
     def cascade(self, stop: FloatArray, highest: float, *, after_priors: bool = False) -> Model:
@@ -240,6 +250,7 @@ class Labelings:
             gain, levels: as of :meth:`gains`.
             depth: how many documents the ideal has; None for all.
         """
+        self._warn_of_others()
         return Residual(self.open_docs, survival, seen, gain, levels, depth)
 
     def beside_priors(self, base: Measure, score: Callable[[FloatArray, FloatArray], FloatArray]) -> Model:
@@ -262,6 +273,7 @@ class Labelings:
             value_of: from sums of precisions, numbers of relevant documents, sizes of the pool and depths to values.
             collection: the size of the collection, where that is the pool; None for the judged documents.
         """
+        self._warn_of_others()
         pool = self.open_docs.pool(collection, self.judged_only)
         return PrecisionsAboveChance(self.open_docs, self.positions, relevant, pool, value_of)
 
@@ -282,6 +294,7 @@ class Labelings:
             value_of: from the DCG of rankings, of perfect ones and of random ones to values.
             collection: as for :meth:`precisions_above_chance`.
         """
+        self._warn_of_others()
         pool = self.open_docs.pool(collection, self.judged_only)
         return GainsAboveChance(self.open_docs, weight, gain, levels, self.cutoff, pool, version, value_of)
 
@@ -301,6 +314,16 @@ class Labelings:
             return self.scores(grade)
 
         return Preferences(self.open_docs, self.positions, relevant, self.references, extremes, score)
+
+    def _warn_of_others(self) -> None:
+        """Where nobody said how many relevant documents there may be that no run holds, and that decides."""
+        if self._ask_elsewhere and self.open.any():
+            warn(
+                f"{self.measure}: relevant documents that none of {self.judged.names} holds would change what is said "
+                "of these alone: say how many of them a query may have, such as elsewhere=10, or add the other runs of "
+                "the campaign to the context",
+                self.judged.context,
+            )
 
     def _of_runs(self, values: FloatArray | Sequence[float]) -> FloatArray:
         """The values with a row a run."""

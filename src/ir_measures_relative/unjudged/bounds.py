@@ -45,7 +45,7 @@ def bounds(
     measures: Sequence[ir_measures.Measure | str],
     perquery: bool = False,
     *,
-    elsewhere: int = 0,
+    elsewhere: int | None = None,
     residual: bool = False,
     jobs: int = 1,
     time_limit: float | None = None,
@@ -65,7 +65,9 @@ def bounds(
             bounded, as most of this package do; or their strings.
         perquery: one row a query as well.
         elsewhere: how many further documents a query, which no run holds in its top, may turn out relevant: they
-            make ideal rankings better, and recall lower.
+            make ideal rankings better, and recall lower. If not given: none where the context holds three runs or more.
+            One run, or two, hold few of the relevant documents that there are, and it is then the measure's cutoff, as
+            many as one more run could bring; a measure without a cutoff takes 0, and warns if that matters.
         residual: RBP's: adds to its intervals what may follow the end of each ranking, ``p^min(length, k)``, as in
             ``MED(base='RBP')``. Left out otherwise, since RBP@k of ir_measures never counts what it does not see, so
             that no judgments carry it there. Other measures have no residual.
@@ -254,7 +256,7 @@ def settled(interval: Interval, value: FloatArray, model: Model) -> Interval:
 def model_of(
     measure: ir_measures.Measure,
     judged: JudgedContext,
-    elsewhere: int = 0,
+    elsewhere: int | None = 0,
     residual: bool = False,
     closed: bool = False,
 ) -> Model:
@@ -264,7 +266,8 @@ def model_of(
         elsewhere, residual: as for :func:`bounds`.
         closed: whether the judged documents are taken to be all there are.
     """
-    check_count("elsewhere", elsewhere, 0)
+    if elsewhere is not None:
+        check_count("elsewhere", elsewhere, 0)
 
     def of(measure: ir_measures.Measure) -> Model:
         labelings = Labelings(
