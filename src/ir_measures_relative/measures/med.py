@@ -1,9 +1,4 @@
-"""Maximized effectiveness difference: how far apart the judgments allow two rankings to be.
-
-Tan and Clarke, "A Family of Rank Similarity Measures Based on Maximized Effectiveness Difference", IEEE
-Transactions on Knowledge and Data Engineering 27(11), 2015; Moffat, "Computing Maximized Effectiveness
-Distance for Recall-Based Metrics".
-"""
+"""Maximized effectiveness difference: how far apart the judgments allow two rankings to be."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..jobs import Work
 from ..judgments import Judgments
-from ..measures.browsing import BrowsingModel, Geometric, LogDiscount, Reciprocal, TopK
+from ..measures.browsing import Geometric, LogDiscount, Reciprocal, TopK
 from ..measures.declaration import RelativeMeasure
 from ..measures.gains import chance_to_satisfy
 from ..measures.med import MED
@@ -292,11 +292,6 @@ def model_of(
     return of(measure)
 
 
-def _precision(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-    weight = TopK(measure["cutoff"]).share(labelings.positions)
-    return labelings.additive(weight, labelings.relevant(measure["rel"]))
-
-
 def _rbp(measure: ir_measures.Measure, labelings: Labelings) -> Model:
     rel = value_of(measure, "rel")
     if rel is None:
@@ -331,18 +326,6 @@ def _ndcg(measure: ir_measures.Measure, labelings: Labelings) -> Model:
     return labelings.normalized(LogDiscount().seen(labelings.positions), gain, levels)
 
 
-def _best(browsing: BrowsingModel) -> Maker:
-    def make(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-        worth: FloatArray = browsing.seen(labelings.positions)
-        return labelings.best(worth, labelings.relevant(measure["rel"]))
-
-    return make
-
-
-def _ap(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-    return labelings.precisions(labelings.relevant(measure["rel"]))
-
-
 def _err(measure: ir_measures.Measure, labelings: Labelings) -> Model:
     highest = int(labelings.open_docs.labels()[-1])
     if highest > _HIGHEST_IN_ERR:
@@ -355,12 +338,18 @@ def _err(measure: ir_measures.Measure, labelings: Labelings) -> Model:
 
 #: From the class of a measure of ir_measures to its model.
 HOST_MEASURES: dict[type[ir_measures.Measure], Maker] = {
-    type(ir_measures.P): _precision,
+    type(ir_measures.P): lambda measure, labelings: labelings.additive(
+        TopK(measure["cutoff"]).share(labelings.positions), labelings.relevant(measure["rel"])
+    ),
     type(ir_measures.RBP): _rbp,
     type(ir_measures.SDCG): _sdcg,
     type(ir_measures.nDCG): _ndcg,
-    type(ir_measures.RR): _best(Reciprocal()),
-    type(ir_measures.Success): _best(TopK()),
-    type(ir_measures.AP): _ap,
+    type(ir_measures.RR): lambda measure, labelings: labelings.best(
+        Reciprocal().seen(labelings.positions), labelings.relevant(measure["rel"])
+    ),
+    type(ir_measures.Success): lambda measure, labelings: labelings.best(
+        TopK().seen(labelings.positions), labelings.relevant(measure["rel"])
+    ),
+    type(ir_measures.AP): lambda measure, labelings: labelings.precisions(labelings.relevant(measure["rel"])),
     type(ir_measures.ERR): _err,
 }
