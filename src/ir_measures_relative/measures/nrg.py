@@ -32,14 +32,6 @@ if TYPE_CHECKING:
     from ..judgments import Judgments
 
 
-class GainsByQuery(NamedTuple):
-    """The gains of the judged documents, one row a document, sorted by query."""
-
-    gain: FloatArray  #: at least 0
-    query: IntArray  #: ascending, of ``n_queries``
-    n_queries: int
-
-
 @dataclass(frozen=True)
 class ExtendedBase(Base):
     """A measure that NRG extends.
@@ -58,11 +50,11 @@ class ExtendedBase(Base):
     value: str = "sum"
     graded: bool = False
 
-    def norm(self, gains: GainsByQuery, cutoff: int | None, p: float) -> FloatArray:
-        """N of Eq. 4 for each query, of a sum; from the gains and the depth that ``norm`` says."""
+    def norm(self, docs: Judgments, gain: FloatArray, cutoff: int | None, p: float) -> FloatArray:
+        """N of Eq. 4 for each query, of a sum; from the gains of the documents and the depth that ``norm`` says."""
         if self.graded:
-            return ideal_dcg(*gains, cutoff)
-        return np.full(gains.n_queries, self.browsing(cutoff, p).total)
+            return ideal_dcg(gain, docs.query, docs.n_queries, cutoff)
+        return np.full(docs.n_queries, self.browsing(cutoff, p).total)
 
 
 #: What NRG extends. A new base is an entry here.
@@ -96,7 +88,8 @@ class ResidualRanking:
     """A ranking, as it is to a searcher who has seen the priors' (Eqs. 3-4).
 
     Attributes:
-        residual: the gain of every judged document, times the product over the priors j of 1 - seen(pos_j(d)).
+        docs: the judged documents that may gain.
+        residual: the gain of each, times the product over the priors j of 1 - seen(pos_j(d)).
         position: in the evaluated ranking, 0 if it is not in the top ``cutoff``.
         base: what is extended.
         cutoff: the depth that N is computed to; None for all documents.
@@ -104,23 +97,24 @@ class ResidualRanking:
         ideal: the gains that N is computed from, by :data:`NORMS`; N is 1 if not given.
     """
 
-    residual: GainsByQuery
+    docs: Judgments
+    residual: FloatArray
     position: IntArray
     base: ExtendedBase
     cutoff: int | None
     p: float = 0.8
-    ideal: GainsByQuery | None = None
+    ideal: FloatArray | None = None
 
     def value(self) -> FloatArray:
         """NRG of each query, range [0, 1] with N."""
-        query, n_queries = self.residual.query, self.residual.n_queries
+        query, n_queries = self.docs.query, self.docs.n_queries
         if self.base.value == "largest":
             return max_by_query(self._terms, query, n_queries)
         return self._normalized(sum_by_query(self._terms, query, n_queries), np.arange(n_queries))
 
     def shares(self) -> FloatArray:
         """What each document adds to the value; of those with the largest term, where that is all, the first."""
-        terms, query = self._terms, self.residual.query
+        terms, query = self._terms, self.docs.query
         if self.base.value != "largest":
             return self._normalized(terms, query)
         order = np.lexsort((self.position, -terms, query))
@@ -131,15 +125,16 @@ class ResidualRanking:
     @property
     def _terms(self) -> FloatArray:
         """``G(d|R) · seen(pos(d))`` of each document; of a cascade, times the chance that none above it satisfies."""
-        terms: FloatArray = self.residual.gain * self.base.browsing(self.cutoff, self.p).seen(self.position)
+        terms: FloatArray = self.residual * self.base.browsing(self.cutoff, self.p).seen(self.position)
         if self.base.value == "cascade":
-            terms = terms * chance_to_reach(self.position, *self.residual)
+            reached = chance_to_reach(self.position, self.residual, self.docs.query, self.docs.n_queries)
+            terms = terms * reached
         return terms
 
     def _normalized(self, sums: FloatArray, query: IntArray) -> FloatArray:
         if self.base.value == "cascade" or self.ideal is None:
             return sums
-        return ratio(sums, self.base.norm(self.ideal, self.cutoff, self.p)[query])
+        return ratio(sums, self.base.norm(self.docs, self.ideal, self.cutoff, self.p)[query])
 
 
 def judged_gains(
@@ -252,12 +247,12 @@ class _NRG(RelativeMeasure):
 
     def score(self, comparison: Comparison) -> FloatArray:
         """NRG of each query."""
-        return self._residual(comparison)[1].value()
+        return self._residual(comparison).value()
 
     def contributions(self, comparison: Comparison) -> Contributions:
         """The residual gain of each document, and what it adds to the value of its query."""
-        docs, found = self._residual(comparison)
-        return Contributions(docs, found.residual.gain, found.shares())
+        found = self._residual(comparison)
+        return Contributions(found.docs, found.residual, found.shares())
 
     def coverage(self, judged: JudgedContext) -> CoverageFunction | None:
         """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None.
@@ -274,7 +269,7 @@ class _NRG(RelativeMeasure):
         if base.value == "largest":
             return CoverageFunction(seen, weight, query=docs.query)
         if self.get("norm") is not None:
-            norm = base.norm(GainsByQuery(gain, docs.query, docs.n_queries), self.depth_of_ideal, p)
+            norm = base.norm(docs, gain, self.depth_of_ideal, p)
             weight = ratio(weight, norm[docs.query])
         return CoverageFunction(seen, weight)
 
@@ -327,8 +322,8 @@ class _NRG(RelativeMeasure):
             check_grades(self, judgments, self.get("max_grade"))
         return judged_gains(judgments, base, *map(self.get, ("rel", "dcg", "gains", "max_grade")))
 
-    def _residual(self, comparison: Comparison) -> tuple[Judgments, ResidualRanking]:
-        """The judged documents that may gain, and what the evaluated run is worth."""
+    def _residual(self, comparison: Comparison) -> ResidualRanking:
+        """The evaluated run."""
         cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
         docs, gain = self._gains(comparison.judgments)
         base, unseen = BASES[self.get("base")], Unseen(self.browsing)
@@ -337,12 +332,12 @@ class _NRG(RelativeMeasure):
         survival = comparison.prior_product(
             unseen, docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
         )
-        residual = GainsByQuery(gain * survival, docs.query, docs.n_queries)
+        residual = gain * survival
         norm = NORMS[self.get("norm")]
-        ideal = residual if norm is not None and norm.residual else residual._replace(gain=gain)
+        ideal = residual if norm is not None and norm.residual else gain
         position = comparison.positions(docs, cutoff, judged_only)
         depth, p = self.depth_of_ideal, self.get("p")
-        return docs, ResidualRanking(residual, position, base, depth, p, ideal if norm else None)
+        return ResidualRanking(docs, residual, position, base, depth, p, ideal if norm else None)
 
 
 class _UniqueRel(RelativeMeasure):

@@ -12,7 +12,7 @@ from ..arrays import FloatArray, IntArray, ratio, row_sums, sum_by_query
 from . import parameters
 from .browsing import BrowsingModel
 from .declaration import Contributions, RelativeMeasure, register
-from .nrg import BASES, GainsByQuery, judged_gains
+from .nrg import BASES, judged_gains
 from .parameters import Param
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class _Shapley(RelativeMeasure):
         base = ADDITIVE[name]
         docs, gain = judged_gains(comparison.judgments, base, *map(self.get, ("rel", "dcg", "gains")))
         new, own = self._chances(comparison, docs)
-        norm = base.norm(GainsByQuery(gain, docs.query, docs.n_queries), cutoff, p)
+        norm = base.norm(docs, gain, cutoff, p)
         return Contributions(docs, gain * new, ratio(gain * new * own, norm[docs.query]))
 
     def bounded(self, labelings: Labelings) -> Model:
