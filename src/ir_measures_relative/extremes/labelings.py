@@ -12,16 +12,15 @@ from ir_measures import Measure
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import Comparison, JudgedContext
 from ..judgments import Judgments
-from ..measures.browsing import BrowsingModel
 from ..measures.gains import gain_of
 from ..measures.parameters import value_of
 from ..messages import warn
 from .additive import Additive, Best, Followed, Mean
-from .cascade import Cascade, ResidualCascade
+from .cascade import Cascade
 from .model import Coverage, Model
 from .open_documents import OpenDocuments
 from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
-from .preferences import Preferences
+from .preferences import Extremes, Preferences
 from .ratios import GainsAboveChance, Normalized, ValueOfGains
 from .residual import Residual
 
@@ -219,14 +218,17 @@ class Labelings:
         self._warn_of_others()
         return Precisions(self.open_docs, self.positions, relevant, weights)
 
-    def cascade(self, stop: FloatArray, highest: float) -> Model:
+    def cascade(self, stop: FloatArray, highest: float, *, after_priors: bool = False) -> Model:
         """``Σ_i (1/i)·stop(d_i)·Π_{j<i} (1 - stop(d_j))``, such as ERR. Exact for a run; for two by branch and bound.
 
         Args:
             stop: the chance that each judged document satisfies a reader.
             highest: the greatest chance that a label can give.
+            after_priors: whether it is of what the cascades through the priors of a run have left, as in NRG; two runs
+                then have the intervals of each.
         """
-        return Cascade(self.open_docs, self.positions, stop, highest)
+        priors = self.priors if after_priors else [np.empty(0, dtype=np.int64)] * len(self.positions)
+        return Cascade(self.open_docs, self.positions, priors, stop, highest)
 
     def followed(self, relevant: BoolArray, p: float) -> Model:
         """RBP with its residual, which is what may follow the end of each ranking.
@@ -250,15 +252,6 @@ class Labelings:
         """
         self._warn_of_others()
         return Residual(self.open_docs, survival, seen, gain, levels, depth)
-
-    def residual_cascade(self, theta: FloatArray, highest: float) -> Model:
-        """ERR of what the cascades through the priors of a run have left.
-
-        Args:
-            theta: the chance that each judged document satisfies.
-            highest: the greatest chance that a label can give.
-        """
-        return ResidualCascade(self.open_docs, self.positions, self.priors, theta, highest)
 
     def beside_priors(self, base: Measure, score: Callable[[FloatArray, FloatArray], FloatArray]) -> Model:
         """A function of two values of another measure: that of a run, and those of its priors, such as TaSC.
@@ -305,14 +298,14 @@ class Labelings:
         pool = self.open_docs.pool(collection, self.judged_only)
         return GainsAboveChance(self.open_docs, weight, gain, levels, self.cutoff, pool, version, value_of)
 
-    def preferences(self, kind: str, relevant: BoolArray, rel: int, weight: BrowsingModel) -> Model:
+    def preferences(self, extremes: Extremes, relevant: BoolArray, rel: int) -> Model:
         """Preferences of every run over its reference, from the positions of relevant documents.
 
         Args:
-            kind: ``"rrLP"``, ``"sgnLP"``, ``"sgnLR"`` or ``"RPP"``.
+            extremes: from the positions of documents in a run and in its reference, and whether each is open or judged
+                relevant, to the least and the greatest preference on a query, and whether labels attain both.
             relevant: as of :meth:`relevant`.
             rel: from which grade on a document is relevant.
-            weight: of the recall levels of RPP.
         """
 
         def score(gains: FloatArray) -> FloatArray:
@@ -320,8 +313,7 @@ class Labelings:
             grade[self.open] = np.where(gains > 0, rel, 0)
             return self.scores(grade)
 
-        references = self.references
-        return Preferences(self.open_docs, self.positions, relevant, references, kind, weight, score)
+        return Preferences(self.open_docs, self.positions, relevant, self.references, extremes, score)
 
     def _warn_of_others(self) -> None:
         """Where nobody said how many relevant documents there may be that no run holds, and that decides."""

@@ -356,7 +356,6 @@ class _RBO(_RankBiased):
     """
 
     __name__ = "RBO"
-    NAME = __name__
     PRETTY_NAME = "Rank-Biased Overlap"
     SHORT_DESC = "How much of what a searcher sees in the run is seen in the reference too."
     FORMULA = (
@@ -421,7 +420,6 @@ class _RBA(_RankBiased):
     """
 
     __name__ = "RBA"
-    NAME = __name__
     PRETTY_NAME = "Rank-Biased Alignment"
     SHORT_DESC = "How near the places are at which the run and the reference have their documents."
     FORMULA = r"\mathrm{RBA} = \sum_{d \in Y \cap Z} \sqrt{w(y_d)\, w(z_d)}, \qquad w(i) = (1 - p)\, p^{i-1}"
