@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +10,8 @@ import pytest
 
 from ir_measures_relative.extremes import Clock, greatest_difference, greatest_err_difference
 from ir_measures_relative.extremes import precision_search as search_module
-from oracles.med_exact import labelings, sum_precision
+from oracles.med_exact import errs, sum_precision, sum_precision_differences
+from oracles.med_q import all_labelings
 
 # How many random cases each test tries.
 CASES = int(os.environ.get("DIRECTION_CASES", "500"))
@@ -48,8 +48,8 @@ class Case:
     def greatest(self) -> float:
         """The greatest difference of all labelings."""
         ends = (0, self.outside)  # the value is monotone in between
-        found = (np.array(labels) for labels in labelings(self.label.tolist(), (0, 1)))
-        return float(max(self.difference(labels, n) for labels in found for n in ends))
+        found = sum_precision_differences(self.winner, self.loser, all_labelings(self.label)).items()
+        return float(max(most / max(n + self.other + end, 1) for n, (_, most) in found for end in ends))
 
     def check(self, seconds: float | None = None) -> tuple[float, np.ndarray]:
         best = self.greatest()
@@ -116,19 +116,9 @@ def test_documents_that_only_the_loser_holds_may_have_to_be_relevant() -> None:
     assert with_many.value == pytest.approx(-2 / 102) and with_many.labels.tolist() == [1, 1, 0]
 
 
-def corners(low: np.ndarray, high: np.ndarray) -> Iterator[np.ndarray]:
-    open_ones = [-1 if a < b else 0 for a, b in zip(low, high, strict=True)]
-    for choice in labelings(open_ones, (0, 1)):
-        yield np.where(np.array(choice) == 1, high, low)
-
-
-def plain_err(positions: np.ndarray, stop: np.ndarray) -> float:
-    value, reached = 0.0, 1.0
-    for position, chance in sorted(zip(positions.tolist(), stop.tolist(), strict=True)):
-        if position:
-            value += reached * chance / position
-            reached *= 1 - chance
-    return value
+def corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Every way to give each document whose two ends are not the same one of them, a row each."""
+    return np.where(all_labelings(np.where(low < high, -1, 0)) == 1, high, low)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -140,16 +130,17 @@ def test_err_equals_brute_force(seed: int) -> None:
         known = rng.choice([0, 1, 3, 7, 15], len(case.label)) / 16
         top = rng.choice([1, 3, 15]) / 16
         low, high = np.where(case.label == -1, 0, known), np.where(case.label == -1, top, known)
-        values = [plain_err(case.winner, s) - plain_err(case.loser, s) for s in corners(low, high)]
+        stops = corners(low, high)
+        values = errs(case.winner, stops) - errs(case.loser, stops)
         found = greatest_err_difference(
             case.winner, case.loser, low, high, clock=Clock(), tolerance=TOLERANCE
         )
-        assert found.value == pytest.approx(max(values), abs=2 * TOLERANCE)
+        assert found.value == pytest.approx(values.max(), abs=2 * TOLERANCE)
         assert found.upper - found.value <= TOLERANCE
-        attained = plain_err(case.winner, found.stop) - plain_err(case.loser, found.stop)
+        (attained,) = errs(case.winner, found.stop[None]) - errs(case.loser, found.stop[None])
         assert attained == pytest.approx(found.value, abs=1e-13)
         assert ((low <= found.stop) & (found.stop <= high)).all()
         stopped = greatest_err_difference(case.winner, case.loser, low, high, clock=Clock(0))
-        assert stopped.value - 1e-12 <= max(values) <= stopped.upper + 1e-12
-        below += max(values) < 0
+        assert stopped.value - 1e-12 <= values.max() <= stopped.upper + 1e-12
+        below += values.max() < 0
     assert below > CASES / 20
