@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -83,67 +82,25 @@ def run(program: str, *path: Path, flags: tuple[str, ...] = ()) -> tuple[str, st
     return done.stdout, done.stderr
 
 
-# Each program in a child of a process that has what takes the longest to import, and knows none of the three.
-FORKING = """
-import json, os, sys, traceback
-import numpy, pandas, scipy.stats
-for number, (path, program) in enumerate(json.load(sys.stdin)):
-    if child := os.fork():
-        print(os.waitpid(child, 0)[1], flush=True)
-        continue
-    for stream, name in ((1, "out"), (2, "err")):
-        os.dup2(os.open(f"{sys.argv[1]}/{name}{number}", os.O_WRONLY | os.O_CREAT), stream)
-    sys.path.insert(0, path)
-    try:
-        exec(compile(program, "<string>", "exec"), {"__name__": "__main__"})
-        code = 0
-    except BaseException:
-        traceback.print_exc()
-        code = 1
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
-"""
-FIRST = [
-    "import ir_measures",
-    "import ir_measures_relative",
-    "from ir_measures_relative.context import RunContext",
-    "import ir_measures_relative.pyterrier",
-    "import ir_measures_relative_plugin",
-    "from ir_measures.providers import Provider",
-    "import pyterrier",
-]
-
-
-@pytest.fixture(scope="module")
-def whichever_is_first(places, tmp_path_factory) -> dict[tuple[str, str], tuple[str, str, str]]:
-    """The exit code, stdout and stderr of each order, by the host and what comes first."""
-    folder = tmp_path_factory.mktemp("orders")
-    cases = [(host, first) for host in HOSTS for first in FIRST]
-    given = json.dumps([(str(places[host]), first + WORKS) for host, first in cases])
-    command = [sys.executable, "-c", FORKING, str(folder)]
-    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return {
-        case: (code, *((folder / f"{name}{i}").read_text(encoding="utf-8") for name in ("out", "err")))
-        for i, (case, code) in enumerate(zip(cases, done.stdout.splitlines(), strict=True))
-    }
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs POSIX processes")
 @pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize("first", FIRST)
-def test_whichever_is_imported_first(whichever_is_first, host, first) -> None:
+@pytest.mark.parametrize(
+    "first",
+    [
+        "import ir_measures",
+        "import ir_measures_relative",
+        "from ir_measures_relative.context import RunContext",
+        "import ir_measures_relative.pyterrier",
+        "import ir_measures_relative_plugin",
+        "from ir_measures.providers import Provider",
+        "import pyterrier",
+    ],
+)
+def test_whichever_is_imported_first(places, host, first) -> None:
     if "pyterrier" in first:
         pytest.importorskip("pyterrier", reason="pyterrier is not installed")
-    code, out, err = whichever_is_first[host, first]
-    assert (code, out) == ("0", "works\n"), err
+    out, err = run(first + WORKS, places[host])
+    assert out == "works\n"
     assert "Warning" not in err
-
-
-def test_it_works_in_a_process_of_its_own(places) -> None:
-    for host in HOSTS:
-        assert run(FIRST[0] + WORKS, places[host])[0] == "works\n"
 
 
 def test_ir_measures_alone_loads_the_provider_by_its_entry_point(places) -> None:
