@@ -97,15 +97,7 @@ class JudgedContext:
 
     def of_query(self, query_id: str) -> JudgedContext:
         """The same for one query alone, which the judgments hold; nothing that is computed here is used there."""
-        judgments = self.judgments
-        code = judgments.query_code[query_id]
-        rows = slice(int(judgments.starts[code]), int(judgments.starts[code + 1]))
-        of_query = Judgments(
-            judgments.query_ids[code : code + 1],
-            np.zeros(rows.stop - rows.start, dtype=np.int64),
-            judgments.ids.take(rows),
-            judgments.grade[rows],
-        )
+        of_query = self.judgments.of_query(query_id)
         runs = {name: run.of_query(query_id) for name, run in self.context.runs.items()}
         return JudgedContext(replaced(self.context, runs=runs, grades=self.grades), of_query, whole=False)
 

@@ -141,7 +141,9 @@ def test_judge_next_does_not_depend_on_the_order_of_the_runs() -> None:
     )
 
 
-@pytest.mark.parametrize(("query", "doc"), [("q", "X Y"), ("q\n", "X"), ("q", "X\u2028"), ("q\t1", "X")])
+@pytest.mark.parametrize(
+    ("query", "doc"), [("q", "X Y"), ("q\n", "X"), ("q", "X\u2028"), ("q\t1", "X"), ("q", "X\x1b[2J")]
+)
 def test_a_pool_file_holds_no_id_with_a_blank(query: str, doc: str, tmp_path: Path) -> None:
     """It is refused, and the file that was there stays as it was."""
     context = RunContext({"a": {query: {doc: 1.0}}, "b": {query: {"A": 1.0}}})

@@ -22,11 +22,12 @@ import pyterrier as pt
 
 from ..comparison import judged_context
 from ..context import RunContext
-from ..io.qrels import qrels_columns
+from ..io.qrels import qrels_columns, read_qrels_file
 from ..measures.strings import is_relative, parse_measure
 from ..messages import kind_of
 from ..priors import Policy, chosen_by_means
 from ..reporting import check_target, write
+from ..scoring import warn_if_strange
 from .runs import Replay, SavedRuns, run_and_time, with_progress
 from .table import (
     BaselineTest,
@@ -76,7 +77,7 @@ def Experiment(
     Args:
         systems: transformers or DataFrames of results, as a list, or as a dict by name.
         topics: as for ``pt.Experiment``.
-        qrels: as for ``pt.Experiment``.
+        qrels: as for ``pt.Experiment``; the path of a file too, where an id such as NA or null is one.
         eval_metrics: measures of this package and any others, as objects or as strings: ``"NRG@10"``, a name that
             PyTerrier knows such as ``"map"``, or ``"mrt"``. Their columns come in this order.
         names: the names of the systems, each once; known to ``priors``, ``reference``, ``groups``, and to
@@ -122,8 +123,10 @@ def Experiment(
     if reference is None and baseline is not None:
         reference = names[baseline]
     metrics, asked = _parsed(eval_metrics)
-    if isinstance(qrels, str) and os.path.isfile(qrels):
-        qrels = pt.io.read_qrels(qrels)
+    if isinstance(qrels, (str, os.PathLike)) and os.path.isfile(qrels):
+        columns = read_qrels_file(qrels).columns
+        queries, docs = columns.ids()
+        qrels = pd.DataFrame({"qid": queries, "docno": docs, "label": columns.relevance})
     of_qrels = _grades_of(qrels)
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
     context_options |= {"num_docs": num_docs, "grades": of_qrels if grades is None else grades}
@@ -149,6 +152,7 @@ def Experiment(
     context = RunContext(
         {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options
     )
+    warn_if_strange(judged_context(context, qrels_columns(of_topics(qrels, topics, options))))
     replayed = [
         run if isinstance(system, pd.DataFrame) else Replay(run, repr(system))
         for system, run in zip(systems, runs.values(), strict=True)
