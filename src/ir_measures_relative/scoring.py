@@ -14,6 +14,7 @@ from .arrays import FloatArray, ObjectArray, object_array
 from .comparison import Comparison, JudgedContext, check_queries
 from .measures.strings import is_relative
 from .messages import warn
+from .options import ROUNDED
 from .priors import ContextData
 from .rankings import Rankings
 
@@ -83,6 +84,18 @@ def mean_of_topics(measure: ir_measures.Measure, values: FloatArray) -> float:
 def is_summed(measure: ir_measures.Measure) -> bool:
     """Whether ir_measures adds up the queries' values: NumRet and its like count."""
     return isinstance(measure.aggregator(), SumAgg)
+
+
+def shares_of_topics(values: FloatArray) -> FloatArray:
+    """The share of each run's mean that comes from each topic, runs × topics; no shares, NaN, where none add up.
+
+    That is of runs whose values are all 0, and of all runs where a value of any is below 0 or NaN.
+    """
+    if np.isnan(values).any() or values.min(initial=0) < -ROUNDED * values.max(initial=0):
+        return np.full(values.shape, np.nan)
+    positive = np.maximum(values, 0)
+    total = positive.sum(axis=1, keepdims=True)
+    return np.divide(positive, total, out=np.full(values.shape, np.nan), where=total > 0)
 
 
 def score_runs(

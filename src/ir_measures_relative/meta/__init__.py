@@ -9,6 +9,7 @@ says under what it is invariant: a statistic that changes when every value is do
 
 from .correlations import correlation
 from .degrading import degrade, system_subsets
+from .halves import reliability
 from .power import asl_curve, conflicts, discriminative_power
 from .rescaling import percentage_absolute_difference, rescaling_test
 from .tied_pairs import locality, separation, ties, ties_by_level
@@ -23,6 +24,7 @@ __all__ = [
     "locality",
     "percentage_absolute_difference",
     "query_sets",
+    "reliability",
     "rescaling_test",
     "separation",
     "stability",
