@@ -95,7 +95,44 @@ def shares_of_topics(values: FloatArray) -> FloatArray:
         return np.full(values.shape, np.nan)
     positive = np.maximum(values, 0)
     total = positive.sum(axis=1, keepdims=True)
-    return np.divide(positive, total, out=np.full(values.shape, np.nan), where=total > 0)
+    shares: FloatArray = np.divide(positive, total, out=np.full(values.shape, np.nan), where=total > 0)
+    return shares
+
+
+#: A topic that supplies more than this share of a mean is told of,
+_LARGE_SHARE = 0.25
+#: where there are that many topics: of fewer, one supplies as much in any case.
+_FEWEST_TOPICS = 10
+#: and where the mean is at least this part of the highest: of a run that adds two documents in all, one topic has half.
+_SMALLEST_MEAN = 0.25
+
+
+def one_topic_counts(scores: Scores) -> str | None:
+    """What to say where one topic supplies more than a quarter of the mean of a relative measure; None where none does.
+
+    It names the largest share and counts the others. Nothing is said of measures with a value below 0, of which a topic
+    has no share, and of runs that hardly add anything.
+    """
+    topics = len(scores.query_ids)
+    found: list[tuple[float, str, str]] = []
+    for j, measure in enumerate(scores.measures):
+        if not is_relative(measure) or topics < _FEWEST_TOPICS:
+            continue
+        means = scores.values[:, j].mean(axis=1)
+        counts = means >= _SMALLEST_MEAN * means.max()
+        shares = np.nan_to_num(shares_of_topics(scores.values[:, j])) * counts[:, None]
+        run, topic = np.unravel_index(shares.argmax(), shares.shape)
+        count = int((shares.max(axis=1) > _LARGE_SHARE).sum())
+        where = f"the mean {measure} of {scores.names[run]!r} over {topics} topics"
+        worst = f"{shares[run, topic]:.0%} of {where} come from topic {scores.query_ids[topic]!r} alone"
+        if count:
+            found.append((shares[run, topic], worst, f"{count} of {len(shares)} runs by {measure}"))
+    if not found:
+        return None
+    return (
+        f"{max(found)[1]}; one topic supplies more than a quarter of the mean of {', '.join(f[2] for f in found)}: on "
+        "other topics the means could be quite others, so look at the values by topic, and at meta.reliability"
+    )
 
 
 def score_runs(

@@ -35,8 +35,8 @@ def reliability(table: Any, samples: int = 1000, *, seed: int = 0) -> pd.DataFra
     and ``maximum`` are NaN. Runs whose values are all 0 have neither, and are left out of them.
 
     Invariant under: positive factors; ``split_half`` and its ``standard_error`` under added constants too. **The others
-    are not:** what is added to all values is shared by all topics alike. Compare measures by them that are 0 where a run
-    has achieved nothing.
+    are not:** what is added to all values is shared by all topics alike. Compare measures by them that are 0 where a
+    run has achieved nothing.
 
     Args:
         table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
@@ -98,9 +98,7 @@ def _split_half(scores: Measured, place: IntArray) -> float:
         place: samples × topics; a topic at -1 is in neither half.
     """
     half = (int(place[0].max()) + 1) // 2
-    taus = np.concatenate(
-        [_taus(scores, place[i : i + _BATCH], half) for i in range(0, len(place), _BATCH)]
-    )
+    taus = np.concatenate([_taus(scores, place[i : i + _BATCH], half) for i in range(0, len(place), _BATCH)])
     known = ~np.isnan(taus)
     return float(taus[known].mean()) if known.any() else np.nan
 
@@ -115,7 +113,9 @@ def _taus(scores: Measured, place: IntArray, half: int) -> FloatArray:
         signs.append(np.sign(np.where(np.abs(differences) <= scores.pairs.limit, 0.0, differences)))
     one, two = signs
     told = np.sqrt(np.count_nonzero(one, axis=0) * np.count_nonzero(two, axis=0))
-    return np.divide((one * two).sum(axis=0), told, out=np.full(len(place), np.nan), where=told > 0)
+    taus: FloatArray = np.full(len(place), np.nan)
+    np.divide((one * two).sum(axis=0), told, out=taus, where=told > 0)
+    return taus
 
 
 def _jackknifed(scores: Measured, place: IntArray) -> float:

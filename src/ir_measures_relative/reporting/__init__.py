@@ -19,7 +19,7 @@ from ..io.datasets import qrels_of
 from ..io.files import check_writable, write_whole
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..measures.strings import parse_measures
-from ..messages import needs_extra
+from ..messages import needs_extra, warn
 from ..scoring import Scores
 from .campaign import Texts, campaign_of, queries_of, texts_of
 
@@ -69,7 +69,11 @@ def report(
     if not context.names:
         raise ValueError("the context holds no run, so there is nothing to report; give RunContext some runs")
     columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
-    write(context, columns, parsed, target, texts=texts, queries=queries, title=title, command=command)
+    message = write(
+        context, columns, parsed, target, texts=texts, queries=queries, title=title, command=command
+    )
+    if message is not None:
+        warn(message)
     return target
 
 
@@ -109,8 +113,8 @@ def write(
     queries: Mapping[str, str] | None = None,
     title: str | None = None,
     command: str | None = None,
-) -> None:
-    """:func:`report`, of what is read and checked already.
+) -> str | None:
+    """:func:`report`, of what is read and checked already; returns what its reader is warned of.
 
     Args:
         given: the values of the measures, where they are computed already.
@@ -128,3 +132,4 @@ def write(
     text = page(campaign, sections_of(campaign), documents_of(campaign, found), title)
     # What was there stays where it cannot be written.
     write_whole(path, lambda beside: Path(beside).write_bytes(text.encode("utf-8", "replace")))
+    return campaign.one_topic

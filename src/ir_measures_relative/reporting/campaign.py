@@ -22,7 +22,7 @@ from ..measures.nrg import NRG
 from ..measures.strings import is_relative
 from ..messages import kind_of, warn
 from ..options import ROUNDED, TIED
-from ..scoring import Scores, score_runs
+from ..scoring import Scores, one_topic_counts, score_runs
 from ..stats.intervals import means_and_margins
 
 #: What a report takes as ``texts``.
@@ -65,6 +65,11 @@ class ReportedCampaign:
         """The first cutoff of a measure that is not a deep one."""
         cutoffs = (m.params.get("cutoff") for m in self.measures)
         return next((k for k in cutoffs if isinstance(k, int) and k <= _DEEPEST), _CUTOFF)
+
+    @cached_property
+    def one_topic(self) -> str | None:
+        """What the reader is warned of, where a mean comes from one topic."""
+        return one_topic_counts(self.scores)
 
     @cached_property
     def place(self) -> dict[str, int]:

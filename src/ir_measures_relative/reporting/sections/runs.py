@@ -9,6 +9,7 @@ WORDS = """
 <p>Means over {{ n_topics }} topics, with the 95 % interval of the mean below. The interval says how sure a mean
 is, not whether two runs differ: both meet the same topics. A run leads to its own page; a column’s name sorts by
 it.</p>
+{% if one_topic %}<p><strong>Few topics count:</strong> {{ one_topic }}.</p>{% endif %}
 <div class="scroll" tabindex="0" role="region" aria-label="The table of runs">
 <table class="sortable" id="table-of-runs">
 <caption class="unseen">The runs and the means of their measures</caption>
@@ -52,5 +53,6 @@ def section(campaign: ReportedCampaign) -> Section:
         "order": sorted(range(len(means)), key=lambda r: -(means[r] or 0.0)),
         "reference": campaign.reference,
         "colours": COLOURS,
+        "one_topic": campaign.one_topic,
     }
     return Section("runs", "Runs", "The runs", WORDS, data | facts)
