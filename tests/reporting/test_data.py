@@ -189,7 +189,7 @@ def test_what_is_added_to_the_measures() -> None:
     def shown(runs: dict[str, Run], measures: list[str]) -> list[str]:
         return [m["name"] for m in data(RunContext(runs), LABELS, measures)["measures"]]
 
-    assert shown(RUNS, ["nDCG@2"]) == ["nDCG@2", "NRG@10"]
+    assert shown(RUNS, ["nDCG@2"]) == ["nDCG@2", "NRG(norm='ideal')@10"]
     assert shown(RUNS, ["nDCG@2", "P_Rareness@3", "NRG@2"]) == ["nDCG@2", "P_Rareness@3", "NRG@2"]
     assert shown({"one": RUNS["one"]}, ["nDCG@2"]) == ["nDCG@2"]
 

@@ -47,7 +47,7 @@ def report(
         context: the runs.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         measures: measures of this package and of ir_measures. The first that :func:`explain` takes is explained
-            document by document; where there is none, NRG@10 is added.
+            document by document; where there is none, NRG(norm='ideal')@10 is added.
         path: where the file goes; one that is there is replaced.
         texts: what the documents say, shown shortened: a dict from document id to text; a function from document id
             to text or None; an ir_datasets id or dataset. Those of the dataset that the context was made from if not

@@ -113,10 +113,10 @@ def campaign_of(
 
 
 def explainable(measures: Sequence[ir_measures.Measure], several: bool) -> RelativeMeasure | None:
-    """The first measure that says what each document contributes; else NRG@10, where there are several runs."""
+    """The first measure that says what each document contributes; of several runs, else NRG(norm='ideal')@10."""
     relative = (m for m in measures if is_relative(m))
     found = (m for m in relative if type(m).contributions is not RelativeMeasure.contributions)
-    return next(found, NRG @ _CUTOFF if several else None)
+    return next(found, NRG(norm="ideal") @ _CUTOFF if several else None)
 
 
 def _scores(judged: JudgedContext, measures: Sequence[ir_measures.Measure], known: Scores | None) -> Scores:

@@ -24,7 +24,7 @@ def section(campaign: ReportedCampaign) -> Section | None:
         return None
     relative = (m for m in campaign.measures if is_relative(m))
     by_priors = (m for m in relative if m.RELATIVE_TO == "priors" and m.get("prior") is None)
-    measure = next(by_priors, NRG @ campaign.cutoff)
+    measure = next(by_priors, NRG(norm="ideal") @ campaign.cutoff)
     n = min(len(campaign.judged.names), _SELECTED)
     table = select_complementary(campaign.context, campaign.qrels, n, measure)
     rows = campaign.rows(table, "marginal", "cumulative", "bound")
