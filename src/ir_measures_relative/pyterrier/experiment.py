@@ -17,17 +17,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ir_measures
+import numpy as np
 import pandas as pd
 import pyterrier as pt
 
+from ..arrays import object_array
 from ..comparison import judged_context
-from ..context import RunContext
+from ..context import RunContext, ValuesOfRuns
 from ..io.qrels import qrels_columns, read_qrels_file
 from ..measures.strings import is_relative, parse_measure
-from ..messages import kind_of
+from ..messages import kind_of, warn
 from ..priors import Policy, chosen_by_means
 from ..reporting import check_target, write
-from ..scoring import warn_if_strange
+from ..scoring import Scores, one_topic_counts, warn_if_strange
 from .runs import Replay, SavedRuns, run_and_time, with_progress
 from .table import (
     BaselineTest,
@@ -164,10 +166,13 @@ def Experiment(
     evaluated = context
     if "batch_size" in options:
         evaluated = _with_priors_of_the_whole(context, context_options, qrels, topics, options)
-    with saved.staging(second, short_times) as second, evaluated._replaying():
+    values: ValuesOfRuns = {}
+    with saved.staging(second, short_times) as second, evaluated._replaying(values):
         result = pt.Experiment(
             replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
         )
+    if not options.get("perquery"):
+        _warn_of_one_topic(values)
     result = without_invalid(tests.fill_in(result), context, qrels, metrics, options)
     if times and not options.get("perquery"):
         set_times(result, times if isinstance(result, dict) else short_times)
@@ -178,6 +183,18 @@ def Experiment(
     if report is not None:
         _write_report(report, context, of_topics(qrels, topics, options), topics, named, runs)
     return result
+
+
+def _warn_of_one_topic(values: ValuesOfRuns) -> None:
+    """Warns where one topic supplies much of a mean; a topic that a system returned nothing for supplies none."""
+    frames = [pd.DataFrame(of_runs).fillna(0.0) for of_runs in values.values()]
+    if not frames:
+        return
+    scores = np.stack([frame.to_numpy().T for frame in frames], axis=1)
+    names, queries = frames[0].columns.tolist(), object_array(frames[0].index)
+    message = one_topic_counts(Scores(names, list(values), queries, scores))
+    if message is not None:
+        warn(message)
 
 
 def _with_priors_of_the_whole(
