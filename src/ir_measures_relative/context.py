@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import ir_measures
 import numpy as np
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
 
 
+#: By measure and run: the value of each query.
+ValuesOfRuns: TypeAlias = "dict[ir_measures.Measure, dict[str, dict[str, float]]]"
+
+
 class Active(NamedTuple):
     """An entered context, and the member that ``evaluating()`` named, or the group of a newcomer."""
 
@@ -35,7 +39,8 @@ class Active(NamedTuple):
     member: str | None
     block: object = None  #: which ``evaluating()`` block it is; None for a plain ``with context``
     group: str | None = None
-    replayed: bool = False  #: whether frames with the name of a member are the results that it was read from
+    #: Where frames with the name of a member are the results that it was read from: what keeps the values of members.
+    replayed: ValuesOfRuns | None = None
 
 
 _active: ContextVar[tuple[Active, ...]] = ContextVar("ir_measures_relative_active", default=())
@@ -313,9 +318,13 @@ class RunContext(ContextData):
         with self._activated(Active(self, name, object(), group)):
             yield self
 
-    def _replaying(self) -> AbstractContextManager[None]:
-        """Activates the context where all that is evaluated is replayed: its runs are not read once more."""
-        return self._activated(Active(self, None, object(), replayed=True))
+    def _replaying(self, values: ValuesOfRuns) -> AbstractContextManager[None]:
+        """Activates the context where all that is evaluated is replayed: its runs are not read once more.
+
+        Args:
+            values: what the relative values go into.
+        """
+        return self._activated(Active(self, None, object(), replayed=values))
 
     @contextmanager
     def _activated(self, entry: Active) -> Iterator[None]:

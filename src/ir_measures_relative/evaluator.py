@@ -77,12 +77,15 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         comparison = Comparison(self.judged, rankings, member, group=group)
         query_ids = self.judged.judgments.query_ids
         for measure in self.measures:
-            for query_id, value in zip(query_ids, measure.score(comparison).tolist(), strict=True):
+            values = dict(zip(query_ids, measure.score(comparison).tolist(), strict=True))
+            if self.active.replayed is not None and member is not None:
+                self.active.replayed.setdefault(measure, {}).setdefault(member, {}).update(values)
+            for query_id, value in values.items():
                 yield ir_measures.Metric(query_id=query_id, measure=measure, value=value)
 
     def _rankings(self, run: Run) -> Rankings:
         """The run, read; as it was read before where ``pt.relative.Experiment`` replays one, all queries of it."""
-        if self.active.replayed and is_frame(run) and len(run) and "name" in run.columns:
+        if self.active.replayed is not None and is_frame(run) and len(run) and "name" in run.columns:
             known = self.active.context.runs.get(run["name"].iloc[0])
             if known is not None and len(known) == len(run):
                 return known

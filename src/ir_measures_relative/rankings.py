@@ -48,7 +48,6 @@ class Rankings:
         group: the one value of the run's ``group`` column; '' where it holds none or several, None without one.
         query_ids: the queries, each once.
         starts: the rows of query ``i`` are ``starts[i]:starts[i + 1]``.
-        given_scores: the scores of the rows as they were given, of which 32 bits are compared.
     """
 
     def __init__(
@@ -62,10 +61,10 @@ class Rankings:
         group: str | None = None,
         owner: object = None,
     ) -> None:
-        """Takes one query id, document id and score a row, in any order. Keeps ``doc_ids`` as they are.
+        """Takes one query id, document id and score a row, in any order. Keeps the arrays as they are.
 
         Args:
-            owner: what has to be kept so that ``doc_ids`` stay as they are.
+            owner: what has to be kept so that the arrays stay as they are.
 
         Raises:
             ValueError: a score that is not a finite number, a query id that is not a string.
@@ -102,9 +101,7 @@ class Rankings:
         self.query_ids = heads
         self.starts: IntArray = np.append(starts, len(query_ids)).astype(np.int64)
         self._scores = score32 if order is None else score32[order]
-        self.given_scores = (
-            self._scores if (score32 == scores).all() else scores.copy() if order is None else scores[order]
-        )
+        self._given = scores
         self._doc_ids = doc_ids
         self._owner = owner
         self._order = order if order is None or len(order) >= 2**31 else order.astype(np.int32)
@@ -161,13 +158,29 @@ class Rankings:
         one = copy.copy(self)
         one.query_ids = self.query_ids[at]
         one.starts = np.array([0, end - first] if len(at) else [0])
-        one._scores, one.given_scores = self._scores[rows], self.given_scores[rows]
+        one._scores = self._scores[rows]
         if self._order is None:
+            one._given = self._given[rows]
             one._doc_ids = self._doc_ids.take(rows) if isinstance(self._doc_ids, Ids) else self._doc_ids[rows]
         else:
             one._order = self._order[rows]
         one._top = {}
         return one
+
+    @property
+    def given_scores(self) -> NDArray[np.float64]:
+        """The scores of the rows as they were given, of which 32 bits are compared.
+
+        Raises:
+            ValueError: they were changed since: few ask for them, and a copy would take a quarter of a context's time.
+        """
+        given = self._given if self._order is None else self._given[self._order]
+        with np.errstate(over="ignore"):
+            if (given.astype(np.float32) != self._scores).any():
+                raise ValueError(
+                    f"{self.name}: its scores were changed in place after the run was given; make a new context of it"
+                )
+        return given
 
     def to_dict(self, cutoff: int | None = None) -> dict[str, dict[str, float]]:
         """The first ``cutoff`` of each ranking as ir_measures takes a run, with scores that fall by one a position."""

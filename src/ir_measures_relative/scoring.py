@@ -15,6 +15,7 @@ from .comparison import Comparison, JudgedContext, check_queries, some
 from .judgments import Judgments
 from .measures.strings import is_relative
 from .messages import warn
+from .options import ROUNDED
 from .priors import ContextData
 from .rankings import Rankings
 
@@ -84,6 +85,55 @@ def mean_of_topics(measure: ir_measures.Measure, values: FloatArray) -> float:
 def is_summed(measure: ir_measures.Measure) -> bool:
     """Whether ir_measures adds up the queries' values: NumRet and its like count."""
     return isinstance(measure.aggregator(), SumAgg)
+
+
+def shares_of_topics(values: FloatArray) -> FloatArray:
+    """The share of each run's mean that comes from each topic, runs × topics; no shares, NaN, where none add up.
+
+    That is of runs whose values are all 0, and of all runs where a value of any is below 0 or NaN.
+    """
+    if np.isnan(values).any() or values.min(initial=0) < -ROUNDED * values.max(initial=0):
+        return np.full(values.shape, np.nan)
+    positive = np.maximum(values, 0)
+    total = positive.sum(axis=1, keepdims=True)
+    shares: FloatArray = np.divide(positive, total, out=np.full(values.shape, np.nan), where=total > 0)
+    return shares
+
+
+#: A topic that supplies more than this share of a mean is told of,
+_LARGE_SHARE = 0.25
+#: where there are that many topics: of fewer, one supplies as much in any case.
+_FEWEST_TOPICS = 10
+#: and where the mean is at least this part of the highest: of a run that adds two documents in all, one topic has half.
+_SMALLEST_MEAN = 0.25
+
+
+def one_topic_counts(scores: Scores) -> str | None:
+    """What to say where one topic supplies more than a quarter of the mean of a relative measure; None where none does.
+
+    It names the largest share and counts the others. Nothing is said of measures with a value below 0, of which a topic
+    has no share, and of runs that hardly add anything.
+    """
+    topics = len(scores.query_ids)
+    found: list[tuple[float, str, str]] = []
+    for j, measure in enumerate(scores.measures):
+        if not is_relative(measure) or topics < _FEWEST_TOPICS:
+            continue
+        means = scores.values[:, j].mean(axis=1)
+        counts = means >= _SMALLEST_MEAN * means.max()
+        shares = np.nan_to_num(shares_of_topics(scores.values[:, j])) * counts[:, None]
+        run, topic = np.unravel_index(shares.argmax(), shares.shape)
+        count = int((shares.max(axis=1) > _LARGE_SHARE).sum())
+        where = f"the mean {measure} of {scores.names[run]!r} over {topics} topics"
+        worst = f"{shares[run, topic]:.0%} of {where} come from topic {scores.query_ids[topic]!r} alone"
+        if count:
+            found.append((shares[run, topic], worst, f"{count} of {len(shares)} runs by {measure}"))
+    if not found:
+        return None
+    return (
+        f"{max(found)[1]}; one topic supplies more than a quarter of the mean of {', '.join(f[2] for f in found)}: on "
+        "other topics the means could be quite others, so look at the values by topic, and at meta.reliability"
+    )
 
 
 def score_runs(

@@ -283,6 +283,7 @@ COLUMNS = ["UniqueRel@5", "map", "NRG(base='RBP')@10", "nDCG@10", "P.5", "NRG@10
 OBJECTS = [UniqueRel @ 5, "map", NRG(base="RBP") @ 10, nDCG @ 10, "P.5", NRG @ 10, "recip_rank"]
 
 
+@pytest.mark.filterwarnings("ignore:.*one topic supplies")
 @pytest.mark.parametrize(
     ("turn", "options"), [(0, {}), (1, {}), (2, {}), (1, {"batch_size": 4}), (2, TREE)], ids=str
 )
@@ -296,6 +297,7 @@ def test_strings_are_measures_and_come_in_the_order_asked(campaign, turn, option
     assert list(table.columns) == ["name", "mrt", *columns]
 
 
+@pytest.mark.filterwarnings("ignore:.*one topic supplies")
 def test_the_order_of_everything_else_is_pyterriers(campaign) -> None:
     topics, qrels, frames = campaign
 
@@ -328,6 +330,7 @@ def test_a_family_of_trec_evals(campaign) -> None:
     assert list(table.columns)[:4] == ["name", "NRG@10", "P@5", "P@10"] and list(table.columns)[-1] == "map"
 
 
+@pytest.mark.filterwarnings("ignore:.*one topic supplies")
 def test_a_styled_table_in_the_order_asked(campaign) -> None:
     pytest.importorskip("jinja2", reason="pandas' styles need jinja2")
     topics, qrels, frames = campaign

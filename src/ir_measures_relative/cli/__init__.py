@@ -210,10 +210,10 @@ def _epilog() -> str:
     return "\n".join(
         [
             "examples:",
-            f"  {PROG} qrels.txt candidate.run nDCG@10 NRG@10 --prior production.run",
+            f"  {PROG} qrels.txt candidate.run \"NRG(norm='ideal')@10 UniqueRel@10\" --prior production.run",
             f"  {PROG} qrels.txt candidate.run 'rrLP MED@10' --reference production.run -q",
-            f"  {PROG} qrels.txt runs/ nDCG@10 NRG@10 UniqueRel@10 --plot campaign.png",
-            f"  {PROG} qrels.txt runs/ nDCG@10 NRG@10 --report campaign.html",
+            f"  {PROG} qrels.txt runs/ \"nDCG@10 NRG(norm='ideal')@10 UniqueRel@10\" --plot campaign.png",
+            f"  {PROG} qrels.txt runs/ \"nDCG@10 NRG(norm='ideal')@10 UniqueRel@10\" --report it.html",
             f"  {PROG} vaswani runs/ nDCG@10 NRG@10 --priors earlier -o jsonl",
             "",
             "relative measures:",

@@ -28,9 +28,10 @@ from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
 from ..io.runs import read_runs, run_files
 from ..measures.absolute import HostEvaluator
 from ..measures.strings import is_relative
+from ..messages import warn
 from ..priors import Policy
 from ..rankings import Rankings
-from ..scoring import Scores, score_runs
+from ..scoring import Scores, one_topic_counts, score_runs
 
 
 class Judged(NamedTuple):
@@ -82,7 +83,15 @@ class Inputs:
             return evaluator.values(rankings, judged.judgments)
 
         names = self.context.names if self.args.is_folder else self.context.names[:1]
-        return score_runs(judged, names, self.measures, absolute=absolute)
+        scores = score_runs(judged, names, self.measures, absolute=absolute)
+        message = None if self.args.by_query else one_topic_counts(scores)
+        if message is not None:
+            warn(
+                message.replace("meta.reliability", "meta.reliability in Python").replace(
+                    "by topic", "by topic (-q)"
+                )
+            )
+        return scores
 
 
 def read(

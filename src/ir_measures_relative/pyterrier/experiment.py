@@ -17,23 +17,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ir_measures
+import numpy as np
 import pandas as pd
 import pyterrier as pt
 
+from ..arrays import object_array
 from ..comparison import judged_context
-from ..context import RunContext
+from ..context import RunContext, ValuesOfRuns
 from ..io.qrels import qrels_columns, read_qrels_file
 from ..measures.strings import is_relative, parse_measure
-from ..messages import kind_of
+from ..messages import kind_of, warn
 from ..priors import Policy, chosen_by_means
 from ..reporting import check_target, write
-from ..scoring import warn_if_strange
+from ..scoring import Scores, one_topic_counts, warn_if_strange
 from .runs import Replay, SavedRuns, run_and_time, with_progress
 from .table import (
     BaselineTest,
     check_plain,
     in_order,
-    named,
     of_topics,
     rounded,
     set_times,
@@ -129,13 +130,8 @@ def Experiment(
         queries, docs = columns.ids()
         qrels = pd.DataFrame({"qid": queries, "docno": docs, "label": columns.relevance})
     of_qrels = _grades_of(qrels)
-    context_options: dict[str, Any] = {
-        "priors": priors,
-        "reference": reference,
-        "groups": groups,
-        "num_docs": num_docs,
-        "grades": of_qrels if grades is None else grades,
-    }
+    context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
+    context_options |= {"num_docs": num_docs, "grades": of_qrels if grades is None else grades}
     _try_out(metrics, names, context_options)
     _check_perquery(options)
     if bounds:
@@ -151,7 +147,7 @@ def Experiment(
         # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
         with saved.staging(options, {}) as plain:
             result = pt.Experiment(systems, topics, qrels, metrics, names=names, **plain)
-        return in_order(tests.fill_in(result), asked)
+        return in_order(tests.fill_in(result), list(asked))
 
     first = {k: v for k, v in options.items() if k not in _SECOND_CALL_ONLY}
     runs, times = run_and_time(systems, topics, qrels, metrics, names, first)
@@ -170,19 +166,35 @@ def Experiment(
     evaluated = context
     if "batch_size" in options:
         evaluated = _with_priors_of_the_whole(context, context_options, qrels, topics, options)
-    with saved.staging(second, short_times) as second, evaluated._replaying():
+    values: ValuesOfRuns = {}
+    with saved.staging(second, short_times) as second, evaluated._replaying(values):
         result = pt.Experiment(
             replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
         )
+    if not options.get("perquery"):
+        _warn_of_one_topic(values)
     result = without_invalid(tests.fill_in(result), context, qrels, metrics, options)
     if times and not options.get("perquery"):
         set_times(result, times if isinstance(result, dict) else short_times)
-    result = in_order(result, asked)
+    result = in_order(result, list(asked))
+    named = {column: measure for column, measure in asked.items() if measure is not None}
     if bounds:
-        result = with_bounds(result, context, qrels, topics, named(metrics, asked), options)
+        result = with_bounds(result, context, qrels, topics, named, options)
     if report is not None:
-        _write_report(report, context, of_topics(qrels, topics, options), topics, named(metrics, asked), runs)
+        _write_report(report, context, of_topics(qrels, topics, options), topics, named, runs)
     return result
+
+
+def _warn_of_one_topic(values: ValuesOfRuns) -> None:
+    """Warns where one topic supplies much of a mean; a topic that a system returned nothing for supplies none."""
+    frames = [pd.DataFrame(of_runs).fillna(0.0) for of_runs in values.values()]
+    if not frames:
+        return
+    scores = np.stack([frame.to_numpy().T for frame in frames], axis=1)
+    names, queries = frames[0].columns.tolist(), object_array(frames[0].index)
+    message = one_topic_counts(Scores(names, list(values), queries, scores))
+    if message is not None:
+        warn(message)
 
 
 def _with_priors_of_the_whole(
@@ -251,29 +263,27 @@ def _as_list(
     return list(systems), list(names), options
 
 
-def _parsed(eval_metrics: Any) -> tuple[list[Any], list[str]]:
-    """The metrics as ``pt.Experiment`` takes them, and what their columns are called there, in the same order.
+def _parsed(eval_metrics: Any) -> tuple[list[Any], dict[str, ir_measures.Measure | None]]:
+    """The metrics as ``pt.Experiment`` takes them, and the measure of each of their columns there, in the same order.
 
     A string is what PyTerrier takes it for, a trec_eval name or ``"mrt"``, and else a measure string of ir_measures.
-
-    Raises:
-        ValueError: no measure, or one that there is not; says which is nearest.
     """
     if isinstance(eval_metrics, (str, ir_measures.Measure)):
         raise ValueError(
             f"eval_metrics={eval_metrics!r} must be a list of measures, such as [{eval_metrics!r}]"
         )
     metrics: list[Any] = []
-    columns: list[str] = []
+    columns: dict[str, ir_measures.Measure | None] = {}
     for metric in eval_metrics:
         measures = _trec_measures(metric)
         for measure in measures:
             parse_measure(measure)  # for its checks
         if not measures and metric != "mrt":
             metric = parse_measure(metric)
+            measures = [metric]
         metrics.append(metric)
-        columns += map(str, measures) if len(measures) > 1 else [str(metric)]
-    if not any(metric != "mrt" for metric in metrics):
+        columns |= {str(m) if len(measures) > 1 else str(metric): m for m in measures or [None]}
+    if not any(columns.values()):
         raise ValueError("eval_metrics names no measure; give one, such as NRG@10")
     return metrics, columns
 
@@ -287,11 +297,7 @@ def _trec_measures(name: Any) -> list[ir_measures.Measure]:
 
 
 def _grades_of(qrels: Any) -> tuple[int, int] | None:
-    """The lowest and the highest label of all topics, which no batch of them knows.
-
-    Raises:
-        ValueError: qrels that cannot be read, or labels that are not whole numbers.
-    """
+    """The lowest and the highest label of all topics, which no batch of them knows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when they are used
         grade = judged_context(RunContext({}), qrels).judgments.grade
