@@ -22,7 +22,7 @@ from .measures.declaration import RelativeMeasure
 from .messages import warn
 from .priors import ContextData, chosen_by_means
 from .rankings import Rankings
-from .scoring import warn_if_empty
+from .scoring import warn_if_empty, warn_if_strange
 
 
 class RelativeEvaluator(Evaluator):  # type: ignore[misc]
@@ -53,6 +53,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             warn("the qrels hold no judgment, so there is no query to score", context)
         else:
             _warn_of_runs_of_context(self.judged, may_be_batch=self._may_be_batch)
+            if not self._may_be_batch:
+                warn_if_strange(self.judged)
             if self._is_frame:
                 low, high = (any(m.asks_for_grades[end] for m in measures) for end in (0, 1))
                 _seen.setdefault(context, _PartsSeen()).check_grades(
@@ -64,6 +66,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         rankings = self._rankings(run)
         if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
             warn_if_empty(rankings, self.active.context)
+            if not self.active.context.runs:
+                warn_if_strange(self.judged, rankings)
         check_queries(self.judged, rankings, may_be_batch=True)
         member, group = self._identify(rankings)
         by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)

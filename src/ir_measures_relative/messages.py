@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Hashable
@@ -91,15 +92,21 @@ def kind_of(value: object) -> str:
     return f"{'an' if name[0] in 'AEIOaeio' or name == 'ndarray' else 'a'} {name}"
 
 
-def kind_of_id(value: object) -> str:
-    """What a value is that stands where an id should, and is not a string that a file can hold.
+def not_an_id(value: object, what: str, elsewhere: str) -> str:
+    """What is wrong with a value that stands where an id should, and is not a string that a file can hold.
 
-    >>> kind_of_id(7), kind_of_id("\\ud800")
-    ('an int', 'half of a surrogate pair')
+    >>> not_an_id(7, "query", "the run")
+    'query id 7 is an int; query ids must be strings, as in the run: convert them with str()'
     """
-    if not isinstance(value, str):
-        return kind_of(value)
-    return "a string with a NUL" if "\0" in value else "half of a surrogate pair"
+    if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value):
+        return (
+            f"{what} id {value!r} is a missing value, which pandas makes of the ids NA, null, None and nan: give the "
+            "path of the file, or read it with keep_default_na=False"
+        )
+    kind = kind_of(value)
+    if isinstance(value, str):
+        kind = "a string with a NUL" if "\0" in value else "half of a surrogate pair"
+    return f"{what} id {value!r} is {kind}; {what} ids must be strings, as in {elsewhere}: convert them with str()"
 
 
 def is_text(value: object) -> bool:
@@ -108,6 +115,19 @@ def is_text(value: object) -> bool:
         return isinstance(value, str) and "\0" not in value and value.encode() is not None
     except UnicodeEncodeError:
         return False
+
+
+# What moves the cursor, ends a line or a column, or turns the direction of what follows.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def escaped(text: str) -> str:
+    """A text with its control characters as Python writes them: a name in a table is one cell, and no command.
+
+    >>> escaped("x\\t0.9\\nfake")
+    'x\\\\t0.9\\\\nfake'
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def needs_extra(what: str, extra: str, instead: str = "") -> ImportError:

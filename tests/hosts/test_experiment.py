@@ -478,6 +478,49 @@ def test_reuse_does_not_run_the_pipelines_again(campaign, tmp_path) -> None:
     assert {n: (tmp_path / f"{n}.res.gz").stat().st_mtime_ns for n in few} == saved
 
 
+def test_ids_that_pandas_takes_for_missing_values(tmp_path) -> None:
+    """Queries and documents called NA, null, None and nan, in a file of qrels and in saved runs."""
+    odd = ["NA", "null", "None", "nan", "1"]
+    topics = pd.DataFrame({"qid": odd, "query": "tea"})
+    rows = [(q, d, float(-i)) for q in odd for i, d in enumerate(odd)]
+    frame = pd.DataFrame(rows, columns=["qid", "docno", "score"]).assign(
+        rank=lambda f: -f["score"].astype(int)
+    )
+    frames = {
+        "one": frame.assign(score=frame["score"] / 3),
+        "two": frame.iloc[::-1].assign(score=frame["score"] / -7),
+    }
+    path = tmp_path / "qrels.txt"
+    path.write_text("".join(f"{q} 0 {d} {i % 2}\n" for q in odd for i, d in enumerate(odd)))
+    qrels = {q: {d: i % 2 for i, d in enumerate(odd)} for q in odd}
+    expected = RunContext(frames).evaluate(qrels, MEASURES)
+    pd.testing.assert_frame_equal(RunContext(frames).evaluate(path, MEASURES), expected)
+    saved = {"save_dir": str(tmp_path / "saved"), "save_mode": "reuse"}
+    (tmp_path / "saved").mkdir()
+    for of_qrels in (str(path), path):
+        given = pipelines(frames)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Evaluation measures differ")
+            table = pt.relative.Experiment(given, topics, of_qrels, MEASURES, **saved)
+        same(table, expected)
+    assert not any(g.queries for g in given.values())
+    plain = pt.io.read_results(str(tmp_path / "saved" / "one.res.gz"))
+    with pytest.raises(ValueError, match="query id nan is a missing value, which pandas makes of the ids NA"):
+        RunContext({"one": plain})
+
+
+@pytest.mark.parametrize("doc", ["a b", 'a"b', "a\tb", ""])
+def test_a_run_that_could_not_be_read_back_is_not_saved(tmp_path, doc) -> None:
+    topics = pd.DataFrame({"qid": ["1"], "query": "tea"})
+    frame = pd.DataFrame({"qid": "1", "docno": [doc, "c"], "score": [2.0, 1.0], "rank": [0, 1]})
+    frames = {"one": frame, "two": frame.iloc[1:]}
+    qrels = pd.DataFrame({"qid": ["1"], "docno": ["c"], "label": [1]})
+    for measures in ([nDCG @ 10], MEASURES):
+        with pytest.raises(ValueError, match=r"one\.res\.gz has ids with blanks or quotation marks"):
+            pt.relative.Experiment(pipelines(frames), topics, qrels, measures, save_dir=str(tmp_path))
+        assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     "save_format",
     [pickle, (pd.read_pickle, lambda frame, file: frame.to_pickle(file))],

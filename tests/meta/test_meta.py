@@ -127,7 +127,7 @@ def test_tukey_is_that_of_a_linear_model() -> None:
         assert found[f"run{i}", f"run{j}"] == pytest.approx(expected, abs=1e-6)
 
 
-@examples(4)  # statsmodels takes 0.07 s a row
+@examples(3)  # statsmodels takes 0.07 s a row
 @given(seed=seeds)
 def test_holm_is_that_of_statsmodels(seed: int) -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest", reason="statsmodels is not installed")

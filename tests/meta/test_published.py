@@ -35,13 +35,19 @@ def test_stability_of_robust03(robust03_table: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize(
     ("test", "significant"),
-    [("unpaired_t", [66, 76, 61, 69]), ("t", [105, 106, 108, 107]), ("tukey", [68, 75, 70, 73])],
+    [
+        ("unpaired_t", [66, 76, 61, 69]),
+        ("t", [105, 106, 108, 107]),
+        ("tukey", [68, 75]),  # a measure takes a second
+    ],
 )
 def test_pairs_told_apart_on_robust03(
     robust03_table: pd.DataFrame, test: str, significant: list[int]
 ) -> None:
-    found = meta.discriminative_power(robust03_table, test, swaps=0)
-    assert list(found["pairs"]) == [136] * 4 and list(found["significant"]) == significant
+    measures = map(str, MEASURES[: len(significant)])
+    table = robust03_table[robust03_table["measure"].isin(list(measures))]
+    found = meta.discriminative_power(table, test, swaps=0)
+    assert list(found["pairs"]) == [136] * len(significant) and list(found["significant"]) == significant
 
 
 @pytest.fixture(scope="module")

@@ -43,10 +43,9 @@ class Judged(NamedTuple):
 
     def as_ir_measures(self) -> Iterator[ir_measures.Qrel]:
         """The judgments as ir_measures takes them."""
-        queries, docs = (c.strings() if isinstance(c, Ids) else c for c in self.columns[:2])
         iterations = self.iterations.strings() if isinstance(self.iterations, Ids) else self.iterations
         labels = self.columns.relevance.astype(np.int64).tolist()
-        return map(ir_measures.Qrel, queries, docs, labels, iterations)
+        return map(ir_measures.Qrel, *self.columns.ids(), labels, iterations)
 
     @property
     def num_docs(self) -> int | None:

@@ -20,7 +20,6 @@ from .ue_bases import (
     Normalizers,
     RankedGains,
     RankedPool,
-    bases_with,
     expected_sum_of_precisions,
     normalize,
 )
@@ -104,7 +103,6 @@ class _UE(RelativeMeasure):
 
     __name__ = "UE"
     RELATIVE_TO = "chance"
-    NAME = __name__
     PRETTY_NAME = "Upper and Expected Value Normalization"
     SHORT_DESC = "How far a ranking is from a random one towards a perfect one, by a base measure."
     FORMULA = (
@@ -113,6 +111,7 @@ class _UE(RelativeMeasure):
         r"(A - \mathrm{REB}) / \mathrm{REB} & A < \mathrm{REB} \end{cases}, \qquad "
         r"\mathrm{UE}_z = \frac{A - \mathrm{REB}}{\sigma}"
     )
+    BASES = BASES
     SEE_ALSO = ("nDCG_UE", "AP_UE")
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
@@ -131,19 +130,18 @@ class _UE(RelativeMeasure):
             default="judged",
             choices=("judged", "corpus"),
         ),
-        "dcg": parameters.dcg("exp-log2", bases=bases_with("dcg")),
-        "gains": parameters.gains(bases=bases_with("gains")),
-        "rel": parameters.rel(bases=bases_with("rel")),
-        "p": parameters.persistence(bases=bases_with("p")),
+        "dcg": parameters.dcg("exp-log2"),
+        "gains": parameters.gains(),
+        "rel": parameters.rel(),
+        "p": parameters.persistence(),
         "expected": Param(
             str,
             "the random level: as published, which takes precision and relevance at a position to be independent, or "
             "exact",
             default="independent",
             choices=("independent", "exact"),
-            bases=bases_with("expected"),
         ),
-        "max_grade": parameters.max_grade_of_err(bases=bases_with("max_grade")),
+        "max_grade": parameters.max_grade_of_err(),
         "judged_only": parameters.judged_only(),
     }
 
@@ -158,14 +156,11 @@ class _UE(RelativeMeasure):
         return BASES[self.base_name]
 
     def check_together(self) -> None:
-        base, name = self.base, self.base_name
-        if base.needs_cutoff and self.get("cutoff") is None:
-            raise ValueError(f"{self!r} needs a cutoff: write {self!r}@10")
-        if self.get("version") == "z" and base.deviation is None:
+        if self.get("version") == "z" and self.base.deviation is None:
             known = ", ".join(repr(n) for n, b in BASES.items() if b.deviation is not None)
             raise ValueError(
                 f"{self!r}: version='z' needs the standard deviation over all rankings, which is not computed for "
-                f"{name}; use version=2, or one of the bases {known}"
+                f"{self.base_name}; use version=2, or one of the bases {known}"
             )
         corpus = self.get("pool") == "corpus"
         if corpus and self.get("cutoff") is None:
@@ -296,9 +291,8 @@ class _UE(RelativeMeasure):
         raise ValueError(f"{self} cannot be bounded yet; of the bases of UE, only nDCG and AP can")
 
 
-def _of_one_base(*names: str) -> dict[str, Param]:
-    """Some parameters of UE, of a measure that has one base."""
-    return {name: _UE.SUPPORTED_PARAMS[name].for_every_base() for name in names}
+def _some_of(*names: str) -> dict[str, Param]:
+    return {name: _UE.SUPPORTED_PARAMS[name] for name in names}
 
 
 class _nDCG_UE(_UE):
@@ -337,13 +331,15 @@ class _nDCG_UE(_UE):
     """
 
     __name__ = "nDCG_UE"
-    NAME = __name__
     PRETTY_NAME = "Upper and Expected Value Normalized Discounted Cumulative Gain"
     SHORT_DESC = (
         "How far the DCG of a ranking is from that of a random ranking towards that of a perfect one."
     )
     SEE_ALSO = ("UE", "AP_UE")
-    SUPPORTED_PARAMS = _of_one_base("cutoff", "version", "dcg", "gains", "pool", "judged_only")
+    SUPPORTED_PARAMS = {
+        name: _UE.SUPPORTED_PARAMS[name]
+        for name in ("cutoff", "version", "dcg", "gains", "pool", "judged_only")
+    }
     base_name = "nDCG"
 
 
@@ -378,7 +374,6 @@ class _AP_UE(_UE):
     """
 
     __name__ = "AP_UE"
-    NAME = __name__
     PRETTY_NAME = "Upper and Expected Value Normalized Average Precision"
     SHORT_DESC = (
         "How far the precision sum of a ranking is from that of a random one towards that of a perfect one."
@@ -388,7 +383,10 @@ class _AP_UE(_UE):
         r"\mathrm{REB} = \mathrm{E}[A]"
     )
     SEE_ALSO = ("UE", "nDCG_UE")
-    SUPPORTED_PARAMS = _of_one_base("cutoff", "version", "expected", "pool", "rel", "judged_only")
+    SUPPORTED_PARAMS = {
+        name: _UE.SUPPORTED_PARAMS[name]
+        for name in ("cutoff", "version", "expected", "pool", "rel", "judged_only")
+    }
     base_name = "AP"
 
 

@@ -78,12 +78,7 @@ def report(
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
-    """The path, where a file can be written.
-
-    Raises:
-        OSError: it cannot be; says why.
-        ImportError: as for :func:`report`.
-    """
+    """The path; OSError where no file can be written to it, and ImportError as for :func:`report`."""
     require_packages()
     if os.path.isdir(path):
         example = os.path.join(path, "report.html")
@@ -114,11 +109,9 @@ def write(
     title: str | None = None,
     command: str | None = None,
 ) -> str | None:
-    """:func:`report`, of what is read and checked already; returns what its reader is warned of.
+    """:func:`report`, of what is read and checked already, and of scores and a dataset that are not the context's.
 
-    Args:
-        given: the values of the measures, where they are computed already.
-        dataset: whose texts and queries there are, where the context was not made from one.
+    Returns what its reader is warned of.
     """
     # What needs the packages, and what the sections call.
     from .page import page

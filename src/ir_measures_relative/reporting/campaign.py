@@ -199,11 +199,7 @@ def plain(value: Any) -> Any:
 
 
 def texts_of(dataset: Any, texts: Texts) -> Lookup:
-    """What finds the texts of documents, shortened.
-
-    Raises:
-        TypeError: something else than texts.
-    """
+    """What finds the texts of documents, shortened; TypeError for something else than texts."""
     if texts is None:
         texts = dataset if dataset is not None and dataset.has_docs() else False
     if texts is False:
@@ -238,11 +234,7 @@ def _text(doc: Any) -> str:
 
 
 def queries_of(dataset: Any, queries: Mapping[str, str] | None) -> dict[str, str]:
-    """What the topics ask, shortened.
-
-    Raises:
-        TypeError: something else than a dict.
-    """
+    """What the topics ask, shortened; TypeError for something else than a dict."""
     if queries is None:
         if dataset is None or not dataset.has_queries():
             return {}

@@ -1,4 +1,4 @@
-"""The table of the runs."""
+"""The table of the runs. ``templates/runs.html`` writes it."""
 
 from __future__ import annotations
 
@@ -17,37 +17,7 @@ it.</p>
 place, which is the one that holds most of the documents of its top. A run that is not well above that adds little.</p>
 {% endif %}
 {% if one_topic %}<p><strong>Few topics count:</strong> {{ one_topic }}.</p>{% endif %}
-<div class="scroll" tabindex="0" role="region" aria-label="The table of runs">
-<table class="sortable" id="table-of-runs">
-<caption class="unseen">The runs and the means of their measures</caption>
-<thead><tr><th scope="col" aria-sort="none"><button type="button">run</button></th>
-{% if groups %}<th scope="col" aria-sort="none"><button type="button">group</button></th>{% endif %}
-{% for measure in measures %}
-<th scope="col" class="n" aria-sort="{{ "descending" if loop.index0 == sorted_by else "none" }}">
-<button type="button">{{ measure.name }}</button></th>
-{% endfor %}
-</tr></thead>
-<tbody>
-{% for r in order %}{% set run = runs[r] %}
-<tr><th scope="row" data-v="{{ run.name }}">{{ run_link(r) }}{% if r == reference %} <small>reference</small>{% endif %}
-</th>
-{% if groups and run.group is defined %}
-{% set group = groups[run.group] %}
-<td data-v="{{ group }}"><span class="dot" style="--c: var(--g{{ run.group % colours }})"></span>
-<bdi class="short" title="{{ group }}">{{ group }}</bdi></td>
-{% elif groups %}
-<td></td>
-{% endif %}
-{% for _ in measures %}
-{% set mean, low, high = means[loop.index0][r], lower[loop.index0][r], upper[loop.index0][r] %}
-<td class="n" data-v="{{ mean if mean is not none }}">{{ number(mean) }}
-{% if low is not none %}<small>{{ number(low) }} to {{ number(high) }}</small>{% endif %}
-{% set copy = copies[loop.index0][r] if copies[loop.index0] else none %}
-{% if copy %}<small>copy of {{ run_link(copy[0]) }}: {{ number(copy[1]) }}</small>{% endif %}</td>
-{% endfor %}
-</tr>
-{% endfor %}
-</tbody></table></div>
+{% include "runs.html" %}
 """
 
 
