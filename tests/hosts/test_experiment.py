@@ -7,6 +7,7 @@ import pickle
 import time
 import warnings
 
+import ir_datasets
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from ir_measures_relative import (
     RunContext,
     UniqueRel,
     context,
+    demo,
     evaluator,
     nDCG_UE,
     rrLP,
@@ -245,6 +247,23 @@ def test_an_earlier_name_column_does_not_matter(campaign) -> None:
         by_hand(campaign, {}),
     )
     same(pt.relative.Experiment(tagged, topics, qrels, MEASURES), by_hand(campaign, {}))
+
+
+def test_a_dataset_brings_its_judgments_and_its_size(monkeypatch) -> None:
+    """Qrels that are a dataset of ir_datasets, by PyTerrier's object or by id; num_docs= goes before its size."""
+    dataset = ir_datasets.load(demo.register())
+    monkeypatch.setattr(dataset, "docs_metadata", lambda: {"count": 1200}, raising=False)
+    given = pt.get_dataset(f"irds:{demo.DATASET_ID}")
+    frames = {
+        n: r.rename(columns={"query_id": "qid", "doc_id": "docno"}) for n, r in list(demo.runs().items())[:2]
+    }
+    systems = {n: pt.model.add_ranks(frame) for n, frame in frames.items()}
+    measures, topics = [nDCG_UE(pool="corpus") @ 10, nDCG @ 10], given.get_topics()
+    expected = pt.relative.Experiment(systems, topics, given.get_qrels(), measures, num_docs=1200)
+    for qrels in (given, f"irds:{demo.DATASET_ID}", dataset):
+        pd.testing.assert_frame_equal(pt.relative.Experiment(systems, topics, qrels, measures), expected)
+    fewer = pt.relative.Experiment(systems, topics, given, measures, num_docs=600)
+    assert (fewer.iloc[:, 1] < expected.iloc[:, 1]).all()
 
 
 def test_num_docs(campaign) -> None:
