@@ -8,7 +8,8 @@ import numpy as np
 
 from ir_measures_relative import meta
 from ir_measures_relative.arrays import FloatArray
-from ir_measures_relative.stats.paired_tests import corrected, paired_test
+from ir_measures_relative.stats.families import corrected
+from ir_measures_relative.stats.paired_tests import paired_test
 from ir_measures_relative.stats.pairs_and_ties import Pairs
 
 from .finding import Finding

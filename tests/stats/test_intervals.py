@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
 from ir_measures_relative.stats.intervals import (
+    effect_interval,
     mean_interval,
     means_and_margins,
     p_of_mean_above,
@@ -77,3 +79,31 @@ def test_the_scale_is_that_of_the_measure() -> None:
     )
     assert 0 < means["never"][0] - margins["never"][0][0] < 0.25
     assert margins["never"][0][2] == 0 and np.isnan(margins["never"][1][2])
+
+
+@pytest.mark.parametrize(("n", "effect"), [(10, 0.0), (10, 0.8), (50, -0.5), (50, 2.0)])
+def test_the_interval_of_an_effect_covers(n: int, effect: float) -> None:
+    """At 95 %, of normal differences, where it is exact; and where Student's interval ends at 0, so does it."""
+    draws = np.random.default_rng(0).normal(effect, 1.0, size=(4000, n))
+    found = draws.mean(axis=1) / draws.std(axis=1, ddof=1)
+    low, high = effect_interval(found, np.full(4000, n), np.full(4000, scipy.stats.t.ppf(0.975, n - 1)))
+    assert 0.94 <= np.mean((low <= effect) & (effect <= high)) <= 0.96
+    mirrored = effect_interval(-found, np.full(4000, n), np.full(4000, scipy.stats.t.ppf(0.975, n - 1)))
+    np.testing.assert_array_equal([-high, -low], mirrored)
+    lower, upper = student_interval(draws, 0.95)
+    assert ((lower > 0) == (low > 0)).all() and ((upper < 0) == (high < 0)).all()
+
+
+@pytest.mark.parametrize(("sign", "least", "most"), [(1, 0.98, 1.0), (-1, 0.75, 0.9)])
+def test_the_interval_of_an_effect_of_skewed_differences(sign: int, least: float, most: float) -> None:
+    """Exponential differences: too wide where the tail is on the side of the mean, too narrow where it is not."""
+    rng = np.random.default_rng(0)
+    draws = 0.5 + sign * (rng.exponential(1.0, size=(4000, 50)) - 1.0)
+    found = draws.mean(axis=1) / draws.std(axis=1, ddof=1)
+    low, high = effect_interval(found, np.full(4000, 50), np.full(4000, scipy.stats.t.ppf(0.975, 49)))
+    assert least <= np.mean((low <= 0.5) & (high >= 0.5)) <= most
+
+
+def test_an_effect_without_a_finite_interval() -> None:
+    low, high = effect_interval(np.array([0.5, -0.5, np.nan]), np.full(3, 9), np.array([np.inf, np.nan, 2.0]))
+    np.testing.assert_array_equal([low, high], [[-np.inf, np.nan, np.nan], [np.inf, np.nan, np.nan]])

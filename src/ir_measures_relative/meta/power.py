@@ -12,7 +12,8 @@ from tqdm import tqdm
 
 from ..arrays import FloatArray
 from ..options import ROUNDED, check_count, check_share
-from ..stats.paired_tests import Found, PairedTestOptions, check_correction, check_test, corrected
+from ..stats.families import check_correction, corrected
+from ..stats.paired_tests import Found, PairedTestOptions, check_test
 from .table import Measured, pairs_of, read_table
 
 

@@ -33,11 +33,11 @@ from .table import (
     check_plain,
     in_order,
     named,
+    not_comparable,
     of_topics,
     rounded,
     set_times,
     with_bounds,
-    without_invalid,
 )
 
 # What the first call of pt.Experiment does not get: it makes no table and saves nothing.
@@ -59,6 +59,7 @@ def Experiment(
     num_docs: int | None = None,
     grades: tuple[int, int] | None = None,
     bounds: bool = False,
+    family: str = "call",
     report: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Any:
@@ -89,10 +90,12 @@ def Experiment(
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
         bounds: adds the columns ``M lower`` and ``M upper`` behind each measure M: between which values unjudged
             documents could bring it, as :func:`~ir_measures_relative.bounds` has them. For a table of means.
+        family: which p-values ``correction`` counts together: all of the table, or with ``"measure"`` those of each
+            measure, as ``pt.Experiment`` does.
         report: writes the experiment as one HTML file to this path, as :func:`~ir_measures_relative.report` does, with
             the queries of ``topics``, and the texts of documents where results have a column ``text``.
         options: the other arguments of ``pt.Experiment``. ``test`` is a function, or the name of one of
-            :func:`~ir_measures_relative.compare`'s.
+            :func:`~ir_measures_relative.compare`'s; ``correction`` may be its ``"max-t"``.
 
     Returns:
         what ``pt.Experiment`` returns for these arguments, with the measures in the order asked.
@@ -139,7 +142,7 @@ def Experiment(
         check_plain(options)
     if report is not None:
         check_target(report)
-    tests = BaselineTest(options)
+    tests = BaselineTest(options, family)
     options = tests.options
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
@@ -170,7 +173,7 @@ def Experiment(
         result = pt.Experiment(
             replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
         )
-    result = without_invalid(tests.fill_in(result), context, qrels, metrics, options)
+    result = tests.fill_in(result, not_comparable(context, qrels, metrics, options))
     if times and not options.get("perquery"):
         set_times(result, times if isinstance(result, dict) else short_times)
     result = in_order(result, asked)
