@@ -105,6 +105,7 @@ def test_what_is_valid_is_corrected_for_its_own_number(campaign) -> None:
             [NRG @ 5],
             baseline="one",
             priors=priors,
+            test="t",
             correction="holm",
             correction_alpha=0.6,
         ).set_index("name")

@@ -52,6 +52,7 @@ COLUMNS = [
     "difference",
     "lower",
     "upper",
+    "test",
     "p",
     "p_corrected",
     "effect",
@@ -159,7 +160,7 @@ def excludes_0(table: pd.DataFrame) -> np.ndarray:
 @pytest.mark.parametrize("correction", ["holm", "bonferroni", "fdr_bh", "b", None])
 def test_corrections(correction, family) -> None:
     """The p-values are those of statsmodels; and no interval says another thing than the corrected p beside it."""
-    priors = {"priors": ["r3"], "confidence": 0.8}
+    priors = {"priors": ["r3"], "confidence": 0.8, "test": "t"}
     table = compare(CONTEXT, LABELS, [NRG @ 5, "P@5"], correction=correction, family=family, **priors)
     for _, rows in table.groupby("measure") if family == "measure" else [("all", table)]:
         expected = rows["p"] if correction is None else multipletests(rows["p"], method=correction)[1]
@@ -195,7 +196,7 @@ def test_the_interval_says_what_the_corrected_p_says(test, correction, confidenc
 def test_max_t_is_that_of_its_definition() -> None:
     """The largest t of a resample, in units of each row's own, over resamples of the same topics for all rows."""
     measures, resamples = [NRG @ 5, "nDCG@5"], 499
-    table = compare(CONTEXT, LABELS, measures, resamples=resamples, seed=3)
+    table = compare(CONTEXT, LABELS, measures, test="t", resamples=resamples, seed=3)
     d = np.array(
         [
             values(r.measure, r.name, "others") - values(r.measure, r.other, "others")
@@ -212,6 +213,19 @@ def test_max_t_is_that_of_its_definition() -> None:
     reach = np.maximum(np.sort(largest)[-24] * own, scipy.stats.t.ppf(0.975, 24)) * scipy.stats.sem(d, axis=1)
     assert table["lower"].to_numpy() == pytest.approx(d.mean(axis=1) - reach)
     assert table["upper"].to_numpy() == pytest.approx(d.mean(axis=1) + reach)
+
+
+def test_a_measure_has_a_test_of_its_own() -> None:
+    """The bootstrap where differences are sparse and skewed; measures of others, and absolute ones, have Student's."""
+    measures = [NRG @ 5, NRG(base="ERR", max_grade=2) @ 5, TaSC, "nDCG@5", rrLP, nDCG_UE @ 5]
+    table = compare(CONTEXT, LABELS, measures, priors=["r3"], correction=None)
+    of_measure = table.drop_duplicates("measure").set_index("measure")["test"]
+    assert of_measure.tolist() == ["bootstrap"] * 3 + ["t"] * 3
+    for test, rows in table.groupby("test"):
+        same = compare(CONTEXT, LABELS, measures, priors=["r3"], correction=None, test=test)
+        same = same[same["measure"].isin(rows["measure"])]
+        assert rows.reset_index(drop=True).equals(same.reset_index(drop=True))
+    assert UniqueRel.TEST == "bootstrap"
 
 
 def test_one_pair_is_not_corrected() -> None:

@@ -57,6 +57,9 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     RELATIVE_TO: str  #: one of ``"priors"``, ``"systems"``, ``"reference"``, ``"chance"``
     FORMULA = ""  #: in LaTeX, for the documentation
     SEE_ALSO: tuple[str, ...] = ()  #: measures that somebody who looks at this one may want instead
+    TEST = (
+        "t"  #: the default test of the difference of two runs: ``"bootstrap"`` where it is sparse and skewed
+    )
     SIGNED = False  #: whether it says by its sign which of two runs is better
     SIMILARITY = False  #: whether it says by 1 that two rankings are alike, where a distance says it by 0
     JUDGMENTS = (

@@ -228,6 +228,7 @@ class _NRG(RelativeMeasure):
 
     __name__ = "NRG"
     RELATIVE_TO = "priors"
+    TEST = "bootstrap"
     NAME = __name__
     PRETTY_NAME = "Normalized Residual Gain"
     SHORT_DESC = "What a ranking adds for a searcher who has already seen the prior runs' rankings."
@@ -385,6 +386,7 @@ class _UniqueRel(RelativeMeasure):
 
     __name__ = "UniqueRel"
     RELATIVE_TO = "priors"
+    TEST = "bootstrap"
     NAME = __name__
     PRETTY_NAME = "Unique Relevant Documents"
     SHORT_DESC = "The number of relevant documents in the top k that no prior run has in its top k."

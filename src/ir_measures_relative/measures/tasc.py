@@ -50,6 +50,7 @@ class _TaSC(RelativeMeasure):
 
     __name__ = "TaSC"
     RELATIVE_TO = "priors"
+    TEST = "bootstrap"
     NAME = __name__
     PRETTY_NAME = "Target Subspace Coverage"
     SHORT_DESC = "The effectiveness of a run, weighted by how badly the best prior run does on the query."

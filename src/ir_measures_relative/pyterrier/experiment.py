@@ -95,7 +95,8 @@ def Experiment(
         report: writes the experiment as one HTML file to this path, as :func:`~ir_measures_relative.report` does, with
             the queries of ``topics``, and the texts of documents where results have a column ``text``.
         options: the other arguments of ``pt.Experiment``. ``test`` is a function, or the name of one of
-            :func:`~ir_measures_relative.compare`'s; ``correction`` may be its ``"max-t"``.
+            :func:`~ir_measures_relative.compare`'s, and if not given each measure's own, as there; ``correction`` may
+            be ``"max-t"``.
 
     Returns:
         what ``pt.Experiment`` returns for these arguments, with the measures in the order asked.
@@ -142,7 +143,7 @@ def Experiment(
         check_plain(options)
     if report is not None:
         check_target(report)
-    tests = BaselineTest(options, family)
+    tests = BaselineTest(options, metrics, family)
     options = tests.options
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]

@@ -17,7 +17,7 @@ from ..comparison import judged_context
 from ..context import RunContext
 from ..measures.strings import is_relative
 from ..messages import warn
-from ..questions.comparing import why_not_comparable
+from ..questions.comparing import test_of, why_not_comparable
 from ..stats.families import MAX_T, Family
 from ..stats.paired_tests import PairedTestOptions, check_test
 from ..stats.pairs_and_ties import Pairs, tie_limit
@@ -41,14 +41,15 @@ class BaselineTest:
         ValueError: the name of a test or of a correction that there is not.
     """
 
-    def __init__(self, options: Mapping[str, Any], family: str = "call") -> None:
+    def __init__(self, options: Mapping[str, Any], metrics: Sequence[Any], family: str = "call") -> None:
         self.options = dict(options)
-        self._test = options.get("test", "t")
+        self._test = options.get("test")
+        self._test_of = {str(m): test_of(m) for m in metrics if is_relative(m)}
         self._family = Family(correction=options.get("correction"), extent=family)
         self._level = options.get("correction_alpha", 0.05)
         self._values: list[tuple[FloatArray, FloatArray]] = []
-        if isinstance(self._test, str):
-            check_test(self._test)
+        if self._test is None or isinstance(self._test, str):
+            check_test(self._test or "t")
             self.options["test"] = self
         elif self._family.correction == MAX_T:
             raise ValueError(
@@ -108,8 +109,11 @@ class BaselineTest:
         values = np.array(self._values).reshape(len(others), len(measures), 2, -1).swapaxes(0, 1)
         pairs = [Pairs.between(v[:, 0], v[:, 1], tie_limit(v)) for v in values]
         members = [
-            (Pairs(np.where(ok[:, None], one.differences, np.nan), one.limit), self._test)
-            for one, ok in zip(pairs, valid, strict=True)
+            (
+                Pairs(np.where(ok[:, None], one.differences, np.nan), one.limit),
+                self._test or self._test_of.get(measure, "t"),
+            )
+            for measure, one, ok in zip(measures, pairs, valid, strict=True)
         ]
         tested = self._family.compared(members, PairedTestOptions(confidence=1 - self._level))
         return [

@@ -37,7 +37,7 @@ def compare(
     names: Sequence[str] | None = None,
     priors: Policy | None = None,
     baseline: str | None = None,
-    test: str = "t",
+    test: str | None = None,
     correction: str | None = "max-t",
     confidence: float = 0.95,
     *,
@@ -67,8 +67,9 @@ def compare(
         priors: as for :class:`RunContext`; those of the context if not given.
         baseline: the run to compare every other with; all pairs if not given.
         test: ``"t"`` (paired t-test), ``"wilcoxon"`` (signed ranks), ``"sign"``, ``"randomization"`` (signs
-            flipped) or ``"bootstrap"`` (of t, shifted to a mean of 0). The interval is Student's, and with
-            ``"bootstrap"`` that of the same resamples.
+            flipped) or ``"bootstrap"`` (of t, shifted to a mean of 0). If not given it is each measure's own:
+            ``"bootstrap"`` of NRG, UniqueRel and TaSC, whose differences are sparse and skewed, and ``"t"`` of others.
+            The interval is Student's, and with ``"bootstrap"`` that of the same resamples.
         correction: for the number of rows: ``"max-t"``, ``"holm"``, or what statsmodels' ``multipletests`` knows, such
             as ``"bonferroni"``, ``"fdr_bh"``; None for none. By ``"max-t"``, of the tests ``"t"`` and ``"bootstrap"``
             (others are then corrected by Holm's method), each t is held against the largest of all rows, over resamples
@@ -87,6 +88,7 @@ def compare(
         - ``name``, ``other``, ``measure``;
         - ``mean``, ``other_mean``: over topics, also of a measure that ir_measures sums;
         - ``difference``: of the two means, with its interval ``lower`` to ``upper``;
+        - ``test``: which one was made;
         - ``p``: two-sided, and ``p_corrected``. By ``"t"`` and ``"bootstrap"`` the interval does not hold 0 just where
           ``p_corrected`` is below 1 - confidence. Beside the other tests, which ask another question, it is Student's;
         - ``effect``: d_z, the mean difference in standard deviations of the difference by topic. (Cohen's d divides by
@@ -114,7 +116,8 @@ def compare(
         0  one   two  0.875        0.25  0.125     6     1       1
     """
     check_is_context(context)
-    check_test(test)
+    if test is not None:
+        check_test(test)
     of_family = Family(correction=correction, extent=family)
     options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
     parsed = parse_measures(measures)
@@ -129,7 +132,7 @@ def compare_judged(
     names: Sequence[str] | None = None,
     priors: Policy | None = None,
     baseline: str | None = None,
-    test: str = "t",
+    test: str | None = None,
     family: Family = _ALL_AT_ONCE,
     options: PairedTestOptions = _DEFAULTS,
 ) -> pd.DataFrame:
@@ -155,7 +158,9 @@ def compare_judged(
             reasons = [why_not_comparable(judged, measure, a, b, chosen) for a, b in who]
         valid = np.array([reason is None for reason in reasons])
         pairs = Pairs.between(one, other, limit)
-        members.append((Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit), test))
+        members.append(
+            (Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit), test or test_of(measure))
+        )
         told.append(partial(_table, measure, one, other, pairs, reasons))
     asked = _Warnings()
     tables = []
@@ -368,7 +373,7 @@ def _table(
         mean, other_mean = (mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
         both = " and ".join(map(repr, who[i]))
         row: dict[str, Any] = {"measure": str(measure), "mean": mean, "other_mean": other_mean}
-        row |= {"difference": mean - other_mean, "lower": lower, "upper": upper, "p": p}
+        row |= {"difference": mean - other_mean, "lower": lower, "upper": upper, "test": test, "p": p}
         row |= {"p_corrected": p_corrected, "effect": np.nan, "effect_lower": np.nan, "effect_upper": np.nan}
         row |= {"wins": wins, "ties": n - wins - losses, "losses": losses, "topics": n}
         warnings.note_topics(measure, n, len(known[i]) - n, valid=reasons[i] is None)
@@ -393,7 +398,7 @@ def _table(
                     f"so test={test!r} has no p-value and no interval; give another test=, such as 'randomization'",
                 )
         elif n > 1 and not d.any():
-            row |= dict.fromkeys(("effect", "effect_lower", "effect_upper"), 0.0)
+            row["effect"] = 0.0
         elif n > 1 and np.isnan(p):
             others = ", ".join(repr(k) for k, t in TESTS.items() if t.needs == "pair" and not t.by_spread)
             warnings.note(
@@ -403,6 +408,11 @@ def _table(
             )
         rows.append(row)
     return pd.DataFrame(rows).astype(dict.fromkeys(("wins", "ties", "losses"), "Int64"))
+
+
+def test_of(measure: ir_measures.Measure) -> str:
+    """The test that a measure declares; of a measure of somebody else's, Student's."""
+    return measure.TEST if isinstance(measure, RelativeMeasure) else "t"
 
 
 def is_of_pairs(measure: ir_measures.Measure) -> bool:

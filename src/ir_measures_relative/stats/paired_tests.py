@@ -116,7 +116,8 @@ def paired_test(
     """What a test says of each pair on its own, from the topics on which both of its runs have a value.
 
     NaN of a pair with fewer than two such topics, and where the test says nothing: a test that goes by the spread of
-    the differences says nothing where all are the same and not 0, and neither does Student's interval.
+    the differences says nothing where all are the same and not 0. Two runs that never differ have p = 1 and no interval
+    either: how seldom they may differ on other topics is not known.
 
     Args:
         confidence: of the interval of each pair, instead of that of the options.
@@ -141,9 +142,7 @@ def paired_test(
             )
         else:
             lower, upper = found.interval(confidence[rows])
-        same = ~some.differences.any(axis=1)
-        top = np.inf if options.greater else 0.0
-        result[:, rows] = found.p, np.where(same, 0.0, lower), np.where(same, top, upper)
+        result[:, rows] = found.p, lower, upper
     return Outcome(*result)
 
 
