@@ -65,7 +65,7 @@ def test_intervals(files: Path) -> None:
         if rows["value"].min() >= 0:
             low, high = (
                 mean * np.exp(ends[0] / mean),
-                min(mean * np.exp(ends[1] / mean), max(high, rows["value"].max())),
+                min(mean * np.exp(ends[1] / mean), max(high, rows["value"].max()), 1.0),
             )
         row = found.loc[name, [measure, f"{measure} lower", f"{measure} upper"]].to_numpy(dtype=float)
         assert row == pytest.approx([rows["value"].mean(), low, high]) or np.ptp(rows["value"]) == 0

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
+from ir_measures_relative.measures.strings import value_range
 from ir_measures_relative.stats.intervals import (
     effect_interval,
     mean_interval,
@@ -107,3 +108,35 @@ def test_the_interval_of_an_effect_of_skewed_differences(sign: int, least: float
 def test_an_effect_without_a_finite_interval() -> None:
     low, high = effect_interval(np.array([0.5, -0.5, np.nan]), np.full(3, 9), np.array([np.inf, np.nan, 2.0]))
     np.testing.assert_array_equal([low, high], [[-np.inf, np.nan, np.nan], [np.inf, np.nan, np.nan]])
+
+
+def test_no_interval_leaves_the_range_of_its_measure() -> None:
+    """As the measure declares it; what is not known of has no end."""
+    near_the_top, near_the_bottom = [1.0] * 8 + [0.5, 0.9], [-1.0] * 8 + [-0.5, 1.0]
+    values = {"nDCG@10": near_the_top, "rrLP": near_the_bottom, "mine": [2.0] * 8 + [0.1, 3.0]}
+    rows = [("run", i, m, v) for m, of_measure in values.items() for i, v in enumerate(of_measure)]
+    table = pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"])
+    means, margins = means_and_margins(table, *values, confidence=0.999)
+    ends = {m: (means[m][0] - margins[m][0][0], means[m][0] + margins[m][1][0]) for m in values}
+    assert ends["nDCG@10"][1] == 1.0 and ends["rrLP"][0] == -1.0
+    assert ends["mine"][1] > 2
+
+
+def test_measures_declare_their_range() -> None:
+    for measure, expected in {
+        "UniqueRel@7": (0, 7),
+        "NRG@10": (0, 1),
+        "NRG(norm=None)@10": (0, np.inf),
+        "NRG(base='P',norm=None)@10": (0, 1),
+        "P_Rareness(alpha=0.5)@10": (0, 1.5),
+        "P_Rareness(bounded=True)@10": (0, 1),
+        "nDCG_UE@10": (-1, 1),
+        "nDCG_UE(version='z')@10": (-np.inf, np.inf),
+        "sgnLR": (-1, 1),
+        "RBO": (0, 1),
+        "TaSC": (0, 1),
+        "AP": (0, 1),
+        "NumRet": (-np.inf, np.inf),
+        "no measure": (-np.inf, np.inf),
+    }.items():
+        assert value_range(measure) == expected, measure

@@ -8,6 +8,7 @@ function. Adding a measure touches one file, in this folder, and the list of wha
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -107,6 +108,11 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     def is_0_for_a_copy(self) -> bool:
         """Whether a run that ranks as a prior does scores 0, so that to be above 0 is to add something."""
         return False
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """Between which values each query's lies; infinite where there is no end, or nobody has said so."""
+        return -math.inf, math.inf
 
     @property
     def asks_for_grades(self) -> tuple[bool, bool]:

@@ -83,6 +83,10 @@ class RecallLevels(RelativeMeasure):
         reference = self.levels(comparison, comparison.reference(self.get("ref")))
         return self.preference(self.levels(comparison, comparison.rankings), reference, comparison)
 
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return -1.0, 1.0
+
     def bounded(self, labelings: Labelings) -> Model:
         rel, weight = self.get("rel"), LEVEL_WEIGHTS[value_of(self, "weight", "uniform")]
         return labelings.preferences(self.NAME, labelings.relevant(rel), rel, weight)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -260,6 +261,11 @@ class _NRG(RelativeMeasure):
     }
 
     @property
+    def value_range(self) -> tuple[float, float]:
+        unbounded = self.get("norm") is None and self.get("base") == "nDCG"
+        return -math.inf if self.get("gains") else 0.0, math.inf if unbounded else 1.0
+
+    @property
     def is_0_for_a_copy(self) -> bool:
         """With base P alone; by the others a searcher has overlooked some of what stands low, and sees it now."""
         return bool(self.get("base") == "P")
@@ -402,6 +408,10 @@ class _UniqueRel(RelativeMeasure):
         "judged_only": parameters.judged_only(),
     }
     is_0_for_a_copy = True
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, float(self.get("cutoff"))
 
     def score(self, comparison: Comparison) -> FloatArray:
         docs, _, unique = self.contributions(comparison)

@@ -74,6 +74,10 @@ class _TaSC(RelativeMeasure):
             raise ValueError(f"TaSC has no cutoff; give it to the base: TaSC(base='nDCG@{params['cutoff']}')")
         super().__init__(**params)
 
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
     def check_together(self) -> None:
         self.base_measure()
 

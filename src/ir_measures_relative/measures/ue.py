@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -147,6 +148,10 @@ class _UE(RelativeMeasure):
     def base(self) -> NormalizedBase:
         """The measure that is normalized."""
         return BASES[self.base_name]
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return {1: (0.0, 1.0), 2: (-1.0, 1.0)}.get(self.get("version"), (-math.inf, math.inf))
 
     def check_together(self) -> None:
         base, name = self.base, self.base_name

@@ -17,7 +17,7 @@ from ..comparison import Comparison, JudgedContext, check_is_context, judged_con
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.declaration import RelativeMeasure
-from ..measures.strings import is_relative, parse_measures
+from ..measures.strings import is_relative, parse_measures, value_range
 from ..messages import kind_of, warn
 from ..options import is_number
 from ..priors import ContextData, Listed, Policy, policy_of
@@ -164,8 +164,13 @@ def compare_judged(
         told.append(partial(_table, measure, one, other, pairs, reasons))
     asked = _Warnings()
     tables = []
-    for table_of, (_, made), found in zip(told, members, family.compared(members, options), strict=True):
+    ranges = [value_range(m) for m in parsed]
+    # Of a pair, the value itself is the difference.
+    farthest = [high if is_of_pairs(m) else high - low for m, (low, high) in zip(parsed, ranges, strict=True)]
+    tested = family.compared(members, options)
+    for table_of, (_, made), found, far in zip(told, members, tested, farthest, strict=True):
         table = table_of(found, made, asked, who)
+        table[["lower", "upper"]] = table[["lower", "upper"]].clip(-far, far)
         table.insert(0, "name", [a for a, _ in who])
         table.insert(1, "other", [b for _, b in who])
         tables.append(table)

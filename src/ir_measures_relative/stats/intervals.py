@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import BoolArray, FloatArray
+from ..measures.strings import value_range
 from ..options import ROUNDED, check_confidence
 
 _QUERY_COLUMNS = "query_id", "qid"
@@ -130,7 +131,7 @@ def means_and_margins(
 
     The interval is :func:`mean_interval`; of a measure with a negative value in the table, :func:`student_interval`. Of
     few topics the former reaches far up. So it ends at the largest value of the run, or where Student's ends if that
-    is higher.
+    is higher. Neither leaves the range of the measure.
 
     Args:
         table: one row a run, query and measure, as ``RunContext.evaluate(…, perquery=True)`` returns.
@@ -170,6 +171,7 @@ def means_and_margins(
             most = np.maximum(ends[:, 1], [v.max(initial=0.0) for v in values])
             ends = np.array([_or_mean(v, *mean_interval(v, confidence)) for v in values]).reshape(-1, 2)
             ends[:, 1] = np.minimum(ends[:, 1], most)
+        ends = np.clip(ends, *value_range(measure))
         means[measure], margins[measure] = mean, [mean - ends[:, 0], ends[:, 1] - mean]
     return pd.DataFrame(means), margins
 
