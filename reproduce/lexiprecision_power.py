@@ -36,7 +36,7 @@ def table_3(study: Study) -> Iterator[Finding]:
         table = found.long(values[measure], measure)
         shares["b"][measure] = 100 * _power(table, test, "holm")
         bonferroni[measure] = 100 * _power(table, test, "bonferroni")
-        false[measure] = float(meta.discriminative_power(table, test)["false_positive_rate"][0])
+        false[measure] = float(meta.discriminative_power(table, test)["false_positive_rate_per_pair"][0])
     halves = _of_halves(study)
     for part in ("a", "b"):
         for measure in _TESTS:
