@@ -46,6 +46,38 @@ def mean_and_error(values: FloatArray, constant: BoolArray | None = None) -> tup
     return values.mean(axis=-1), np.where(constant, np.nan, error)
 
 
+def crossed_interval(values: FloatArray, population: int, confidence: float) -> tuple[float, float]:
+    """The interval of the mean of samples × topics, both of which are drawn, each sample on every topic.
+
+    The variance is that of the topics' means by the number of topics, and that of the samples' means by their number,
+    with the correction for a finite population; degrees of freedom by Satterthwaite's rule. It is a bit too wide: what
+    the two have in common counts twice. Where all samples are taken it is Student's of the topics' means; where
+    one of several was, NaN.
+
+    Args:
+        values: samples × topics.
+        population: how many samples there are to draw from.
+    """
+    from scipy.special import stdtrit
+
+    samples, topics = values.shape
+    if samples == population:
+        lower, upper = student_interval(values.mean(axis=0), confidence)
+        return float(lower), float(upper)
+    if min(samples, topics) < 2:
+        return np.nan, np.nan
+    parts = (
+        values.mean(axis=0).var(ddof=1) / topics,
+        values.mean(axis=1).var(ddof=1) / samples * (1 - samples / population),
+    )
+    variance = sum(parts)
+    if variance == 0:
+        return np.nan, np.nan
+    df = variance**2 / (parts[0] ** 2 / (topics - 1) + parts[1] ** 2 / (samples - 1))
+    mean, reach = float(values.mean()), float(stdtrit(df, (1 + confidence) / 2) * variance**0.5)
+    return mean - reach, mean + reach
+
+
 def of_known_topics(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The mean and the standard error of rows × topics, over the topics of each row that are not NaN; else NaN."""
     known = ~np.isnan(values)
