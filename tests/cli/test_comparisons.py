@@ -47,6 +47,19 @@ def test_compare(files: Path) -> None:
     assert [json.loads(line)["wins"] for line in lines] == of_nrg["wins"].tolist()
 
 
+def test_no_p_is_printed_as_0(tmp_path: Path) -> None:
+    qrels = "".join(f"{q} 0 a 1\n{q} 0 b {q % 2}\n" for q in range(40))
+    (tmp_path / "qrels.txt").write_text(qrels)
+    (tmp_path / "runs").mkdir()
+    for name, doc in (("good", "a"), ("bad", "b"), ("worse", "c")):
+        lines = "".join(f"{q} Q0 {doc} 1 1.0 {name}\n" for q in range(40))
+        (tmp_path / "runs" / f"{name}.run").write_text(lines)
+    given = tmp_path / "qrels.txt", tmp_path / "runs", "P@1", "--compare=bad"
+    short, shorter, full = (warned(*given, *more) for more in ((), ("-p", "2"), ("-p", "-1")))
+    assert set(short["p"]) == {"<.0001"} and set(shorter["p"]) == {"<.01"}
+    assert set(full["p"] < 1e-4) == {True} and (full["p"] > 0).all()
+
+
 def test_what_is_not_valid(files: Path) -> None:
     pytest.importorskip("statsmodels", reason="statsmodels is not installed")
     done = run(files / "qrels.txt", files / "runs", "NRG@2", "--priors", "earlier", "--compare")

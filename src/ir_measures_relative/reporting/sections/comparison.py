@@ -19,7 +19,7 @@ _COLUMNS = {
     "difference": ("difference", "value"),
     "lower": ("from", "value"),
     "upper": ("to", "value"),
-    "p_corrected": ("p corrected", "value"),
+    "p_corrected": ("p corrected", "p"),
     "wins": ("wins", "count"),
     "ties": ("ties", "count"),
     "losses": ("losses", "count"),
