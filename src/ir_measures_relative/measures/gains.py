@@ -25,7 +25,9 @@ reciprocal = PositionTable(lambda position: 1.0 / position)
 def ideal_dcg(gain: FloatArray, query: IntArray, n_queries: int, cutoff: int | None) -> FloatArray:
     """The ``DCG@cutoff`` of each query's rows ranked by gain, highest first; gains are at least 0."""
     longest = int(np.bincount(query).max(initial=0))
-    if n_queries * longest > 2**20 + 16 * len(query):  # one query has most of the rows, and a table would be large
+    if n_queries * longest > 2**20 + 16 * len(
+        query
+    ):  # one query has most of the rows, and a table would be large
         order = np.lexsort((-gain, query))
         rank = rank_within(query[order])
         rank = rank if cutoff is None else np.where(rank <= cutoff, rank, 0)

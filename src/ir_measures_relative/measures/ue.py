@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -154,6 +155,10 @@ class _UE(RelativeMeasure):
     def base(self) -> NormalizedBase:
         """The measure that is normalized."""
         return BASES[self.base_name]
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return {1: (0.0, 1.0), 2: (-1.0, 1.0)}.get(self.get("version"), (-math.inf, math.inf))
 
     def check_together(self) -> None:
         if self.get("version") == "z" and self.base.deviation is None:

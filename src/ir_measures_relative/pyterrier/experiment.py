@@ -36,11 +36,11 @@ from .table import (
     BaselineTest,
     check_plain,
     in_order,
+    not_comparable,
     of_topics,
     rounded,
     set_times,
     with_bounds,
-    without_invalid,
 )
 
 # What the first call of pt.Experiment does not get: it makes no table and saves nothing.
@@ -62,6 +62,7 @@ def Experiment(
     num_docs: int | None = None,
     grades: tuple[int, int] | None = None,
     bounds: bool = False,
+    family: str = "call",
     report: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Any:
@@ -94,10 +95,13 @@ def Experiment(
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
         bounds: adds the columns ``M lower`` and ``M upper`` behind each measure M: between which values unjudged
             documents could bring it, as :func:`~ir_measures_relative.bounds` has them. For a table of means.
+        family: which p-values ``correction`` counts together: all of the table, or with ``"measure"`` those of each
+            measure, as ``pt.Experiment`` does.
         report: writes the experiment as one HTML file to this path, as :func:`~ir_measures_relative.report` does, with
             the queries of ``topics``, and the texts of documents where results have a column ``text``.
         options: the other arguments of ``pt.Experiment``. ``test`` is a function, or the name of one of
-            :func:`~ir_measures_relative.compare`'s.
+            :func:`~ir_measures_relative.compare`'s, and if not given each measure's own, as there; ``correction`` may
+            be ``"max-t"``.
 
     Returns:
         what ``pt.Experiment`` returns for these arguments, with the measures in the order asked.
@@ -144,7 +148,7 @@ def Experiment(
         check_plain(options)
     if report is not None:
         check_target(report)
-    tests = BaselineTest(options)
+    tests = BaselineTest(options, metrics, family)
     options = tests.options
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
@@ -179,7 +183,7 @@ def Experiment(
         )
     if not options.get("perquery"):
         _warn_of_one_topic(values)
-    result = without_invalid(tests.fill_in(result), context, qrels, metrics, options)
+    result = tests.fill_in(result, not_comparable(context, qrels, metrics, options))
     if times and not options.get("perquery"):
         set_times(result, times if isinstance(result, dict) else short_times)
     result = in_order(result, list(asked))
