@@ -232,9 +232,10 @@ def _strange(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, 
         n_judged = int(np.isin(judgments.query, common).sum())
         if min(n_judged, sum(map(len, runs))) < _LEAST or not len(judgments.relevant):
             return None
+        possible = min(n_judged, max(map(len, runs)))  # a short run holds few of many judged documents
         for run in runs:
             held |= _held(judgments, run)
-            if np.count_nonzero(held) >= _FEW * n_judged:
+            if np.count_nonzero(held) >= _FEW * possible:
                 return None
     except ValueError:  # an id of another type, deeper than any measure looks
         return None
