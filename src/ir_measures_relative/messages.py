@@ -40,7 +40,7 @@ _NOT_THE_USERS = frozenset(
 _said: WeakKeyDictionary[object, tuple[object, set[Hashable]]] = WeakKeyDictionary()
 
 
-def warn(message: str, about: object = None) -> None:
+def warn(message: str, about: object = None, kind: str | None = None) -> None:
     """Warns of something on the line of the user's code that led here; on the outermost where none is the user's.
 
     ``warnings.warn`` with a ``stacklevel`` would not do: it counts the frames of an import otherwise than the stack
@@ -49,11 +49,12 @@ def warn(message: str, about: object = None) -> None:
     Args:
         about: a context. One call of the user's, such as ``pt.Experiment`` with many systems and batches, says the
             same about it only once: Python's own memory of that does not outlive what the hosts do to its filters.
+        kind: messages of one kind are the same, though their numbers differ from batch to batch.
     """
     called = frame = sys._getframe(1)
     while frame.f_back is not None and _package(frame.f_globals) in _NOT_THE_USERS:
         called, frame = frame, frame.f_back
-    key = message, frame.f_code, frame.f_lasti, called.f_code
+    key = kind or message, frame.f_code, frame.f_lasti, called.f_code
     if about is not None and key in _said_of(about):
         return
     warnings.warn_explicit(

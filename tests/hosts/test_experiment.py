@@ -7,6 +7,7 @@ import pickle
 import time
 import warnings
 
+import ir_datasets
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from ir_measures_relative import (
     RunContext,
     UniqueRel,
     context,
+    demo,
     evaluator,
     nDCG_UE,
     rrLP,
@@ -108,6 +110,11 @@ def by_hand(campaign, options, measures=MEASURES, systems=None, **context):
         return pt.Experiment(named, topics, qrels, measures, names=NAMES, validate="ignore", **options)
 
 
+def as_pyterrier(options):
+    """With Student's test, and each measure corrected on its own."""
+    return {"test": "t", "family": "measure"} | options if "baseline" in options else options
+
+
 def same(ours, theirs) -> None:
     """The same tables, digit for digit; pt.Experiment gives the columns of measures in no particular order.
 
@@ -155,7 +162,7 @@ def where_valid(theirs, ours):
 def test_every_policy(campaign, priors, options) -> None:
     topics, qrels, frames = campaign
     ours = pt.relative.Experiment(
-        pipelines(frames), topics, qrels, MEASURES, priors=priors, groups=GROUPS, **options
+        pipelines(frames), topics, qrels, MEASURES, priors=priors, groups=GROUPS, **as_pyterrier(options)
     )
     if "batch_size" in options and isinstance(priors, BestOfOtherGroups):  # by hand a batch knows no other
         best = by_hand(campaign, {}, [priors.by]).set_index("name")[str(priors.by)]
@@ -185,7 +192,8 @@ def test_every_policy(campaign, priors, options) -> None:
 @pytest.mark.filterwarnings("ignore:the qrels hold no judgment")
 def test_every_option(campaign, options) -> None:
     topics, qrels, frames = campaign
-    ours = pt.relative.Experiment(list(pipelines(frames).values()), topics, qrels, MEASURES, NAMES, **options)
+    given = list(pipelines(frames).values())
+    ours = pt.relative.Experiment(given, topics, qrels, MEASURES, NAMES, **as_pyterrier(options))
     same(ours, by_hand(campaign, options))
 
 
@@ -228,10 +236,13 @@ def test_the_reference_is_the_baseline_unless_given(campaign) -> None:
     measures = [rrLP, MED @ 5, NRG(prior="t*") @ 10, rrLP(ref="four")]
     for options, reference in (({"baseline": 1}, "two"), ({"baseline": "two"}, "two"), ({}, "three")):
         extra = {"reference": "three"} if not options else {}
-        ours = pt.relative.Experiment(pipelines(frames), topics, qrels, measures, **options, **extra)
+        ours = pt.relative.Experiment(
+            pipelines(frames), topics, qrels, measures, **as_pyterrier(options), **extra
+        )
         theirs = by_hand(campaign, {"baseline": 1} if options else {}, measures, reference=reference)
         same(ours, where_valid(theirs, ours))
-    ours = pt.relative.Experiment(pipelines(frames), topics, qrels, measures, baseline=0, reference="four")
+    options = as_pyterrier({"baseline": 0, "reference": "four"})
+    ours = pt.relative.Experiment(pipelines(frames), topics, qrels, measures, **options)
     same(ours, where_valid(by_hand(campaign, {"baseline": 0}, measures, reference="four"), ours))
     with pytest.raises(ValueError, match="which run is the reference"):
         pt.relative.Experiment(pipelines(frames), topics, qrels, measures)
@@ -245,6 +256,23 @@ def test_an_earlier_name_column_does_not_matter(campaign) -> None:
         by_hand(campaign, {}),
     )
     same(pt.relative.Experiment(tagged, topics, qrels, MEASURES), by_hand(campaign, {}))
+
+
+def test_a_dataset_brings_its_judgments_and_its_size(monkeypatch) -> None:
+    """Qrels that are a dataset of ir_datasets, by PyTerrier's object or by id; num_docs= goes before its size."""
+    dataset = ir_datasets.load(demo.register())
+    monkeypatch.setattr(dataset, "docs_metadata", lambda: {"count": 1200}, raising=False)
+    given = pt.get_dataset(f"irds:{demo.DATASET_ID}")
+    frames = {
+        n: r.rename(columns={"query_id": "qid", "doc_id": "docno"}) for n, r in list(demo.runs().items())[:2]
+    }
+    systems = {n: pt.model.add_ranks(frame) for n, frame in frames.items()}
+    measures, topics = [nDCG_UE(pool="corpus") @ 10, nDCG @ 10], given.get_topics()
+    expected = pt.relative.Experiment(systems, topics, given.get_qrels(), measures, num_docs=1200)
+    for qrels in (given, f"irds:{demo.DATASET_ID}", dataset):
+        pd.testing.assert_frame_equal(pt.relative.Experiment(systems, topics, qrels, measures), expected)
+    fewer = pt.relative.Experiment(systems, topics, given, measures, num_docs=600)
+    assert (fewer.iloc[:, 1] < expected.iloc[:, 1]).all()
 
 
 def test_num_docs(campaign) -> None:
@@ -304,7 +332,7 @@ def test_the_order_of_everything_else_is_pyterriers(campaign) -> None:
     def made(**options):
         return pt.relative.Experiment(pipelines(frames), topics, qrels, [*ASKED, "mrt"], **options)
 
-    table = made(baseline="two", correction="holm")
+    table = made(**as_pyterrier({"baseline": "two", "correction": "holm"}))
     added = ["+", "-", "p-value", "reject", "p-value corrected"]
     assert list(table.columns) == ["name", *COLUMNS, "mrt", *(f"{m} {a}" for m in COLUMNS for a in added)]
     same(table.drop(columns="mrt"), by_hand(campaign, {"baseline": 1, "correction": "holm"}, OBJECTS))

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 from drawn import examples
 from ir_measures_relative import meta
 from ir_measures_relative.meta.correlations import tau_ap
-from ir_measures_relative.stats.paired_tests import corrected, paired_test
+from ir_measures_relative.stats.families import corrected
+from ir_measures_relative.stats.paired_tests import paired_test
 from ir_measures_relative.stats.pairs_and_ties import Pairs, topic_counts
 from oracles import meta as oracle
 
@@ -150,17 +151,22 @@ def test_false_positives_are_those_of_swapped_tables(test: str) -> None:
     for signs in rng.choice([-1.0, 1.0], size=(swaps, 15)):
         table = np.where(signs > 0, values, values[::-1])
         rejected += p_values(table, test)["run0", "run1"] <= 0.2
-    assert found["false_positive_rate"][0] == pytest.approx(rejected / swaps)
+    assert found["false_positive_rate_per_pair"][0] == pytest.approx(rejected / swaps)
 
 
 def test_false_positive_rates_of_sound_tests() -> None:
     table = long({"M": random_values(2, runs=6, topics=40)})
     for test in ("t", "wilcoxon", "bootstrap"):
         few = {"resamples": 199, "swaps": 200} if test == "bootstrap" else {}
-        rate = meta.discriminative_power(table, test, **few)["false_positive_rate"][0]
+        rate = meta.discriminative_power(table, test, **few)["false_positive_rate_per_pair"][0]
         assert 0.03 < rate < 0.07
+    for test, correction in (("t", "holm"), ("t", "bonferroni"), ("hsd", None)):
+        rates = meta.discriminative_power(table, test, correction).loc[0]
+        assert rates["false_positive_rate_per_pair"] < 0.02
+        assert 0.02 < rates["false_positive_rate_per_family"] < 0.07
+    assert meta.discriminative_power(table)["false_positive_rate_per_family"][0] > 0.15
     for test in ("hsd", "tukey"):
-        assert meta.discriminative_power(table, test)["false_positive_rate"][0] < 0.01
+        assert meta.discriminative_power(table, test)["false_positive_rate_per_pair"][0] < 0.01
 
 
 @pytest.mark.parametrize("correction", [None, "holm", "bonferroni"])

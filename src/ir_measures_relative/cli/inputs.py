@@ -22,7 +22,7 @@ from ..arrays import FloatArray
 from ..comparison import judged_context
 from ..context import RunContext
 from ..ids import Ids
-from ..io.datasets import dataset_of, qrels_of
+from ..io.datasets import dataset_of, num_docs_of, qrels_of
 from ..io.files import read_bytes
 from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
 from ..io.runs import read_runs, run_files
@@ -50,10 +50,7 @@ class Judged(NamedTuple):
     @property
     def num_docs(self) -> int | None:
         """The size of the collection, where it is known without fetching it."""
-        if self.dataset is None or not self.dataset.has_docs():
-            return None
-        found: int | None = self.dataset.docs_metadata().get("count")
-        return found
+        return None if self.dataset is None else num_docs_of(self.dataset, fetch=False)
 
 
 @dataclass(frozen=True)

@@ -49,11 +49,23 @@ def rows(table: pd.DataFrame, args: argparse.Namespace, header: bool = True) -> 
         yield tsv(table.columns, args.places)
     for row in table.astype(object).where(table.notna(), None).to_dict("records"):
         if args.output_format == "tsv":
-            yield tsv(row.values(), args.places)
+            yield tsv(
+                (_p(cell, args.places) if name in _P else cell for name, cell in row.items()), args.places
+            )
         else:
             yield json.dumps(
                 {name: cell.item() if isinstance(cell, np.generic) else cell for name, cell in row.items()}
             )
+
+
+#: The columns of p-values.
+_P = ("p", "p_corrected")
+
+
+def _p(cell: Any, places: int) -> Any:
+    """A p-value, which is never 0: one without a digit in so many places is said to be less than they can show."""
+    small = isinstance(cell, float) and places > 0 and round(cell, places) == 0
+    return f"<{10.0**-places:.{places}f}".replace("<0.", "<.") if small else cell
 
 
 def tsv(cells: Iterable[Any], places: int) -> str:

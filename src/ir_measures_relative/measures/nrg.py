@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -214,6 +215,7 @@ class _NRG(RelativeMeasure):
 
     __name__ = "NRG"
     RELATIVE_TO = "priors"
+    TEST = "bootstrap"
     PRETTY_NAME = "Normalized Residual Gain"
     SHORT_DESC = "What a ranking adds for a searcher who has already seen the prior runs' rankings."
     FORMULA = (
@@ -242,6 +244,11 @@ class _NRG(RelativeMeasure):
         "p": parameters.persistence(),
         "judged_only": parameters.judged_only(),
     }
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        unbounded = self.get("norm") is None and self.get("base") == "nDCG"
+        return -math.inf if self.get("gains") else 0.0, math.inf if unbounded else 1.0
 
     @property
     def is_0_for_a_copy(self) -> bool:
@@ -367,6 +374,7 @@ class _UniqueRel(RelativeMeasure):
 
     __name__ = "UniqueRel"
     RELATIVE_TO = "priors"
+    TEST = "bootstrap"
     PRETTY_NAME = "Unique Relevant Documents"
     SHORT_DESC = "The number of relevant documents in the top k that no prior run has in its top k."
     FORMULA = (
@@ -381,6 +389,10 @@ class _UniqueRel(RelativeMeasure):
         "judged_only": parameters.judged_only(),
     }
     is_0_for_a_copy = True
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, float(self.get("cutoff"))
 
     def score(self, comparison: Comparison) -> FloatArray:
         docs, _, unique = self.contributions(comparison)

@@ -50,6 +50,7 @@ class _TaSC(RelativeMeasure):
 
     __name__ = "TaSC"
     RELATIVE_TO = "priors"
+    TEST = "bootstrap"
     PRETTY_NAME = "Target Subspace Coverage"
     SHORT_DESC = "The effectiveness of a run, weighted by how badly the best prior run does on the query."
     FORMULA = r"\mathrm{TaSC} = \Bigl(1 - \max_{j} S(R_j)\Bigr)\, S(\mathrm{run})"
@@ -71,6 +72,10 @@ class _TaSC(RelativeMeasure):
         if "cutoff" in params:
             raise ValueError(f"TaSC has no cutoff; give it to the base: TaSC(base='nDCG@{params['cutoff']}')")
         super().__init__(**params)
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, 1.0
 
     def check_together(self) -> None:
         self.base_measure()
