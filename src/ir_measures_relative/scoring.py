@@ -125,7 +125,7 @@ def one_topic_counts(scores: Scores) -> str | None:
         run, topic = np.unravel_index(shares.argmax(), shares.shape)
         count = int((shares.max(axis=1) > _LARGE_SHARE).sum())
         where = f"the mean {measure} of {scores.names[run]!r} over {topics} topics"
-        worst = f"{shares[run, topic]:.0%} of {where} come from topic {scores.query_ids[topic]!r} alone"
+        worst = f"{shares[run, topic]:.0%} of {where} comes from topic {scores.query_ids[topic]!r} alone"
         if count:
             found.append((shares[run, topic], worst, f"{count} of {len(shares)} runs by {measure}"))
     if not found:
