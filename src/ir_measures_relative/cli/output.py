@@ -58,7 +58,7 @@ _P = ("p", "p_corrected")
 
 
 def _p(cell: Any, places: int) -> Any:
-    """A p-value, which is never 0: where it has no digit in so many places, it is said to be less than they can show."""
+    """A p-value, which is never 0: without a digit in so many places it is less than they can show."""
     small = isinstance(cell, float) and places > 0 and round(cell, places) == 0
     return f"<{10.0**-places:.{places}f}".replace("<0.", "<.") if small else cell
 
