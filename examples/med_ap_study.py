@@ -21,7 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ir_measures_relative.extremes import Clock, greedy_sum_precision, med_blended, med_sum_precision
+from ir_measures_relative.extremes.med import greedy_sum_precision, med_sum_precision
+from ir_measures_relative.extremes.model import Clock
 from ir_measures_relative.io.runs import read_run
 
 NORMS = {"k": "SSP", "R": "AP", "min": "AP, min(k, R)"}
@@ -119,7 +120,7 @@ def prove(name: str, pairs: Iterable[Pair], depth: int, cpu_seconds: float) -> N
     seconds, proved = [], []
     for y, z, label, other_relevant in pairs:
         start = time.thread_time()
-        found = med_blended(
+        found = med_sum_precision(
             y,
             z,
             label,

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from ir_measures_relative.arrays import FloatArray, IntArray, sum_by_query
 from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.judgments import Judgments
+from ir_measures_relative.measures.browsing import LogDiscount
 from ir_measures_relative.measures.gains import discount, gain_of, ideal_dcg
 from ir_measures_relative.measures.ue_bases import (
     Normalizers,
-    expected_dcg,
+    expected_sum,
     expected_sum_of_precisions,
     normalize,
     sum_of_precisions,
@@ -77,7 +78,8 @@ class Pool:
         size, depth = self._sizes(cutoff)
         mean_gain = sum_by_query(gain, docs.query, docs.n_queries) / size
         normalizers = Normalizers(
-            ideal_dcg(gain, docs.query, docs.n_queries, cutoff), expected_dcg(mean_gain, depth)
+            ideal_dcg(gain, docs.query, docs.n_queries, cutoff),
+            expected_sum(mean_gain, depth, LogDiscount()),
         )
         kept = np.where(self.position <= cutoff, self.position, 0)
         actual = [sum_by_query(gain * discount(p), docs.query, docs.n_queries) for p in kept]

@@ -79,7 +79,8 @@ def measure_page(measure: RelativeMeasure, config: Config) -> str:
     for key, param in parameters.items():
         written = f"``@``, ``{key}``" if key == measure.AT_PARAM else f"``{key}``"
         shown = "required" if param.required else f"``{default(param)}``" if default(param) else "none"
-        meaning = param.desc + (f" (base {', '.join(param.bases)})" if param.bases else "")
+        bases = measure.bases_with(key)
+        meaning = param.desc + (f" (base {', '.join(bases)})" if bases else "")
         allowed = param.describe().replace("@", r"\@")  # no address of a mail
         lines += row(written, f"``{kind(param)}``", shown, allowed, meaning)
     module, *about = (inspect.getdoc(import_module(type(measure).__module__)) or "").splitlines()

@@ -9,6 +9,7 @@ what numpy computes by an approximation comes from a :class:`PositionTable`. ``q
 from __future__ import annotations
 
 import ctypes
+import itertools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -65,6 +66,12 @@ def rank_within(group: IntArray) -> IntArray:
     )
     counts = np.diff(np.append(starts, len(group)))
     return np.arange(1, len(group) + 1) - np.repeat(starts, counts)
+
+
+def rows_of_queries(query: IntArray, n_queries: int) -> list[slice]:
+    """The rows of each query."""
+    ends = np.searchsorted(query, np.arange(n_queries + 1)).tolist()
+    return [slice(start, end) for start, end in itertools.pairwise(ends)]
 
 
 def sum_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:

@@ -6,6 +6,7 @@ What depends on the context and the judgments alone is computed once and kept in
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import BoolArray, FloatArray, IntArray
-from .ids import WordArray
+from .ids import WordArray, pair_keys
 from .io import datasets
 from .judgments import Judgments
 from .measures.absolute import HostEvaluator, nested_qrels
@@ -28,11 +29,14 @@ if TYPE_CHECKING:
     from .io.qrels import Qrels, QrelsColumns
 
 T = TypeVar("T")
+_MISSING: Any = object()
 
 # How deep two rankings are compared before it is worth comparing all of them.
 _HEAD = 10
 # How many sets of judgments a context keeps its arrays for: pt.Experiment with a batch_size makes one a batch.
 _KEPT = 8
+# How much of what is computed stays from call to call: so many bytes, or tables of (runs × judged documents) numbers.
+_MOST_BYTES, _MOST_TABLES = 3 << 24, 16
 
 
 class JudgedTop(NamedTuple):
@@ -68,6 +72,7 @@ class JudgedContext:
         self.index = {name: i for i, name in enumerate(self.names)}
         self._members = frozenset(context.runs.values())
         self._cache: dict[Hashable, Any] = {}
+        self._located: tuple[Rankings, int | None, IntArray] | None = None
         own = int(judgments.grade.min(initial=0)), int(judgments.grade.max(initial=1))
         known = context.grades
         if known is not None and not (min(known[0], 0) <= own[0] and own[1] <= max(known[1], 1)):
@@ -80,26 +85,34 @@ class JudgedContext:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was computed: other libraries' evaluators do not pickle."""
-        return self.__dict__ | {"_cache": {}}
+        return self.__dict__ | {"_cache": {}, "_located": None}
 
     def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
         """What ``compute`` gives, computed once a key. The key holds all that it depends on, as values."""
-        if key not in self._cache:
-            self._cache[key] = compute()
-        value: T = self._cache[key]
+        value: T = self._cache.get(key, _MISSING)  # in one step: another thread may let go of it
+        if value is _MISSING:
+            value = self._cache[key] = compute()
         return value
+
+    def let_go(self) -> None:
+        """Forgets what was computed first, where it is much: asked for many cutoffs in turn, no memory would do."""
+        most = max(_MOST_BYTES, _MOST_TABLES * 8 * len(self.names) * len(self.judgments))
+        sizes = {key: _size(value) for key, value in list(self._cache.items())}
+        excess = sum(sizes.values()) - most
+        for key, size in sizes.items():
+            if excess <= 0:
+                break
+            if size:
+                self._cache.pop(key, None)
+                excess -= size
+
+    def cached_of(self, rankings: Rankings, key: Hashable, compute: Callable[[], T]) -> T:
+        """The same for something of a run; that of a run which the context does not hold is not kept."""
+        return self.cached((rankings, key), compute) if rankings in self._members else compute()
 
     def of_query(self, query_id: str) -> JudgedContext:
         """The same for one query alone, which the judgments hold; nothing that is computed here is used there."""
-        judgments = self.judgments
-        code = judgments.query_code[query_id]
-        rows = slice(int(judgments.starts[code]), int(judgments.starts[code + 1]))
-        of_query = Judgments(
-            judgments.query_ids[code : code + 1],
-            np.zeros(rows.stop - rows.start, dtype=np.int64),
-            judgments.ids.take(rows),
-            judgments.grade[rows],
-        )
+        of_query = self.judgments.of_query(query_id)
         runs = {name: run.of_query(query_id) for name, run in self.context.runs.items()}
         return JudgedContext(replaced(self.context, runs=runs, grades=self.grades), of_query, whole=False)
 
@@ -118,9 +131,48 @@ class JudgedContext:
 
     def top(self, rankings: Rankings, cutoff: int | None) -> JudgedTop:
         """The first ``cutoff`` documents of a run; computed once for a run of the context."""
-        if rankings not in self._members:
-            return self._find_top(rankings, cutoff)
-        return self.cached(("top", rankings, cutoff), lambda: self._find_top(rankings, cutoff))
+        return self.cached_of(rankings, ("top", cutoff), lambda: self._find_top(rankings, cutoff))
+
+    def rows_in(self, rankings: Rankings, other: Rankings, cutoff: int | None) -> IntArray:
+        """The row in the top of a run of each document in that of another; -1 for one that is not there."""
+        if not {rankings, other} <= self._members:
+            of_run, of_other = self.top(rankings, cutoff), self.top(other, cutoff)
+            return of_run.docs.rows_of(of_other.docs.query, of_other.docs.ids, of_other.hashes)
+        # Of all pairs of runs: comparing ids in each would take most of the time.
+        numbers = self.cached(("numbers", cutoff), lambda: self._numbered(cutoff))
+        if self._located is None or self._located[:2] != (rankings, cutoff):
+            size = 1 + max(int(number.max(initial=-1)) for number in numbers.values())
+            rows = np.full(size, -1, dtype=np.int64)
+            rows[numbers[rankings]] = np.arange(len(numbers[rankings]))
+            self._located = rankings, cutoff, rows  # as large as all runs together: kept for one run
+        return self._located[2][numbers[other]]
+
+    def _numbered(self, cutoff: int | None) -> dict[Rankings, IntArray]:
+        """Of each run a number for each document in its top, by query: one number for one document in all of them."""
+        runs = list(self.context.runs.values())
+        tops = [self.top(run, cutoff) for run in runs]
+        starts = np.cumsum([0, *(len(top.position) for top in tops)])
+        for seed in itertools.count():
+            keys = [pair_keys(top.docs.query, top.docs.ids.hashes(seed)) for top in tops]
+            _, first, number = np.unique(np.concatenate(keys), return_index=True, return_inverse=True)
+            numbers = np.split(number, starts[1:-1])
+            holder = np.searchsorted(starts, first, side="right") - 1  # the first run with the document
+            if all(
+                self._same_documents(
+                    top, tops[i], (first - starts[i])[number_of_run], holder[number_of_run] == i
+                )
+                for top, number_of_run in zip(tops, numbers, strict=True)
+                for i in np.unique(holder[number_of_run]).tolist()
+            ):
+                return dict(zip(runs, numbers, strict=True))
+        raise AssertionError  # seeds do not end
+
+    @staticmethod
+    def _same_documents(top: JudgedTop, other: JudgedTop, row: IntArray, among: BoolArray) -> bool:
+        """Whether some documents of a top are those of rows of another, and not only of the same hash."""
+        rows = np.flatnonzero(among)
+        same_query = top.docs.query[rows] == other.docs.query[row[rows]]
+        return bool((same_query & top.docs.ids.equal(rows, other.docs.ids, row[rows])).all())
 
     def _find_top(self, rankings: Rankings, cutoff: int | None) -> JudgedTop:
         top, judgments = rankings.top(cutoff), self.judgments
@@ -386,6 +438,7 @@ def judged_context(context: ContextData, qrels: Qrels | QrelsColumns | None) -> 
     for i, (known, judged) in enumerate(kept):
         if known.same_as(columns):
             kept.insert(0, kept.pop(i))
+            judged.let_go()
             return judged
     columns = columns.kept()  # what the caller does to the qrels later was not judged
     judged = JudgedContext(context, judge(columns))
@@ -417,6 +470,17 @@ def check_queries(judged: JudgedContext, rankings: Rankings, *, may_be_batch: bo
 def some(ids: Any) -> str:
     """The first few of the ids, for a message."""
     return f"{list(ids[:3])}{' …' if len(ids) > 3 else ''}"
+
+
+def _size(value: Any) -> int:
+    """The bytes of an array, or of those that stand in a list, tuple or dict, or in judgments."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if isinstance(value, Judgments):
+        return _size([value.query, value.grade, value.ids.starts, value.ids.ends])
+    if isinstance(value, dict) and isinstance(next(iter(value.values()), None), np.ndarray):
+        value = list(value.values())
+    return sum(map(_size, value)) if isinstance(value, (list, tuple)) else 0
 
 
 def _running_products(factors: FloatArray) -> FloatArray:

@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 
 from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
 from .ids import Ids, WordArray, pair_keys
-from .messages import is_text, kind_of_id
+from .messages import is_text, not_an_id
+
+# So many rows, or as many as the run has, are kept of the first documents to other cutoffs than the last.
+_LEAST_KEPT = 1 << 12
 
 
 @dataclass(eq=False)
@@ -45,7 +48,6 @@ class Rankings:
         group: the one value of the run's ``group`` column; '' where it holds none or several, None without one.
         query_ids: the queries, each once.
         starts: the rows of query ``i`` are ``starts[i]:starts[i + 1]``.
-        given_scores: the scores of the rows as they were given, of which 32 bits are compared.
     """
 
     def __init__(
@@ -59,10 +61,10 @@ class Rankings:
         group: str | None = None,
         owner: object = None,
     ) -> None:
-        """Takes one query id, document id and score a row, in any order. Keeps ``doc_ids`` as they are.
+        """Takes one query id, document id and score a row, in any order. Keeps the arrays as they are.
 
         Args:
-            owner: what has to be kept so that ``doc_ids`` stay as they are.
+            owner: what has to be kept so that the arrays stay as they are.
 
         Raises:
             ValueError: a score that is not a finite number, a query id that is not a string.
@@ -99,14 +101,22 @@ class Rankings:
         self.query_ids = heads
         self.starts: IntArray = np.append(starts, len(query_ids)).astype(np.int64)
         self._scores = score32 if order is None else score32[order]
-        self.given_scores = (
-            self._scores if (score32 == scores).all() else scores.copy() if order is None else scores[order]
-        )
+        self._given = scores
         self._doc_ids = doc_ids
         self._owner = owner
         self._order = order if order is None or len(order) >= 2**31 else order.astype(np.int32)
         self._top: dict[int, TopDocs] = {}
         self._checked = False  # whether all documents are known to be there once
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the owner of the ids, which travel as bytes: an object of pandas' loads in few versions of it."""
+        return self.__dict__ | {"_owner": None}
+
+    def __copy__(self) -> Rankings:
+        """Another one on the same bytes, and so with their owner."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
 
     def __len__(self) -> int:
         return len(self._scores)
@@ -122,9 +132,17 @@ class Rankings:
         """
         if cutoff is None:  # as large as the run: not kept
             return self._find_top(None)
-        if cutoff not in self._top:
-            self._top[cutoff] = self._find_top(cutoff)
-        return self._top[cutoff]
+        top = self._top.get(cutoff)
+        if top is None:
+            top = self._top[cutoff] = self._find_top(cutoff)
+            others = list(self._top.items())[:-1]
+            excess = sum(len(kept.query) for _, kept in others) - max(len(self), _LEAST_KEPT)
+            for other, kept in others:  # the oldest first
+                if excess <= 0:
+                    break
+                self._top.pop(other, None)
+                excess -= len(kept.query)
+        return top
 
     def named(self, name: str) -> Rankings:
         """The same rankings, which messages call otherwise."""
@@ -140,13 +158,29 @@ class Rankings:
         one = copy.copy(self)
         one.query_ids = self.query_ids[at]
         one.starts = np.array([0, end - first] if len(at) else [0])
-        one._scores, one.given_scores = self._scores[rows], self.given_scores[rows]
+        one._scores = self._scores[rows]
         if self._order is None:
+            one._given = self._given[rows]
             one._doc_ids = self._doc_ids.take(rows) if isinstance(self._doc_ids, Ids) else self._doc_ids[rows]
         else:
             one._order = self._order[rows]
         one._top = {}
         return one
+
+    @property
+    def given_scores(self) -> NDArray[np.float64]:
+        """The scores of the rows as they were given, of which 32 bits are compared.
+
+        Raises:
+            ValueError: they were changed since: few ask for them, and a copy would take a quarter of a context's time.
+        """
+        given = self._given if self._order is None else self._given[self._order]
+        with np.errstate(over="ignore"):
+            if (given.astype(np.float32) != self._scores).any():
+                raise ValueError(
+                    f"{self.name}: its scores were changed in place after the run was given; make a new context of it"
+                )
+        return given
 
     def to_dict(self, cutoff: int | None = None) -> dict[str, dict[str, float]]:
         """The first ``cutoff`` of each ranking as ir_measures takes a run, with scores that fall by one a position."""
@@ -236,8 +270,7 @@ class Rankings:
         except (TypeError, UnicodeEncodeError):
             row, bad = next((i, d) for i, d in enumerate(strings) if not is_text(d))
             raise ValueError(
-                f"{self.name}: query {self.query_ids[query[row]]!r} holds the document id {bad!r}, {kind_of_id(bad)}; "
-                "document ids must be strings, as in the qrels: convert them with str()"
+                f"{self.name}: query {self.query_ids[query[row]]!r}: {not_an_id(bad, 'document', 'the qrels')}"
             ) from None
 
     def _check_repeats(self, query: IntArray, ids: Ids, hashes: WordArray) -> None:
@@ -267,10 +300,7 @@ def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> t
     heads = query_ids[starts]
     for head in heads:
         if not is_text(head):
-            raise ValueError(
-                f"{source}: query id {head!r} is {kind_of_id(head)}; query ids must be strings, as in {elsewhere}: "
-                "convert them with str()"
-            )
+            raise ValueError(f"{source}: {not_an_id(head, 'query', elsewhere)}")
     return starts, heads
 
 

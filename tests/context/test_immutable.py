@@ -109,6 +109,14 @@ def test_frames_of_runs_may_change(dtype: str, float_type: str) -> None:
     pd.testing.assert_frame_equal(context.evaluate(LABELS, MEASURES), expected)
 
 
+def test_scores_that_changed_are_not_given_to_the_host() -> None:
+    frame = scored_rows(RUNS["A"], "str", "float64")
+    context = RunContext({"A": frame})
+    overwrite(frame)
+    with pytest.raises(ValueError, match="run 'A': its scores were changed in place"):
+        context.evaluate(LABELS, [ir_measures.Compat()])
+
+
 def test_dicts_and_lists_of_runs_may_change() -> None:
     given: dict[str, Any] = {
         "A": {q: dict(docs) for q, docs in RUNS["A"].items()},

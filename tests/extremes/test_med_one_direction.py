@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from ir_measures_relative.extremes import Clock, greatest_difference, greatest_err_difference
 from ir_measures_relative.extremes import precision_search as search_module
-from oracles.med_exact import labelings, sum_precision
+from ir_measures_relative.extremes.cascade import greatest_err_difference
+from ir_measures_relative.extremes.model import Clock
+from ir_measures_relative.extremes.precision_search import Search
+from oracles.med_exact import errs, sum_precision, sum_precision_differences
+from oracles.med_q import all_labelings
 
 # How many random cases each test tries.
 CASES = int(os.environ.get("DIRECTION_CASES", "500"))
@@ -48,32 +50,25 @@ class Case:
     def greatest(self) -> float:
         """The greatest difference of all labelings."""
         ends = (0, self.outside)  # the value is monotone in between
-        found = (np.array(labels) for labels in labelings(self.label.tolist(), (0, 1)))
-        return float(max(self.difference(labels, n) for labels in found for n in ends))
+        found = sum_precision_differences(self.winner, self.loser, all_labelings(self.label)).items()
+        return float(max(most / max(n + self.other + end, 1) for n, (_, most) in found for end in ends))
 
     def check(self, seconds: float | None = None) -> tuple[float, np.ndarray]:
         best = self.greatest()
-        found = greatest_difference(
-            self.winner,
-            self.loser,
-            self.label,
-            cutoff=self.cutoff,
-            other_relevant=self.other,
-            outside=self.outside,
-            clock=Clock(seconds),
-            tolerance=TOLERANCE,
-        )
+        arguments = self.cutoff, "R", self.other, self.outside, TOLERANCE
+        found = Search(self.winner, self.loser, self.label, *arguments)
+        found.run(Clock(seconds))
         judged = self.label != -1
-        np.testing.assert_array_equal(found.labels[judged], self.label[judged])
-        assert set(found.labels.tolist()) <= {0, 1}
-        assert 0 <= found.outside <= self.outside
-        attained = float(self.difference(found.labels, found.outside))
+        np.testing.assert_array_equal(found.best[judged], self.label[judged])
+        assert set(found.best.tolist()) <= {0, 1}
+        # Where it is below 0, all documents outside are relevant.
+        attained = float(self.difference(found.best, self.outside if found.value < 0 else 0))
         assert found.value == pytest.approx(attained, abs=1e-13), vars(self)
         assert found.value <= best + 1e-12 and best <= found.upper + 1e-12, vars(self)
         if seconds is None:
             assert found.upper - found.value <= TOLERANCE
             assert found.value == pytest.approx(best, abs=2 * TOLERANCE), vars(self)
-        return best, found.labels
+        return best, found.best
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -107,28 +102,21 @@ def test_the_proof_does_not_lean_on_a_good_start(attempts: int, monkeypatch: pyt
 def test_documents_that_only_the_loser_holds_may_have_to_be_relevant() -> None:
     """The loser has the relevant documents at 1 and 2, and one that is open at 10: 2/2 against 2.3/3 below 0."""
     winner, loser = np.array([0, 0, 0]), np.array([1, 2, 10])
-    arguments = {"cutoff": 10, "tolerance": TOLERANCE, "clock": Clock()}
-    alone = greatest_difference(winner, loser, np.array([1, 1, -1]), **arguments)
-    assert alone.value == pytest.approx(-2.3 / 3) and alone.labels.tolist() == [1, 1, 1]
-    with_one = greatest_difference(winner, loser, np.array([1, 1, -1]), outside=1, **arguments)
-    assert with_one.value == pytest.approx(-2.3 / 4) and with_one.outside == 1
-    with_many = greatest_difference(winner, loser, np.array([1, 1, -1]), outside=100, **arguments)
-    assert with_many.value == pytest.approx(-2 / 102) and with_many.labels.tolist() == [1, 1, 0]
+
+    def greatest(outside: int) -> Search:
+        search = Search(winner, loser, np.array([1, 1, -1]), 10, "R", 0, outside, TOLERANCE)
+        search.run(Clock())
+        return search
+
+    alone, with_one, with_many = map(greatest, (0, 1, 100))
+    assert alone.value == pytest.approx(-2.3 / 3) and alone.best.tolist() == [1, 1, 1]
+    assert with_one.value == pytest.approx(-2.3 / 4)
+    assert with_many.value == pytest.approx(-2 / 102) and with_many.best.tolist() == [1, 1, 0]
 
 
-def corners(low: np.ndarray, high: np.ndarray) -> Iterator[np.ndarray]:
-    open_ones = [-1 if a < b else 0 for a, b in zip(low, high, strict=True)]
-    for choice in labelings(open_ones, (0, 1)):
-        yield np.where(np.array(choice) == 1, high, low)
-
-
-def plain_err(positions: np.ndarray, stop: np.ndarray) -> float:
-    value, reached = 0.0, 1.0
-    for position, chance in sorted(zip(positions.tolist(), stop.tolist(), strict=True)):
-        if position:
-            value += reached * chance / position
-            reached *= 1 - chance
-    return value
+def corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Every way to give each document whose two ends are not the same one of them, a row each."""
+    return np.where(all_labelings(np.where(low < high, -1, 0)) == 1, high, low)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -140,16 +128,16 @@ def test_err_equals_brute_force(seed: int) -> None:
         known = rng.choice([0, 1, 3, 7, 15], len(case.label)) / 16
         top = rng.choice([1, 3, 15]) / 16
         low, high = np.where(case.label == -1, 0, known), np.where(case.label == -1, top, known)
-        values = [plain_err(case.winner, s) - plain_err(case.loser, s) for s in corners(low, high)]
-        found = greatest_err_difference(
-            case.winner, case.loser, low, high, clock=Clock(), tolerance=TOLERANCE
-        )
-        assert found.value == pytest.approx(max(values), abs=2 * TOLERANCE)
-        assert found.upper - found.value <= TOLERANCE
-        attained = plain_err(case.winner, found.stop) - plain_err(case.loser, found.stop)
-        assert attained == pytest.approx(found.value, abs=1e-13)
-        assert ((low <= found.stop) & (found.stop <= high)).all()
-        stopped = greatest_err_difference(case.winner, case.loser, low, high, clock=Clock(0))
-        assert stopped.value - 1e-12 <= max(values) <= stopped.upper + 1e-12
-        below += max(values) < 0
+        stops = corners(low, high)
+        values = errs(case.winner, stops) - errs(case.loser, stops)
+        arguments = [(case.winner, case.loser)], 1 - high, 1 - low
+        found, upper, go_on = greatest_err_difference(*arguments, Clock(), tolerance=TOLERANCE)
+        assert found == pytest.approx(values.max(), abs=2 * TOLERANCE)
+        assert upper - found <= TOLERANCE
+        (attained,) = errs(case.winner, 1 - go_on[None]) - errs(case.loser, 1 - go_on[None])
+        assert attained == pytest.approx(found, abs=1e-13)
+        assert ((low <= 1 - go_on) & (1 - go_on <= high)).all()
+        value, upper, _ = greatest_err_difference(*arguments, Clock(0))
+        assert value - 1e-12 <= values.max() <= upper + 1e-12
+        below += values.max() < 0
     assert below > CASES / 20

@@ -7,7 +7,7 @@ import pytest
 
 pt = pytest.importorskip("pyterrier", reason="needs PyTerrier, of the extra [pyterrier]")
 
-from ir_measures_relative import RunContext, bounds  # noqa: E402
+from ir_measures_relative import RelativeWarning, RunContext, bounds  # noqa: E402
 
 TOPICS = pd.DataFrame({"qid": ["1", "2"], "query": ["tea", "milk"]})
 QRELS = pd.DataFrame(
@@ -38,7 +38,8 @@ def test_columns_behind_each_measure() -> None:
 
 
 def test_names_of_trec_eval_and_rounding() -> None:
-    found = pt.relative.Experiment(SYSTEMS, TOPICS, QRELS, ["map", "P.2"], bounds=True, round=2)
+    with pytest.warns(RelativeWarning, match="add the other runs of the campaign"):
+        found = pt.relative.Experiment(SYSTEMS, TOPICS, QRELS, ["map", "P.2"], bounds=True, round=2)
     assert [c for c in found.columns if c.endswith("upper")] == ["map upper", "P.2 upper"]
     assert (found["map upper"] == found["map upper"].round(2)).all()
 

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from example_measures import REGISTERED
 from ir_measures_relative import MED, NRG, UE, RunContext, Shapley
+from ir_measures_relative.ids import Ids
+from ir_measures_relative.judgments import Judgments
 from ir_measures_relative.measures.browsing import CoverageFunction
-from ir_measures_relative.measures.nrg import BASES, GainsByQuery, normalized_residual_gain, residual_shares
+from ir_measures_relative.measures.nrg import BASES, ResidualRanking
 from ir_measures_relative.measures.parameters import MISSING
 from scored import per_query
 
@@ -77,9 +79,9 @@ def test_shares_add_up_to_the_value(base: str, data: Any) -> None:
     position = np.concatenate(
         [np.zeros(0, int), *(data.draw(st.permutations(range(n))) for n in sizes)]
     ).astype(int)
-    residual = GainsByQuery(gain, query, len(sizes))
-    shares = residual_shares(residual, position, base, 3)
-    value = normalized_residual_gain(residual, position, base, 3)
+    docs = Judgments(np.arange(len(sizes)), query, Ids.of(list(map(str, query))), np.ones(len(query), int))
+    ranking = ResidualRanking(docs, gain, position, BASES[base], 3)
+    shares, value = ranking.shares(), ranking.value()
     assert [shares[query == q].sum() for q in range(len(sizes))] == pytest.approx(value.tolist(), abs=1e-12)
 
 

@@ -210,11 +210,12 @@ def test_reciprocal_rank_expected_in_blocks_of_queries(monkeypatch: pytest.Monke
     rng = np.random.default_rng(8)
     size = rng.integers(0, 40, 30)
     query = np.repeat(np.arange(30), size)
-    pool = random_rankings.PoolGains(rng.choice([0.0, 1 / 16, 15 / 16], len(query)), query, size + 3)
-    whole = random_rankings.expected_err(pool, np.minimum(pool.size, 20))
+    gain = rng.choice([0.0, 1 / 16, 15 / 16], len(query))
+    pool = RankedPool(gain, query, size + 3, np.minimum(size + 3, 20), BaseSettings(20, 0.8, exact=True))
+    whole = random_rankings.expected_err(pool)
     for elements in (1, 100):
         monkeypatch.setattr(random_rankings, "_ELEMENTS", elements)
-        assert (random_rankings.expected_err(pool, np.minimum(pool.size, 20)) == whole).all()
+        assert (random_rankings.expected_err(pool) == whole).all()
 
 
 @pytest.mark.parametrize("base", WITH_DEVIATION)

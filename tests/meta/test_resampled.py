@@ -133,15 +133,14 @@ def test_fewer_labels_are_other_qrels(seed: int, of: str, truth: bool) -> None:
     judged = judged_context(context, labels)
     of_true = {str(m): oracle.tables(context, labels, best or m) for m in measures}
     expected: dict[Any, list[float]] = {}
-    for part in _samples(judged, "labels", [0.5, 1], 2, of == "all", seed):
-        assert part.labels is not None
-        left = fewer(judged, part.labels)
+    for level, keep in _samples(judged, "labels", [0.5, 1], 2, of == "all", seed):
+        left = fewer(judged, keep)
         for m in measures:
             values, true = oracle.tables(context, left, m), of_true[str(m)]
             alike = oracle.agreements(oracle.preferences(values, names), oracle.preferences(true, names))
             numbers = oracle.tau(oracle.places(values, names), oracle.places(true, names)), *alike
             for kind, number in zip(kinds, numbers, strict=True):
-                expected.setdefault((str(m), kind, part.level), []).append(number)
+                expected.setdefault((str(m), kind, level), []).append(number)
     for (m, kind, level), numbers in expected.items():
         row = found[(found["measure"] == m) & (found["kind"] == kind) & (found["level"] == level)].iloc[0]
         known = [x for x in numbers if not np.isnan(x)]
@@ -173,7 +172,7 @@ def test_which_labels_are_left(seed: int, share: float, every: bool) -> None:
     _, labels = oracle.campaign(seed)
     judged = judged_context(RunContext({"a": {"q0": {"d0": 1.0}}}), labels)
     grade, query = judged.judgments.grade, judged.judgments.query
-    small, large = (p.labels for p in _samples(judged, "labels", [share / 2, share], 1, every, seed))
+    small, large = (keep for _, keep in _samples(judged, "labels", [share / 2, share], 1, every, seed))
     assert small is not None and large is not None
     assert not (small & ~large).any()
     for i in range(3):
@@ -192,11 +191,9 @@ def test_fewer_topics(seed: int) -> None:
         found = meta.degrade(context, labels, [measure], "topics", [0.4], kinds, 3, truth=RR, seed=seed)
         values, true = (oracle.tables(context, labels, m) for m in (measure, RR))
         expected = []
-        for part in _samples(judged_context(context, labels), "topics", [0.4], 3, False, seed):
-            assert part.topics is not None and part.topics.sum() == 3
-            some, of_same = (
-                {k: list(np.array(v)[part.topics]) for k, v in x.items()} for x in (values, true)
-            )
+        for _, keep in _samples(judged_context(context, labels), "topics", [0.4], 3, False, seed):
+            assert keep.sum() == 3
+            some, of_same = ({k: list(np.array(v)[keep]) for k, v in x.items()} for x in (values, true))
             left = oracle.preferences(some, names)
             system, _, ties = oracle.agreements(
                 left, {p: [np.mean(x)] * 3 for p, x in oracle.preferences(true, names).items()}

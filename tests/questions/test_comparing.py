@@ -343,7 +343,17 @@ def test_adds(at_least: float | None, confidence: float) -> None:
     with pytest.warns(RelativeWarning, match="NRG@5 is above 0 for a copy of another run too"):
         table = adds(CONTEXT, LABELS, measures, None, ["r3"], None, confidence, at_least=at_least)
     tested = [] if at_least is None else ["p", "p_corrected"]
-    assert list(table.columns) == ["name", "measure", "mean", "lower", *tested, "effect", "above", "topics"]
+    assert list(table.columns) == [
+        "name",
+        "measure",
+        "mean",
+        "copy",
+        "lower",
+        *tested,
+        "effect",
+        "above",
+        "topics",
+    ]
     for row in table.itertuples():
         of_run = values(row.measure, row.name, ["r3"])
         logs = of_run.mean() * np.log(of_run.mean()), scipy.stats.sem(of_run)

@@ -5,23 +5,41 @@ from __future__ import annotations
 import itertools
 import os
 import random
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from all_labelings import check, random_campaign
-from ir_measures_relative import RunContext, bounds, judge_next, verdicts
-from ir_measures_relative.extremes import Clock
-from ir_measures_relative.extremes.model import interval_by_query, share
+from ir_measures_relative import RelativeWarning, RunContext, bounds, judge_next, verdicts
+from ir_measures_relative.extremes.model import Clock, End, Interval, interval_of_pairs, share
 from ir_measures_relative.extremes.precision_sums import Quadratic, greatest_over_relevant
-from ir_measures_relative.extremes.precisions import RunsOnQuery, alone, apart
+from ir_measures_relative.extremes.precisions import DocumentsOfQuery, even_difference, weighted_difference
 from ir_measures_relative.jobs import Work
 from oracles.med_exact import labelings
 
 CASES = int(os.environ.get("LABELING_CAMPAIGNS", "40"))
 MEASURES = ["AP@5", "AP_Rareness@5", "ERR@5"]
+
+
+class RunsOnQuery(NamedTuple):
+    """Runs on one query, and pairs of them."""
+
+    docs: DocumentsOfQuery
+    position: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+
+    def interval(self, a: np.ndarray, b: np.ndarray, time_limit: float | None = None) -> Interval:
+        """Of some runs less others; a run beyond the last holds nothing."""
+        even = (self.docs.weight == 1.0).all()
+        solver = partial(even_difference if even else weighted_difference, self.docs)
+        position = np.append(self.position, 0 * self.position[:1], axis=0)
+        rows, every = [np.arange(position.shape[1])], np.ones(1, dtype=bool)
+        found = interval_of_pairs(lambda q: solver, position, rows, every, a, b, Work(1, time_limit))
+        return Interval(*(part[:, 0] for part in found))
 
 
 def random_task(rng: np.random.Generator, even: bool) -> RunsOnQuery:
@@ -33,26 +51,21 @@ def random_task(rng: np.random.Generator, even: bool) -> RunsOnQuery:
         row[rng.permutation(n)[:length]] = rng.permutation(10)[:length] + 1
     is_open = rng.random(n) < rng.uniform(0.2, 0.9)
     weight = 2.0 - (position > 0).mean(axis=0) if rng.random() < 0.5 else rng.random(n)
-    return RunsOnQuery(
-        position,
-        is_open,
-        np.ones(n) if even else weight,
-        int((~is_open).sum() + rng.integers(0, 3)),
-        np.array([0, 0, 1]),
-        np.array([1, 2, 2]),
-    )
+    relevant = int((~is_open).sum() + rng.integers(0, 3))
+    docs = DocumentsOfQuery(is_open, np.ones(n) if even else weight, relevant)
+    return RunsOnQuery(docs, position, np.array([0, 0, 1]), np.array([1, 2, 2]))
 
 
 def every_value(task: RunsOnQuery) -> np.ndarray:
     """The values of all runs under every labeling, shape (runs, labelings): from the formula."""
     found = []
-    for labels in labelings(np.where(task.open, -1, 1).tolist(), (0, 1)):
-        r = task.relevant - int((~task.open).sum()) + sum(labels)
+    for labels in labelings(np.where(task.docs.open, -1, 1).tolist(), (0, 1)):
+        r = task.docs.relevant - int((~task.docs.open).sum()) + sum(labels)
         values = []
         for position in task.position:
             relevant = [d for d, label in enumerate(labels) if label and position[d]]
             total = sum(
-                sum(task.weight[e] for e in relevant if position[e] <= position[d]) / position[d]
+                sum(task.docs.weight[e] for e in relevant if position[e] <= position[d]) / position[d]
                 for d in relevant
             )
             values.append(total / r if r else 0.0)
@@ -67,14 +80,14 @@ def test_every_labeling_of_random_runs(even: bool) -> None:
     for _ in range(5 * CASES):
         task = random_task(rng, even)
         values = every_value(task)
-        lower, upper, exact = apart(task, Work())
+        lower, upper, exact = task.interval(task.a, task.b)
         apart_by = values[task.a] - values[task.b]
         np.testing.assert_allclose(lower, apart_by.min(axis=1), rtol=0, atol=1e-10)
         np.testing.assert_allclose(upper, apart_by.max(axis=1), rtol=0, atol=1e-10)
         assert exact.all()
         below += int((upper < 0).sum())
         if not even:
-            lower, upper, exact = alone(task, Work())
+            lower, upper, exact = task.interval(task.a, np.full(3, 3))
             of_run = values[task.a]
             np.testing.assert_allclose(lower, of_run.min(axis=1), rtol=0, atol=1e-10)
             np.testing.assert_allclose(upper, of_run.max(axis=1), rtol=0, atol=1e-10)
@@ -110,7 +123,7 @@ def test_the_interval_is_sound_without_time(no_time: float | None, monkeypatch: 
     for _ in range(2 * CASES):
         task = random_task(rng, no_time is not None)
         values = every_value(task)
-        lower, upper, exact = apart(task, Work(time_limit=no_time))
+        lower, upper, exact = task.interval(task.a, task.b, no_time)
         apart_by = values[task.a] - values[task.b]
         assert (lower <= apart_by.min(axis=1) + 1e-10).all() and (upper >= apart_by.max(axis=1) - 1e-10).all()
         tight = (np.abs(lower - apart_by.min(axis=1)) < 1e-9) & (np.abs(upper - apart_by.max(axis=1)) < 1e-9)
@@ -158,21 +171,24 @@ def test_a_time_limit_leaves_wider_intervals() -> None:
         assert (hasty["lower"] <= exact["lower"]).all() and (hasty["upper"] >= exact["upper"]).all()
 
 
-def seconds_left(task: int, work: Work) -> np.ndarray:
-    """As an interval of one pair: the number of the task, and the seconds it has."""
-    return np.array([[float(task)], [work.remaining() or 0.0], [0.0]])
+def seconds_left(held: Any, x: Any, y: Any, work: Work) -> End:
+    """As the ends of a pair, the seconds that it has: the first half of them, then all."""
+    return End(work.remaining() or 0.0, 0.0)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_time_limit_is_divided_among_the_searches_that_are_left(jobs: int) -> None:
     if jobs > 1:
         pytest.importorskip("joblib", reason="joblib is not installed")
-    one = np.array([0])
-    found = interval_by_query(seconds_left, lambda q, a, b: q, one, one, 4, Work(jobs, 400))
-    assert found.lower[0].tolist() == [0, 1, 2, 3]
+    one, position, some = np.array([0]), np.ones((1, 5), dtype=np.int64), np.arange(5) != 2
+    rows = [np.array([q]) for q in range(5)]
+    found = interval_of_pairs(lambda q: seconds_left, position, rows, some, one, one, Work(jobs, 400))
+    assert found.upper[0, 2] == np.inf == -found.lower[0, 2]  # which is left out
+    of_pair, of_end = -found.lower[0, some], found.upper[0, some]
     if jobs == 1:  # what the first ones did not use, the last has
-        assert found.upper[0] == pytest.approx([100, 400 / 3, 200, 400], abs=60)
-    assert ((found.upper[0] > 50) & (found.upper[0] <= 400)).all()
+        assert of_pair == pytest.approx([100, 400 / 3, 200, 400], abs=60)
+        assert of_end == pytest.approx(of_pair / 2, abs=30)
+    assert ((of_pair > 50) & (of_pair <= 400)).all()
     third = share(Work(jobs, 300), 3)
     assert third.jobs == jobs and third.remaining() == pytest.approx(100, abs=50)
     assert share(Work(jobs), 3).remaining() is None
@@ -212,3 +228,47 @@ def test_real_runs_at_depth(robust03: Any) -> None:
     full = pd.concat([qrels, retrieved]).drop_duplicates(["query_id", "doc_id"])
     found = verdicts(context, full, ["AP@10", "AP@100"], perquery=True)
     assert (found["lower"] == found["upper"]).all() and (found["lower"] == found["value"]).all()
+
+
+def test_a_third_run_does_not_widen_what_two_were_proved() -> None:
+    """What two runs are said to be, with as many relevant documents elsewhere as one more run could bring."""
+    narrower = 0
+    for seed in range(40):
+        campaign = random_campaign(random.Random(7000 + seed), 3, 6)
+        measure = f"nDCG@{campaign.cutoff or 3}"
+        names = list(campaign.runs)[:2]
+        grades = (-1, 3)
+        alone = RunContext({name: campaign.runs[name] for name in names}, grades=grades)
+        three = RunContext(campaign.runs, grades=grades)
+        options: dict[str, Any] = {"perquery": True}
+        two = verdicts(alone, campaign.qrels, [measure], **options)
+        of_three = verdicts(three, campaign.qrels, [measure], **options)
+        kept = of_three[of_three["name"].eq(names[0]) & of_three["other"].eq(names[1])]
+        joined = two.merge(kept, on=["name", "other", "query_id"])
+        assert len(joined) == len(two)
+        assert (joined["lower_x"] <= joined["lower_y"] + 1e-12).all()
+        assert (joined["upper_x"] >= joined["upper_y"] - 1e-12).all()
+        without = verdicts(alone, campaign.qrels, [measure], elsewhere=0, **options)
+        narrower += int((without["lower"] > two["lower"] + 1e-12).sum())
+    assert narrower  # where there is a difference to be made
+
+
+def test_a_measure_without_a_cutoff_asks_for_the_documents_elsewhere() -> None:
+    runs = {"a": {"q": {"A": 2.0, "X": 1.0}}, "b": {"q": {"Y": 2.0, "A": 1.0}}}
+    with pytest.warns(
+        RelativeWarning, match=r"AP: relevant documents that none of \['a', 'b'\] holds .* elsewhere=10"
+    ):
+        verdicts(RunContext(runs, grades=(0, 1)), {"q": {"A": 1}}, ["AP"])
+    verdicts(RunContext(runs, grades=(0, 1)), {"q": {"A": 1}}, ["RR", "AP@2"])
+    verdicts(RunContext(runs, grades=(0, 1)), {"q": {"A": 1}}, ["AP"], elsewhere=1)
+    verdicts(RunContext({**runs, "c": {"q": {"A": 1.0}}}, grades=(0, 1)), {"q": {"A": 1}}, ["AP"])
+
+
+def test_the_share_that_nobody_judged() -> None:
+    runs = {"a": {"q": {"A": 3.0, "X": 2.0, "B": 1.0}, "p": {"A": 1.0}}, "b": {"q": {"Y": 2.0}}}
+    qrels = {"q": {"A": 1, "B": 0}, "p": {"A": 1}}
+    by_query = verdicts(RunContext(runs, grades=(0, 1)), qrels, ["P@2"], perquery=True).set_index("query_id")
+    assert by_query.loc["q", ["unjudged", "other_unjudged"]].tolist() == [0.5, 1.0]
+    assert by_query.loc["p", ["unjudged", "other_unjudged"]].tolist() == [0.0, 0.0]
+    (row,) = verdicts(RunContext(runs, grades=(0, 1)), qrels, ["P@2"]).itertuples()
+    assert (row.unjudged, row.other_unjudged) == (0.25, 0.5)

@@ -4,8 +4,7 @@
 want them.
 """
 
-from .dask import evaluate
-from .part import evaluate_part
+from .evaluate import evaluate, evaluate_part
 from .regroup import by_query
 
 __all__ = ["by_query", "evaluate", "evaluate_part"]

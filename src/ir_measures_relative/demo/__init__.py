@@ -23,6 +23,7 @@ Example:
 from __future__ import annotations
 
 import itertools
+import json
 import math
 import random
 import re
@@ -30,20 +31,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 import ir_datasets
 import pandas as pd
-from ir_datasets.formats import (
-    BaseDocs,
-    BaseQrels,
-    BaseQueries,
-    BaseScoredDocs,
-    GenericDoc,
-    GenericQuery,
-    GenericScoredDoc,
-    TrecQrel,
-)
+from ir_datasets import formats
 from ir_datasets.indices.base import Docstore
 
 __all__ = [
@@ -73,69 +66,9 @@ GROUPS = {
     "feedback-20": "feedback",
 }
 
-# A subject is its common words, then four concepts: synonyms, and words that go with any of them.
-_SUBJECTS = """
-patient hospital treatment clinic symptom recovery: doctor physician clinician,
-    diagnosis consultation referral; drug medicine pill, dosage prescription pharmacy;
-    infection disease illness, fever contagion quarantine;
-    operation procedure intervention, scalpel anaesthetic bandage
-road traffic journey route fuel passenger: car automobile vehicle, engine steering garage;
-    crash accident collision, injury insurance wreckage; driver motorist chauffeur, licence seatbelt speeding;
-    highway motorway freeway, junction toll lane
-building property neighbourhood owner city street: house dwelling residence, roof bedroom cellar;
-    tenant renter lodger, lease deposit eviction; flat apartment maisonette, balcony elevator corridor;
-    repair renovation refurbishment, plaster scaffolding carpenter
-classroom lesson education term campus learning: teacher instructor tutor, lecture grading homework;
-    pupil student learner, backpack attendance scholarship; exam test assessment, marks revision invigilator;
-    textbook coursebook primer, chapter glossary illustration
-court trial law evidence justice ruling: lawyer attorney solicitor, counsel brief pleading;
-    prison jail lockup, cell warden parole; burglar robber looter, alarm fingerprint hideout;
-    contract agreement covenant, clause signature breach
-kitchen meal recipe flavour table restaurant: cook chef caterer, apron menu tasting;
-    soup broth stew, ladle simmering carrot; cake tart sponge, icing flour oven;
-    pan skillet wok, lid handle sizzling
-sea coast harbour wave tide sailing: boat vessel craft, mast rudder anchor;
-    sailor mariner deckhand, knot compass shanty; storm gale tempest, thunder swell forecast;
-    island isle atoll, palm lagoon ferry
-network screen data internet user system: computer machine workstation, keyboard processor memory;
-    bug fault defect, debugging patch traceback; programmer developer coder, compiler repository algorithm;
-    password passcode credential, login phishing encryption
-bank price market economy trade finance: loan advance overdraft, interest repayment collateral;
-    wage paycheck stipend, payroll overtime bonus; tax tariff surcharge, customs revenue evasion;
-    investor shareholder stakeholder, dividend portfolio bond
-animal habitat species wilderness zoo nature: dog hound canine, leash barking kennel;
-    rabbit hare coney, burrow whisker clover; horse steed mount, saddle gallop stable;
-    snake serpent viper, venom scale fang
-field harvest crop soil village season: farmer grower planter, tractor plough barn;
-    pest parasite insect, spraying larva infestation; fertilizer manure compost, nitrogen phosphate spreading;
-    orchard grove plantation, apple blossom pruning
-stage audience performance art show rehearsal: actor performer player, costume audition script;
-    song tune ballad, chorus lyric guitar; film movie picture, camera director projector;
-    critic reviewer commentator, column rating verdict
-"""
-
 # How many documents a retriever finds, and how many tokens feedback adds.
 _DEPTH = 100
 _NEW_TOKENS = 10
-
-_ABOUT_ONE = (
-    "the {x} came with the {c} and the {w}",
-    "the {c} is there for the {x}",
-    "nobody had seen the {x} before the {w}",
-    "they asked about the {x} because of the {w}",
-    "the {w} is where the {x} and the {c} belong",
-    "the {x} needed some {c} first",
-)
-_ABOUT_TWO = (
-    "the {x} and the {y} share the {w}",
-    "what the {x} did to the {y} depends on the {c}",
-    "without the {y} the {x} would not belong to the {w}",
-)
-_FILLER = (
-    "it was a long day and little was left of the {w}",
-    "the report says more about the {w} than about the {o}",
-    "some remember the {w}, others the {o}",
-)
 
 
 class Concept(NamedTuple):
@@ -155,21 +88,30 @@ class Subject(NamedTuple):
 class Collection(NamedTuple):
     """What :func:`generate` makes."""
 
-    docs: tuple[GenericDoc, ...]
-    queries: tuple[GenericQuery, ...]
-    qrels: tuple[TrecQrel, ...]
-    scoreddocs: tuple[GenericScoredDoc, ...]
+    docs: tuple[formats.GenericDoc, ...]
+    queries: tuple[formats.GenericQuery, ...]
+    qrels: tuple[formats.TrecQrel, ...]
+    scoreddocs: tuple[formats.GenericScoredDoc, ...]
 
 
 def subjects() -> list[Subject]:
-    """The subjects that the documents are about."""
+    """The subjects that the documents are about, from ``subjects.txt``.
+
+    A subject is its common words, then four concepts: synonyms, and words that go with any of them.
+    """
     result = []
-    for line in re.sub(r"([;,])\s+", r"\1", _SUBJECTS).strip().splitlines():
+    for line in re.sub(r"([;,])\s+", r"\1", _written("subjects.txt")).strip().splitlines():
         words, concepts = line.split(": ")
         sides = (concept.split(",") for concept in concepts.split(";"))
         parsed = (Concept(tuple(synonyms.split()), tuple(company.split())) for synonyms, company in sides)
         result.append(Subject(tuple(words.split()), tuple(parsed)))
     return result
+
+
+@lru_cache
+def _written(name: str) -> str:
+    """What a file beside this one holds."""
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 class _Dice(random.Random):
@@ -196,7 +138,7 @@ def generate(seed: int = 1, n_docs: int = 1200) -> Collection:
     """
     dice = _Dice(seed)
     fields = subjects()
-    docs: list[GenericDoc] = []
+    docs: list[formats.GenericDoc] = []
     contents: list[tuple[int, frozenset[int], frozenset[int]]] = []
     for number in range(n_docs):
         field = number % len(fields)
@@ -204,23 +146,23 @@ def generate(seed: int = 1, n_docs: int = 1200) -> Collection:
         main = order[: 1 if dice.random() < 0.25 else 2]
         passing = order[2:3] if dice.random() < 0.5 else []
         contents.append((field, frozenset(main), frozenset(passing)))
-        docs.append(GenericDoc(f"d{number + 1:04d}", _write(dice, fields, field, main, passing)))
+        docs.append(formats.GenericDoc(f"d{number + 1:04d}", _write(dice, fields, field, main, passing)))
 
-    queries: list[GenericQuery] = []
-    qrels: list[TrecQrel] = []
+    queries: list[formats.GenericQuery] = []
+    qrels: list[formats.TrecQrel] = []
     for field, subject in enumerate(fields):
         pairs = list(itertools.combinations(range(4), 2))
         for a, b in (pairs[i] for i in sorted(dice.deal(len(pairs))[:3])):
             query_id = str(len(queries) + 1)
             first, second = (dice.pick(subject.concepts[c].synonyms) for c in (a, b))
-            queries.append(GenericQuery(query_id, f"{first} and {second}"))
+            queries.append(formats.GenericQuery(query_id, f"{first} and {second}"))
             for doc, (of, main_concepts, passing_concepts) in zip(docs, contents, strict=True):
                 if of == field and {a, b} & main_concepts:
                     grade = 2 if {a, b} <= main_concepts else int({a, b} <= main_concepts | passing_concepts)
-                    qrels.append(TrecQrel(query_id, doc.doc_id, grade, "0"))
+                    qrels.append(formats.TrecQrel(query_id, doc.doc_id, grade, "0"))
     search = Retriever(Index(docs, words))
     first_stage = tuple(
-        GenericScoredDoc(query.query_id, doc_id, score)
+        formats.GenericScoredDoc(query.query_id, doc_id, score)
         for query in queries
         for doc_id, score in search(query.text)
     )
@@ -229,7 +171,7 @@ def generate(seed: int = 1, n_docs: int = 1200) -> Collection:
 
 def _write(dice: _Dice, fields: list[Subject], field: int, main: list[int], passing: list[int]) -> str:
     """A text about the concepts ``main`` of a subject that mentions those of ``passing`` once."""
-    subject = fields[field]
+    subject, templates = fields[field], json.loads(_written("sentences.json"))
     word = {c: dice.pick(subject.concepts[c].synonyms) for c in main + passing}
 
     def named(concept: int) -> str:
@@ -245,10 +187,10 @@ def _write(dice: _Dice, fields: list[Subject], field: int, main: list[int], pass
         )
 
     mentions = [concept for concept in main for _ in range(1 + dice.below(3))] + passing
-    sentences = [sentence(dice.pick(_ABOUT_ONE), concept) for concept in mentions]
+    sentences = [sentence(dice.pick(templates["about one"]), concept) for concept in mentions]
     if len(main) == 2:
-        sentences.append(sentence(dice.pick(_ABOUT_TWO), main[0]))
-    sentences += [sentence(dice.pick(_FILLER), main[0]) for _ in range(1 + dice.below(3))]
+        sentences.append(sentence(dice.pick(templates["about two"]), main[0]))
+    sentences += [sentence(dice.pick(templates["filler"]), main[0]) for _ in range(1 + dice.below(3))]
     return " ".join(sentences[i].capitalize() + "." for i in dice.deal(len(sentences)))
 
 
@@ -377,26 +319,26 @@ def pipelines() -> dict[str, Any]:
     return {name: Pipeline(name, retriever) for name, retriever in _retrievers().items()}
 
 
-class _Sliceable(Iterator[GenericDoc]):
+class _Sliceable(Iterator[formats.GenericDoc]):
     """An iterator that can be sliced, as those of ir_datasets' documents can."""
 
-    def __init__(self, rows: Sequence[GenericDoc]) -> None:
+    def __init__(self, rows: Sequence[formats.GenericDoc]) -> None:
         self._rows = rows
         self._iter = iter(rows)
 
-    def __next__(self) -> GenericDoc:
+    def __next__(self) -> formats.GenericDoc:
         return next(self._iter)
 
-    def __getitem__(self, key: int | slice) -> GenericDoc | _Sliceable:
+    def __getitem__(self, key: int | slice) -> formats.GenericDoc | _Sliceable:
         return _Sliceable(self._rows[key]) if isinstance(key, slice) else self._rows[key]
 
 
-class _Docs(BaseDocs):  # type: ignore[misc]
+class _Docs(formats.BaseDocs):  # type: ignore[misc]
     def docs_iter(self) -> _Sliceable:
         return _Sliceable(generate().docs)
 
     def docs_store(self) -> _Store:
-        return _Store(GenericDoc)
+        return _Store(formats.GenericDoc)
 
     def docs_count(self) -> int:
         return len(generate().docs)
@@ -411,13 +353,13 @@ class _Docs(BaseDocs):  # type: ignore[misc]
 class _Store(Docstore):  # type: ignore[misc]
     """The documents by their ids, in memory."""
 
-    def get_many_iter(self, doc_ids: Iterable[str]) -> Iterator[GenericDoc]:
+    def get_many_iter(self, doc_ids: Iterable[str]) -> Iterator[formats.GenericDoc]:
         wanted = set(doc_ids)
         return (doc for doc in generate().docs if doc.doc_id in wanted)
 
 
-class _Queries(BaseQueries):  # type: ignore[misc]
-    def queries_iter(self) -> Iterator[GenericQuery]:
+class _Queries(formats.BaseQueries):  # type: ignore[misc]
+    def queries_iter(self) -> Iterator[formats.GenericQuery]:
         return iter(generate().queries)
 
     def queries_count(self) -> int:
@@ -430,15 +372,15 @@ class _Queries(BaseQueries):  # type: ignore[misc]
         return "en"
 
 
-class _Qrels(BaseQrels):  # type: ignore[misc]
-    def qrels_iter(self) -> Iterator[TrecQrel]:
+class _Qrels(formats.BaseQrels):  # type: ignore[misc]
+    def qrels_iter(self) -> Iterator[formats.TrecQrel]:
         return iter(generate().qrels)
 
     def qrels_count(self) -> int:
         return len(generate().qrels)
 
     def qrels_cls(self) -> type:
-        return TrecQrel  # type: ignore[no-any-return]
+        return formats.TrecQrel  # type: ignore[no-any-return]
 
     def qrels_defs(self) -> dict[int, str]:
         return {
@@ -448,8 +390,8 @@ class _Qrels(BaseQrels):  # type: ignore[misc]
         }
 
 
-class _ScoredDocs(BaseScoredDocs):  # type: ignore[misc]
-    def scoreddocs_iter(self) -> Iterator[GenericScoredDoc]:
+class _ScoredDocs(formats.BaseScoredDocs):  # type: ignore[misc]
+    def scoreddocs_iter(self) -> Iterator[formats.GenericScoredDoc]:
         return iter(generate().scoreddocs)
 
     def scoreddocs_count(self) -> int:

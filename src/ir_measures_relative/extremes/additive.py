@@ -228,18 +228,14 @@ class Mean(Model):
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         lower, upper, exact = super().difference(a, b, work)
-        docs = self.open_docs.docs
         for i, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
-            rows = np.flatnonzero(self.open & ((self.weight[x] > 0) | (self.weight[y] > 0)))
-            ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
-            for q, (start, end) in enumerate(itertools.pairwise(ends)):
-                if end - start > _MOST_TRIED:
+            counts = self.open & ((self.weight[x] > 0) | (self.weight[y] > 0))
+            for q, rows in enumerate(self.rows_by_query(counts)):
+                if len(rows) > _MOST_TRIED:
                     continue
-                labels = np.array(list(itertools.product((0.0, 1.0), repeat=end - start)))
+                labels = np.array(list(itertools.product((0.0, 1.0), repeat=len(rows))))
                 first, second = (
-                    ratio(
-                        *(known[run, q] + labels @ part[run, rows[start:end]] for part, known in self._parts)
-                    )
+                    ratio(*(known[run, q] + labels @ part[run, rows] for part, known in self._parts))
                     for run in (x, y)
                 )
                 apart = first - second

@@ -14,30 +14,17 @@ other than 0 and the top one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, partial
 
 import numpy as np
-import numpy.typing as npt
 
-from ..arrays import BoolArray, FloatArray, IntArray, sum_by_query
+from ..arrays import BoolArray, FloatArray, IntArray
 from ..jobs import Work
 from ..measures.browsing import chance_to_reach
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE, PROVED
-from .model import (
-    END_SECONDS,
-    MED_SECONDS,
-    Clock,
-    End,
-    Interval,
-    Model,
-    ends_of_pairs,
-    interval_by_query,
-    runs_of_pairs,
-)
+from .model import END_SECONDS, Clock, End, Interval, Model, Solver, interval_of_pairs
 from .open_documents import OpenDocuments
-from .precision_search import OPEN, Solution, checked_rankings
 
 
 def expected_reciprocal_rank(position: IntArray, go_on: FloatArray) -> FloatArray:
@@ -55,82 +42,21 @@ def expected_reciprocal_rank(position: IntArray, go_on: FloatArray) -> FloatArra
     return result
 
 
-def med_err(
-    y: npt.ArrayLike,
-    z: npt.ArrayLike,
-    grade: npt.ArrayLike,
-    *,
-    cutoff: int,
-    max_grade: int,
-    clock: Clock | None = None,
-) -> Solution:
-    """The largest ``|ERR@k(Y) - ERR@k(Z)|`` over all gradings of the open documents.
-
-    A document of grade g stops the user with probability (2^g - 1)/2^max_grade. Branch and bound over the
-    open documents, with the bounds of `_Difference.over`.
-
-    Args:
-        grade: shape (documents,), -1 open, else 0 to `max_grade`.
-        max_grade: the top grade, at least 1.
-
-    The other arguments, what is returned (a value in [0, 1)) and what is raised: as for `med_sum_precision`.
-    """
-    if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
-        raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")
-    clock = clock or Clock(MED_SECONDS)
-    y, z, grade = checked_rankings(y, z, grade, top_label=max_grade, cutoff=cutoff)
-
-    # How likely the user goes on at each document, with the top grade where it is open, and with grade 0.
-    low, high = (_go_on(np.where(grade == OPEN, label, grade), max_grade) for label in (max_grade, 0))
-    value, upper, go_on = _search([(y, z), (z, y)], low, high, clock, abs)
-    difference = float(expected_reciprocal_rank(y, go_on) - expected_reciprocal_rank(z, go_on))
-    labels = np.where(grade == OPEN, np.where(go_on < high, max_grade, 0), grade)
-    return Solution.of(difference, max(upper, value), labels)
-
-
-class ErrExtreme(NamedTuple):
-    """The largest difference in one direction."""
-
-    value: float  #: the largest that was found
-    upper: float  #: no labeling exceeds it
-    stop: FloatArray  #: the probabilities to stop at each document, attaining `value`
-
-
 def greatest_err_difference(
-    winner: IntArray,
-    loser: IntArray,
-    least: FloatArray,
-    most: FloatArray,
-    *,
-    clock: Clock,
-    tolerance: float = PROVED,
-) -> ErrExtreme:
-    """The largest ERR(winner) - ERR(loser), which is below 0 where the loser wins whatever the grades are.
-
-    Args:
-        least: shape (documents,), the least probability to stop at each, from 0.
-        most: the greatest, below 1; the same where the document is judged.
-
-    The other arguments: as for :func:`.greatest_difference`.
-    """
-    value, upper, go_on = _search([(winner, loser)], 1.0 - most, 1.0 - least, clock, float, tolerance)
-    return ErrExtreme(value, upper, 1.0 - go_on)
-
-
-def _search(
     directions: Sequence[tuple[IntArray, IntArray]],
     low: FloatArray,
     high: FloatArray,
     clock: Clock,
-    worth: Callable[[float], float],
+    worth: Callable[[float], float] = float,
     tolerance: float = PROVED,
 ) -> tuple[float, float, FloatArray]:
-    """The largest difference in any of the directions.
+    """The largest ERR(winner) - ERR(loser) in any of the directions; below 0 where the loser wins whatever labels are.
 
     Args:
         directions: pairs of a winner and a loser.
-        low, high: the range of every probability to go on.
+        low, high: the range of every probability to go on, above 0.
         worth: what a difference in the first direction is worth: itself, or its size.
+        tolerance: how much better a labeling may be that is missed.
 
     Returns:
         the largest that was found, what no labeling exceeds, and the probabilities to go on that attain the former.
@@ -141,6 +67,8 @@ def _search(
         return worth(float(expected_reciprocal_rank(y, go_on) - expected_reciprocal_rank(z, go_on)))
 
     best, value = high, value_of(high)
+    if (low == high).all():
+        return value, value, best
     # A node is a bound, the difference to maximize, and the range that every document is confined to.
     stack = [(1.0, _Difference(*pair), low, high) for pair in directions]
     while stack and not clock.expired():
@@ -226,103 +154,18 @@ class _Difference:
         return float(bound), least, greatest
 
 
-def _go_on(grades: IntArray, max_grade: int) -> FloatArray:
-    """1 - (2^g - 1)/2^max_grade, written so that it is never rounded to 0."""
-    return np.asarray((2.0**max_grade - 2.0**grades + 1) / 2.0**max_grade, dtype=np.float64)
-
-
-class StopsOnQuery(NamedTuple):
-    """One query, its open documents and those that may stop a reader, and pairs of runs."""
-
-    position: IntArray  #: shape (runs, documents), 0 where not retrieved
-    least: FloatArray  #: the range of the chance that a document stops a reader
-    most: FloatArray
-    a: IntArray
-    b: IntArray
-
-
 class Cascade(Model):
-    """ERR, ``Σ_i (1/i)·stop(d_i)·Π_{j<i} (1 - stop(d_j))``.
-
-    A higher grade never lowers it, so one run is exact. In the difference of two runs a document that only one holds
-    is best at one end; one that both hold too, since the difference is linear in its chance to stop a reader, but at
-    which end takes MED's branch and bound to say. See :meth:`.Labelings.cascade`; the positions of every document in
-    every run are of shape (runs, documents).
-    """
-
-    def __init__(
-        self, open_docs: OpenDocuments, position: IntArray, stop: FloatArray, highest: float
-    ) -> None:
-        super().__init__(open_docs, stop)
-        self.position, self.highest = position, highest
-        self.rows = self.rows_by_query(self.open | (self.known_gain > 0))
-
-    def _values(self, stop: FloatArray) -> FloatArray:
-        """The value of every run, shape (runs, …, queries), where documents have these chances, (…, documents)."""
-        found = [
-            [expected_reciprocal_rank(row[rows], 1.0 - stop[..., rows]) for rows in self.rows]
-            for row in self.position
-        ]
-        result = np.array(found).reshape(len(self.position), len(self.rows), *stop.shape[:-1])
-        return np.moveaxis(result, 1, -1)
-
-    def sampled(self, gains: FloatArray) -> FloatArray:
-        stop = np.tile(self.known_gain, (len(gains), 1))
-        stop[:, self.open] = gains
-        return self._values(stop)
-
-    def value(self) -> FloatArray:
-        return self._values(self.known_gain)
-
-    def one(self, work: Work) -> Interval:
-        most = np.where(self.open, self.highest, self.known_gain)
-        return Interval.attained(self.value(), self._values(most))
-
-    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        one = self.one(work)
-        found = interval_by_query(_apart, self._task, a, b, len(self.rows), work)
-        return found.within(one.of(a).minus(one.of(b)))
-
-    def _task(self, q: int, a: IntArray, b: IntArray) -> StopsOnQuery:
-        rows, (runs, *pairs) = self.rows[q], runs_of_pairs(a, b)
-        stop = self.known_gain[rows]
-        most = np.where(self.open[rows], self.highest, stop)
-        return StopsOnQuery(self.position[np.ix_(runs, rows)], stop, most, *pairs)
-
-    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        x, y = reciprocal(self.position[a]), reciprocal(self.position[b])
-        moved = np.abs(x - y) + x * y
-        result: FloatArray = np.where(self.open & (np.maximum(x, y) > LABELED_ALIKE), moved, 0.0)
-        return result * self.highest
-
-
-def _apart(task: StopsOnQuery, work: Work) -> FloatArray:
-    """Lower, upper, and 1 where both are attained, of each pair; shape (3, pairs)."""
-
-    def greatest(held: BoolArray, winner: IntArray, loser: IntArray, work: Work) -> End:
-        least, most = task.least[held], task.most[held]
-        # What only one of the two holds is decided.
-        least, most = np.where(loser > 0, least, most), np.where(winner > 0, most, least)
-        if (least == most).all():
-            go_on = 1.0 - least
-            value = float(expected_reciprocal_rank(winner, go_on) - expected_reciprocal_rank(loser, go_on))
-            return End(value, value)
-        clock = Clock(END_SECONDS, work)
-        found = greatest_err_difference(winner, loser, least, most, clock=clock, tolerance=LABELED_ALIKE)
-        return End(found.upper, found.value)
-
-    return ends_of_pairs(greatest, task, work)
-
-
-class ResidualCascade(Model):
     """``Σ_i (1/i)·θ'(d_i)·Π_{l<i} (1 - θ'(d_l))`` with ``θ'(d) = θ(d)·Π_j (1 - Π_{e above d in j} (1 - θ(e)))``.
 
-    A higher grade never lowers it: it raises the θ of its document, and turns searchers away from those below it in
-    the priors, so it lowers no θ'; and the value never falls in a θ', since to be satisfied at i is worth 1/i, and to
-    read on no more than 1/(i + 1). So one run is exact, with no open document relevant and with all at the highest
-    grade. Of two runs the difference is bounded by their intervals, whatever these have to do with each other: a
-    label may help both, and θ' is no linear function of a label, so that not even the ends of its range need do. See
-    :meth:`.Labelings.residual_cascade`; the priors of every run are rows of ``position``.
+    That is NRG(base='ERR') with the priors j of a run, and ERR without any. A higher grade never lowers it: it raises
+    the θ of its document, and turns searchers away from those below it in the priors, so it lowers no θ'; and the value
+    never falls in a θ', since to be satisfied at i is worth 1/i, and to read on no more than 1/(i + 1). So one run is
+    exact, with no open document relevant and with all at the highest grade.
+
+    In the difference of two runs by ERR a document that only one holds is best at one end; one that both hold too,
+    since the difference is linear in its θ, but at which end takes MED's branch and bound to say. With priors it is
+    bounded by the intervals of the two, whatever these have to do with each other: a label may help both, and θ' is no
+    linear function of a label, so that not even the ends of its range need do. See :meth:`.Labelings.cascade`.
     """
 
     def __init__(
@@ -335,37 +178,59 @@ class ResidualCascade(Model):
     ) -> None:
         super().__init__(open_docs, theta)
         self.priors, self.highest = priors, highest
-        self.rows = np.flatnonzero(self.open | (self.known_gain > 0))
+        self.counts = self.open | (self.known_gain > 0)
+        self.rows = np.flatnonzero(self.counts)
         self.position = position[:, self.rows]
 
     def _values(self, theta: FloatArray) -> FloatArray:
-        """The value of every run, shape (runs, queries), where the documents satisfy with these chances."""
-        n, theta, query = self.open_docs.n_queries, theta[self.rows], self.open_docs.docs.query[self.rows]
-        not_seen = [1.0 - chance_to_reach(row, theta, query, n) for row in self.position]
-        result = np.empty((len(self.position), n))
-        for i, priors in enumerate(self.priors):
+        """The value of every run, shape (runs, …, queries), where documents satisfy so often, (…, documents)."""
+        query, n = self.open_docs.docs.query[self.rows], self.open_docs.n_queries
+        theta = theta[..., self.rows]
+        not_seen = {
+            j: 1.0 - chance_to_reach(self.position[j], theta, query, n)
+            for j in {j for priors in self.priors for j in priors.tolist()}
+        }
+        result = np.empty((len(self.position), *theta.shape[:-1], n))
+        for i, (row, priors) in enumerate(zip(self.position, self.priors, strict=True)):
             left = theta.copy()
             for j in priors.tolist():
                 left *= not_seen[j]
-            row = self.position[i]
-            result[i] = sum_by_query(left * reciprocal(row) * chance_to_reach(row, left, query, n), query, n)
+            satisfied = left * reciprocal(row) * chance_to_reach(row, left, query, n)
+            result[i] = self.open_docs.joined(satisfied, self.rows, np.add)
         return result
 
     def sampled(self, gains: FloatArray) -> FloatArray:
-        result = np.empty((len(self.position), len(gains), self.open_docs.n_queries))
-        theta = self.known_gain.copy()
-        for i, labeling in enumerate(gains):
-            theta[self.open] = labeling
-            result[:, i] = self._values(theta)
-        return result
+        theta = np.tile(self.known_gain, (len(gains), 1))
+        theta[:, self.open] = gains
+        return self._values(theta)
+
+    def value(self) -> FloatArray:
+        return self._one.lower
+
+    @property
+    def _most(self) -> FloatArray:
+        return np.where(self.open, self.highest, self.known_gain)
 
     @cached_property
     def _one(self) -> Interval:
-        most = np.where(self.open, self.highest, self.known_gain)
-        return Interval.attained(self._values(self.known_gain), self._values(most))
+        return Interval.attained(self._values(self.known_gain), self._values(self._most))
 
     def one(self, work: Work) -> Interval:
         return self._one
+
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        simple = super().difference(a, b, work)
+        if any(len(priors) for priors in self.priors):
+            return simple
+        position = np.zeros((len(self.position), len(self.open)), dtype=np.int64)
+        position[:, self.rows] = self.position
+        rows, some = self.rows_by_query(self.counts), ~self.closed()
+        low, high = 1.0 - self._most, 1.0 - self.known_gain
+
+        def solver(q: int) -> Solver:
+            return partial(_greatest_difference, low[rows[q]], high[rows[q]])
+
+        return interval_of_pairs(solver, position, rows, some, a, b, work).within(simple)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         own, other = reciprocal(self.position[a]), reciprocal(self.position[b])
@@ -375,3 +240,16 @@ class ResidualCascade(Model):
         result = np.zeros(len(self.open))
         result[self.rows] = np.abs(own - other) + own * other + above * reach[query]
         return np.where(self.open, result * self.highest, 0.0)
+
+
+def _greatest_difference(
+    low: FloatArray, high: FloatArray, held: BoolArray, winner: IntArray, loser: IntArray, work: Work
+) -> End:
+    """The greatest ERR(winner) - ERR(loser) on a query, where a reader goes on at each document with these chances."""
+    low, high = low[held], high[held]
+    # What only one of the two holds is decided.
+    low, high = np.where(winner > 0, low, high), np.where(loser > 0, high, low)
+    value, upper, _ = greatest_err_difference(
+        [(winner, loser)], low, high, Clock(END_SECONDS, work), tolerance=LABELED_ALIKE
+    )
+    return End(upper, value)

@@ -12,20 +12,24 @@ from ir_measures import Measure
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import Comparison, JudgedContext
 from ..judgments import Judgments
-from ..measures.browsing import BrowsingModel
 from ..measures.gains import gain_of
 from ..measures.parameters import value_of
+from ..messages import warn
 from .additive import Additive, Best, Followed, Mean
-from .cascade import Cascade, ResidualCascade
+from .cascade import Cascade
 from .model import Coverage, Model
 from .open_documents import OpenDocuments
 from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
-from .preferences import Preferences
+from .preferences import Extremes, Preferences
 from .ratios import GainsAboveChance, Normalized, ValueOfGains
 from .residual import Residual
 
 #: Of each run, the indices of its priors.
 PriorsOfRuns: TypeAlias = list[IntArray]
+
+
+# Fewer runs hold little of what is relevant, so that others would change ideal rankings and recall.
+_ENOUGH_RUNS = 3
 
 
 class Labelings:
@@ -43,7 +47,8 @@ class Labelings:
     Args:
         measure: the measure that is bounded.
         judged: the context on the judgments as they are.
-        elsewhere: how many further documents a query, which no run holds, may turn out relevant.
+        elsewhere: how many further documents a query, which no run holds, may turn out relevant. None for none where
+            there are three runs or more, else the measure's cutoff.
         residual: whether RBP is asked for what may follow the end of each ranking.
         closed: whether no document is open, as though what is judged were all there is.
         bound: from another measure to its model on the same labelings.
@@ -54,18 +59,20 @@ class Labelings:
         measure: Measure,
         judged: JudgedContext,
         *,
-        elsewhere: int,
+        elsewhere: int | None,
         residual: bool,
         closed: bool,
         bound: Callable[[Measure], Model],
     ) -> None:
         self.measure = measure
         self.judged = judged
-        self.elsewhere = elsewhere
         rel, grades = value_of(measure, "rel"), judged.context.grades
         self.closed = closed or (grades is not None and rel is not None and rel > judged.grades[1])
         self.residual = residual and not self.closed
         self.cutoff: int | None = value_of(measure, "cutoff")
+        few = len(judged.names) < _ENOUGH_RUNS
+        self.elsewhere = ((self.cutoff or 0) if few else 0) if elsewhere is None else elsewhere
+        self._ask_elsewhere = elsewhere is None and few and self.cutoff is None
         self.judged_only: bool = value_of(measure, "judged_only", False)
         self.of = bound
 
@@ -143,7 +150,7 @@ class Labelings:
         if levels[0] > 0 and self.elsewhere:
             raise ValueError(
                 f"{self.measure}: every judged document has a gain, so judging further documents elsewhere would "
-                "always change the ideal ranking; leave elsewhere out"
+                "always change the ideal ranking; give elsewhere=0"
             )
         return gain_of(self.docs.grade, dcg, gains), levels
 
@@ -176,6 +183,7 @@ class Labelings:
             weight: as for :meth:`additive`.
             gain, levels: as of :meth:`gains`.
         """
+        self._warn_of_others()
         return Normalized(self.open_docs, self._of_runs(weight), gain, levels, self.cutoff)
 
     def best(self, worth: FloatArray, relevant: BoolArray) -> Model:
@@ -207,16 +215,20 @@ class Labelings:
             weight: what each document counts in the precisions, in all runs alike; 1 if not given.
         """
         weights: FloatArray = np.ones(len(self.docs)) if weight is None else weight
+        self._warn_of_others()
         return Precisions(self.open_docs, self.positions, relevant, weights)
 
-    def cascade(self, stop: FloatArray, highest: float) -> Model:
+    def cascade(self, stop: FloatArray, highest: float, *, after_priors: bool = False) -> Model:
         """``Σ_i (1/i)·stop(d_i)·Π_{j<i} (1 - stop(d_j))``, such as ERR. Exact for a run; for two by branch and bound.
 
         Args:
             stop: the chance that each judged document satisfies a reader.
             highest: the greatest chance that a label can give.
+            after_priors: whether it is of what the cascades through the priors of a run have left, as in NRG; two runs
+                then have the intervals of each.
         """
-        return Cascade(self.open_docs, self.positions, stop, highest)
+        priors = self.priors if after_priors else [np.empty(0, dtype=np.int64)] * len(self.positions)
+        return Cascade(self.open_docs, self.positions, priors, stop, highest)
 
     def followed(self, relevant: BoolArray, p: float) -> Model:
         """RBP with its residual, which is what may follow the end of each ranking.
@@ -238,16 +250,8 @@ class Labelings:
             gain, levels: as of :meth:`gains`.
             depth: how many documents the ideal has; None for all.
         """
+        self._warn_of_others()
         return Residual(self.open_docs, survival, seen, gain, levels, depth)
-
-    def residual_cascade(self, theta: FloatArray, highest: float) -> Model:
-        """ERR of what the cascades through the priors of a run have left.
-
-        Args:
-            theta: the chance that each judged document satisfies.
-            highest: the greatest chance that a label can give.
-        """
-        return ResidualCascade(self.open_docs, self.positions, self.priors, theta, highest)
 
     def beside_priors(self, base: Measure, score: Callable[[FloatArray, FloatArray], FloatArray]) -> Model:
         """A function of two values of another measure: that of a run, and those of its priors, such as TaSC.
@@ -269,6 +273,7 @@ class Labelings:
             value_of: from sums of precisions, numbers of relevant documents, sizes of the pool and depths to values.
             collection: the size of the collection, where that is the pool; None for the judged documents.
         """
+        self._warn_of_others()
         pool = self.open_docs.pool(collection, self.judged_only)
         return PrecisionsAboveChance(self.open_docs, self.positions, relevant, pool, value_of)
 
@@ -289,17 +294,18 @@ class Labelings:
             value_of: from the DCG of rankings, of perfect ones and of random ones to values.
             collection: as for :meth:`precisions_above_chance`.
         """
+        self._warn_of_others()
         pool = self.open_docs.pool(collection, self.judged_only)
         return GainsAboveChance(self.open_docs, weight, gain, levels, self.cutoff, pool, version, value_of)
 
-    def preferences(self, kind: str, relevant: BoolArray, rel: int, weight: BrowsingModel) -> Model:
+    def preferences(self, extremes: Extremes, relevant: BoolArray, rel: int) -> Model:
         """Preferences of every run over its reference, from the positions of relevant documents.
 
         Args:
-            kind: ``"rrLP"``, ``"sgnLP"``, ``"sgnLR"`` or ``"RPP"``.
+            extremes: from the positions of documents in a run and in its reference, and whether each is open or judged
+                relevant, to the least and the greatest preference on a query, and whether labels attain both.
             relevant: as of :meth:`relevant`.
             rel: from which grade on a document is relevant.
-            weight: of the recall levels of RPP.
         """
 
         def score(gains: FloatArray) -> FloatArray:
@@ -307,8 +313,17 @@ class Labelings:
             grade[self.open] = np.where(gains > 0, rel, 0)
             return self.scores(grade)
 
-        references = self.references
-        return Preferences(self.open_docs, self.positions, relevant, references, kind, weight, score)
+        return Preferences(self.open_docs, self.positions, relevant, self.references, extremes, score)
+
+    def _warn_of_others(self) -> None:
+        """Where nobody said how many relevant documents there may be that no run holds, and that decides."""
+        if self._ask_elsewhere and self.open.any():
+            warn(
+                f"{self.measure}: relevant documents that none of {self.judged.names} holds would change what is said "
+                "of these alone: say how many of them a query may have, such as elsewhere=10, or add the other runs of "
+                "the campaign to the context",
+                self.judged.context,
+            )
 
     def _of_runs(self, values: FloatArray | Sequence[float]) -> FloatArray:
         """The values with a row a run."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray
+from ..arrays import BoolArray, FloatArray, IntArray, rows_of_queries
 from ..jobs import Work, map_tasks
 from ..options import LABELED_ALIKE
 from .open_documents import OpenDocuments
@@ -23,8 +21,6 @@ MED_SECONDS, END_SECONDS = 10.0, 1.0
 
 # So many runs, or pairs of runs, are in one task.
 _PAIRS = 250
-
-Task = TypeVar("Task")
 
 
 class Clock:
@@ -95,41 +91,9 @@ class End(NamedTuple):
     reached: float
 
 
-class PairsOnQuery(Protocol):
-    """Some runs on one query, and pairs of them."""
-
-    @property
-    def position(self) -> IntArray: ...  #: shape (runs, documents), 0 where not retrieved
-    @property
-    def a(self) -> IntArray: ...
-    @property
-    def b(self) -> IntArray: ...
-
-
-def runs_of_pairs(a: IntArray, b: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """The runs of some pairs, which are all that is sent to a process, and the two of each pair as places in these."""
-    runs, at = np.unique(np.concatenate([a, b]), return_inverse=True)
-    first, second = at.reshape(2, -1)
-    return runs, first, second
-
-
-def ends_of_pairs(
-    solve: Callable[[BoolArray, IntArray, IntArray, Work], End], task: PairsOnQuery, work: Work
-) -> FloatArray:
-    """Lower, upper, and 1 where both are attained, of each pair; shape (3, pairs).
-
-    Args:
-        solve: from the documents that either holds, their positions in a winner and in a loser, and the time, to the
-            greatest difference.
-    """
-    found = np.empty((3, len(task.a)))
-    for i, (a, b) in enumerate(zip(task.a, task.b, strict=True)):
-        held = (task.position[a] > 0) | (task.position[b] > 0)
-        x, y = task.position[a, held], task.position[b, held]
-        left = 2 * (len(task.a) - i)
-        up, down = solve(held, x, y, share(work, left)), solve(held, y, x, share(work, left - 1))
-        found[:, i] = -down.bound, up.bound, all(e.bound - e.reached <= LABELED_ALIKE for e in (up, down))
-    return found
+#: From the documents that either of two runs holds, their positions in the one and in the other, 0 where not retrieved,
+#: and the time for it to the greatest difference of the one less the other.
+Solver: TypeAlias = Callable[[BoolArray, IntArray, IntArray, Work], End]
 
 
 class Model(ABC):
@@ -160,8 +124,7 @@ class Model(ABC):
     def rows_by_query(self, among: BoolArray) -> list[IntArray]:
         """Of some documents those of each query, as rows of ``open_docs.docs``."""
         docs, rows = self.open_docs.docs, np.flatnonzero(among)
-        ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
-        return [rows[i:j] for i, j in itertools.pairwise(ends)]
+        return [rows[some] for some in rows_of_queries(docs.query[rows], docs.n_queries)]
 
     def value(self) -> FloatArray | None:
         """The value of every run where no open document has a gain, shape (runs, queries); None where it is not known.
@@ -234,38 +197,53 @@ class Coverage(Model):
         return result
 
 
-def interval_by_query(
-    function: Callable[[Task, Work], FloatArray],
-    task_of: Callable[[int, IntArray, IntArray], Task],
+def interval_of_pairs(
+    solver: Callable[[int], Solver],
+    position: IntArray,
+    rows: list[IntArray],
+    queries: BoolArray,
     a: IntArray,
     b: IntArray,
-    n_queries: int,
     work: Work,
 ) -> Interval:
-    """The intervals of pairs of runs a[i] and b[i], query by query; shape (pairs, queries).
+    """The intervals of run a[i] less run b[i], shape (pairs, queries); without ends where a query is left out.
 
     Args:
-        function: from a task and the time for it to lower, upper and whether they are exact (above 0) of its pairs;
-            shape (3, pairs).
-        task_of: the task of a query and some pairs of runs.
+        solver: of a query; such as pickle takes.
+        position: of every document in every run, shape (runs, documents), 0 where not retrieved.
+        rows: the documents of each query.
+        queries: those that are not left out.
     """
     parts = [slice(start, start + _PAIRS) for start in range(0, len(a), _PAIRS)]
-    where = [(part, q) for q in range(n_queries) for part in parts]
+    where = [(part, q) for q in np.flatnonzero(queries).tolist() for part in parts]
     processes = work.jobs if work.jobs > 0 else os.cpu_count() or 1
-    found, done = np.empty((3, len(a), n_queries)), 0
+    shape, done = (len(a), len(rows)), 0
+    lower, upper, exact = np.full(shape, -np.inf), np.full(shape, np.inf), np.zeros(shape, dtype=bool)
 
-    def task_in_time(part: slice, q: int) -> tuple[Task, Work]:
+    def task(part: slice, q: int) -> tuple[Solver, IntArray, IntArray, Work]:
         # Several are done at once, and some wait to be; those that are finished are counted.
         seconds = share(work, math.ceil((len(where) - done) / processes)).remaining()
-        return task_of(q, a[part], b[part]), Work(time_limit=seconds)
+        # The runs of these pairs are all that is sent to a process.
+        runs, pairs = np.unique(np.stack([a[part], b[part]]), return_inverse=True)
+        own = position[np.ix_(runs, rows[q])]
+        return solver(q), own, pairs.reshape(2, -1), Work(time_limit=seconds)
 
-    tasks = (task_in_time(part, q) for part, q in where)
-    results = map_tasks(partial(_in_time, function), tasks, work.jobs, total=len(where), desc="bounding")
-    for (part, q), ends in zip(where, results, strict=True):
-        found[:, part, q] = ends
+    tasks = (task(part, q) for part, q in where)
+    results = map_tasks(_ends_of_pairs, tasks, work.jobs, total=len(where), desc="bounding")
+    for (part, q), (up, down) in zip(where, results, strict=True):
+        lower[part, q], upper[part, q] = -down[:, 0], up[:, 0]
+        exact[part, q] = np.maximum(up[:, 0] - up[:, 1], down[:, 0] - down[:, 1]) <= LABELED_ALIKE
         done += 1
-    return Interval(found[0], found[1], found[2] > 0)
+    return Interval(lower, upper, exact)
 
 
-def _in_time(function: Callable[[Task, Work], FloatArray], task: tuple[Task, Work]) -> FloatArray:
-    return function(*task)
+def _ends_of_pairs(task: tuple[Solver, IntArray, IntArray, Work]) -> FloatArray:
+    """The :class:`End` of either run of each pair less the other, shape (2, pairs, 2)."""
+    solve, position, pairs, work = task
+    ends = []
+    for i, (a, b) in enumerate(pairs.T):
+        held = (position[a] > 0) | (position[b] > 0)
+        x, y = position[a, held], position[b, held]
+        left = 2 * (pairs.shape[1] - i)
+        ends.append((solve(held, x, y, share(work, left)), solve(held, y, x, share(work, left - 1))))
+    return np.array(ends).swapaxes(0, 1)

@@ -1,4 +1,4 @@
-"""Branch and bound for sums of precisions: MED for AP and SSP, and how far one run can be above another by AP.
+"""Branch and bound for sums of precisions: how far apart two runs can be by AP and SSP, and how far one above another.
 
 A. Moffat, "Computing Maximized Effectiveness Distance for Recall-Based Metrics", §3 and §5. What is maximized is a
 quadratic function of the labels (see :mod:`.precision_sums`) over a normalizer that grows with the number of relevant
@@ -10,15 +10,14 @@ from __future__ import annotations
 import heapq
 import itertools
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ..arrays import FloatArray, IntArray
 from ..options import PROVED
-from .model import MED_SECONDS, Clock
+from .model import Clock
 from .precision_sums import Mixture, Quadratic, Relaxation, sum_of_precisions
 
 Norm: TypeAlias = Literal["k", "R", "min"]
@@ -30,162 +29,10 @@ ATTEMPTS = 12
 """How many prices are tried on one number of relevant documents before the search branches."""
 
 
-@dataclass(frozen=True)
-class Solution:
-    """The largest difference found, a proven bound, and the labeling that attains it."""
-
-    value: float  #: ``|M(Y) - M(Z)|`` under `labels`, evaluated from the definition of M
-    lower: float  #: equal to `value`
-    upper: float  #: no labeling exceeds this; equal to `value` when `exact`
-    exact: bool  #: whether `value` is within :data:`~ir_measures_relative.options.PROVED` of the maximum
-    winner: int  #: +1 if `labels` makes M(Y) the larger, -1 if M(Z), 0 if `value` is 0
-    labels: IntArray  #: shape (documents,); the input labels with every open one set to 0 or to the top label
-
-    @classmethod
-    def of(cls, difference: float, upper: float, labels: IntArray) -> Solution:
-        """The solution for a signed `difference` M(Y) - M(Z), proved optimal if `upper` allows no more."""
-        value = float(abs(difference))
-        exact = bool(upper <= value + PROVED)
-        winner = int(difference > 0) - int(difference < 0)
-        # A score is in [0, 1], so no difference exceeds 1, whatever the bound of an interrupted search.
-        return cls(value, value, value if exact else min(float(upper), 1.0), exact, winner, labels)
-
-
-def checked_rankings(
-    y: npt.ArrayLike, z: npt.ArrayLike, labels: npt.ArrayLike, *, top_label: int, cutoff: int
-) -> tuple[IntArray, IntArray, IntArray]:
-    """The three arrays as int64, with positions beyond the cutoff turned into 0 (absent); ValueError for others."""
-    if cutoff < 1:
-        raise ValueError(f"cutoff must be at least 1, got {cutoff}")
-    arrays = {"y": np.asarray(y), "z": np.asarray(z), "labels": np.asarray(labels)}
-    for name, array in arrays.items():
-        if array.ndim != 1 or array.shape != arrays["y"].shape:
-            shapes = ", ".join(f"{n} {a.shape}" for n, a in arrays.items())
-            raise ValueError(f"expected three one-dimensional arrays with one entry a document, got {shapes}")
-        if array.size and array.dtype.kind not in "iu":
-            raise ValueError(f"{name} must hold integers, got dtype {array.dtype}")
-    for name in ("y", "z"):
-        positions = arrays[name]
-        if positions.size and positions.min() < 0:
-            raise ValueError(
-                f"{name} holds the position {positions.min()}; positions count from 1, 0 is absent"
-            )
-        taken, times = np.unique(positions[positions > 0], return_counts=True)
-        if times.size and times.max() > 1:
-            raise ValueError(f"{name} has {times.max()} documents at position {taken[times.argmax()]}")
-    wrong = arrays["labels"][(arrays["labels"] < OPEN) | (arrays["labels"] > top_label)]
-    if wrong.size:
-        raise ValueError(f"a label must be {OPEN} (open) or 0 to {top_label}, got {wrong[0]}")
-    y, z, labels = (array.astype(np.int64) for array in arrays.values())
-    return np.where(y <= cutoff, y, 0), np.where(z <= cutoff, z, 0), labels
-
-
-def med_sum_precision(
-    y: npt.ArrayLike,
-    z: npt.ArrayLike,
-    label: npt.ArrayLike,
-    *,
-    cutoff: int,
-    norm: Norm,
-    other_relevant: int = 0,
-    clock: Clock | None = None,
-) -> Solution:
-    """The largest ``|M(Y) - M(Z)|`` over all labelings of the open documents, M = SP@k / N.
-
-    N is k for ``norm="k"`` (SSP, Eq. 10), the number of relevant documents R for "R" (AP, Eq. 8), min(k, R)
-    for "min" (AP, Eq. 9); 0/0 is 0.
-
-    Args:
-        y: shape (documents,), the position from 1 in ranking Y of every document of the two top-k lists, 0 if
-            absent.
-        z: the same for ranking Z.
-        label: shape (documents,), -1 open, 0 not relevant, 1 relevant.
-        cutoff: k; later positions count as absent.
-        norm: what SP is divided by.
-        other_relevant: number of relevant documents that are in neither list; they count in R.
-        clock: when to stop; 10 seconds of CPU time from now if not given. Looked at between the steps of the search.
-
-    Returns:
-        The solution, its value in [0, 1]. When time runs out, `lower` and `upper` enclose the maximum.
-
-    Raises:
-        ValueError: for input that is not as described.
-    """
-    clock = clock or Clock(MED_SECONDS)
-    search = Search(*checked(y, z, label, cutoff, norm, other_relevant), cutoff, norm, other_relevant)
-    search.run(clock)
-    return Solution.of(search.difference, search.upper, search.best)
-
-
-def greedy_sum_precision(
-    y: npt.ArrayLike,
-    z: npt.ArrayLike,
-    label: npt.ArrayLike,
-    *,
-    cutoff: int,
-    norm: Norm,
-    other_relevant: int = 0,
-) -> Solution:
-    """A lower bound on `med_sum_precision`, by the paper's greedy heuristic (§5, Eq. 13).
-
-    For either ranking as the winner: the open document that would add most to SP(winner) - SP(loser) becomes
-    relevant, the weights of the others are computed anew, and so on while a document adds anything. The best
-    difference M(winner) - M(loser) on the way counts. Ties go to the document that the winner ranks higher. Arguments
-    and errors are those of `med_sum_precision`; `upper` is 1, as for every AP and SSP.
-    """
-    search = Search(*checked(y, z, label, cutoff, norm, other_relevant), cutoff, norm, other_relevant)
-    return Solution.of(search.difference, 1.0, search.best)
-
-
-def checked(
-    y: npt.ArrayLike, z: npt.ArrayLike, label: npt.ArrayLike, cutoff: int, norm: str, other_relevant: int
-) -> tuple[IntArray, IntArray, IntArray]:
-    """The three arrays, with positions beyond the cutoff turned into 0; what is not as described is named."""
-    if norm not in get_args(Norm):
-        raise ValueError(f"norm must be one of {', '.join(map(repr, get_args(Norm)))}, got {norm!r}")
-    if other_relevant < 0:
-        raise ValueError(f"other_relevant must not be negative, got {other_relevant}")
-    return checked_rankings(y, z, label, top_label=1, cutoff=cutoff)
-
-
-class Extreme(NamedTuple):
-    """The largest difference in one direction."""
-
-    value: float  #: the largest that was found
-    upper: float  #: no labeling exceeds it; equal to `value`, but for the tolerance, where the search came to its end
-    labels: IntArray  #: of all documents, attaining `value`
-    outside: int  #: how many of the documents outside are relevant with them
-
-
-def greatest_difference(
-    winner: IntArray,
-    loser: IntArray,
-    label: IntArray,
-    *,
-    cutoff: int,
-    other_relevant: int = 0,
-    outside: int = 0,
-    clock: Clock,
-    tolerance: float,
-) -> Extreme:
-    """The largest AP(winner) - AP(loser) over all labelings, which is below 0 where the loser wins whatever they are.
-
-    Args:
-        winner, loser, label, other_relevant, clock: as `y`, `z` … of :func:`med_sum_precision`.
-        cutoff: no position is beyond it.
-        outside: number of open documents that are in neither ranking; any of them may be relevant.
-        tolerance: how much better a labeling may be that is missed.
-    """
-    search = Search(winner, loser, label, cutoff, "R", other_relevant, outside, tolerance)
-    search.run(clock)
-    value = search.difference
-    return Extreme(value, min(search.upper, 1.0), search.best, outside if value < 0 else 0)
-
-
 class BranchAndBound(ABC):
     """A search over labelings: the part with the largest bound first; of two, the older.
 
-    The arguments are those of :func:`greatest_difference`. ``best`` is the best labeling so far.
+    The arguments are those of :class:`Search`. ``best`` is the best labeling so far.
     """
 
     difference: float  #: M(Y) - M(Z) of the best labeling
@@ -254,9 +101,10 @@ class Search(BranchAndBound):
     loser alone, or neither.
 
     Args:
-        y, z, label, cutoff, norm, other_relevant, tolerance: as for the functions above.
+        y, z, label, cutoff, norm, other_relevant: as for :func:`.med_sum_precision`; no position is beyond the cutoff.
         outside: None for the largest |M(Y) - M(Z)|. Else for the largest M(Y) - M(Z) alone, and only for "R": how many
             further documents, in neither ranking, may be relevant.
+        tolerance: how much better a labeling may be that is missed.
     """
 
     def __init__(

@@ -12,19 +12,9 @@ from ..arrays import BoolArray, FloatArray, IntArray
 from ..jobs import Work
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE
-from .model import (
-    END_SECONDS,
-    Clock,
-    End,
-    Interval,
-    Model,
-    ends_of_pairs,
-    interval_by_query,
-    runs_of_pairs,
-    share,
-)
+from .model import END_SECONDS, Clock, End, Interval, Model, Solver, interval_of_pairs, share
 from .open_documents import OpenDocuments
-from .precision_search import greatest_difference
+from .precision_search import Search
 from .precision_sums import Quadratic, greatest_over_relevant, sum_of_precisions
 
 # Beyond these numbers of open documents of two runs, their difference is that of two intervals; the second is where
@@ -37,15 +27,12 @@ _MOST_WEIGHED = 300
 ValueOfSums: TypeAlias = Callable[[FloatArray, IntArray, IntArray, IntArray], FloatArray]
 
 
-class RunsOnQuery(NamedTuple):
-    """One query, its open documents and those judged relevant, and pairs of runs."""
+class DocumentsOfQuery(NamedTuple):
+    """The documents of one query that are open, or judged relevant."""
 
-    position: IntArray  #: shape (runs, documents), 0 where not retrieved
     open: BoolArray
     weight: FloatArray
-    relevant: int  #: how many are judged relevant
-    a: IntArray
-    b: IntArray
+    relevant: int  #: how many are judged relevant, also among those that no run holds
 
 
 class Precisions(Model):
@@ -89,12 +76,15 @@ class Precisions(Model):
         return total / np.maximum(n_relevant, 1)
 
     def one(self, work: Work) -> Interval:
-        runs = np.arange(len(self.position))
+        runs, every = np.arange(len(self.position)), np.ones(len(self.rows), dtype=bool)
         if self.even:
             found = [[self._extremes(i, q) for q in range(len(self.rows))] for i in range(len(runs))]
             ends = np.array(found).reshape(len(runs), len(self.rows), 2)
             return Interval.attained(ends[..., 0], ends[..., 1])
-        return interval_by_query(alone, self._task, runs, runs, len(self.rows), work)
+        # As the difference from a run that holds nothing.
+        position = np.append(self.position, np.zeros((1, len(self.open)), dtype=np.int64), axis=0)
+        nothing = np.full(len(runs), len(runs))
+        return interval_of_pairs(self._solver, position, self.rows, every, runs, nothing, work)
 
     def _extremes(self, run: int, q: int) -> tuple[float, float]:
         rows = self.rows[q]
@@ -109,13 +99,14 @@ class Precisions(Model):
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         one = self.one(work if self.even else share(work, 2))
-        found = interval_by_query(apart, self._task, a, b, len(self.rows), work)
+        some = ~self.closed()
+        found = interval_of_pairs(self._solver, self.position, self.rows, some, a, b, work)
         return found.within(one.of(a).minus(one.of(b)))
 
-    def _task(self, q: int, a: IntArray, b: IntArray) -> RunsOnQuery:
-        rows, (runs, *pairs) = self.rows[q], runs_of_pairs(a, b)
-        position = self.position[np.ix_(runs, rows)]
-        return RunsOnQuery(position, self.open[rows], self.weight[rows], self.n_relevant[q], *pairs)
+    def _solver(self, q: int) -> Solver:
+        rows = self.rows[q]
+        docs = DocumentsOfQuery(self.open[rows], self.weight[rows], self.n_relevant[q])
+        return partial(even_difference if self.even else weighted_difference, docs)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         docs, n = self.open_docs.docs, self.open_docs.n_queries
@@ -153,63 +144,36 @@ class PrecisionsAboveChance(Precisions):
     difference = Model.difference
 
 
-def apart(task: RunsOnQuery, work: Work) -> FloatArray:
-    """Lower, upper, and 1 where both are attained, of each pair; shape (3, pairs)."""
-    if not task.open.any():
-        sums = np.array([sum_of_precisions(position, task.weight) for position in task.position])
-        value = (sums[task.a] - sums[task.b]) / max(task.relevant, 1)
-        return np.stack([value, value, np.ones(len(value))])
-    solve = _even if (task.weight == 1.0).all() else _weighted
-    return ends_of_pairs(partial(solve, task), task, work)
-
-
-def alone(task: RunsOnQuery, work: Work) -> FloatArray:
-    """The same of each run of ``task.a``."""
-    found = []
-    for i, position in enumerate(task.position[task.a]):
-        held = position > 0
-        x = position[held]
-        # The largest weights first, and the smallest; or as the difference from a run that holds nothing.
-        least, most = sums_by_count(x, task.weight[held], task.open[held], False)
-        fewest = np.maximum(task.relevant + np.arange(len(least)), 1)
-        lower = float((least / (fewest + (task.open & ~held).sum())).min())
-        upper = float((most / fewest).max())
-        nothing = np.zeros(len(x), dtype=np.int64)
-        left = 2 * (len(task.a) - i)
-        up = _weighted(task, held, x, nothing, share(work, left))
-        down = _weighted(task, held, nothing, x, share(work, left - 1))
-        lower, upper = max(lower, -down.bound), min(upper, up.bound)
-        found.append((lower, upper, max(upper - up.reached, -lower - down.reached) <= LABELED_ALIKE))
-    return np.array(found).T
-
-
-def _even(task: RunsOnQuery, held: BoolArray, winner: IntArray, loser: IntArray, work: Work) -> End:
+def even_difference(
+    docs: DocumentsOfQuery, held: BoolArray, winner: IntArray, loser: IntArray, work: Work
+) -> End:
     """The greatest difference of one run less another, by branch and bound, where all weights are 1."""
-    is_open = task.open[held]
+    is_open = docs.open[held]
     if is_open.sum() > _MOST_EVEN or work.expired():
         return End(np.inf, -np.inf)
-    found = greatest_difference(
-        winner,
-        loser,
-        np.where(is_open, -1, 1),
-        cutoff=int(max(winner.max(initial=1), loser.max(initial=1))),
-        other_relevant=task.relevant - int((~is_open).sum()),
-        outside=int((task.open & ~held).sum()),
-        clock=Clock(END_SECONDS, work),
-        tolerance=LABELED_ALIKE,
-    )
-    proved = found.upper - found.value <= LABELED_ALIKE
-    return End(found.value if proved else found.upper, found.value)
+    label, deepest = np.where(is_open, -1, 1), int(max(winner.max(initial=1), loser.max(initial=1)))
+    elsewhere, outside = docs.relevant - int((~is_open).sum()), int((docs.open & ~held).sum())
+    search = Search(winner, loser, label, deepest, "R", elsewhere, outside, LABELED_ALIKE)
+    search.run(Clock(END_SECONDS, work))
+    proved = search.upper - search.difference <= LABELED_ALIKE
+    return End(search.difference if proved else min(search.upper, 1.0), search.difference)
 
 
-def _weighted(task: RunsOnQuery, held: BoolArray, winner: IntArray, loser: IntArray, work: Work) -> End:
+def weighted_difference(
+    docs: DocumentsOfQuery, held: BoolArray, winner: IntArray, loser: IntArray, work: Work
+) -> End:
     """The same for any weights; the search ends after a number of steps."""
-    is_open = task.open[held]
+    is_open, weight, outside = docs.open[held], docs.weight[held], int((docs.open & ~held).sum())
+    bound = np.inf
+    if not (winner.any() and loser.any()):  # one run alone: the largest weights first, or the smallest
+        least, most = sums_by_count(winner + loser, weight, is_open, False)
+        relevant = np.maximum(docs.relevant + np.arange(len(least)), 1)
+        bound = float((most / relevant).max() if winner.any() else -(least / (relevant + outside)).min())
     if is_open.sum() > _MOST_WEIGHTED or work.expired():
-        return End(np.inf, -np.inf)
-    quadratic = Quadratic.of(winner, loser, ~is_open, np.flatnonzero(is_open), task.weight[held])
-    outside = int((task.open & ~held).sum())
-    return greatest_over_relevant(quadratic, task.relevant, outside, Clock(None, work))
+        return End(bound, -np.inf)
+    quadratic = Quadratic.of(winner, loser, ~is_open, np.flatnonzero(is_open), weight)
+    found = greatest_over_relevant(quadratic, docs.relevant, outside, Clock(None, work))
+    return End(min(bound, found.bound), found.reached)
 
 
 def sums_by_count(

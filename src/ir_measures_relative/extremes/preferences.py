@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,21 +11,20 @@ from ..arrays import BoolArray, FloatArray, IntArray
 from ..jobs import Work
 from ..measures.browsing import BrowsingModel
 from ..measures.gains import reciprocal
-from ..options import LABELED_ALIKE
 from .model import Interval, Model
 from .open_documents import OpenDocuments
 
-#: The least and the greatest preference, from the labels (-1 open) by position in the two rankings; whether exact.
-Extremes = tuple[float, float, bool]
+#: From the positions of documents in a run and in its reference, and whether each is open or judged relevant, to the
+#: least and the greatest preference, and whether labels attain both.
+Extremes: TypeAlias = Callable[[IntArray, IntArray, BoolArray], tuple[float, float, bool]]
 
 
 class Preferences(Model):
-    """rrLP, sgnLP, sgnLR and RPP, one query at a time.
+    """rrLP, sgnLP, sgnLR and RPP, one query at a time. See :meth:`.Labelings.preferences`.
 
     Args:
         position: of every document in every run, shape (runs, documents).
         reference: of every run, as an index.
-        kind, relevant, weight: as for :meth:`.Labelings.preferences`.
         score: from the gains of the open documents to the value of every run, shape (runs, queries).
     """
 
@@ -35,13 +34,12 @@ class Preferences(Model):
         position: IntArray,
         relevant: BoolArray,
         reference: list[int],
-        kind: str,
-        weight: BrowsingModel,
+        extremes: Extremes,
         score: Callable[[FloatArray], FloatArray],
     ) -> None:
         super().__init__(open_docs, relevant)
         self.position, self.reference = position, reference
-        self.kind, self.weight, self.score = kind, weight, score
+        self.extremes, self.score = extremes, score
         self.rows = self.rows_by_query(self.open | relevant)
 
     def sampled(self, gains: FloatArray) -> FloatArray:
@@ -55,21 +53,8 @@ class Preferences(Model):
                 continue
             for q, rows in enumerate(self.rows):
                 x, y = self.position[run, rows], self.position[reference, rows]
-                lower[run, q], upper[run, q], exact[run, q] = self._extremes(x, y, self.open[rows])
+                lower[run, q], upper[run, q], exact[run, q] = self.extremes(x, y, self.open[rows])
         return Interval(lower, upper, exact)
-
-    def _extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> Extremes:
-        if self.kind in ("rrLP", "sgnLP"):
-            high, low = greatest_lexicographic(x, y, is_open), -greatest_lexicographic(y, x, is_open)
-            if self.kind == "rrLP":
-                return low, high, True
-            return float(np.sign(low)), float(np.sign(high)), True
-        if self.kind == "sgnLR":
-            above, surely = may_win_worst_case(x, y, is_open)
-            below, surely_not = may_win_worst_case(y, x, is_open)
-            return -below, above, surely and surely_not
-        high, low = greatest_paired(x, y, is_open, self.weight), -greatest_paired(y, x, is_open, self.weight)
-        return low, high, high - low <= LABELED_ALIKE
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         one = self.one(work)

@@ -14,19 +14,18 @@ number with the largest bound goes first; most are never looked at.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-import numpy.typing as npt
 
 from ..arrays import FloatArray, IntArray
 from ..options import PROVED
-from .model import MED_SECONDS, Clock
+from .model import Clock
 from .precision_search import (
     ATTEMPTS,
     BranchAndBound,
     Norm,
     Search,
-    Solution,
-    checked,
     most_in_doubt,
     normalizers,
     open_documents,
@@ -34,53 +33,20 @@ from .precision_search import (
 from .precision_sums import Mixture, Relaxation, sum_of_precisions
 
 
-def med_blended(
-    y: npt.ArrayLike,
-    z: npt.ArrayLike,
-    label: npt.ArrayLike,
-    *,
-    cutoff: int,
-    norm: Norm,
-    beta: float,
-    other_relevant: int = 0,
-    clock: Clock | None = None,
-) -> Solution:
-    """The largest ``|Q@k(Y) - Q@k(Z)|`` over all labelings of the open documents.
-
-    Args:
-        beta: how much the gains count, from 0 (AP) up.
-
-    The other arguments, what is returned and what is raised: as for `med_sum_precision`. Open documents are those of
-    the two lists: what neither holds is relevant only if it is judged so.
-    """
-    clock = clock or Clock(MED_SECONDS)
-    if not 0 <= beta < np.inf:
-        raise ValueError(f"beta must be a number from 0 up, got {beta}")
-    arrays = checked(y, z, label, cutoff, norm, other_relevant)
-    search = BlendedSearch(*arrays, cutoff, norm, float(beta), other_relevant)
-    search.run(clock)
-    return Solution.of(search.difference, search.upper, search.best)
-
-
+@dataclass
 class Part:
-    """The labelings that agree on some labels, for one ranking as the winner; arguments as for `Relaxation`.
+    """The labelings that agree on some labels, for one ranking as the winner; arguments as for `Relaxation`."""
 
-    ``share`` is how often each free document was relevant when last averaged: where the next search for prices begins.
-    """
+    winner: IntArray
+    loser: IntArray
+    label: IntArray
+    free: IntArray
+    cutoff: int
+    share: FloatArray  #: how often each free document was relevant when last averaged: where a search for prices begins
 
-    def __init__(
-        self,
-        winner: IntArray,
-        loser: IntArray,
-        label: IntArray,
-        free: IntArray,
-        cutoff: int,
-        share: FloatArray | None = None,
-    ) -> None:
-        self.winner, self.loser, self.label, self.free = winner, loser, label, free
-        self.known = int((label == 1).sum())
-        self.relaxation = Relaxation(winner, loser, label, free, cutoff)
-        self.share = np.zeros(len(free)) if share is None else share
+    def __post_init__(self) -> None:
+        self.known = int((self.label == 1).sum())
+        self.relaxation = Relaxation(self.winner, self.loser, self.label, self.free, self.cutoff)
 
 
 class BlendedSearch(BranchAndBound):
@@ -109,8 +75,10 @@ class BlendedSearch(BranchAndBound):
             # From R = k on w_R is 1/i, so that what the loser alone holds is better not relevant. Below, it may lower
             # the worth of the depths at which the loser is ahead.
             free, lost = open_documents(winner, label)
-            every = Part(winner, loser, label, np.append(free, lost), cutoff)
-            own = Part(winner, loser, label, free, cutoff)
+            every, own = (
+                Part(winner, loser, label, docs, cutoff, np.zeros(len(docs)))
+                for docs in (np.append(free, lost), free)
+            )
             for count in range(len(every.free) + 1):
                 part = every if relevant[every.known + count] <= cutoff else own
                 if count <= len(part.free):

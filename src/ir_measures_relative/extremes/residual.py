@@ -50,9 +50,9 @@ class Residual(Model):
     One run, binary labels: exact. For a fixed λ the labels that maximize ``Σ residual gain·seen - λ·ideal`` are found
     by :func:`place`; Dinkelbach's iteration on λ gives the extreme ratio. Graded labels: the least value is exact too,
     since ``Σ … - λ·ideal`` is concave in the gains, and so is least where each is the least or the greatest. The
-    greatest is exact where few of the run's documents are open, by :func:`~.ideals.greatest_of_all`; else it is bounded
+    greatest is exact where few of the run's documents are open, by :func:`.greatest_of_all`; else it is bounded
     by ideals with other placements of the documents than the best one, which are never above the ideal. For the
-    difference of two runs see :mod:`.ideals`. See :meth:`.Labelings.residual_gain`.
+    difference of two runs see :mod:`.placement`. See :meth:`.Labelings.residual_gain`.
     """
 
     def __init__(
@@ -73,17 +73,15 @@ class Residual(Model):
         self.top = top[self.columns]
         self.forced = ~self.open[self.columns]
 
-    def _ideals(self, gain: FloatArray) -> FloatArray:
-        """The ideal of every run where the documents have these gains, shape (runs, queries)."""
-        docs, n = self.open_docs.docs, self.open_docs.n_queries
-        rows = [ideal_dcg(row * gain, docs.query, n, self.cutoff) for row in self.survival]
-        return np.array(rows).reshape(len(self.survival), n)
+    def _ideal(self, run: int, least: float) -> FloatArray:
+        """The ideal of a run in each query where every open document has this gain."""
+        docs, gain = self.open_docs.docs, np.where(self.open, least, self.known_gain)
+        return ideal_dcg(self.survival[run] * gain, docs.query, docs.n_queries, self.cutoff)
 
     @cached_property
-    def _ends_of_ideals(self) -> tuple[FloatArray, FloatArray]:
-        """Where no open document has a gain, and where all have the highest."""
-        most = np.where(self.open, self.levels[-1], self.known_gain)
-        return self._ideals(self.known_gain), self._ideals(most)
+    def _ends_of_ideals(self) -> list[tuple[FloatArray, FloatArray]]:
+        """Of every run, where no open document has a gain, and where all have the highest."""
+        return [(self._ideal(run, 0.0), self._ideal(run, self.levels[-1])) for run in range(len(self.weight))]
 
     def sorted_by(self, run: int) -> Sorted:
         """The documents in the order of the run's residual gains."""
@@ -114,12 +112,8 @@ class Residual(Model):
         every[:, ~self.forced] = gains
         depth = width if self.cutoff is None else min(self.cutoff, width)
         seen = discount.up_to(depth)[1:]
-        starts = np.flatnonzero(np.diff(self.query, prepend=-1))
         for run in range(len(self.weight)):
-            found = np.zeros((len(gains), n))
-            found[:, self.query[starts]] = np.add.reduceat(
-                every * self.weight[run, self.columns], starts, axis=1
-            )
+            found = self.open_docs.joined(every * self.weight[run, self.columns], self.columns, np.add)
             table = np.zeros((len(gains), n, width))
             table[:, self.query, column] = every * self.survival[run, self.columns]
             best = -np.sort(np.partition(-table, depth - 1, axis=2)[..., :depth], axis=2)
@@ -155,13 +149,9 @@ class Residual(Model):
         least = self.levels[0] / self.levels[-1]
         share = np.where(docs.forced, 1.0, least)
         low, high = (found * share).sum(axis=1), found.sum(axis=1)
-        query, n = self.open_docs.docs.query, self.open_docs.n_queries
-        ideals = [
-            ideal_dcg(self.survival[run] * np.where(self.open, end, self.known_gain), query, n, self.cutoff)
-            for end in (self.levels[0], self.levels[-1])
-        ]
-        lower = ratio(low, ideals[1])
-        upper = np.where(ideals[0] > 0, np.minimum(ratio(high, ideals[0]), 1.0), (high > 0).astype(float))
+        most, few = self._ideal(run, self.levels[-1]), self._ideal(run, self.levels[0])
+        lower = ratio(low, most)
+        upper = np.where(few > 0, np.minimum(ratio(high, few), 1.0), (high > 0).astype(float))
         return lower, upper, upper - lower <= LABELED_ALIKE
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
@@ -206,7 +196,7 @@ class Residual(Model):
         least: FloatArray = np.zeros(n)
         result = np.zeros(len(docs))
         for run, sign in ((a, 1.0), (b, -1.0)):
-            known, full = (ends[run] for ends in self._ends_of_ideals)
+            known, full = self._ends_of_ideals[run]
             result += sign * self.weight[run] * ratio(np.full(n, self.levels[-1]), full)[docs.query]
             least = np.maximum(least, ratio(full - known, full))
         count = np.maximum(np.bincount(docs.query[self.open], minlength=n), 1)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import ir_measures
 import numpy as np
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, rows_of_queries
 from ..judgments import Judgments
 from ..rankings import Rankings
 
@@ -137,7 +137,7 @@ def _run_for(
     place, query, names = place[found], docs.query[found], docs.doc_ids[found].tolist()
     if any(name.startswith(_STAND_IN[0]) for name in names):  # not likely, and it would be wrong
         return rankings.to_dict()
-    bounds = np.searchsorted(query, np.arange(docs.n_queries + 1)).tolist()
+    rows_of = rows_of_queries(query, docs.n_queries)
     held = judgments.queries_of(rankings).tolist()
     run: dict[str, dict[str, float]] = {}
     # A ranking of documents that nobody judged.
@@ -147,9 +147,9 @@ def _run_for(
     for query_id, q in zip(rankings.query_ids, held, strict=True):
         if q < 0:
             continue
-        own = place[bounds[q] : bounds[q + 1]].tolist()
+        own = place[rows_of[q]].tolist()
         ranking = dict(itertools.islice(stand_ins.items(), max(own, default=1)))
-        for position, name in zip(own, names[bounds[q] : bounds[q + 1]], strict=True):
+        for position, name in zip(own, names[rows_of[q]], strict=True):
             del ranking[_STAND_IN % position]
             ranking[name] = -float(position)
         run[query_id] = ranking

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, PositionTable, max_by_query, table
+from ..arrays import FloatArray, IntArray, PositionTable, max_by_query, rank_within
 from ..judgments import Judgments
 from .gains import chance_to_satisfy, discount, reciprocal
 
@@ -135,7 +135,7 @@ def chance_to_reach(position: IntArray, theta: FloatArray, query: IntArray, n_qu
 
     Args:
         position: of each document, 0 where not retrieved; those that are not here satisfy nobody.
-        theta: the chance that it satisfies.
+        theta: the chance that it satisfies, shape (…, documents).
         query: its query, ascending, of ``n_queries``.
 
     Returns:
@@ -143,11 +143,12 @@ def chance_to_reach(position: IntArray, theta: FloatArray, query: IntArray, n_qu
     """
     found = np.flatnonzero(position)
     order = found[np.lexsort((position[found], query[found]))]
-    left = table(1.0 - theta[order], query[order], n_queries, 1.0)
-    above = np.multiply.accumulate(np.insert(left, 0, 1.0, axis=1), axis=1)  # from left to right
-    start = np.searchsorted(query[order], query[order])
-    result = np.zeros(len(position))
-    result[order] = above[query[order], np.arange(len(order)) - start]
+    query = query[order]
+    rank = rank_within(query)
+    left = np.ones((*theta.shape[:-1], n_queries, int(rank.max(initial=0)) + 1))
+    left[..., query, rank] = 1.0 - theta[..., order]
+    result = np.zeros(theta.shape)
+    result[..., order] = np.multiply.accumulate(left, axis=-1)[..., query, rank - 1]  # from left to right
     return result
 
 

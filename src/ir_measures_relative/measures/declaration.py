@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -20,7 +20,7 @@ from ir_measures.measures import Measure
 
 from ..arrays import FloatArray
 from ..messages import warn
-from .parameters import MISSING
+from .parameters import MISSING, Base, value_of
 from .strings import RELATIVE_TO, nearest_name
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     SHORT_DESC: str
     RELATIVE_TO: str  #: one of ``"priors"``, ``"systems"``, ``"reference"``, ``"chance"``
     FORMULA = ""  #: in LaTeX, for the documentation
+    BASES: Mapping[str, Base] = {}  #: what the parameter ``base`` may name, where that is a choice
     SEE_ALSO: tuple[str, ...] = ()  #: measures that somebody who looks at this one may want instead
     TEST = (
         "t"  #: the default test of the difference of two runs: ``"bootstrap"`` where it is sparse and skewed
@@ -67,6 +68,10 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         "needed"  #: whether judgments are ``"needed"``, ``"used"`` where there are any, or ``"ignored"``
     )
     validated: bool
+
+    def __init_subclass__(cls) -> None:
+        # ir_measures writes a measure by the one and finds it by the other.
+        cls.NAME = cls.__dict__.get("__name__", cls.NAME)
 
     def __init__(self, **params: Any) -> None:
         # numpy's numbers as Python's, which ir_measures can write and read
@@ -181,12 +186,20 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
             if spec.required and name not in self.params:
                 example = f"{self.NAME}@10" if name == self.AT_PARAM else f"{self.NAME}({name}=…)"
                 raise ValueError(f"{self!r} needs {name}, {spec.describe()}: write {example}")
-            if name in self.params and spec.bases is not None and self.get("base") not in spec.bases:
-                raise ValueError(
-                    f"{self!r}: {name} goes with base {', '.join(map(repr, spec.bases))}, not {self.get('base')!r}"
-                )
+            bases = self.bases_with(name)
+            if name in self.params and bases and self.get("base") not in bases:
+                known = ", ".join(map(repr, bases))
+                raise ValueError(f"{self!r}: {name} goes with base {known}, not {self.get('base')!r}")
+        base = self.BASES.get(value_of(self, "base"))
+        if base is not None and base.needs_cutoff and self.get("cutoff") is None:
+            raise ValueError(f"{self!r} needs a cutoff: write {self!r}@10")
         self.check_together()
         self.validated = True
+
+    def bases_with(self, parameter: str) -> tuple[str, ...]:
+        """The bases that have a parameter which others lack; none where the measure has it whatever its base."""
+        bases = self.BASES if "base" in self.SUPPORTED_PARAMS else {}
+        return tuple(name for name, base in bases.items() if parameter in base.parameters)
 
     def check_together(self) -> None:
         """For a measure with conditions that span several parameters: raises ValueError where one fails."""

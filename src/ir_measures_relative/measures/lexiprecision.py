@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, ratio, row_sums, table
+from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, table
+from ..options import LABELED_ALIKE
 from . import parameters
 from .browsing import BrowsingModel, LogDiscount, Reciprocal, TopK
 from .declaration import RelativeMeasure, register
-from .parameters import Param, value_of
+from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -88,8 +89,17 @@ class RecallLevels(RelativeMeasure):
         return -1.0, 1.0
 
     def bounded(self, labelings: Labelings) -> Model:
-        rel, weight = self.get("rel"), LEVEL_WEIGHTS[value_of(self, "weight", "uniform")]
-        return labelings.preferences(self.NAME, labelings.relevant(rel), rel, weight)
+        rel = self.get("rel")
+        return labelings.preferences(self.extremes, labelings.relevant(rel), rel)
+
+    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
+        """The least and the greatest preference on a query, and whether labels attain both.
+
+        Args:
+            x, y: the positions of the documents that are open or judged relevant, in the run and in the reference.
+            is_open: which of them are open.
+        """
+        raise NotImplementedError
 
     def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
         """One value a query, from the tables of :func:`reciprocal_ranks`: the sign where they first differ."""
@@ -143,7 +153,6 @@ class _rrLP(RecallLevels):
     """
 
     __name__ = "rrLP"
-    NAME = __name__
     PRETTY_NAME = "Lexicographic Precision, Reciprocal Rank Difference"
     SHORT_DESC = (
         "The difference in reciprocal rank to the reference at the best recall level at which they differ."
@@ -157,8 +166,13 @@ class _rrLP(RecallLevels):
     def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
         return first_difference(run, reference)
 
+    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
+        from ..extremes.preferences import greatest_lexicographic
 
-class _sgnLP(RecallLevels):
+        return -greatest_lexicographic(y, x, is_open), greatest_lexicographic(x, y, is_open), True
+
+
+class _sgnLP(_rrLP):
     """The sign of lexiprecision: 1 where the run wins in the best case, -1 where the reference does, or 0.
 
     ``sgnLP = sign(rrLP)``, range {-1, 0, 1}; its mean is the share of queries won less the share lost. Use
@@ -176,11 +190,15 @@ class _sgnLP(RecallLevels):
     """
 
     __name__ = "sgnLP"
-    NAME = __name__
     PRETTY_NAME = "Lexicographic Precision, Sign"
     SHORT_DESC = "Which of the run (1) and the reference (-1) has its best relevant documents higher."
     FORMULA = r"\mathrm{sgnLP} = \mathrm{sign}(\mathrm{rrLP})"
     SEE_ALSO = ("rrLP", "sgnLR", "RPP")
+    preference = RecallLevels.preference
+
+    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
+        low, high, exact = super().extremes(x, y, is_open)
+        return float(np.sign(low)), float(np.sign(high)), exact
 
 
 class _sgnLR(RecallLevels):
@@ -202,7 +220,6 @@ class _sgnLR(RecallLevels):
     """
 
     __name__ = "sgnLR"
-    NAME = __name__
     PRETTY_NAME = "Lexicographic Recall, Sign"
     SHORT_DESC = "Which of the run (1) and the reference (-1) has its worst relevant documents higher."
     FORMULA = (
@@ -211,6 +228,13 @@ class _sgnLR(RecallLevels):
     )
     SEE_ALSO = ("sgnLP", "rrLP", "RPP")
     FROM_THE_WORST = True
+
+    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
+        from ..extremes.preferences import may_win_worst_case
+
+        above, surely = may_win_worst_case(x, y, is_open)
+        below, surely_not = may_win_worst_case(y, x, is_open)
+        return -below, above, surely and surely_not
 
 
 class _RPP(RecallLevels):
@@ -237,7 +261,6 @@ class _RPP(RecallLevels):
     """
 
     __name__ = "RPP"
-    NAME = __name__
     PRETTY_NAME = "Recall-Paired Preference"
     SHORT_DESC = (
         "The weighted share of recall levels at which the run beats the reference, less those it loses."
@@ -258,6 +281,13 @@ class _RPP(RecallLevels):
         docs = comparison.relevant
         n_relevant = np.bincount(docs.query[docs.grade >= self.get("rel")], minlength=docs.n_queries)
         return weighted_preference(run, reference, n_relevant, self.get("weight"))
+
+    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
+        from ..extremes.preferences import greatest_paired
+
+        weight = LEVEL_WEIGHTS[self.get("weight")]
+        low, high = -greatest_paired(y, x, is_open, weight), greatest_paired(x, y, is_open, weight)
+        return low, high, high - low <= LABELED_ALIKE
 
 
 rrLP = register(_rrLP())

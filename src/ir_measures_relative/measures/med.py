@@ -1,9 +1,4 @@
-"""Maximized effectiveness difference: how far apart the judgments allow two rankings to be.
-
-Tan and Clarke, "A Family of Rank Similarity Measures Based on Maximized Effectiveness Difference", IEEE
-Transactions on Knowledge and Data Engineering 27(11), 2015; Moffat, "Computing Maximized Effectiveness
-Distance for Recall-Based Metrics".
-"""
+"""Maximized effectiveness difference: how far apart the judgments allow two rankings to be."""
 
 from __future__ import annotations
 
@@ -14,7 +9,7 @@ import ir_measures
 from ..arrays import FloatArray
 from . import parameters
 from .declaration import RelativeMeasure, register
-from .med_bases import BASES, TwoRuns, bases_with
+from .med_bases import BASES, TwoRuns
 from .parameters import Param
 
 if TYPE_CHECKING:
@@ -23,10 +18,9 @@ if TYPE_CHECKING:
     from ..extremes.model import Model
 
 
-def _grade(name: str, help_text: str) -> Param:
+def _grade(help_text: str) -> Param:
     """A parameter that is a grade above 0."""
-    allowed = "a whole number of at least 1"
-    return Param(int, help_text, test=lambda grade: grade >= 1, allowed=allowed, bases=bases_with(name))
+    return Param(int, help_text, test=lambda grade: grade >= 1, allowed="a whole number of at least 1")
 
 
 class _MED(RelativeMeasure):
@@ -92,10 +86,10 @@ class _MED(RelativeMeasure):
     __name__ = "MED"
     RELATIVE_TO = "reference"
     JUDGMENTS = "used"
-    NAME = __name__
     PRETTY_NAME = "Maximized Effectiveness Difference"
     SHORT_DESC = "The largest difference in effectiveness from the reference that the judgments allow."
     FORMULA = r"\mathrm{MED}(M) = \max_{\ell} \bigl| M(Y, \ell) - M(Z, \ell) \bigr|"
+    BASES = BASES
     SEE_ALSO = ("rrLP", "RPP")
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
@@ -103,29 +97,25 @@ class _MED(RelativeMeasure):
         "ref": parameters.ref(),
         "judged": Param(bool, "whether the qrels count; False leaves every document open", default=True),
         "rel": _grade(
-            "rel",
             "minimum relevance score to be considered relevant (inclusive), 1 if not given; makes SDCG and nDCG binary",
         ),
-        "dcg": parameters.dcg(bases=bases_with("dcg")),
-        "gains": parameters.gains(bases=bases_with("gains")),
+        "dcg": parameters.dcg(),
+        "gains": parameters.gains(),
         "max_grade": _grade(
-            "max_grade",
             "the highest grade that a document may have; the context's, else the highest in the qrels, if not given",
         ),
-        "p": parameters.persistence(bases=bases_with("p")),
+        "p": parameters.persistence(),
         "residual": Param(
             object,
             "what may follow a ranking: True adds p^min(length, k), 'at-cutoff' p^k where it reaches k, False nothing",
             default=True,
             choices=(True, False, "at-cutoff"),
-            bases=bases_with("residual"),
         ),
         "norm": Param(
             str,
             "what AP and Q divide by: the number of relevant documents R, or at most the cutoff ('min')",
             default="R",
             choices=("R", "min"),
-            bases=bases_with("norm"),
         ),
         "beta": Param(
             float,
@@ -133,7 +123,6 @@ class _MED(RelativeMeasure):
             default=1.0,
             test=lambda b: 0 <= b <= 1e100,
             allowed="a number from 0 to 1e100",
-            bases=bases_with("beta"),
         ),
         "time_limit": Param(
             float,
@@ -141,7 +130,6 @@ class _MED(RelativeMeasure):
             "is a lower bound",
             test=lambda t: t >= 0,
             allowed="a number of seconds from 0 up",
-            bases=bases_with("time_limit"),
         ),
     }
 
@@ -153,13 +141,10 @@ class _MED(RelativeMeasure):
         return graded and low, graded and "max_grade" not in self.params
 
     def check_together(self) -> None:
-        name = self.get("base")
-        if BASES[name].needs_cutoff and self.get("cutoff") is None:
-            raise ValueError(f"MED(base={name!r}) needs a cutoff: write MED(base={name!r})@10")
         clash = [n for n in ("dcg", "gains", "max_grade") if n in self.params]
         if "rel" in self.params and clash:
             raise ValueError(
-                f"{self!r}: rel makes {name} binary, and {clash[0]} does nothing then; give only one"
+                f"{self!r}: rel makes {self.get('base')} binary, and {clash[0]} does nothing then; give only one"
             )
 
     def score(self, comparison: Comparison) -> FloatArray:

@@ -5,7 +5,6 @@ The solvers are those of :mod:`~ir_measures_relative.extremes`; here they get th
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -13,17 +12,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
+from ..arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    max_by_query,
+    rank_within,
+    ratio,
+    rows_of_queries,
+    sum_by_query,
+)
 from ..ids import Ids
 from ..messages import warn
 from ..rankings import Rankings
 from .browsing import BrowsingModel, Geometric, LogDiscount, TopK
 from .gains import check_grades, discount, gain_of, grades_between, reciprocal
+from .parameters import Base
 
 if TYPE_CHECKING:
     # The solvers are imported where there is something to solve: a host's import need not wait for them.
     from ..comparison import Comparison, JudgedTop
-    from ..extremes import Solution
+    from ..extremes.med import Solution
 
 
 #: From positions in two rankings, labels, and ``clock=``, the time it has, to the largest difference of one query.
@@ -67,11 +76,6 @@ class PooledDocs(NamedTuple):
         ids = run.docs.ids.followed_by(reference.docs.ids.take(other)).take(order)
         return cls(query[order], n_queries, y, z, grade, ~known, ids)
 
-    def by_query(self) -> list[slice]:
-        """The rows of each query."""
-        ends = np.searchsorted(self.query, np.arange(self.n_queries + 1)).tolist()
-        return [slice(i, j) for i, j in itertools.pairwise(ends)]
-
     def sums(self, values: FloatArray) -> FloatArray:
         """The sums of each query, added in the order of the documents."""
         return sum_by_query(values, self.query, self.n_queries)
@@ -85,9 +89,8 @@ class PooledDocs(NamedTuple):
 class Solutions(NamedTuple):
     """The largest difference of each query, and what attains it."""
 
-    value: FloatArray
-    lower: FloatArray
-    upper: FloatArray
+    value: FloatArray  #: that was found
+    upper: FloatArray  #: no labeling exceeds it
     exact: BoolArray
     winner: IntArray  #: 1 the run, -1 the reference, 0 where no labeling tells the two apart
     level: IntArray  #: one a document of the pool: the gain level given to each open one, from 1; 0 is none
@@ -191,7 +194,7 @@ class TwoRuns:
     def labelings(self, solutions: Solutions) -> list[dict[str, int]]:
         """The labels of the open documents that are relevant under the labeling of each query."""
         labels, found = self.levels[1], []
-        for rows in self.pool.by_query():
+        for rows in rows_of_queries(self.pool.query, self.pool.n_queries):
             chosen = rows.start + np.flatnonzero(solutions.level[rows])
             ids = self.pool.ids.take(chosen).strings()
             found.append(dict(zip(ids, labels[solutions.level[chosen] - 1].tolist(), strict=True)))
@@ -199,15 +202,11 @@ class TwoRuns:
 
 
 @dataclass(frozen=True)
-class MEDBase:
+class MEDBase(Base):
     """A measure whose difference is maximized."""
 
     solve: Callable[[TwoRuns], Solutions]  #: finds the largest difference of every query
-    parameters: frozenset[str] = (
-        frozenset()
-    )  #: those of MED's parameters that only some bases have, and this one has
     graded: bool = False  #: whether an open document may take any grade
-    needs_cutoff: bool = False  #: whether it is nothing without ``@k``
 
 
 def _decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
@@ -216,7 +215,7 @@ def _decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
     value = both.max(axis=0).clip(0.0, 1.0)
     winner = np.where(value > 0, np.where(run_wins, 1, -1), 0)
     exact = np.ones(len(value), dtype=bool)
-    return Solutions(value, value, value, exact, winner, np.where(run_wins[pool.query], level[0], level[1]))
+    return Solutions(value, value, exact, winner, np.where(run_wins[pool.query], level[0], level[1]))
 
 
 def _weighted(browsing_of: Callable[[TwoRuns], BrowsingModel]) -> Callable[[TwoRuns], Solutions]:
@@ -301,7 +300,7 @@ def _solve_ndcg(task: TwoRuns) -> Solutions:
 
 
 def _solve_err(task: TwoRuns) -> Solutions:
-    from ..extremes import med_err
+    from ..extremes.med import med_err
 
     label = np.where(task.pool.open, -1, np.maximum(task.pool.grade, 0))
     return _one_by_one(task, label, lambda row: partial(med_err, cutoff=_k(task), max_grade=task.highest))
@@ -311,7 +310,7 @@ def _solve_sum_precision(norm: str | None) -> Callable[[TwoRuns], Solutions]:
     """SSP, AP and Q, which has a β; the norm, where it is the base's own."""
 
     def solve_all(task: TwoRuns) -> Solutions:
-        from ..extremes import med_blended, med_sum_precision
+        from ..extremes.med import med_sum_precision
 
         pool = task.pool
         relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
@@ -319,8 +318,7 @@ def _solve_sum_precision(norm: str | None) -> Callable[[TwoRuns], Solutions]:
         elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(
             pool.query[relevant], minlength=pool.n_queries
         )
-        blended = "beta" in task.base.parameters
-        med: Any = partial(med_blended, beta=task.params["beta"]) if blended else med_sum_precision
+        med = partial(med_sum_precision, beta=task.params["beta"] if "beta" in task.base.parameters else None)
         held = np.bincount(pool.query, minlength=pool.n_queries) + elsewhere
         # Deeper than both rankings, and than there may be relevant documents, k changes nothing; but SSP's divisor.
         deepest = [max_by_query(side.astype(float), pool.query, pool.n_queries) for side in (pool.y, pool.z)]
@@ -342,21 +340,22 @@ def _k(task: TwoRuns) -> int:
 
 def _one_by_one(task: TwoRuns, label: IntArray, solver: Callable[[int], Solver]) -> Solutions:
     """Asks a solver a query: for the positions of its documents in the two rankings, and their labels."""
-    from ..extremes import Clock
-    from ..extremes.model import MED_SECONDS, share
+    from ..extremes.model import MED_SECONDS, Clock, share
     from ..jobs import Work
 
     pool, limit = task.pool, task.params["time_limit"]
     work, level = Work(time_limit=limit), np.zeros(len(pool.query), dtype=np.int64)
     found, hurried = [], []
-    for row, docs in enumerate(pool.by_query()):
+    for row, docs in enumerate(rows_of_queries(pool.query, pool.n_queries)):
         own = share(work, pool.n_queries - row)
         hurried.append(limit is not None and (own.remaining() or 0.0) < MED_SECONDS)
         clock = Clock(MED_SECONDS, own)
         found.append(solver(row)(pool.y[docs], pool.z[docs], label[docs], clock=clock))
         level[docs] = found[-1].labels
-    ends = [(s.value, s.lower, min(s.upper, 1.0)) for s in found]  # no base goes beyond 1, so that 1 is exact
-    value, lower, upper = np.array(ends, dtype=np.float64).reshape(-1, 3).T
+    value = np.array([s.value for s in found], dtype=np.float64)
+    upper = np.array(
+        [min(s.upper, 1.0) for s in found], dtype=np.float64
+    )  # no base goes beyond 1, so that 1 is exact
     exact = np.array([s.exact for s in found], dtype=bool) | (upper <= value)
     winner = np.array([s.winner for s in found], dtype=np.int64)
     if not exact.all():
@@ -365,34 +364,29 @@ def _one_by_one(task: TwoRuns, label: IntArray, solver: Callable[[int], Solver])
         warn(
             f"{task.text}: {enough} were not enough for {(~exact).sum()} of {len(exact)} queries; their values are the "
             "largest differences found, and the true ones may be larger by up to "
-            f"{(upper - lower)[~exact].max():.4f}: {'' if in_time else 'raise time_limit, or '}lower the cutoff"
+            f"{(upper - value)[~exact].max():.4f}: {'' if in_time else 'raise time_limit, or '}lower the cutoff"
         )
-    return Solutions(value, lower, upper, exact, winner, np.where(pool.open, level, 0))
+    return Solutions(value, upper, exact, winner, np.where(pool.open, level, 0))
 
 
 #: The bases of MED.
 BASES = {
-    "P": MEDBase(_weighted(lambda task: TopK(_k(task))), frozenset({"rel"}), needs_cutoff=True),
+    "P": MEDBase(_weighted(lambda task: TopK(_k(task))), parameters=["rel"], needs_cutoff=True),
     "RBP": MEDBase(
-        _weighted(lambda task: Geometric(float(task.params["p"]))), frozenset({"rel", "p", "residual"})
+        _weighted(lambda task: Geometric(float(task.params["p"]))), parameters=["rel", "p", "residual"]
     ),
     "SDCG": MEDBase(
         _weighted(lambda task: LogDiscount(_k(task))),
-        frozenset({"rel", "dcg", "gains", "max_grade"}),
+        parameters=["rel", "dcg", "gains", "max_grade"],
         graded=True,
         needs_cutoff=True,
     ),
-    "nDCG": MEDBase(_solve_ndcg, frozenset({"rel", "dcg", "gains", "max_grade"}), graded=True),
-    "RR": MEDBase(_solve_rr, frozenset({"rel"})),
-    "SSP": MEDBase(_solve_sum_precision("k"), frozenset({"rel", "time_limit"}), needs_cutoff=True),
-    "AP": MEDBase(_solve_sum_precision(None), frozenset({"rel", "norm", "time_limit"}), needs_cutoff=True),
+    "nDCG": MEDBase(_solve_ndcg, parameters=["rel", "dcg", "gains", "max_grade"], graded=True),
+    "RR": MEDBase(_solve_rr, parameters=["rel"]),
+    "SSP": MEDBase(_solve_sum_precision("k"), parameters=["rel", "time_limit"], needs_cutoff=True),
+    "AP": MEDBase(_solve_sum_precision(None), parameters=["rel", "norm", "time_limit"], needs_cutoff=True),
     "Q": MEDBase(
-        _solve_sum_precision(None), frozenset({"rel", "norm", "beta", "time_limit"}), needs_cutoff=True
+        _solve_sum_precision(None), parameters=["rel", "norm", "beta", "time_limit"], needs_cutoff=True
     ),
-    "ERR": MEDBase(_solve_err, frozenset({"max_grade", "time_limit"}), graded=True, needs_cutoff=True),
+    "ERR": MEDBase(_solve_err, parameters=["max_grade", "time_limit"], graded=True, needs_cutoff=True),
 }
-
-
-def bases_with(parameter: str) -> tuple[str, ...]:
-    """The names of the bases that have a parameter."""
-    return tuple(name for name, base in BASES.items() if parameter in base.parameters)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ir_measures.measures import Measure, ParamInfo
@@ -32,7 +32,6 @@ class Param(ParamInfo):  # type: ignore[misc]
         default: its value where none is given.
         choices: the values it may take.
         test: whether a value is allowed; ``allowed`` says in words which are.
-        bases: the values of ``base`` that have this parameter; None is all of them.
     """
 
     def __init__(
@@ -45,18 +44,10 @@ class Param(ParamInfo):  # type: ignore[misc]
         test: Callable[[Any], bool] | None = None,
         allowed: str | None = None,
         required: bool = False,
-        bases: Sequence[str] | None = None,
     ) -> None:
         super().__init__(dtype=dtype, required=required, choices=choices, default=default, desc=desc)
         self.test = test
         self.allowed = allowed
-        self.bases = bases
-
-    def for_every_base(self) -> Param:
-        """The same parameter, of a measure that has one base."""
-        result = copy.copy(self)
-        result.bases = None
-        return result
 
     def allows(self, value: Any) -> bool:
         """Whether the parameter may have this value."""
@@ -84,6 +75,19 @@ class Param(ParamInfo):  # type: ignore[misc]
         }.get(self.dtype, f"a {self.dtype.__name__}")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    """What the parameter ``base`` of a measure may name: another measure, which it extends.
+
+    Attributes:
+        parameters: which of the parameters it has that only some bases have.
+        needs_cutoff: whether it is nothing without ``@k``.
+    """
+
+    parameters: Collection[str] = ()
+    needs_cutoff: bool = False
+
+
 # Parameters that several measures share, with the names and meanings that ir_measures gives them.
 def cutoff(*, required: bool = False) -> Param:
     """How deep rankings are looked at: ``@k``."""
@@ -96,7 +100,7 @@ def cutoff(*, required: bool = False) -> Param:
     )
 
 
-def rel(bases: Sequence[str] | None = None) -> Param:
+def rel() -> Param:
     """From which label on a document is relevant: ``rel``."""
     return Param(
         int,
@@ -104,7 +108,6 @@ def rel(bases: Sequence[str] | None = None) -> Param:
         default=1,
         test=lambda r: r >= 1,
         allowed="a whole number of at least 1",
-        bases=bases,
     )
 
 
@@ -113,25 +116,23 @@ def judged_only() -> Param:
     return Param(bool, "ignore returned documents that do not have relevance judgments", default=False)
 
 
-def dcg(default: str = "log2", bases: Sequence[str] | None = None) -> Param:
+def dcg(default: str = "log2") -> Param:
     """How a label becomes a gain: ``dcg``."""
     return Param(
         str,
         "DCG formulation: the gain is the label ('log2') or 2^label - 1 ('exp-log2')",
         default=default,
         choices=("log2", "exp-log2"),
-        bases=bases,
     )
 
 
-def gains(bases: Sequence[str] | None = None) -> Param:
+def gains() -> Param:
     """Other numbers for the labels: ``gains``."""
     return Param(
         dict,
         "custom gain mapping (int-to-int), applied to the label before dcg",
         test=lambda g: all(_is_int(a) and _is_int(b) for a, b in g.items()),
         allowed="a dict from int to int, such as {1: 1, 2: 3}",
-        bases=bases,
     )
 
 
@@ -160,7 +161,7 @@ def _is_int(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**31
 
 
-def persistence(bases: Sequence[str] | None = None, *, default: float = 0.8, of: str = "RBP") -> Param:
+def persistence(default: float = 0.8, of: str = "RBP") -> Param:
     """How likely a searcher is to go on to the next document: ``p``."""
     return Param(
         float,
@@ -168,11 +169,10 @@ def persistence(bases: Sequence[str] | None = None, *, default: float = 0.8, of:
         default=default,
         test=lambda p: 0 < p < 1,
         allowed="a number between 0 and 1, both excluded",
-        bases=bases,
     )
 
 
-def max_grade_of_err(bases: Sequence[str]) -> Param:
+def max_grade_of_err() -> Param:
     """The highest grade by which ERR tells how likely a document is to satisfy: ``max_grade``."""
     return Param(
         int,
@@ -180,5 +180,4 @@ def max_grade_of_err(bases: Sequence[str]) -> Param:
         default=4,  # gdeval's
         test=lambda g: 1 <= g <= 1000,
         allowed="a whole number from 1 to 1000",
-        bases=bases,
     )

@@ -19,7 +19,8 @@ from .declaration import RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, JudgedTop
+    from ..comparison import Comparison, JudgedContext, JudgedTop
+    from ..rankings import Rankings
 
 # About how many positions of rankings are looked at together: what is computed on the way stays in the cache.
 _TOGETHER = 1 << 16
@@ -82,20 +83,24 @@ class Pair(NamedTuple):
         )
 
 
-def pair_of(run: JudgedTop, reference: JudgedTop, n_queries: int, tied: bool) -> Pair:
+def pair_of(
+    judged: JudgedContext, run: Rankings, reference: Rankings, cutoff: int | None, tied: bool
+) -> Pair:
     """The two rankings of every query, with documents of equal score tied, or in the order of their positions."""
-    found = run.docs.rows_of(reference.docs.query, reference.docs.ids, reference.hashes)
+    found = judged.rows_in(run, reference, cutoff)
     shared = np.flatnonzero(found >= 0)
-    return Pair(
-        _side(run, n_queries, tied),
-        _side(reference, n_queries, tied),
-        reference.docs.query[shared],
-        found[shared],
-        shared,
+    of_run, of_reference = (_side(judged, side, cutoff, tied) for side in (run, reference))
+    return Pair(of_run, of_reference, of_reference.query[shared], found[shared], shared)
+
+
+def _side(judged: JudgedContext, run: Rankings, cutoff: int | None, tied: bool) -> RankedRows:
+    key = "ranked rows", cutoff, tied
+    return judged.cached_of(
+        run, key, lambda: _ranked_rows(judged.top(run, cutoff), judged.judgments.n_queries, tied)
     )
 
 
-def _side(top: JudgedTop, n_queries: int, tied: bool) -> RankedRows:
+def _ranked_rows(top: JudgedTop, n_queries: int, tied: bool) -> RankedRows:
     query, position = top.docs.query, top.position
     length = np.bincount(query, minlength=n_queries)
     if not tied:
@@ -308,11 +313,8 @@ class _RankBiased(RelativeMeasure):
 
     def pair(self, comparison: Comparison) -> Pair:
         """The rankings of the run and of the reference, each to the cutoff."""
-        judged, cutoff = comparison.judged, self.get("cutoff")
-        run, reference = (
-            judged.top(side, cutoff) for side in (comparison.rankings, comparison.reference(self.get("ref")))
-        )
-        return pair_of(run, reference, comparison.judgments.n_queries, tied=self.get("ties") != "broken")
+        reference, tied = comparison.reference(self.get("ref")), self.get("ties") != "broken"
+        return pair_of(comparison.judged, comparison.rankings, reference, self.get("cutoff"), tied)
 
 
 class _RBO(_RankBiased):
@@ -358,7 +360,6 @@ class _RBO(_RankBiased):
     """
 
     __name__ = "RBO"
-    NAME = __name__
     PRETTY_NAME = "Rank-Biased Overlap"
     SHORT_DESC = "How much of what a searcher sees in the run is seen in the reference too."
     FORMULA = (
@@ -423,7 +424,6 @@ class _RBA(_RankBiased):
     """
 
     __name__ = "RBA"
-    NAME = __name__
     PRETTY_NAME = "Rank-Biased Alignment"
     SHORT_DESC = "How near the places are at which the run and the reference have their documents."
     FORMULA = r"\mathrm{RBA} = \sum_{d \in Y \cap Z} \sqrt{w(y_d)\, w(z_d)}, \qquad w(i) = (1 - p)\, p^{i-1}"

@@ -117,7 +117,6 @@ class _P_Rareness(_Rareness):
     """
 
     __name__ = "P_Rareness"
-    NAME = __name__
     PRETTY_NAME = "Rareness-based Precision at k"
     SHORT_DESC = "Precision in which a relevant document counts more, the fewer systems retrieve it."
     FORMULA = (
@@ -157,7 +156,6 @@ class _AP_Rareness(_Rareness):
     """
 
     __name__ = "AP_Rareness"
-    NAME = __name__
     PRETTY_NAME = "Rareness-based Average Precision"
     SHORT_DESC = "Average precision in which a relevant document counts more, the fewer systems retrieve it."
     FORMULA = (

@@ -12,7 +12,7 @@ from ..arrays import FloatArray, IntArray, ratio, row_sums, sum_by_query
 from . import parameters
 from .browsing import BrowsingModel
 from .declaration import Contributions, RelativeMeasure, register
-from .nrg import BASES, GainsByQuery, judged_gains
+from .nrg import BASES, judged_gains
 from .parameters import Param
 
 if TYPE_CHECKING:
@@ -43,14 +43,6 @@ def unseen_by_all(seen: Iterable[FloatArray], n_docs: int, players: int) -> Floa
         found = np.flatnonzero(row)
         product[found] *= 1.0 - row[found, None] * nodes
     return product
-
-
-def mean_over_orders(unseen: FloatArray, players: int) -> FloatArray:
-    """``∫₀¹ Π_{j≠i} (1 - t·a_jd) dt`` of each document: the chance that it is new when i comes, in a random order.
-
-    ``unseen`` is the integrand at the nodes of :func:`quadrature`, shape (documents, nodes).
-    """
-    return row_sums(unseen * quadrature(players)[1])
 
 
 class _Shapley(RelativeMeasure):
@@ -89,31 +81,25 @@ class _Shapley(RelativeMeasure):
 
     __name__ = "Shapley"
     RELATIVE_TO = "systems"
-    NAME = __name__
     PRETTY_NAME = "Shapley Value"
     SHORT_DESC = "A system's fair share of what all systems find together, whichever order they come in."
     FORMULA = (
         r"\varphi_i = \frac{1}{N} \sum_{d} G(d)\, a_{id} \int_0^1 \prod_{j \neq i} (1 - t\, a_{jd})\, dt, \qquad "
         r"a_{jd} = \mathrm{seen}(\mathrm{pos}_j(d))"
     )
+    BASES = ADDITIVE
     SEE_ALSO = ("NRG", "UniqueRel")
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
         "base": Param(
             str, "the measure whose browsing model is shared out", default="P", choices=tuple(ADDITIVE)
         ),
-        "dcg": parameters.dcg(bases=tuple(n for n, base in ADDITIVE.items() if base.graded)),
-        "gains": parameters.gains(bases=tuple(n for n, base in ADDITIVE.items() if base.graded)),
-        "rel": parameters.rel(bases=tuple(n for n, base in ADDITIVE.items() if not base.graded)),
-        "p": parameters.persistence(bases=tuple(n for n, base in ADDITIVE.items() if base.has_p)),
+        "dcg": parameters.dcg(),
+        "gains": parameters.gains(),
+        "rel": parameters.rel(),
+        "p": parameters.persistence(),
         "judged_only": parameters.judged_only(),
     }
-
-    def check_together(self) -> None:
-        name = self.get("base")
-        if BASES[name].needs_cutoff and self.get("cutoff") is None:
-            given = f"(base={name!r})" if "base" in self.params else ""
-            raise ValueError(f"Shapley{given} needs a cutoff: write Shapley{given}@10")
 
     def score(self, comparison: Comparison) -> FloatArray:
         """The Shapley value for each query."""
@@ -126,7 +112,7 @@ class _Shapley(RelativeMeasure):
         base = ADDITIVE[name]
         docs, gain = judged_gains(comparison.judgments, base, *map(self.get, ("rel", "dcg", "gains")))
         new, own = self._chances(comparison, docs)
-        norm = base.norm(GainsByQuery(gain, docs.query, docs.n_queries), cutoff, p)
+        norm = base.norm(docs, gain, cutoff, p)
         return Contributions(docs, gain * new, ratio(gain * new * own, norm[docs.query]))
 
     def bounded(self, labelings: Labelings) -> Model:
@@ -162,7 +148,9 @@ class _Shapley(RelativeMeasure):
         if member is not None:  # is one of those; no factor is 0, since no node is 1
             own = browsing.seen(positions[judged.index[member]][found])
             unseen = unseen / (1.0 - own[:, None] * quadrature(players)[0])
-        return mean_over_orders(unseen, players)
+        return row_sums(
+            unseen * quadrature(players)[1]
+        )  # the mean over all orders, ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt
 
 
 Shapley = register(_Shapley())

@@ -51,7 +51,6 @@ class _TaSC(RelativeMeasure):
     __name__ = "TaSC"
     RELATIVE_TO = "priors"
     TEST = "bootstrap"
-    NAME = __name__
     PRETTY_NAME = "Target Subspace Coverage"
     SHORT_DESC = "The effectiveness of a run, weighted by how badly the best prior run does on the query."
     FORMULA = r"\mathrm{TaSC} = \Bigl(1 - \max_{j} S(R_j)\Bigr)\, S(\mathrm{run})"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, ratio
+from ..messages import warn
 from . import parameters
 from .browsing import LogDiscount
 from .declaration import RelativeMeasure, register
@@ -20,16 +21,18 @@ from .ue_bases import (
     Normalizers,
     RankedGains,
     RankedPool,
-    bases_with,
     expected_sum_of_precisions,
     normalize,
 )
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
+    from ..comparison import Comparison, JudgedContext
     from ..extremes.labelings import Labelings
     from ..extremes.model import Model
     from ..judgments import Judgments
+
+#: A topic is told of where fewer of its judged documents are not relevant. In TREC's pools at least 7 % are not.
+_FEW_NON_RELEVANT = 0.05
 
 
 class _UE(RelativeMeasure):
@@ -71,6 +74,11 @@ class _UE(RelativeMeasure):
     nothing can be told from chance, σ = 0, version 'z' is 0: no relevant document, all relevant, or for P and R
     so small a pool that all rankings have the same value. Such queries pull a mean towards 0.
 
+    **A random ranking of what?** Of the query's judged documents, by default. Where these are nearly all relevant (MS
+    MARCO's dev topics and Vaswani have no others) a random ranking of them is nearly perfect. With one judged
+    document, a ranking with that at the top has nDCG_UE 0, and one with it at rank 2 -0.37. A warning says where fewer
+    than 5 % are not relevant. ``pool='corpus'`` is the way out: a random ranking of the whole collection.
+
     The pool, the cutoff, and what unjudged documents do are those of :class:`nDCG_UE`, in all versions: an unjudged
     document in the run takes a position and earns nothing, and the rankings behind REB, σ and IUB have none of these.
     0/0 is 0.
@@ -96,7 +104,6 @@ class _UE(RelativeMeasure):
 
     __name__ = "UE"
     RELATIVE_TO = "chance"
-    NAME = __name__
     PRETTY_NAME = "Upper and Expected Value Normalization"
     SHORT_DESC = "How far a ranking is from a random one towards a perfect one, by a base measure."
     FORMULA = (
@@ -105,6 +112,7 @@ class _UE(RelativeMeasure):
         r"(A - \mathrm{REB}) / \mathrm{REB} & A < \mathrm{REB} \end{cases}, \qquad "
         r"\mathrm{UE}_z = \frac{A - \mathrm{REB}}{\sigma}"
     )
+    BASES = BASES
     SEE_ALSO = ("nDCG_UE", "AP_UE")
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
@@ -123,19 +131,18 @@ class _UE(RelativeMeasure):
             default="judged",
             choices=("judged", "corpus"),
         ),
-        "dcg": parameters.dcg("exp-log2", bases=bases_with("dcg")),
-        "gains": parameters.gains(bases=bases_with("gains")),
-        "rel": parameters.rel(bases=bases_with("rel")),
-        "p": parameters.persistence(bases=bases_with("p")),
+        "dcg": parameters.dcg("exp-log2"),
+        "gains": parameters.gains(),
+        "rel": parameters.rel(),
+        "p": parameters.persistence(),
         "expected": Param(
             str,
             "the random level: as published, which takes precision and relevance at a position to be independent, or "
             "exact",
             default="independent",
             choices=("independent", "exact"),
-            bases=bases_with("expected"),
         ),
-        "max_grade": parameters.max_grade_of_err(bases=bases_with("max_grade")),
+        "max_grade": parameters.max_grade_of_err(),
         "judged_only": parameters.judged_only(),
     }
 
@@ -154,14 +161,11 @@ class _UE(RelativeMeasure):
         return {1: (0.0, 1.0), 2: (-1.0, 1.0)}.get(self.get("version"), (-math.inf, math.inf))
 
     def check_together(self) -> None:
-        base, name = self.base, self.base_name
-        if base.needs_cutoff and self.get("cutoff") is None:
-            raise ValueError(f"{self!r} needs a cutoff: write {self!r}@10")
-        if self.get("version") == "z" and base.deviation is None:
+        if self.get("version") == "z" and self.base.deviation is None:
             known = ", ".join(repr(n) for n, b in BASES.items() if b.deviation is not None)
             raise ValueError(
                 f"{self!r}: version='z' needs the standard deviation over all rankings, which is not computed for "
-                f"{name}; use version=2, or one of the bases {known}"
+                f"{self.base_name}; use version=2, or one of the bases {known}"
             )
         corpus = self.get("pool") == "corpus"
         if corpus and self.get("cutoff") is None:
@@ -177,8 +181,31 @@ class _UE(RelativeMeasure):
     def score(self, comparison: Comparison) -> FloatArray:
         """UE of each query."""
         judged, z = comparison.judged, self.get("version") == "z"
+        if self.get("pool") == "judged":
+            self._warn_of_pools(judged)
         normalizers = judged.cached(("UE", z, self(version=2)), lambda: self.normalizers(comparison))
         return normalize(self.actual(comparison), normalizers, self.get("version"))
+
+    def _warn_of_pools(self, judged: JudgedContext) -> None:
+        """Warns of pools of which hardly a document is not relevant: a random ranking of these is as good as any."""
+        docs, rel = judged.judgments, max(int(value_of(self, "rel", 1)), 1)
+
+        def found() -> tuple[int, float]:
+            relevant = np.bincount(docs.query, weights=docs.grade >= rel, minlength=docs.n_queries)
+            size = np.bincount(docs.query, minlength=docs.n_queries)
+            few = (relevant > 0) & (size - relevant < _FEW_NON_RELEVANT * size)
+            return int(few.sum()), float(1 - ratio(relevant[few].sum(), size[few].sum()))
+
+        count, share = judged.cached(("UE, pools", rel), found)
+        if count:
+            warn(
+                f"UE is relative to a random ranking of the documents that are judged, and on {count} of "
+                f"{docs.n_queries} topics nearly all of these are relevant ({share:.1%} are not): a random ranking is "
+                "then nearly perfect, and a perfect one can have the value 0; give pool='corpus', by which it is a "
+                "random ranking of the whole collection, and the size of that (num_docs=, or --num_docs)",
+                judged.context,
+                "UE, pools",
+            )
 
     def actual(self, comparison: Comparison) -> FloatArray:
         """A@k of the evaluated run."""
@@ -269,9 +296,8 @@ class _UE(RelativeMeasure):
         raise ValueError(f"{self} cannot be bounded yet; of the bases of UE, only nDCG and AP can")
 
 
-def _of_one_base(*names: str) -> dict[str, Param]:
-    """Some parameters of UE, of a measure that has one base."""
-    return {name: _UE.SUPPORTED_PARAMS[name].for_every_base() for name in names}
+def _some_of(*names: str) -> dict[str, Param]:
+    return {name: _UE.SUPPORTED_PARAMS[name] for name in names}
 
 
 class _nDCG_UE(_UE):
@@ -310,13 +336,15 @@ class _nDCG_UE(_UE):
     """
 
     __name__ = "nDCG_UE"
-    NAME = __name__
     PRETTY_NAME = "Upper and Expected Value Normalized Discounted Cumulative Gain"
     SHORT_DESC = (
         "How far the DCG of a ranking is from that of a random ranking towards that of a perfect one."
     )
     SEE_ALSO = ("UE", "AP_UE")
-    SUPPORTED_PARAMS = _of_one_base("cutoff", "version", "dcg", "gains", "pool", "judged_only")
+    SUPPORTED_PARAMS = {
+        name: _UE.SUPPORTED_PARAMS[name]
+        for name in ("cutoff", "version", "dcg", "gains", "pool", "judged_only")
+    }
     base_name = "nDCG"
 
 
@@ -351,7 +379,6 @@ class _AP_UE(_UE):
     """
 
     __name__ = "AP_UE"
-    NAME = __name__
     PRETTY_NAME = "Upper and Expected Value Normalized Average Precision"
     SHORT_DESC = (
         "How far the precision sum of a ranking is from that of a random one towards that of a perfect one."
@@ -361,7 +388,10 @@ class _AP_UE(_UE):
         r"\mathrm{REB} = \mathrm{E}[A]"
     )
     SEE_ALSO = ("UE", "nDCG_UE")
-    SUPPORTED_PARAMS = _of_one_base("cutoff", "version", "expected", "pool", "rel", "judged_only")
+    SUPPORTED_PARAMS = {
+        name: _UE.SUPPORTED_PARAMS[name]
+        for name in ("cutoff", "version", "expected", "pool", "rel", "judged_only")
+    }
     base_name = "AP"
 
 

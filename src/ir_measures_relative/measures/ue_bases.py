@@ -8,7 +8,7 @@ each combination, however many queries share it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -26,8 +26,9 @@ from ..arrays import (
     sum_by_query,
     table,
 )
-from .browsing import BrowsingModel, Geometric, LogDiscount
+from .browsing import BrowsingModel, Geometric, LogDiscount, chance_to_reach
 from .gains import reciprocal
+from .parameters import Base
 
 
 class Normalizers(NamedTuple):
@@ -60,12 +61,91 @@ def normalize(actual: FloatArray, normalizers: Normalizers, version: int | str) 
     return ratio(above, np.where(above >= 0, room, expected))
 
 
-class PoolGains(NamedTuple):
-    """The gains of the documents of each query's pool; those that are not here gain nothing."""
+class BaseSettings(NamedTuple):
+    """The parameters that a base may have."""
 
-    gain: FloatArray  #: above 0
-    query: IntArray  #: ascending
-    size: IntArray  #: n of each query
+    cutoff: int | None
+    p: float  #: the persistence of RBP
+    exact: bool  #: whether E[SP@k] is the true one, or the published one
+
+    @property
+    def geometric(self) -> Geometric:
+        """The browsing model of RBP."""
+        return Geometric(self.p)
+
+
+@dataclass(frozen=True)
+class RankedGains:
+    """The judged documents of every query that may gain, and where a ranking has them."""
+
+    gain: FloatArray
+    position: IntArray  #: 0 where not in the top k
+    query: IntArray  #: ascending, of ``n_queries``
+    n_queries: int
+
+    def sum(self, browsing: BrowsingModel) -> FloatArray:
+        """``Σ_i seen(i)·g(d_i)``."""
+        return sum_by_query(self.gain * browsing.seen(self.position), self.query, self.n_queries)
+
+
+@dataclass(frozen=True)
+class RankedPool:
+    """What the perfect and the random ranking rank.
+
+    Attributes:
+        gain: of each judged document.
+        query: its query, ascending.
+        size: n, the number of documents of each query's pool; those that are not judged gain nothing.
+        depth: min(k, n).
+        settings: the parameters.
+    """
+
+    gain: FloatArray
+    query: IntArray
+    size: IntArray
+    depth: IntArray
+    settings: BaseSettings
+
+    @property
+    def n_queries(self) -> int:
+        return len(self.size)
+
+    @property
+    def numbers(self) -> tuple[IntArray, IntArray, IntArray]:
+        """What the expectations of a binary base ask for: m, n, min(k, n)."""
+        return self.relevant, self.size, self.depth
+
+    @cached_property
+    def perfect(self) -> RankedGains:
+        """The documents with a gain, from the highest gain on."""
+        rows = np.flatnonzero(self.gain > 0)
+        order = rows[np.lexsort((-self.gain[rows], self.query[rows]))]
+        query, cutoff = self.query[order], self.settings.cutoff
+        rank = rank_within(query)
+        if cutoff is not None:
+            rank = np.where(rank <= cutoff, rank, 0)
+        return RankedGains(self.gain[order], rank, query, self.n_queries)
+
+    @property
+    def mean_gain(self) -> FloatArray:
+        """The mean gain of a document."""
+        return ratio(sum_by_query(self.gain, self.query, self.n_queries), self.size.astype(np.float64))
+
+    @cached_property
+    def relevant(self) -> IntArray:
+        """The number of documents with a gain."""
+        return np.bincount(self.perfect.query, minlength=self.n_queries)
+
+    @cached_property
+    def alike(self) -> BoolArray:
+        """Whether all documents of the pool have the same gain, so that every ranking is perfect."""
+        highest = max_by_query(self.gain, self.query, self.n_queries)
+        with_it = np.bincount(self.query[self.gain == highest[self.query]], minlength=self.n_queries)
+        alike: BoolArray = (highest == 0) | (with_it == self.size)
+        return alike
+
+
+# --- what a random ranking is worth
 
 
 def expected_sum(mean_gain: FloatArray, depth: IntArray, browsing: BrowsingModel) -> FloatArray:
@@ -73,22 +153,16 @@ def expected_sum(mean_gain: FloatArray, depth: IntArray, browsing: BrowsingModel
     return mean_gain * _partial_sums(browsing.seen(np.arange(1, _longest(depth) + 1)))[depth]
 
 
-def expected_dcg(mean_gain: FloatArray, depth: IntArray) -> FloatArray:
-    """E[DCG@k] (Eq. 7): :func:`expected_sum` with nDCG's discount."""
-    return expected_sum(mean_gain, depth, LogDiscount())
-
-
-def deviation_of_sum(pool: PoolGains, depth: IntArray, browsing: BrowsingModel) -> FloatArray:
+def deviation_of_sum(pool: RankedPool, browsing: BrowsingModel) -> FloatArray:
     """The standard deviation of Σ_{i≤k} w(i)·g(d_i), a linear rank statistic.
 
     ``Var = Σ_i (w_i - w̄)² · Σ_d (g_d - ḡ)² / (n - 1)`` over all n positions, w being 0 beyond k, and all n documents.
     """
-    n_queries = len(pool.size)
-    size = pool.size.astype(np.float64)
-    highest = max_by_query(pool.gain, pool.query, n_queries)
-    gain = ratio(pool.gain, highest[pool.query])  # up to 1, whose square is a number
-    order = np.lexsort((gain, pool.query))  # whichever order the qrels have
-    gain, query = gain[order], pool.query[order]
+    docs, n_queries, size = pool.perfect, pool.n_queries, pool.size.astype(np.float64)
+    highest = max_by_query(docs.gain, docs.query, n_queries)
+    gain = ratio(docs.gain, highest[docs.query])  # up to 1, whose square is a number
+    order = np.lexsort((gain, docs.query))  # whichever order the qrels have
+    gain, query = gain[order], docs.query[order]
     mean = ratio(sum_by_query(gain, query, n_queries), size)
     without = size - np.bincount(query, minlength=n_queries)
     of_gains = sum_by_query((gain - mean[query]) ** 2, query, n_queries) + without * mean**2
@@ -100,7 +174,7 @@ def deviation_of_sum(pool: PoolGains, depth: IntArray, browsing: BrowsingModel) 
         squares = np.where(inside, (weights - mean[:, None]) ** 2, 0.0)
         return row_sums(squares) + (size - depth) * mean**2
 
-    variance = ratio(_once_each(of_weights, pool.size, depth) * of_gains, size - 1.0)
+    variance = ratio(_once_each(of_weights, pool.size, pool.depth) * of_gains, size - 1.0)
     result: FloatArray = highest * np.sqrt(variance)
     return result
 
@@ -134,38 +208,22 @@ def first_relevant(relevant: IntArray, pool: IntArray, depth: IntArray) -> First
     return First(chance, none[np.arange(len(pool)), depth])
 
 
-def chance_of_none(relevant: IntArray, pool: IntArray, depth: IntArray) -> FloatArray:
-    """1 - E[Success@k]: the chance that the top k holds no relevant document, however small."""
-    return _once_each(lambda *numbers: first_relevant(*numbers).none, relevant, pool, depth)
+def of_first(function: Callable[[First], FloatArray], pool: RankedPool) -> FloatArray:
+    """What a function makes of where the first relevant document of a random ranking stands; one value a query."""
+    return _once_each(lambda *numbers: function(first_relevant(*numbers)), *pool.numbers)
 
 
-def expected_success(relevant: IntArray, pool: IntArray, depth: IntArray) -> FloatArray:
-    """E[Success@k]: the chance that the top k holds a relevant document, however small."""
-    some = _once_each(lambda *numbers: row_sums(first_relevant(*numbers).chance), relevant, pool, depth)
-    return np.minimum(some, 1.0)
-
-
-def expected_rr(relevant: IntArray, pool: IntArray, depth: IntArray) -> FloatArray:
+def expected_rr(first: First) -> FloatArray:
     """``E[RR@k] = Σ_{i≤min(k,n)} C(n - i, m - 1)/(i·C(n, m))``."""
-    return _once_each(lambda *numbers: _mean_rr(first_relevant(*numbers)), relevant, pool, depth)
-
-
-def deviation_of_rr(relevant: IntArray, pool: IntArray, depth: IntArray) -> FloatArray:
-    """The standard deviation of RR@k, from the distribution of the first relevant document."""
-
-    def deviation(*numbers: IntArray) -> FloatArray:
-        first = first_relevant(*numbers)
-        mean = _mean_rr(first)
-        rr = reciprocal(np.arange(1, first.chance.shape[1] + 1))
-        squares = row_sums(first.chance * (rr - mean[:, None]) ** 2) + first.none * mean**2
-        result: FloatArray = np.sqrt(squares)
-        return result
-
-    return _once_each(deviation, relevant, pool, depth)
-
-
-def _mean_rr(first: First) -> FloatArray:
     return row_sums(first.chance * reciprocal(np.arange(1, first.chance.shape[1] + 1)))
+
+
+def deviation_of_rr(first: First) -> FloatArray:
+    """The standard deviation of RR@k."""
+    mean, rr = expected_rr(first), reciprocal(np.arange(1, first.chance.shape[1] + 1))
+    squares = row_sums(first.chance * (rr - mean[:, None]) ** 2) + first.none * mean**2
+    result: FloatArray = np.sqrt(squares)
+    return result
 
 
 def expected_sum_of_precisions(
@@ -187,7 +245,7 @@ def expected_sum_of_precisions(
     return p * (harmonic + given_relevant * (depth - harmonic))
 
 
-def expected_err(pool: PoolGains, depth: IntArray) -> FloatArray:
+def expected_err(pool: RankedPool) -> FloatArray:
     """E[ERR@k], the gains being the chances that a document satisfies.
 
     ``Σ_{i≤min(k,n)} s_i/i`` with s_i the chance that the searcher leaves at i, satisfied, and g_i the chance to go on
@@ -196,17 +254,15 @@ def expected_err(pool: PoolGains, depth: IntArray) -> FloatArray:
     documents that satisfy nobody, most of a collection, are there at the start. With e_i the elementary symmetric
     polynomial of all 1 - θ, g_i is e_i/C(n, i), and s_i is g_{i-1} - g_i.
     """
-    n_queries = len(pool.size)
-    found = np.flatnonzero(pool.gain > 0)
-    order = found[np.lexsort((pool.gain[found], pool.query[found]))]  # whichever order the qrels have
-    theta = table(pool.gain[order], pool.query[order], n_queries, 0.0)
-    relevant = np.bincount(pool.query[order], minlength=n_queries)
+    docs, n_queries, relevant = pool.perfect, pool.n_queries, pool.relevant
+    order = np.lexsort((docs.gain, docs.query))  # whichever order the qrels have
+    theta = table(docs.gain[order], docs.query[order], n_queries, 0.0)
     most_first = np.argsort(-relevant, kind="stable")
-    at_once = max(_ELEMENTS // (_longest(depth) + 1), 1)
+    at_once = max(_ELEMENTS // (_longest(pool.depth) + 1), 1)
     result = np.zeros(n_queries)
     for start in range(0, n_queries, at_once):
         rows = most_first[start : start + at_once]
-        result[rows] = _err_of_block(theta[rows], relevant[rows], pool.size[rows], depth[rows])
+        result[rows] = _err_of_block(theta[rows], relevant[rows], pool.size[rows], pool.depth[rows])
     return result
 
 
@@ -250,92 +306,8 @@ def _partial_sums(values: FloatArray) -> FloatArray:
 # --- the bases
 
 
-class BaseSettings(NamedTuple):
-    """The parameters that a base may have."""
-
-    cutoff: int | None
-    p: float  #: the persistence of RBP
-    exact: bool  #: whether E[SP@k] is the true one, or the published one
-
-
-@dataclass(frozen=True)
-class RankedGains:
-    """The judged documents of every query that may gain, and where a ranking has them."""
-
-    gain: FloatArray
-    position: IntArray  #: 0 where not in the top k
-    query: IntArray  #: ascending, of ``n_queries``
-    n_queries: int
-
-    def sum(self, browsing: BrowsingModel) -> FloatArray:
-        """``Σ_i seen(i)·g(d_i)``."""
-        return sum_by_query(self.gain * browsing.seen(self.position), self.query, self.n_queries)
-
-
-@dataclass(frozen=True)
-class RankedPool:
-    """What the perfect and the random ranking rank.
-
-    Attributes:
-        gain: of each judged document.
-        query: its query, ascending.
-        size: n, the number of documents of each query's pool; those that are not judged gain nothing.
-        depth: min(k, n).
-        settings: the parameters.
-    """
-
-    gain: FloatArray
-    query: IntArray
-    size: IntArray
-    depth: IntArray
-    settings: BaseSettings
-
-    @property
-    def n_queries(self) -> int:
-        return len(self.size)
-
-    @cached_property
-    def perfect(self) -> RankedGains:
-        """The documents with a gain, from the highest gain on."""
-        rows = np.flatnonzero(self.gain > 0)
-        order = rows[np.lexsort((-self.gain[rows], self.query[rows]))]
-        query, cutoff = self.query[order], self.settings.cutoff
-        rank = rank_within(query)
-        if cutoff is not None:
-            rank = np.where(rank <= cutoff, rank, 0)
-        return RankedGains(self.gain[order], rank, query, self.n_queries)
-
-    @property
-    def gains(self) -> PoolGains:
-        """The documents with a gain."""
-        return PoolGains(self.perfect.gain, self.perfect.query, self.size)
-
-    @property
-    def mean_gain(self) -> FloatArray:
-        """The mean gain of a document."""
-        return ratio(sum_by_query(self.gain, self.query, self.n_queries), self.size.astype(np.float64))
-
-    @cached_property
-    def relevant(self) -> IntArray:
-        """The number of documents with a gain."""
-        return np.bincount(self.perfect.query, minlength=self.n_queries)
-
-    @property
-    def numbers(self) -> tuple[IntArray, IntArray, IntArray]:
-        """What the expectations of a binary base ask for: m, n, min(k, n)."""
-        return self.relevant, self.size, self.depth
-
-    @cached_property
-    def alike(self) -> BoolArray:
-        """Whether all documents of the pool have the same gain, so that every ranking is perfect."""
-        highest = max_by_query(self.gain, self.query, self.n_queries)
-        with_it = np.bincount(self.query[self.gain == highest[self.query]], minlength=self.n_queries)
-        alike: BoolArray = (highest == 0) | (with_it == self.size)
-        return alike
-
-
-@dataclass(frozen=True)
-class NormalizedBase:
+@dataclass(frozen=True, kw_only=True)
+class NormalizedBase(Base):
     """A measure that is normalized; what is proportional to it serves as well.
 
     Attributes:
@@ -345,8 +317,6 @@ class NormalizedBase:
         deviation: its standard deviation over all rankings of the pool; None where that is not computed.
         gain: what a document gains: by its label as ``dcg`` and ``gains`` say, 1 where it is relevant, or the chance
             that it satisfies.
-        parameters: those that only some bases have, and this one has.
-        needs_cutoff: whether it is nothing without ``@k``.
     """
 
     actual: Callable[[RankedGains, BaseSettings], FloatArray]
@@ -354,8 +324,7 @@ class NormalizedBase:
     room: Callable[[RankedPool], FloatArray] | None = None
     deviation: Callable[[RankedPool], FloatArray] | None = None
     gain: str = "relevant"
-    parameters: frozenset[str] = frozenset({"rel"})
-    needs_cutoff: bool = False
+    parameters: Collection[str] = ("rel",)
 
 
 def sum_of_precisions(position: IntArray, query: IntArray, n_queries: int) -> FloatArray:
@@ -367,22 +336,16 @@ def sum_of_precisions(position: IntArray, query: IntArray, n_queries: int) -> Fl
     """
     found = np.flatnonzero(position > 0)
     order = found[np.lexsort((position[found], query[found]))]
-    positions = table(position[order].astype(np.float64), query[order], n_queries, np.inf)
-    total: FloatArray = row_sums(np.arange(1, positions.shape[1] + 1) / positions)
-    return total
+    return sum_by_query(rank_within(query[order]) / position[order], query[order], n_queries)
 
 
 def expected_reciprocal_rank(ranking: RankedGains) -> FloatArray:
     """``ERR@k = Σ_{i≤k} (1/i)·θ_i·Π_{l<i}(1 - θ_l)``, the gains being the chances θ that a document satisfies."""
-    found = np.flatnonzero((ranking.position > 0) & (ranking.gain > 0))
-    query = ranking.query[found]
-    order = found[np.lexsort((ranking.position[found], query))]
-    query = ranking.query[order]
-    theta = table(ranking.gain[order], query, ranking.n_queries, 0.0)
-    rank = table(reciprocal(ranking.position[order]), query, ranking.n_queries, 0.0)
-    reached = np.ones((ranking.n_queries, theta.shape[1] + 1))
-    np.multiply.accumulate(1.0 - theta, axis=1, out=reached[:, 1:])
-    return row_sums(reached[:, :-1] * theta * rank)
+    found = np.flatnonzero(ranking.position > 0)
+    order = found[np.lexsort((ranking.position[found], ranking.query[found]))]
+    theta, position, query = ranking.gain[order], ranking.position[order], ranking.query[order]
+    reached = chance_to_reach(position, theta, query, ranking.n_queries)
+    return sum_by_query(reached * theta * reciprocal(position), query, ranking.n_queries)
 
 
 def _found(ranking: RankedGains) -> FloatArray:
@@ -396,19 +359,14 @@ def _relevant(ranking: RankedGains) -> FloatArray:
     return np.bincount(ranking.query[ranking.gain > 0], minlength=ranking.n_queries).astype(np.float64)
 
 
-def _rbp(function: Callable[..., FloatArray], gains: FloatArray | PoolGains, pool: RankedPool) -> FloatArray:
-    p = pool.settings.p
-    return (1.0 - p) * function(gains, pool.depth, Geometric(p))
-
-
 #: The bases of UE. P and R take the number found for what they are made of, nDCG takes DCG, AP the sum of precisions.
 BASES = {
     "nDCG": NormalizedBase(
         actual=lambda ranking, settings: ranking.sum(LogDiscount()),
-        expected=lambda pool: expected_dcg(pool.mean_gain, pool.depth),
-        deviation=lambda pool: deviation_of_sum(pool.gains, pool.depth, LogDiscount()),
+        expected=lambda pool: expected_sum(pool.mean_gain, pool.depth, LogDiscount()),
+        deviation=lambda pool: deviation_of_sum(pool, LogDiscount()),
         gain="label",
-        parameters=frozenset({"dcg", "gains"}),
+        parameters=["dcg", "gains"],
     ),
     "P": NormalizedBase(
         actual=lambda ranking, settings: _found(ranking) / (settings.cutoff or 1),
@@ -424,39 +382,37 @@ BASES = {
     ),
     "Success": NormalizedBase(
         actual=lambda ranking, settings: np.minimum(_found(ranking), 1.0),
-        expected=lambda pool: expected_success(*pool.numbers),
-        room=lambda pool: np.where(pool.relevant > 0, chance_of_none(*pool.numbers), 0.0),
+        expected=lambda pool: np.minimum(of_first(lambda first: row_sums(first.chance), pool), 1.0),
+        # However small the chance is that the top k holds no relevant document.
+        room=lambda pool: np.where(pool.relevant > 0, of_first(lambda first: first.none, pool), 0.0),
         needs_cutoff=True,
     ),
     "RR": NormalizedBase(
         actual=lambda ranking, settings: max_by_query(
             ranking.gain * reciprocal(ranking.position), ranking.query, ranking.n_queries
         ),
-        expected=lambda pool: expected_rr(*pool.numbers),
-        deviation=lambda pool: deviation_of_rr(*pool.numbers),
+        expected=lambda pool: of_first(expected_rr, pool),
+        deviation=lambda pool: of_first(deviation_of_rr, pool),
     ),
     "RBP": NormalizedBase(
-        actual=lambda ranking, settings: (1.0 - settings.p) * ranking.sum(Geometric(settings.p)),
-        expected=lambda pool: _rbp(expected_sum, pool.mean_gain, pool),
-        deviation=lambda pool: _rbp(deviation_of_sum, pool.gains, pool),
-        parameters=frozenset({"rel", "p"}),
+        actual=lambda ranking, settings: (1.0 - settings.p) * ranking.sum(settings.geometric),
+        expected=lambda pool: (
+            (1.0 - pool.settings.p) * expected_sum(pool.mean_gain, pool.depth, pool.settings.geometric)
+        ),
+        deviation=lambda pool: (1.0 - pool.settings.p) * deviation_of_sum(pool, pool.settings.geometric),
+        parameters=["rel", "p"],
     ),
     "AP": NormalizedBase(
         actual=lambda ranking, settings: sum_of_precisions(
             ranking.position * (ranking.gain > 0), ranking.query, ranking.n_queries
         ),
         expected=lambda pool: expected_sum_of_precisions(*pool.numbers, pool.settings.exact),
-        parameters=frozenset({"rel", "expected"}),
+        parameters=["rel", "expected"],
     ),
     "ERR": NormalizedBase(
         actual=lambda ranking, settings: expected_reciprocal_rank(ranking),
-        expected=lambda pool: expected_err(pool.gains, pool.depth),
+        expected=expected_err,
         gain="satisfaction",
-        parameters=frozenset({"max_grade"}),
+        parameters=["max_grade"],
     ),
 }
-
-
-def bases_with(parameter: str) -> tuple[str, ...]:
-    """The names of the bases that have a parameter."""
-    return tuple(name for name, base in BASES.items() if parameter in base.parameters)

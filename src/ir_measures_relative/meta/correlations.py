@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import ir_measures
@@ -38,7 +39,6 @@ def correlation(table: Any, kind: str = "tau") -> pd.DataFrame:
     Invariant under: positive factors and added constants, of any measure on its own.
 
     Args:
-        table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
         kind: ``"tau"``, ``"tau_ap"`` or ``"weighted"``.
 
     Returns:
@@ -46,9 +46,6 @@ def correlation(table: Any, kind: str = "tau") -> pd.DataFrame:
 
         - ``measure``, ``other``;
         - ``correlation``: from -1 to 1; NaN by τ and weighted τ where a measure ties all runs.
-
-    Raises:
-        ValueError: a table that is not complete, fewer than two runs, another kind.
 
     Example:
         >>> import pandas as pd
@@ -87,16 +84,12 @@ def tau_ap(x: FloatArray, y: FloatArray) -> float:
     return float(2 * total / (len(x) - 1) - 1)
 
 
-def _tau(x: FloatArray, y: FloatArray) -> float:
-    return float(kendalltau(x, y).statistic)
-
-
-def _weighted(x: FloatArray, y: FloatArray) -> float:
-    return float(weightedtau(x, y).statistic) if np.ptp(x) and np.ptp(y) else np.nan
-
-
 #: Of two rankings by their values, the second being the truth.
-KINDS = {"tau": _tau, "tau_ap": tau_ap, "weighted": _weighted}
+KINDS: dict[str, Callable[[FloatArray, FloatArray], float]] = {
+    "tau": lambda x, y: float(kendalltau(x, y).statistic),
+    "tau_ap": tau_ap,
+    "weighted": lambda x, y: float(weightedtau(x, y).statistic) if np.ptp(x) and np.ptp(y) else np.nan,
+}
 
 
 def _agreement(scores: Measured, truth: Measured) -> float:
@@ -109,40 +102,26 @@ def _agreement(scores: Measured, truth: Measured) -> float:
     )
 
 
-def _ranking_agreement(scores: Measured, truth: Measured) -> float:
-    """The same of the rankings of each topic: the share of pairs and topics that the truth tells apart."""
-    return _alike(scores.pairs.differences, truth.pairs.differences)
-
-
 def _alike(found: FloatArray, expected: FloatArray) -> float:
     told = expected != 0
     return float((np.sign(found) == np.sign(expected))[told].mean()) if told.any() else np.nan
 
 
-def _ties(scores: Measured, truth: Measured) -> float:
-    """The share of pairs of runs and topics that are tied."""
-    return float((scores.pairs.differences == 0).mean())
-
-
-def _correlating(kind: str) -> Callable[[Measured, Measured], float]:
-    return lambda scores, truth: KINDS[kind](scores.standing(), truth.standing())
+def _correlated(kind: str, scores: Measured, truth: Measured) -> float:
+    return KINDS[kind](scores.standing(), truth.standing())
 
 
 #: How alike two sets of values of the same runs are, the second being the truth.
 ALIKE: dict[str, Callable[[Measured, Measured], float]] = {
-    **{kind: _correlating(kind) for kind in KINDS},
+    **{kind: partial(_correlated, kind) for kind in KINDS},
     "agreement": _agreement,
-    "ranking_agreement": _ranking_agreement,
-    "ties": _ties,
+    "ranking_agreement": lambda scores, truth: _alike(scores.pairs.differences, truth.pairs.differences),
+    "ties": lambda scores, truth: float((scores.pairs.differences == 0).mean()),
 }
 
 
 def score(judged: JudgedContext, measures: Sequence[ir_measures.Measure]) -> list[Measured]:
-    """The values of each measure; of pairs by a measure that says which of two runs is better, without ``ref=``.
-
-    Raises:
-        ValueError: a measure that has no value on some query; what the measures object to.
-    """
+    """The values of each measure; of pairs by a measure that says which of two runs is better, without ``ref=``."""
     names, queries = judged.names, judged.judgments.query_ids.tolist()
     single = [m for m in measures if not is_of_pairs(m)]
     scored = score_runs(judged, names, single, part=True).values if single else np.empty((len(names), 0, 0))
@@ -159,11 +138,7 @@ def score(judged: JudgedContext, measures: Sequence[ir_measures.Measure]) -> lis
 
 
 def check_kinds(kinds: str | Sequence[str], allowed: Sequence[str]) -> list[str]:
-    """The kinds, each once.
-
-    Raises:
-        ValueError: none, or one that is not allowed.
-    """
+    """The kinds, each once; ValueError for none, or one that is not allowed."""
     chosen = [kinds] if isinstance(kinds, str) else list(dict.fromkeys(kinds))
     if not chosen:
         raise ValueError(f"kinds is empty; give some of {', '.join(map(repr, allowed))}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -21,23 +21,10 @@ from ..scoring import check_campaign
 from ..stats.pairs_and_ties import Pairs
 from ..unjudged.reusability import FewerLabels, FewerRuns, contributions, groups_of
 from .correlations import ALIKE, KINDS, check_kinds, score
-from .table import Measured, check_two_runs, pairs_of, summary
+from .table import Measured, check_two_runs, pairs_of, summaries
 
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _DEPTHS = (1, 2, 5, 10, 20, 50, 100)
-
-
-class _Part(NamedTuple):
-    """A sample: which labels, or which topics, are left."""
-
-    level: Any
-    labels: BoolArray | None
-    topics: BoolArray | None
-
-    @property
-    def kept(self) -> float:
-        left = self.topics if self.labels is None else self.labels
-        return 1.0 if left is None else float(left.mean())
 
 
 def degrade(
@@ -82,19 +69,17 @@ def degrade(
     Invariant under: positive factors and added constants of the measures.
 
     Args:
-        context, qrels: the runs, and the judgments as for :meth:`RunContext.evaluate`.
         measures: measures of this package and of ir_measures, or their strings.
         what: ``"labels"``, ``"topics"``, ``"pool"`` or ``"groups"``.
         levels: shares above 0 and up to 1, in tenths if not given; depths for ``"pool"``, from 1 to 100 if not given;
             names of groups, all if not given.
         kinds: one of those above, or a list of them.
-        samples: how many are drawn of a share.
+        samples: of a share.
         truth: a measure whose values on all labels and topics are the truth for all, such as RR for lexiprecision; each
             measure's own if not given.
         of: ``"relevant"`` or ``"all"``, for labels.
         groups: from run name to group; the context's if not given.
         pool_depth: how deep runs are taken to have been pooled, for groups.
-        seed: of the samples, which are the same for all measures.
 
     Returns:
         a DataFrame with one row a measure, kind and level:
@@ -103,9 +88,6 @@ def degrade(
         - ``kept``: the share of the labels, or topics, that are left;
         - ``samples``: how many have a value; τ has none where a measure ties all runs;
         - ``mean`` and ``deviation`` of these samples (n - 1; NaN of one).
-
-    Raises:
-        ValueError: fewer than two runs, an argument that is not allowed; what :meth:`RunContext.evaluate` raises.
 
     Example:
         >>> from ir_measures import P
@@ -139,33 +121,29 @@ def degrade(
         parts = list(_samples(judged, what, levels, samples, of == "all", seed))
     full = score(judged, parsed)
     expected = full if of_truth is None else score(judged, [of_truth]) * len(full)
-    kept: dict[Any, list[float]] = {part.level: [] for part in parts}
+    kept: dict[Any, list[float]] = {level: [] for level, _ in parts}
     found: dict[tuple[str, str, Any], list[float]] = {
         (scores.measure, kind, level): [] for scores in full for kind in chosen for level in kept
     }
-    for part in tqdm(parts, desc=f"leaving out {what}", unit="sample", disable=None, leave=False):
-        kept[part.level].append(part.kept)
-        left = full if part.labels is None else score(FewerLabels(judged, part.labels), parsed)
+    for level, keep in tqdm(parts, desc=f"leaving out {what}", unit="sample", disable=None, leave=False):
+        kept[level].append(float(keep.mean()))
+        left = full if what == "topics" else score(FewerLabels(judged, keep), parsed)
         for scores, best in zip(left, expected, strict=True):
             of_same = best
-            if part.topics is not None:
-                scores, of_same = (s._replace(pairs=s.pairs.on(part.topics)) for s in (scores, best))
+            if what == "topics":
+                scores, of_same = (s._replace(pairs=s.pairs.on(keep)) for s in (scores, best))
             for kind in chosen:
                 other = of_same if kind == "ranking_agreement" else best
-                found[scores.measure, kind, part.level].append(ALIKE[kind](scores, other))
-    return pd.DataFrame(
-        [
-            {"measure": measure, "kind": kind, "level": level, "kept": float(np.mean(kept[level]))}
-            | summary(values)
-            for (measure, kind, level), values in found.items()
-        ]
-    )
+                found[scores.measure, kind, level].append(ALIKE[kind](scores, other))
+    result = summaries(found, "measure", "kind", "level")
+    result.insert(3, "kept", [float(np.mean(kept[level])) for _, _, level in found])
+    return result
 
 
 def _samples(
     judged: JudgedContext, what: str, levels: Sequence[float] | None, samples: int, every: bool, seed: int
-) -> Iterator[_Part]:
-    """Shares of the labels or topics, drawn at random; one sample where nothing is left out."""
+) -> Iterator[tuple[Any, BoolArray]]:
+    """Shares of the labels or topics, and which are left of them at random; one sample where nothing is left out."""
     judgments = judged.judgments
     n = judgments.n_queries
     topic = judgments.query if what == "labels" else np.zeros(n, dtype=np.int64)
@@ -181,8 +159,7 @@ def _samples(
     for share in map(float, shares):
         most = np.ceil(np.round(share * size, 9))
         for place in orders[: 1 if share == 1 else samples]:
-            keep = ~drawn | (place < most[topic])
-            yield _Part(share, keep, None) if what == "labels" else _Part(share, None, keep)
+            yield share, ~drawn | (place < most[topic])
 
 
 def _places(topic: IntArray, drawn: BoolArray, rng: np.random.Generator) -> IntArray:
@@ -194,7 +171,7 @@ def _places(topic: IntArray, drawn: BoolArray, rng: np.random.Generator) -> IntA
     return place
 
 
-def _pools(judged: JudgedContext, levels: Sequence[float] | None) -> Iterator[_Part]:
+def _pools(judged: JudgedContext, levels: Sequence[float] | None) -> Iterator[tuple[Any, BoolArray]]:
     depths = list(_DEPTHS if levels is None else levels)
     for depth in depths:
         check_count("levels", depth, 1)
@@ -203,17 +180,17 @@ def _pools(judged: JudgedContext, levels: Sequence[float] | None) -> Iterator[_P
         place = judged.judgments.positions_in(run, int(max(depths, default=1)))
         best = np.minimum(best, np.where(place > 0, place, best))
     for depth in depths:
-        yield _Part(int(depth), best <= depth, None)
+        yield int(depth), best <= depth
 
 
 def _groups(
     judged: JudgedContext, levels: Sequence[Any] | None, groups: Mapping[str, str] | None, pool_depth: int
-) -> Iterator[_Part]:
+) -> Iterator[tuple[Any, BoolArray]]:
     lost = contributions(judged, groups_of(judged.context, groups), pool_depth)
     for group in lost if levels is None else levels:
         if group not in lost:
             raise ValueError(f"levels holds {group!r}, which is no group; the groups are {list(lost)}")
-        yield _Part(group, ~lost[group], None)
+        yield group, ~lost[group]
 
 
 def system_subsets(
@@ -239,14 +216,12 @@ def system_subsets(
     under the choice of runs, which it is about.
 
     Args:
-        context, qrels: as for :func:`degrade`; the policy of priors is asked anew in each subset, without those that
-            are left out.
-        measures: as there; without ``ref=`` and ``prior=``.
+        context: its policy of priors is asked anew in each subset, without the runs that are left out.
+        measures: as for :func:`degrade`; without ``ref=`` and ``prior=``.
         sizes: the N, from 2 to the number of runs; the powers of 2 below it if not given.
         kinds: ``"tau"``, ``"tau_ap"``, ``"weighted"`` as in :func:`correlation`, or a list of these; the ranking of all
             runs is the truth.
-        samples: how many subsets of a size.
-        seed: of their choice, which is the same for all measures.
+        samples: subsets of a size.
 
     Returns:
         a DataFrame with one row a measure, kind and size:
@@ -256,8 +231,7 @@ def system_subsets(
         - ``mean`` and ``deviation`` of their correlations (n - 1; NaN of one).
 
     Raises:
-        ValueError: fewer than two runs, a size that is not allowed, a measure that names a run; what
-            :meth:`RunContext.evaluate` raises.
+        ValueError: also a measure that names a run.
 
     Example:
         >>> from ir_measures_relative import P_Rareness, RunContext, meta
@@ -308,12 +282,7 @@ def system_subsets(
             for kind in chosen:
                 values = found[measure, kind, size]
                 values.append(KINDS[kind](moved.get(measure, of_some), of_some))
-    return pd.DataFrame(
-        [
-            {"measure": measure, "kind": kind, "systems": size} | summary(values)
-            for (measure, kind, size), values in found.items()
-        ]
-    )
+    return summaries(found, "measure", "kind", "systems")
 
 
 def _among(scores: Measured, rows: Sequence[int]) -> Measured:

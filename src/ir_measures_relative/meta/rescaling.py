@@ -14,6 +14,7 @@ from ..io.frames import is_frame
 from ..messages import kind_of
 from ..options import ROUNDED, TIED
 from .correlations import correlation
+from .halves import reliability
 from .power import conflicts, discriminative_power
 from .table import Measured, of_runs, pairs_of, read_table
 from .tied_pairs import ties
@@ -36,7 +37,6 @@ def percentage_absolute_difference(
     false positive rate.
 
     Args:
-        table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
         families: from a label to measures of the table whose values are averaged first, such as
             ``{"nDCG": ["nDCG@5", "nDCG@10"]}``; each measure on its own if not given.
 
@@ -48,17 +48,7 @@ def percentage_absolute_difference(
           pair.
 
     Raises:
-        ValueError: a table that is not complete or has pairs, fewer than two runs, a family of no or other measures.
-
-    Example:
-        >>> import pandas as pd
-        >>> from ir_measures_relative import meta
-        >>> rows = [(n, "q", m, v - o) for m, o in [("M", 0), ("M - 0.4", 0.4)] for n, v in [("a", 0.5), ("b", 0.55)]]
-        >>> table = pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"])
-        >>> meta.percentage_absolute_difference(table).round(1)
-           measure  pairs  difference
-        0        M      1         9.1
-        1  M - 0.4      1        33.3
+        ValueError: also a table of pairs, a family of no or other measures.
     """
     rows = []
     for scores in _families(read_table(table), families):
@@ -103,6 +93,7 @@ STATISTICS: dict[str, Callable[[Any], Any]] = {
     "correlation": correlation,
     "discriminative_power": discriminative_power,
     "percentage_absolute_difference": percentage_absolute_difference,
+    "reliability": reliability,
     "stability": stability,
     "stability, relative": partial(stability, threshold="relative"),
     "stability, absolute": partial(stability, threshold="absolute"),
@@ -123,7 +114,6 @@ def rescaling_test(
     moves, it must not be used to compare measures of different units, such as AP with its rareness.
 
     Args:
-        table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
         statistics: from a name to a function of such a table that returns a DataFrame with a column ``measure``, such
             as ``{"stability": functools.partial(meta.stability, threshold="absolute")}``; all of this module that
             take a table if not given.
@@ -139,7 +129,7 @@ def rescaling_test(
         - ``moves``: whether it does, by more than 10⁻⁹ of itself.
 
     Raises:
-        ValueError: a table that is not complete, a factor that is not above 0, and what the statistics object to.
+        ValueError: also what the statistics object to.
 
     Example:
         >>> import pandas as pd

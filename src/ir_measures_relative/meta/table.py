@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,27 +16,15 @@ from ..stats.pairs_and_ties import Pairs, tie_limit, with_ties
 
 
 class Measured(NamedTuple):
-    """The values of one measure.
-
-    Attributes:
-        measure: its name.
-        names: of the runs.
-        queries: their ids.
-        pairs: all pairs of the runs on the queries, with the values of the runs; of a measure that compares two runs,
-            which has values of pairs alone, without.
-    """
+    """The values of one measure, on all pairs of some runs."""
 
     measure: str
-    names: list[str]
-    queries: list[Any]
-    pairs: Pairs
+    names: list[str]  #: of the runs
+    queries: list[Any]  #: their ids
+    pairs: Pairs  #: with the values of the runs, but of a measure that has values of pairs alone
 
     def runs(self) -> FloatArray:
-        """The values of the runs.
-
-        Raises:
-            ValueError: there are values of pairs alone.
-        """
+        """The values of the runs; ValueError where there are values of pairs alone."""
         if self.pairs.values is None:
             raise ValueError(
                 f"{self.measure} has values of pairs (there is a column 'other'), and this needs one a run: give a "
@@ -63,10 +51,8 @@ class Measured(NamedTuple):
 def read_table(table: Any, *, least_topics: int = 1) -> list[Measured]:
     """The measures of a table, in its order.
 
-    Raises:
-        TypeError: not a DataFrame.
-        ValueError: columns that are not there, values that are missing, not finite or given twice, fewer than two runs
-            or too few topics.
+    ValueError for columns that are not there, values that are missing, not finite or given twice, and for fewer than
+    two runs or too few topics.
     """
     if not is_frame(table):
         raise TypeError(
@@ -80,70 +66,51 @@ def read_table(table: Any, *, least_topics: int = 1) -> list[Measured]:
             f"table has no column {', '.join('query_id (or qid)' if c == 'qid' else c for c in missing)}; its columns "
             f"are {[str(c) for c in table.columns]}; give the one of evaluate(…, perquery=True)"
         )
-    paired = "other" in table.columns
-    for column in ("name", query, "measure", *(["other"] if paired else [])):
+    runs = ["name", "other"] if "other" in table.columns else ["name"]
+    for column in (*runs, query, "measure"):
         nameless = np.flatnonzero(table[column].isna())
         if len(nameless):
             raise ValueError(f"row {nameless[0]} of the table has no {column}; drop it, or say which it is")
-    measures = table["measure"].astype(str)
-    names = pd.unique(pd.concat([table["name"], table["other"]]) if paired else table["name"]).tolist()
+    names = pd.unique(pd.concat([table[column] for column in runs])).tolist()
     if len(names) < 2:
         raise ValueError(f"table has {len(names)} run{'s' * (len(names) != 1)}; give two or more to compare")
     queries = pd.unique(table[query]).tolist()
     if len(queries) < least_topics:
         raise ValueError(f"table has {len(queries)} topic; {least_topics} or more are needed")
-    row = pd.Index(names).get_indexer(table["name"])
-    column = pd.Index(queries).get_indexer(table[query])
-    other = pd.Index(names).get_indexer(table["other"]) if paired else None
     numbers = pd.to_numeric(table["value"], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    result = []
-    for measure in pd.unique(measures):
-        rows = np.flatnonzero((measures == measure).to_numpy())
-        axes = [names, queries] if other is None else [names, names, queries]
-        at = (row[rows], column[rows]) if other is None else (row[rows], other[rows], column[rows])
-        filled = _filled(measure, axes, at, numbers[rows])
-        result.append(
-            of_runs(measure, filled, *axes) if other is None else _of_square(measure, filled, *axes[1:])
-        )
+    cells = table[[*runs, query]].assign(value=numbers)
+    make = _of_square if len(runs) == 2 else of_runs
+    return [
+        make(str(measure), _filled(str(measure), rows, [names] * len(runs) + [queries]), names, queries)
+        for measure, rows in cells.groupby(table["measure"].astype(str), sort=False)
+    ]
+
+
+def _filled(measure: str, rows: pd.DataFrame, axes: Sequence[list[Any]]) -> FloatArray:
+    """The values, the last column of the rows, in the places that the others say; NaN where there is none."""
+    keys = list(rows.columns[:-1])
+    for wrong, says in (
+        (~np.isfinite(rows["value"]), "is missing or not a finite number; drop the measure, or that topic"),
+        (rows.duplicated(keys), "stands twice in the table; drop one"),
+    ):
+        for cell in rows.loc[wrong, keys].head(1).itertuples(index=False):
+            raise ValueError(f"{measure} of {_words(*cell)} {says}")
+    at = (pd.Index(axis).get_indexer(rows[key]) for axis, key in zip(axes, keys, strict=True))
+    result: FloatArray = np.full(tuple(map(len, axes)), np.nan)
+    result[tuple(at)] = rows["value"]
     return result
 
 
-def _filled(
-    measure: str, axes: Sequence[list[Any]], at: Sequence[IntArray], numbers: FloatArray
-) -> FloatArray:
-    """The values in their places, NaN where there is none."""
-    where = [f"{_words(axes, [i[r] for i in at])}" for r in np.flatnonzero(~np.isfinite(numbers))[:1]]
-    if where:
-        raise ValueError(
-            f"{measure} of {where[0]} is missing or not a finite number; drop the measure, or that topic"
-        )
-    shape = tuple(map(len, axes))
-    flat = np.ravel_multi_index(tuple(at), shape)
-    again = np.flatnonzero(np.bincount(flat, minlength=1) > 1)
-    if len(again):
-        raise ValueError(
-            f"{measure} of {_words(axes, np.unravel_index(again[0], shape))} stands twice in the table; drop one"
-        )
-    result: FloatArray = np.full(shape, np.nan)
-    result.flat[flat] = numbers
-    return result
-
-
-def _words(axes: Sequence[list[Any]], at: Sequence[Any]) -> str:
-    *names, query = (axis[int(i)] for axis, i in zip(axes, at, strict=True))
+def _words(*names_and_query: Any) -> str:
+    *names, query = names_and_query
     return f"{' and '.join(f'run {n!r}' for n in names)} on query {query!r}"
 
 
 def of_runs(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> Measured:
-    """The values of runs × queries.
-
-    Raises:
-        ValueError: a value that is not there.
-    """
-    absent = np.argwhere(np.isnan(values))
-    if len(absent):
+    """The values of runs × queries; ValueError where one is not there."""
+    for run, query in np.argwhere(np.isnan(values))[:1]:
         raise ValueError(
-            f"{measure} of {_words([names, queries], absent[0])} is not in the table; every measure needs a value of "
+            f"{measure} of {_words(names[run], queries[query])} is not in the table; every measure needs a value of "
             "every run on every query"
         )
     return Measured(measure, names, queries, Pairs.of_runs(values))
@@ -167,7 +134,7 @@ def _of_square(measure: str, values: FloatArray, names: list[str], queries: list
     return Measured(measure, names, queries, Pairs.of_differences(differences))
 
 
-def pairs_of(names: Sequence[str]) -> tuple[IntArray, IntArray]:
+def pairs_of(names: Sequence[Any]) -> tuple[IntArray, IntArray]:
     """The rows of the two runs of each pair, the earlier one first."""
     first, second = np.triu_indices(len(names), 1)
     return first, second
@@ -180,12 +147,13 @@ def check_two_runs(context: RunContext, to: str) -> None:
         raise ValueError(f"the context holds {count} run{'s' * (count != 1)}; give two or more to {to}")
 
 
-def summary(values: Sequence[float]) -> dict[str, Any]:
-    """How many samples have a value, their mean, and their standard deviation (n - 1)."""
-    known = np.array(values, dtype=np.float64)
-    known = known[~np.isnan(known)]
-    return {
-        "samples": len(known),
-        "mean": float(known.mean()) if len(known) else np.nan,
-        "deviation": float(known.std(ddof=1)) if len(known) > 1 else np.nan,
-    }
+def summaries(found: Mapping[tuple[Any, ...], Sequence[float]], *keys: str) -> pd.DataFrame:
+    """For each key how many samples have a value, their mean, and their standard deviation (n - 1)."""
+    rows = []
+    for key, values in found.items():
+        known = np.array(values, dtype=np.float64)
+        known = known[~np.isnan(known)]
+        row = dict(zip(keys, key, strict=True)) | {"samples": len(known)}
+        row["mean"] = float(known.mean()) if len(known) else np.nan
+        rows.append(row | {"deviation": float(known.std(ddof=1)) if len(known) > 1 else np.nan})
+    return pd.DataFrame(rows)

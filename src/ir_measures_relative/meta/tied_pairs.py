@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -18,7 +19,7 @@ from ..messages import kind_of
 from ..options import check_count
 from ..questions.similarities import with_reference
 from ..scoring import check_campaign
-from .table import check_two_runs, read_table
+from .table import check_two_runs, pairs_of, read_table
 
 
 def ties(table: Any, by: Mapping[Any, Any] | None = None) -> pd.DataFrame:
@@ -32,8 +33,7 @@ def ties(table: Any, by: Mapping[Any, Any] | None = None) -> pd.DataFrame:
     Invariant under: factors other than 0, added constants, and any function that keeps different values apart.
 
     Args:
-        table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
-            With a column ``other`` each value is of a pair, and 0 a tie.
+        table: with a column ``other`` each value is of a pair, and 0 a tie.
         by: from each topic to its class, as a dict or a Series, such as
             ``qrels[qrels["relevance"] > 0].groupby("query_id").size()``. Topics that it does not hold are left out.
 
@@ -45,7 +45,7 @@ def ties(table: Any, by: Mapping[Any, Any] | None = None) -> pd.DataFrame:
         - ``tied``: how many of them are, and ``share``, from 0 to 1.
 
     Raises:
-        ValueError: a table that is not complete, fewer than two runs, ``by`` without any of the topics.
+        ValueError: also ``by`` without any of the topics.
 
     Example:
         >>> import pandas as pd
@@ -83,19 +83,12 @@ def _classes(queries: list[Any], by: Mapping[Any, Any] | None) -> Iterator[tuple
 
 
 class Levels(NamedTuple):
-    """The recall levels of every run, in the order in which a measure looks at them.
+    """The recall levels of every run, in the order in which a measure looks at them."""
 
-    Attributes:
-        ranks: reciprocal ranks, runs × queries × levels.
-        relevant: how many levels each query has.
-    """
-
-    ranks: FloatArray
-    relevant: IntArray
-
-    @property
-    def pairs(self) -> int:
-        return len(self.ranks) * (len(self.ranks) - 1) // 2
+    measure: str
+    pairs: int  #: of runs
+    ranks: FloatArray  #: reciprocal ranks, runs × queries × levels
+    relevant: IntArray  #: how many levels each query has
 
     def differences(self) -> Iterator[FloatArray]:
         """``RR_i`` of each run less those of each later one: pairs × queries × levels."""
@@ -103,8 +96,8 @@ class Levels(NamedTuple):
             yield self.ranks[i] - self.ranks[i + 1 :]
 
 
-def _read(context: Any, qrels: Any, measure: Any) -> tuple[str, Levels]:
-    """The measure, and the recall levels of the runs of a context as it has them."""
+def _levels(context: Any, qrels: Any, measure: Any) -> Levels:
+    """The recall levels of the runs of a context, as the measure has them."""
     check_is_context(context)
     parsed = with_reference(measure)
     if not isinstance(parsed, RecallLevels):
@@ -123,7 +116,7 @@ def _read(context: Any, qrels: Any, measure: Any) -> tuple[str, Levels]:
         level = np.arange(ranks.shape[2])
         at = np.where(level < relevant[:, None], relevant[:, None] - 1 - level, level)
         ranks = np.take_along_axis(ranks, np.broadcast_to(at, ranks.shape), axis=2)
-    return str(parsed), Levels(ranks, relevant)
+    return Levels(str(parsed), math.comb(len(ranks), 2), ranks, relevant)
 
 
 def ties_by_level(
@@ -135,12 +128,7 @@ def ties_by_level(
     both do not retrieve it: RR_i(run) = RR_i(other), whatever the levels before. Level 1 is reciprocal rank. A level
     counts the topics that have so many relevant documents.
 
-    Invariant under: all that keeps the positions of relevant documents.
-
     Args:
-        context, qrels: the runs, and the judgments as for :meth:`RunContext.evaluate`.
-        measure: rrLP, sgnLP, RPP, or sgnLR, whose level 1 is the worst one; with its ``rel``, cutoff and so on, and
-            without ``ref=``.
         levels: how many.
 
     Returns:
@@ -149,9 +137,6 @@ def ties_by_level(
         - ``measure``; ``level``, from 1;
         - ``comparisons``: pairs of runs × topics;
         - ``tied``: how many of them are, and ``share``, from 0 to 1.
-
-    Raises:
-        ValueError: fewer than two runs, another measure; what :meth:`RunContext.evaluate` raises.
 
     Example:
         >>> from ir_measures_relative import RunContext, meta
@@ -163,16 +148,15 @@ def ties_by_level(
         2    rrLP      3            3     3    1.0
     """
     check_count("levels", levels, 1)
-    name, found = _read(context, qrels, measure)
+    found = _levels(context, qrels, measure)
     deepest = min(levels, found.ranks.shape[2])
     has = np.arange(deepest) < found.relevant[:, None]
     tied = np.zeros(deepest, dtype=np.int64)
     for differences in found.differences():
         tied += ((differences[..., :deepest] == 0) & has).sum(axis=(0, 1))
     comparisons = found.pairs * has.sum(axis=0)
-    table = pd.DataFrame({"level": np.arange(deepest) + 1, "comparisons": comparisons, "tied": tied})
-    table.insert(0, "measure", name)
-    return table.assign(share=tied / comparisons)
+    columns = {"measure": found.measure, "level": np.arange(deepest) + 1, "comparisons": comparisons}
+    return pd.DataFrame(columns | {"tied": tied, "share": tied / comparisons})
 
 
 def separation(
@@ -183,11 +167,6 @@ def separation(
     i* is the first level at which the reciprocal ranks of two rankings differ, so the number of levels that
     lexiprecision looks at (for sgnLR from the worst one on).
 
-    Invariant under: all that keeps the positions of relevant documents.
-
-    Args:
-        context, qrels, measure: as for :func:`ties_by_level`.
-
     Returns:
         a DataFrame with one row a level at which some pair separates:
 
@@ -195,9 +174,6 @@ def separation(
         - ``comparisons``: pairs of runs × topics;
         - ``separated``: how many of them separate here, and ``share``, of all comparisons;
         - ``cumulative``: of all that separate somewhere, the share that has by this level: the curve of Figure 6.
-
-    Raises:
-        ValueError: fewer than two runs, another measure; what :meth:`RunContext.evaluate` raises.
 
     Example:
         >>> from ir_measures_relative import RunContext, meta
@@ -207,7 +183,7 @@ def separation(
         0    rrLP      1            3          2  0.667       0.667
         1    rrLP      2            3          1  0.333       1.000
     """
-    name, found = _read(context, qrels, measure)
+    found = _levels(context, qrels, measure)
     counts = np.zeros(found.ranks.shape[2] + 1, dtype=np.int64)
     for differences in found.differences():
         differ: BoolArray = differences != 0
@@ -215,9 +191,9 @@ def separation(
         counts += np.bincount(first, minlength=len(counts))
     comparisons = found.pairs * found.ranks.shape[1]
     at = np.flatnonzero(counts)
-    table = pd.DataFrame({"level": at + 1, "comparisons": comparisons, "separated": counts[at]})
-    table.insert(0, "measure", name)
-    return table.assign(share=counts[at] / comparisons, cumulative=np.cumsum(counts[at]) / counts.sum())
+    columns = {"measure": found.measure, "level": at + 1, "comparisons": comparisons, "separated": counts[at]}
+    cumulative = np.cumsum(counts[at]) / counts.sum()
+    return pd.DataFrame(columns | {"share": counts[at] / comparisons, "cumulative": cumulative})
 
 
 def locality(
@@ -234,11 +210,10 @@ def locality(
     that follow. Each pair counts both ways round, so that the order of the runs does not matter, means are 0, and the
     model has no constant.
 
-    Invariant under: all that keeps the positions of relevant documents. The coefficients are in units of reciprocal
-    rank, which shrinks with the level: a coefficient below 1 is no weak relation.
+    The coefficients are in units of reciprocal rank, which shrinks with the level: a coefficient below 1 is no weak
+    relation.
 
     Args:
-        context, qrels, measure: as for :func:`ties_by_level`.
         levels: how many.
         ahead: how many following levels the model has.
 
@@ -252,11 +227,11 @@ def locality(
           beyond the levels.
 
     Raises:
-        ValueError: as :func:`ties_by_level`; no topic with so many levels.
+        ValueError: also where no topic has so many levels.
     """
     check_count("levels", levels, 2)
     check_count("ahead", ahead, 1)
-    name, found = _read(context, qrels, measure)
+    found = _levels(context, qrels, measure)
     deep = found.relevant >= levels
     if not deep.any():
         most = int(found.relevant.max(initial=0))
@@ -265,18 +240,15 @@ def locality(
     for differences in found.differences():
         flat = differences[:, deep, :levels].reshape(-1, levels)
         products += flat.T @ flat
-    size = np.sqrt(products.diagonal())
-    rows: list[dict[str, Any]] = []
-    for i in range(levels - 1):
+    model = np.full((levels, levels), np.nan)
+    for i in range(levels - ahead):
         inside = slice(i + 1, i + 1 + ahead)
-        model = np.full(levels, np.nan)
-        block = products[inside, inside]
-        if len(block) == ahead and np.linalg.matrix_rank(block) == ahead:
-            model[inside] = np.linalg.solve(block, products[inside, i])
-        for j in range(i + 1, levels):
-            both = size[i] * size[j]
-            row = {"measure": name, "level": i + 1, "other": j + 1}
-            row["comparisons"] = found.pairs * int(deep.sum())
-            row["correlation"] = float(products[i, j] / both) if both else np.nan
-            rows.append(row | {"coefficient": float(model[j])})
-    return pd.DataFrame(rows)
+        if np.linalg.matrix_rank(products[inside, inside]) == ahead:
+            model[i, inside] = np.linalg.solve(products[inside, inside], products[inside, i])
+    size = np.sqrt(products.diagonal())
+    with np.errstate(invalid="ignore"):
+        correlation = products / np.outer(size, size)
+    level, other = pairs_of(range(levels))
+    columns: dict[str, Any] = {"measure": found.measure, "level": level + 1, "other": other + 1}
+    columns |= {"comparisons": found.pairs * int(deep.sum()), "correlation": correlation[level, other]}
+    return pd.DataFrame(columns | {"coefficient": model[level, other]})

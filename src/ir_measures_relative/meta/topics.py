@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import ir_measures
@@ -47,21 +47,15 @@ def stability(
       that 2 × P@10 is more stable than P@10, the same measure. Not for comparing measures.
 
     Args:
-        table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
         threshold: ``"none"``, ``"relative"`` or ``"absolute"``.
         fuzziness: of the latter two.
-        samples: how many.
         topics: how many a sample holds, without repetition; half of them, rounded down, if not given.
-        seed: of the samples, which are the same for all measures.
 
     Returns:
         a DataFrame with one row a measure:
 
         - ``measure``; ``pairs`` of runs; ``topics`` of a sample;
         - ``stability``, ``error_rate``, ``ties``: from 0 to 1.
-
-    Raises:
-        ValueError: a table that is not complete, fewer than two runs or topics, an argument that is not allowed.
 
     Example:
         >>> import pandas as pd
@@ -76,11 +70,8 @@ def stability(
     """
     check_choice("threshold", threshold, ("none", "relative", "absolute"))
     check_share("fuzziness", fuzziness)
-    measures, size = _sampled(table, samples, topics, seed)
-    chosen = places(samples, len(measures[0].queries), seed) < size
     rows = []
-    for scores in tqdm(measures, desc="sampling topics", unit="measure", disable=None, leave=False):
-        a, b = _means(scores, chosen)
+    for scores, size, ((a, b),) in _sampled(table, samples, topics, seed):
         difference = a - b
         limit: Any = scores.pairs.limit
         if threshold == "absolute":
@@ -108,7 +99,6 @@ def swap_rate(
     widths of differences are in the measure's own unit.
 
     Args:
-        table, seed: as for :func:`stability`.
         samples: how many pairs of samples.
         topics: how many each sample holds; half of them, rounded down, if not given, and at most that.
         width: gives a row for each class of differences on the first sample: from 0 to below the width, and so on (0.01
@@ -121,59 +111,48 @@ def swap_rate(
         - ``difference``: where the class begins, with ``width`` alone;
         - ``comparisons``: draws × pairs;
         - ``swaps``: how many of them disagree, and ``swap_rate``, their share.
-
-    Raises:
-        ValueError: as :func:`stability`.
     """
     if width is not None and not (is_number(width) and 0 < width < np.inf):
         raise ValueError(
             f"width={width!r} is not allowed; it must be a number above 0, such as 0.01, or None"
         )
-    measures, size = _sampled(table, samples, topics, seed, separate=True)
-    place = places(samples, len(measures[0].queries), seed)
-    halves = place < size, (place >= size) & (place < 2 * size)
     rows = []
-    for scores in tqdm(measures, desc="swapping topics", unit="measure", disable=None, leave=False):
+    for scores, size, halves in _sampled(table, samples, topics, seed, at_once=2):
         limit = scores.pairs.limit
-        one, two = (Pairs.between(*_means(scores, half), limit).differences for half in halves)
-        swapped = one * two < 0
-        row: dict[str, Any] = {"measure": scores.measure, "topics": size}
-        if width is None:
-            rows.append(row | {"comparisons": swapped.size, "swaps": int(swapped.sum())})
-            continue
-        of_class = np.floor((np.abs(one) + limit) / width).astype(np.int64)
+        one, two = (Pairs.between(*means, limit).differences for means in halves)
+        of_class = np.floor((np.abs(one) + limit) / (width or np.inf))
         for i in np.unique(of_class):
-            here = of_class == i
-            row |= {"difference": i * width, "comparisons": int(here.sum())}
-            rows.append(row | {"swaps": int(swapped[here].sum())})
+            swapped = (one * two < 0)[of_class == i]
+            row: dict[str, Any] = {"measure": scores.measure, "topics": size}
+            row |= {} if width is None else {"difference": i * width}
+            rows.append(row | {"comparisons": swapped.size, "swaps": int(swapped.sum())})
     result = pd.DataFrame(rows)
     return result.assign(swap_rate=result["swaps"] / result["comparisons"])
 
 
-def _means(scores: Measured, chosen: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """The means of the first and the second run of each pair over each sample: pairs × samples."""
-    means: FloatArray = scores.runs() @ chosen.T.astype(np.float64) / chosen[0].sum()
-    first, second = pairs_of(scores.names)
-    return means[first], means[second]
-
-
 def _sampled(
-    table: Any, samples: int, topics: int | None, seed: int, separate: bool = False
-) -> tuple[list[Measured], int]:
-    """The measures, and how many topics a sample holds."""
+    table: Any, samples: int, topics: int | None, seed: int, at_once: int = 1
+) -> Iterator[tuple[Measured, int, list[tuple[FloatArray, FloatArray]]]]:
+    """Each measure, the size of a sample, and the means of both runs of each pair over samples: pairs × samples.
+
+    So many samples are drawn ``at_once``, without a topic in common.
+    """
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     measures = read_table(table, least_topics=2)
     n = len(measures[0].queries)
-    if topics is None:
-        return measures, n // 2
-    check_count("topics", topics, 1)
-    most = n // 2 if separate else n
-    if topics > most:
+    size = n // 2 if topics is None else topics
+    check_count("topics", size, 1)
+    if size > n // at_once:
         raise ValueError(
-            f"topics={topics} is not allowed; the table has {n}, and a sample holds at most {most} of them"
+            f"topics={topics} is not allowed; the table has {n}, and a sample holds at most {n // at_once} of them"
         )
-    return measures, int(topics)
+    place = places(samples, n, seed)
+    first, second = pairs_of(measures[0].names)
+    for scores in tqdm(measures, desc="sampling topics", unit="measure", disable=None, leave=False):
+        chosen = ((place // size == i).T.astype(np.float64) for i in range(at_once))
+        means = [scores.runs() @ one / size for one in chosen]
+        yield scores, int(size), [(m[first], m[second]) for m in means]
 
 
 def query_sets(
@@ -206,7 +185,6 @@ def query_sets(
     Invariant under: positive factors of the gains. Not under what is added to them.
 
     Args:
-        context, qrels: the runs, and the judgments as for :meth:`RunContext.evaluate`.
         measure: nDCG_UE, AP_UE or their like, whose pool and random level these are; ``version`` does not matter.
         cutoffs: over which the values are averaged (5, 10, 15, 20 and 30 in the paper); the measure's own if not given.
         share: of the topics that are uninformative, and ideal; rounded up, and at most half.
@@ -225,7 +203,7 @@ def query_sets(
         - ``breadth``: ``"broad"`` or ``"focused"``.
 
     Raises:
-        ValueError: another measure, a context without runs, an argument that is not allowed.
+        ValueError: another measure, or a context without runs. One run is enough.
 
     Example:
         >>> from ir_measures_relative import RunContext, meta

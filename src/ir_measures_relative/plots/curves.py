@@ -223,11 +223,7 @@ def chronological(
             raise ValueError(
                 "chronological(context, qrels, …) needs the qrels to score the systems of the context"
             )
-        same: dict[str, Any] = {
-            "reference": systems.reference,
-            "num_docs": systems.num_docs,
-            "grades": systems.grades,
-        }
+        same = {name: getattr(systems, name) for name in ("reference", "num_docs", "grades")}
         systems = RunContext(systems.runs, priors="earlier", **same).evaluate(qrels, [absolute, relative])
     names, (first, second) = names_and_values(systems, absolute, relative)
     n = len(names)

@@ -197,8 +197,7 @@ def names_and_values(
 ) -> tuple[list[str], list[FloatArray]]:
     """The names of the systems, and their values of each measure; NaN where there is none, or no finite one.
 
-    Raises:
-        ValueError: a column that is not there, or that holds something else than numbers.
+    ValueError for a column that is not there, or that holds something else than numbers.
     """
     for column in ("name", *map(str, measures)):
         if column not in table.columns:

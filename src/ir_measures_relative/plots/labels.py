@@ -67,9 +67,10 @@ def label_points(
     room = width * height / max(len(labels), 1)  # of 25 and 40 labels on a new figure: 7,239 and 4,525
     size = 8.5 if room > 7_000 else 7.5 if room > 4_500 else 6.0
     style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "zorder": 4}
+    shades = [tuple(0.6 * part for part in to_rgb(colour)) for colour in colours]  # dark enough to be read
     texts = [
-        ax.annotate(label, (a, b), xytext=(0, 0), textcoords="offset points", color=_darker(colour), **style)
-        for label, a, b, colour in zip(labels, x, y, colours, strict=True)
+        ax.annotate(label, (a, b), xytext=(0, 0), textcoords="offset points", color=shade, **style)
+        for label, a, b, shade in zip(labels, x, y, shades, strict=True)
     ]
     lines = LineCollection(
         [], colors=list(colours), linewidths=0.6, alpha=0.6, zorder=2, transform=IdentityTransform()
@@ -88,9 +89,8 @@ class _Placer(Artist):  # type: ignore[misc]
         super().__init__()
         self.set_zorder(0.5)
         self.points, self.texts, self.lines = points, texts, lines
-        self.measured: Any = None  # what the size of a label depends on, when it was last measured
-        self.sizes = np.zeros((0, 2))
-        self.situation: Any = None  # that the labels are placed for
+        self.placed = np.ones(len(texts), dtype=bool)  # which labels are shown
+        self.situation: Any = None  # that they are placed for
         self.left_out = 0
 
     def draw(self, renderer: Any) -> None:
@@ -100,40 +100,28 @@ class _Placer(Artist):  # type: ignore[misc]
         legend = ax.get_legend()
         taken = np.array([legend.get_window_extent(renderer).extents] if legend else []).reshape(-1, 4)
         pixel = ax.figure.dpi / 72.0
-        situation = points, self._sizes(renderer, pixel), bounds, taken
-        if self.situation is not None and all(map(_same, situation, self.situation)):
-            return
-        self.situation = situation
-        centres, lines, placed = place_labels(*situation, radius=MARKER_SIZE / 2 * pixel)
-        for text, offset, has_place in zip(self.texts, (centres - points) / pixel, placed, strict=True):
-            text.set_position(offset)
+        for text in self.texts:
+            text.set_visible(True)  # else it has no size
+        extents = [Text.get_window_extent(t, renderer) for t in self.texts]
+        sizes = np.array([(e.width + 2 * pixel, e.height + pixel) for e in extents]).reshape(-1, 2)
+        situation = points, sizes, bounds, taken
+        if self.situation is None or not all(map(_same, situation, self.situation)):
+            self.situation = situation
+            centres, lines, self.placed = place_labels(*situation, radius=MARKER_SIZE / 2 * pixel)
+            for text, offset in zip(self.texts, (centres - points) / pixel, strict=True):
+                text.set_position(offset)
+            self.lines.set_segments(list(lines))
+        for text, has_place in zip(self.texts, self.placed, strict=True):
             text.set_visible(bool(has_place))
-        self.lines.set_segments(list(lines))
         within = int((np.clip(points, bounds[:2], bounds[2:]) == points).all(axis=1).sum())
-        before, self.left_out = self.left_out, within - int(placed.sum())
+        before, self.left_out = self.left_out, within - int(self.placed.sum())
         if self.left_out > before:
             warn_of_names_left_out(within - self.left_out, within)
-
-    def _sizes(self, renderer: Any, pixel: float) -> FloatArray:
-        """Width and height of each label, in pixels. They are measured anew only where they may have changed."""
-        now = type(renderer), pixel, [(t.get_text(), t.get_fontproperties()) for t in self.texts]
-        if now != self.measured:
-            for text in self.texts:
-                text.set_visible(True)  # else it has no size
-            extents = [Text.get_window_extent(t, renderer) for t in self.texts]
-            self.sizes = np.array([(e.width + 2 * pixel, e.height + pixel) for e in extents]).reshape(-1, 2)
-            self.measured, self.situation = now, None
-        return self.sizes
 
 
 def _same(one: FloatArray, other: FloatArray) -> bool:
     """Whether two arrays of pixels are the same but for what a layout that is made anew may differ by."""
     return one.shape == other.shape and np.allclose(one, other, rtol=0.0, atol=1e-3, equal_nan=True)
-
-
-def _darker(colour: str) -> tuple[float, ...]:
-    """A shade of the colour that is legible as text."""
-    return tuple(0.6 * part for part in to_rgb(colour))
 
 
 class Placement(NamedTuple):
@@ -150,14 +138,8 @@ def place_labels(
     """Places labels beside their points, or at the end of a line from there.
 
     Greedy, then a few sweeps in which each label moves to what is best beside the others. Deterministic. Lengths
-    are pixels, and a box is (left, bottom, right, top).
-
-    Args:
-        points: shape (labels, 2). Those that are not within the bounds get no label.
-        sizes: width and height of each label, shape (labels, 2).
-        bounds: the box in which the labels must be.
-        taken: boxes that the labels must not cover, such as a legend; shape (any, 4).
-        radius: of the markers.
+    are pixels, and a box is (left, bottom, right, top). Points and sizes have the shape (labels, 2); the boxes that are
+    ``taken``, such as a legend, (any, 4). Labels must be within the bounds; points outside get none.
     """
     n = len(points)
     centres, lines = points.copy(), np.repeat(points[:, None], 2, axis=1)
@@ -165,21 +147,18 @@ def place_labels(
     inside = np.flatnonzero((points >= bounds[:2]).all(axis=1) & (points <= bounds[2:]).all(axis=1))
     if not len(inside):
         return Placement(centres, lines, placed)
-    markers = _Markers(points[inside], radius, bounds)
-    around = sizes[inside].mean(axis=0) * 2
-    crowd = markers.within(np.concatenate([points[inside] - around, points[inside] + around], axis=1))
     few = len(inside) <= _ALL_LABELLED
+    field = _Field(points[inside], radius, bounds, taken, np.inf if few else _MOST_CROSSED)
+    around = sizes[inside].mean(axis=0) * 2
+    crowd = field.within(np.concatenate([points[inside] - around, points[inside] + around], axis=1))
     order = inside[np.argsort(-crowd if few else crowd, kind="stable")][:_MOST_SEARCHES]
-    most_crossed = np.inf if few else _MOST_CROSSED
     for _ in range(min(_SWEEPS, _MOST_SEARCHES // len(order))):
         moved = False
         for i in order:
             placed[i], lines[i] = False, points[i]
             others = np.flatnonzero(placed)
             led = others[(lines[others, 0] != lines[others, 1]).any(axis=1)]
-            found = _best_place(
-                points[i], sizes[i], bounds, taken, markers, boxes[others], lines[led], most_crossed
-            )
+            found = _best_place(points[i], sizes[i], field, boxes[others], lines[led])
             if found is None:
                 continue
             box, line = found
@@ -191,12 +170,16 @@ def place_labels(
     return Placement(centres, lines, placed)
 
 
-class _Markers:
-    """How many markers lie in a box: four look-ups in a table of running sums."""
+class _Field:
+    """What does not move, among which labels find places.
 
-    def __init__(self, points: FloatArray, radius: float, bounds: FloatArray) -> None:
-        self.radius = radius
-        self.low = bounds[:2]
+    How many markers lie in a box takes four look-ups in a table of running sums.
+    """
+
+    def __init__(
+        self, points: FloatArray, radius: float, bounds: FloatArray, taken: FloatArray, most_crossed: float
+    ) -> None:
+        self.radius, self.bounds, self.taken, self.most_crossed = radius, bounds, taken, most_crossed
         extent = bounds[2:] - bounds[:2]
         self.cell = max(radius / _CELLS, float(extent.max()) / _MOST_CELLS)
         self.shape = np.floor(extent / self.cell).astype(np.int64) + 1
@@ -206,7 +189,7 @@ class _Markers:
         self.table = np.pad(count.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
 
     def _cells(self, points: FloatArray) -> IntArray:
-        return np.floor((points - self.low) / self.cell).astype(np.int64)
+        return np.floor((points - self.bounds[:2]) / self.cell).astype(np.int64)
 
     def within(self, boxes: FloatArray) -> IntArray:
         """How many have their centre in each box; in doubt, by less than a cell, one more."""
@@ -233,25 +216,15 @@ class _Markers:
 
 
 def _best_place(
-    point: FloatArray,
-    size: FloatArray,
-    bounds: FloatArray,
-    taken: FloatArray,
-    markers: _Markers,
-    boxes: FloatArray,
-    lines: FloatArray,
-    most_crossed: float,
+    point: FloatArray, size: FloatArray, field: _Field, boxes: FloatArray, lines: FloatArray
 ) -> tuple[FloatArray, FloatArray] | None:
     """The box of the cheapest place that covers nothing, and the line to it; boxes and lines are the others'."""
-    radius = markers.radius
+    radius = field.radius
     candidates = point + _TOWARDS * (size / 2 + radius + _REACH * 2 * radius)
     box = np.concatenate([candidates - size / 2, candidates + size / 2], axis=1)
-    free = np.flatnonzero(
-        (box[:, :2] >= bounds[:2]).all(axis=1)
-        & (box[:, 2:] <= bounds[2:]).all(axis=1)
-        & ~markers.covered(box)
-    )
-    free = free[~_overlap(box[free], np.concatenate([boxes, taken])).any(axis=1)]
+    inside = (box[:, :2] >= field.bounds[:2]) & (box[:, 2:] <= field.bounds[2:])
+    free = np.flatnonzero(inside.all(axis=1) & ~field.covered(box))
+    free = free[~_overlap(box[free], np.concatenate([boxes, field.taken])).any(axis=1)]
     if not len(free):
         return None
     box = box[free]
@@ -265,26 +238,14 @@ def _best_place(
     for some in np.split(cheapest, _BATCHES):
         if not len(some) or cost[some[0]] >= least:
             break
-        crossed = _crossings(point, ends[some], box[some], markers, boxes, lines)
-        full = np.where(crossed <= most_crossed, cost[some] + _CROSSED * crossed, np.inf)
+        # Markers, labels and lines that the line to each place meets, and lines that meet the place.
+        own = np.stack([np.broadcast_to(point, (len(some), 2)), ends[some]], axis=1)
+        over = field.met(point, ends[some]) + _meet(own, boxes).sum(axis=1) + _cross(own, lines).sum(axis=1)
+        crossed = (ends[some] != point).any(axis=1) * over + _meet(lines, box[some]).sum(axis=0)
+        full = np.where(crossed <= field.most_crossed, cost[some] + _CROSSED * crossed, np.inf)
         if full.min() < least:
             best, least = some[full.argmin()], full.min()
     return None if best is None else (box[best], np.array([point, ends[best]]))
-
-
-def _crossings(
-    point: FloatArray,
-    ends: FloatArray,
-    box: FloatArray,
-    markers: _Markers,
-    boxes: FloatArray,
-    lines: FloatArray,
-) -> IntArray:
-    """How many markers, labels and lines the line to each place meets, and how many lines meet the place."""
-    own = np.stack([np.broadcast_to(point, ends.shape), ends], axis=1)
-    led = (ends != point).any(axis=1)
-    over = markers.met(point, ends) + _meet(own, boxes).sum(axis=1) + _cross(own, lines).sum(axis=1)
-    return np.asarray(led * over + _meet(lines, box).sum(axis=0))
 
 
 def _overlap(boxes: FloatArray, others: FloatArray) -> BoolArray:

@@ -17,22 +17,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ir_measures
+import numpy as np
 import pandas as pd
 import pyterrier as pt
 
+from ..arrays import object_array
 from ..comparison import judged_context
-from ..context import RunContext
-from ..io.qrels import qrels_columns
+from ..context import RunContext, ValuesOfRuns
+from ..io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
+from ..io.qrels import qrels_columns, read_qrels_file
 from ..measures.strings import is_relative, parse_measure
-from ..messages import kind_of
+from ..messages import kind_of, warn
 from ..priors import Policy, chosen_by_means
 from ..reporting import check_target, write
+from ..scoring import Scores, one_topic_counts, warn_if_strange
 from .runs import Replay, SavedRuns, run_and_time, with_progress
 from .table import (
     BaselineTest,
     check_plain,
     in_order,
-    named,
     not_comparable,
     of_topics,
     rounded,
@@ -78,7 +81,8 @@ def Experiment(
     Args:
         systems: transformers or DataFrames of results, as a list, or as a dict by name.
         topics: as for ``pt.Experiment``.
-        qrels: as for ``pt.Experiment``.
+        qrels: as for ``pt.Experiment``; the path of a file too, where an id such as NA or null is one; or a dataset of
+            ir_datasets, ``pt.get_dataset("irds:…")`` or its id with ``irds:``, whose judgments they are.
         eval_metrics: measures of this package and any others, as objects or as strings: ``"NRG@10"``, a name that
             PyTerrier knows such as ``"map"``, or ``"mrt"``. Their columns come in this order.
         names: the names of the systems, each once; known to ``priors``, ``reference``, ``groups``, and to
@@ -86,7 +90,8 @@ def Experiment(
         priors: which systems are the priors of which, as for :class:`RunContext`.
         reference: the name of the system that MED, RBO, RBA and lexiprecision compare with; ``baseline`` if not given.
         groups: from system name to group name, for :class:`BestOfOtherGroups`.
-        num_docs: the number of documents in the collection.
+        num_docs: the number of documents in the collection; that of the dataset if ``qrels`` is one, where it is known
+            without fetching the documents.
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
         bounds: adds the columns ``M lower`` and ``M upper`` behind each measure M: between which values unjudged
             documents could bring it, as :func:`~ir_measures_relative.bounds` has them. For a table of means.
@@ -127,16 +132,16 @@ def Experiment(
     if reference is None and baseline is not None:
         reference = names[baseline]
     metrics, asked = _parsed(eval_metrics)
-    if isinstance(qrels, str) and os.path.isfile(qrels):
-        qrels = pt.io.read_qrels(qrels)
+    dataset = dataset_of(qrels) if is_dataset(qrels) else None
+    if dataset is not None and num_docs is None:
+        num_docs = num_docs_of(dataset, fetch=False)
+    if dataset is not None or (isinstance(qrels, (str, os.PathLike)) and os.path.isfile(qrels)):
+        columns = read_qrels_file(qrels).columns if dataset is None else qrels_columns(qrels_of(dataset))
+        queries, docs = columns.ids()
+        qrels = pd.DataFrame({"qid": queries, "docno": docs, "label": columns.relevance})
     of_qrels = _grades_of(qrels)
-    context_options: dict[str, Any] = {
-        "priors": priors,
-        "reference": reference,
-        "groups": groups,
-        "num_docs": num_docs,
-        "grades": of_qrels if grades is None else grades,
-    }
+    context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
+    context_options |= {"num_docs": num_docs, "grades": of_qrels if grades is None else grades}
     _try_out(metrics, names, context_options)
     _check_perquery(options)
     if bounds:
@@ -152,13 +157,14 @@ def Experiment(
         # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
         with saved.staging(options, {}) as plain:
             result = pt.Experiment(systems, topics, qrels, metrics, names=names, **plain)
-        return in_order(tests.fill_in(result), asked)
+        return in_order(tests.fill_in(result), list(asked))
 
     first = {k: v for k, v in options.items() if k not in _SECOND_CALL_ONLY}
     runs, times = run_and_time(systems, topics, qrels, metrics, names, first)
     context = RunContext(
         {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options
     )
+    warn_if_strange(judged_context(context, qrels_columns(of_topics(qrels, topics, options))))
     replayed = [
         run if isinstance(system, pd.DataFrame) else Replay(run, repr(system))
         for system, run in zip(systems, runs.values(), strict=True)
@@ -170,19 +176,35 @@ def Experiment(
     evaluated = context
     if "batch_size" in options:
         evaluated = _with_priors_of_the_whole(context, context_options, qrels, topics, options)
-    with saved.staging(second, short_times) as second, evaluated._replaying():
+    values: ValuesOfRuns = {}
+    with saved.staging(second, short_times) as second, evaluated._replaying(values):
         result = pt.Experiment(
             replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
         )
+    if not options.get("perquery"):
+        _warn_of_one_topic(values)
     result = tests.fill_in(result, not_comparable(context, qrels, metrics, options))
     if times and not options.get("perquery"):
         set_times(result, times if isinstance(result, dict) else short_times)
-    result = in_order(result, asked)
+    result = in_order(result, list(asked))
+    named = {column: measure for column, measure in asked.items() if measure is not None}
     if bounds:
-        result = with_bounds(result, context, qrels, topics, named(metrics, asked), options)
+        result = with_bounds(result, context, qrels, topics, named, options)
     if report is not None:
-        _write_report(report, context, of_topics(qrels, topics, options), topics, named(metrics, asked), runs)
+        _write_report(report, context, of_topics(qrels, topics, options), topics, named, runs)
     return result
+
+
+def _warn_of_one_topic(values: ValuesOfRuns) -> None:
+    """Warns where one topic supplies much of a mean; a topic that a system returned nothing for supplies none."""
+    frames = [pd.DataFrame(of_runs).fillna(0.0) for of_runs in values.values()]
+    if not frames:
+        return
+    scores = np.stack([frame.to_numpy().T for frame in frames], axis=1)
+    names, queries = frames[0].columns.tolist(), object_array(frames[0].index)
+    message = one_topic_counts(Scores(names, list(values), queries, scores))
+    if message is not None:
+        warn(message)
 
 
 def _with_priors_of_the_whole(
@@ -251,29 +273,27 @@ def _as_list(
     return list(systems), list(names), options
 
 
-def _parsed(eval_metrics: Any) -> tuple[list[Any], list[str]]:
-    """The metrics as ``pt.Experiment`` takes them, and what their columns are called there, in the same order.
+def _parsed(eval_metrics: Any) -> tuple[list[Any], dict[str, ir_measures.Measure | None]]:
+    """The metrics as ``pt.Experiment`` takes them, and the measure of each of their columns there, in the same order.
 
     A string is what PyTerrier takes it for, a trec_eval name or ``"mrt"``, and else a measure string of ir_measures.
-
-    Raises:
-        ValueError: no measure, or one that there is not; says which is nearest.
     """
     if isinstance(eval_metrics, (str, ir_measures.Measure)):
         raise ValueError(
             f"eval_metrics={eval_metrics!r} must be a list of measures, such as [{eval_metrics!r}]"
         )
     metrics: list[Any] = []
-    columns: list[str] = []
+    columns: dict[str, ir_measures.Measure | None] = {}
     for metric in eval_metrics:
         measures = _trec_measures(metric)
         for measure in measures:
             parse_measure(measure)  # for its checks
         if not measures and metric != "mrt":
             metric = parse_measure(metric)
+            measures = [metric]
         metrics.append(metric)
-        columns += map(str, measures) if len(measures) > 1 else [str(metric)]
-    if not any(metric != "mrt" for metric in metrics):
+        columns |= {str(m) if len(measures) > 1 else str(metric): m for m in measures or [None]}
+    if not any(columns.values()):
         raise ValueError("eval_metrics names no measure; give one, such as NRG@10")
     return metrics, columns
 
@@ -287,11 +307,7 @@ def _trec_measures(name: Any) -> list[ir_measures.Measure]:
 
 
 def _grades_of(qrels: Any) -> tuple[int, int] | None:
-    """The lowest and the highest label of all topics, which no batch of them knows.
-
-    Raises:
-        ValueError: qrels that cannot be read, or labels that are not whole numbers.
-    """
+    """The lowest and the highest label of all topics, which no batch of them knows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when they are used
         grade = judged_context(RunContext({}), qrels).judgments.grade

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import shutil
 import sys
@@ -15,9 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import ir_measures
+import numpy as np
 import pandas as pd
 import pyterrier as pt
 
+from ..io.files import read_bytes
+from ..io.runs import read_run, read_trec_run
 from ..messages import warn
 
 #: The columns that the measures of ir_measures need, and those of this package.
@@ -42,9 +44,7 @@ def run_and_time(
     """Lets ``pt.Experiment`` run every pipeline once, evaluating next to nothing.
 
     PyTerrier looks for the columns of ``metrics``, which will be evaluated, in what the pipelines say of themselves.
-
-    Returns:
-        the results by name, with a column ``name``, and the mean response times as PyTerrier measures them.
+    The results are by name, with a column ``name``; the times are the mean response times as PyTerrier measures them.
     """
     catches = [_Catch() for _ in systems]
     caught = [
@@ -139,7 +139,13 @@ class SavedRuns:
             raise ValueError(
                 f"save_mode={self._mode!r} is not allowed; it must be reuse, overwrite, warn or error"
             )
-        self._suffix = self._suffix_of_format()
+        pair = isinstance(self._format, tuple) and len(self._format) == 2
+        self._suffix = "mod" if isinstance(self._format, types.ModuleType) else "custom" if pair else "res.gz"
+        if self._suffix == "res.gz" and self._format != "trec":
+            raise ValueError(
+                f"save_format={self._format!r} is not allowed; it must be 'trec', a module with load and dump such as "
+                "pickle, or a pair (read, write) of functions"
+            )
         for name in names:
             if not pt.io.ok_filename(name):
                 raise ValueError(
@@ -154,18 +160,6 @@ class SavedRuns:
                     raise ValueError(message)
                 warn(message)
 
-    def _suffix_of_format(self) -> str:
-        if self._format == "trec":
-            return "res.gz"
-        if isinstance(self._format, types.ModuleType):
-            return "mod"
-        if isinstance(self._format, tuple) and len(self._format) == 2:
-            return "custom"
-        raise ValueError(
-            f"save_format={self._format!r} is not allowed; it must be 'trec', a module with load and dump such as "
-            "pickle, or a pair (read, write) of functions"
-        )
-
     def _path(self, name: str) -> Path:
         assert self._folder is not None
         return Path(self._folder) / f"{name}.{self._suffix}"
@@ -176,7 +170,7 @@ class SavedRuns:
             return system
         path = str(self._path(name))
         if self._format == "trec":
-            return pt.io.read_results(path)
+            return _read_trec(path)
         with pt.io.autoopen(path, "rb") as file:
             return self._format[0](file) if isinstance(self._format, tuple) else self._format.load(file)
 
@@ -184,8 +178,7 @@ class SavedRuns:
     def staging(self, options: dict[str, Any], times: Mapping[str, float]) -> Iterator[dict[str, Any]]:
         """The options, with a ``save_dir`` whose files are moved to where they belong when the block ends.
 
-        Args:
-            times: go into the summary in place of those that PyTerrier writes.
+        The ``times`` go into the summary in place of those that PyTerrier writes.
         """
         if self._folder is None:
             yield options
@@ -196,18 +189,36 @@ class SavedRuns:
                     shutil.copy(os.path.join(self._folder, summary), staging)
             yield options | {"save_dir": staging}
             if times:
-                _set_times_in_summary(os.path.join(staging, "aggregated.csv"), times)
-            for file in os.listdir(staging):
+                summary = os.path.join(staging, "aggregated.csv")
+                # All else in it stays as it is.
+                table = pd.read_csv(summary, dtype=str, keep_default_na=False)
+                own = table["name"].map({name: str(time) for name, time in times.items()})
+                table.assign(mrt=own.fillna(table["mrt"])).to_csv(summary, index=False)
+            files = os.listdir(staging)
+            for file in files if self._format == "trec" else ():
+                if file.endswith(self._suffix):
+                    _check_readable(os.path.join(staging, file), file)
+            for file in files:
                 os.replace(os.path.join(staging, file), os.path.join(self._folder, file))
 
 
-def _set_times_in_summary(path: str, times: Mapping[str, float]) -> None:
-    """Puts the times of the pipelines into the file that PyTerrier wrote; other rows and columns stay as they are."""
-    with open(path, newline="", encoding="utf-8") as file:
-        header, *rows = csv.reader(file)
-    name, mrt = header.index("name"), header.index("mrt")
-    for row in rows:
-        if row[name] in times:
-            row[mrt] = str(times[row[name]])
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        csv.writer(file, lineterminator=os.linesep).writerows([header, *rows])
+def _read_trec(path: str) -> pd.DataFrame:
+    """A run file, in PyTerrier's columns; pandas would take some ids for missing values, and round scores."""
+    run = read_run(path, path)
+    query, docs, _ = run.rows()
+    columns = {"qid": run.query_ids[query], "docno": docs.strings(), "score": run.given_scores}
+    return pd.DataFrame(columns | {"rank": np.arange(len(run)) - run.starts[query]})
+
+
+def _check_readable(path: str, file: str) -> None:
+    """Raises ValueError where PyTerrier wrote a run whose ids no TREC file can hold."""
+    data = read_bytes(path, file)
+    try:
+        if b'"' in data:  # which PyTerrier writes twice, and around an id with a blank
+            raise ValueError
+        read_trec_run(data, file, file)
+    except ValueError:
+        raise ValueError(
+            f"save_dir: the run of {file} has ids with blanks or quotation marks, or none, which a TREC file cannot "
+            "hold; nothing is saved: give other ids, or save_format=pickle"
+        ) from None

@@ -34,11 +34,7 @@ class BaselineTest:
     since what counts as a tie goes by those of all systems, and a correction by all rows; :meth:`fill_in` then writes
     what it found into the table.
 
-    Attributes:
-        options: the arguments of ``pt.Experiment``, with this for the test; a function as the test stays as it is.
-
-    Raises:
-        ValueError: the name of a test or of a correction that there is not.
+    Its ``options`` are the arguments of ``pt.Experiment``, with this for the test; a function as the test stays.
     """
 
     def __init__(self, options: Mapping[str, Any], metrics: Sequence[Any], family: str = "call") -> None:
@@ -135,10 +131,6 @@ def not_comparable(
     A system and the baseline compare on a measure relative to priors where both stand against the same priors but
     for each other, and on a distance to the reference where neither is the reference; see
     :func:`~ir_measures_relative.compare`.
-
-    Args:
-        metrics: the measures as objects, or as what else PyTerrier takes.
-        options: the arguments of ``pt.Experiment``.
     """
     baseline = options.get("baseline")
     relative = [m for m in metrics if is_relative(m)]
@@ -195,11 +187,8 @@ def _say(reasons: Mapping[tuple[Any, str], str], baseline: str) -> None:
 def in_order(result: Any, asked: Sequence[str]) -> Any:
     """What ``pt.Experiment`` returned, with its measures in the order asked; all else is as PyTerrier has it.
 
-    PyTerrier has the measures in the order in which ir_measures computes them, and that is not a particular one.
-
-    Args:
-        result: a table of means, plain or styled, or of queries; a dict of either; or a pair.
-        asked: what the measures are called there.
+    PyTerrier has the measures in the order in which ir_measures computes them, and that is not a particular one. The
+    ``result`` is a table of means, plain or styled, or of queries; a dict of either; or a pair.
     """
     if isinstance(result, tuple):
         both = [in_order(part, asked) for part in result]
@@ -288,15 +277,3 @@ def of_topics(qrels: pd.DataFrame, topics: Any, options: Mapping[str, Any]) -> p
     if options.get("filter_by_topics", True) and isinstance(topics, pd.DataFrame):
         return qrels[qrels["qid"].isin(topics["qid"])]
     return qrels
-
-
-def named(metrics: Sequence[Any], columns: Sequence[str]) -> dict[str, ir_measures.Measure]:
-    """The measures of columns that are one; ``mrt`` and the like are left out."""
-    result: dict[str, ir_measures.Measure] = {}
-    for metric in metrics:
-        if isinstance(metric, ir_measures.Measure):
-            result[str(metric)] = metric
-        elif metric != "mrt":
-            several = ir_measures.parse_trec_measure(metric)
-            result |= {(str(m) if len(several) > 1 else metric): m for m in several}
-    return {column: result[column] for column in columns if column in result}

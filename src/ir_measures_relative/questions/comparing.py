@@ -26,6 +26,7 @@ from ..stats.families import Corrected, Family
 from ..stats.intervals import effect_interval, of_known_topics
 from ..stats.paired_tests import TESTS, PairedTestOptions, check_test
 from ..stats.pairs_and_ties import Pairs, tie_limit
+from .copies import copies_of_nearest
 
 _ALL_AT_ONCE, _DEFAULTS = Family(), PairedTestOptions()
 
@@ -220,6 +221,11 @@ def adds(
         a DataFrame with one row a measure and run:
 
         - ``name``, ``measure``, ``mean``;
+        - ``copy``: what an exact copy of the run's nearest prior would score in its place: a mean that is not well
+          above it does not say that the run adds anything. The nearest prior holds most of the documents of the run's
+          top k in its own top k, over all judged topics; of equals it is the first in the context. k is the measure's
+          cutoff, without which whole rankings count. NaN of a run without priors. By a measure that is relative to all
+          systems the others are the priors;
         - ``lower``: the mean is at least that, with the confidence asked for; by Student's t on the scale of the
           logarithm of the mean, so never below 0, but for a measure with negative values;
         - ``p``: one-sided, of a mean above ``at_least`` on the same scale; and ``p_corrected``, which is below
@@ -236,9 +242,10 @@ def adds(
         >>> from ir_measures_relative import RunContext, UniqueRel, adds
         >>> qrels = {f"q{i}": {"A": 1, "B": 1} for i in range(8)}
         >>> old, new = ({q: {d: 1.0} for q, d in zip(qrels, docs)} for docs in ("AAAAAAAA", "BBBBBBBA"))
-        >>> adds(RunContext({"old": old, "new": new}), qrels, [UniqueRel @ 1], priors=["old"], at_least=0.5).round(3)
-          name      measure   mean  lower      p  p_corrected  effect  above  topics
-        0  new  UniqueRel@1  0.875  0.668  0.003        0.003   2.475      7       8
+        >>> table = adds(RunContext({"old": old, "new": new}), qrels, [UniqueRel @ 1], priors=["old"], at_least=0.5)
+        >>> table[["name", "measure", "mean", "copy", "lower", "p", "above", "topics"]].round(3)
+          name      measure   mean  copy  lower      p  above  topics
+        0  new  UniqueRel@1  0.875   0.0  0.668  0.003      7       8
     """
     check_is_context(context)
     of_family = Family(correction=correction, extent=family)
@@ -278,8 +285,9 @@ def adds(
         table["p"], table["p_corrected"], table["lower"], _ = of_measure
     asked.say()
     tested = [] if at_least is None else ["p", "p_corrected"]
-    columns = ["name", "measure", "mean", "lower", *tested, "effect", "above", "topics"]
-    return pd.concat(tables, ignore_index=True)[columns]
+    columns = ["name", "measure", "mean", "copy", "lower", *tested, "effect", "above", "topics"]
+    copies = [copies_of_nearest(judged, names, measure, chosen).means for measure in parsed]
+    return pd.concat(tables, ignore_index=True).assign(copy=np.concatenate(copies))[columns]
 
 
 def _added(

@@ -110,11 +110,7 @@ class Explained(NamedTuple):
 
 
 def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
-    """:func:`explain`, as arrays.
-
-    Raises:
-        ValueError: a measure that is not a sum over documents.
-    """
+    """:func:`explain`, as arrays; ValueError for a measure that is not a sum over documents."""
     docs, gain, contribution = measure.contributions(comparison)
     cutoff, judged_only = measure.get("cutoff"), measure.get("judged_only")
     judged, judgments = comparison.judged, comparison.judgments
@@ -160,11 +156,7 @@ def _or_na(values: IntArray, known: BoolArray) -> Any:
 
 
 def relative_measure(measure: ir_measures.Measure | str) -> RelativeMeasure:
-    """The measure, which must be one of this package's.
-
-    Raises:
-        ValueError: it is not; or what :func:`parse_measure` objects to.
-    """
+    """The measure; ValueError for one that is not of this package."""
     parsed = parse_measure(measure)
     if not isinstance(parsed, RelativeMeasure):
         raise ValueError(

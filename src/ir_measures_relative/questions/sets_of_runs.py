@@ -128,11 +128,7 @@ def select_complementary(
 
 
 def measure_with_free_priors(measure: ir_measures.Measure | str) -> RelativeMeasure:
-    """The measure, which must be relative to priors that it does not name.
-
-    Raises:
-        ValueError: it is not; or what :func:`relative_measure` objects to.
-    """
+    """The measure; ValueError for one that is not relative to priors, or that names them."""
     parsed = relative_measure(measure)
     if parsed.RELATIVE_TO != "priors" or parsed.get("prior") is not None:
         raise ValueError(

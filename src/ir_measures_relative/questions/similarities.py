@@ -6,7 +6,6 @@ import itertools
 import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 import ir_measures
 import numpy as np
@@ -21,6 +20,7 @@ from ..judgments import Judgments
 from ..measures.declaration import RelativeMeasure
 from ..measures.strings import parse_measure, parse_measures, registered
 from ..scoring import check_campaign
+from ..unjudged.bounds import table_of
 
 # How many portions of the pairs each process gets: enough that none waits long for the last.
 _PORTIONS = 4
@@ -79,31 +79,16 @@ def similarity(
     check_campaign(judged)
     pairs = list(itertools.combinations(range(len(names)), 2))
     first, second = np.array(pairs).T
-    n_queries = judged.judgments.n_queries
-    tables = []
+    index, tables = {"name": names[first], "other": names[second]}, []
     for measure in parsed:
         values = score_pairs(judged, measure, pairs, work)
-        repeat = n_queries if perquery else 1
-        columns: dict[str, Any] = {
-            "name": pd.Series(np.repeat(names[first], repeat), dtype=str),
-            "other": pd.Series(np.repeat(names[second], repeat), dtype=str),
-        }
-        if perquery:
-            columns["query_id"] = pd.Series(np.tile(judged.judgments.query_ids, len(pairs)), dtype=str)
-        columns["measure"] = pd.Series([str(measure)] * (len(pairs) * repeat), dtype=str)
-        columns["value"] = values.reshape(-1) if perquery else values.mean(axis=1)
-        if not perquery:
-            columns["distance"] = distances(measure, values).mean(axis=1)
-        tables.append(pd.DataFrame(columns))
+        columns = {"value": values} | ({} if perquery else {"distance": distances(measure, values)})
+        tables.append(table_of(index, measure, columns, judged.judgments.query_ids if perquery else None))
     return pd.concat(tables, ignore_index=True)
 
 
 def with_reference(measure: ir_measures.Measure | str) -> RelativeMeasure:
-    """The measure, which must compare a run with a reference that it does not name.
-
-    Raises:
-        ValueError: it does not, or names one.
-    """
+    """The measure; ValueError for one that does not compare a run with a reference, or that names the reference."""
     parsed = parse_measure(measure)
     if not isinstance(parsed, RelativeMeasure) or parsed.RELATIVE_TO != "reference":
         known = sorted(name for name, m in registered().items() if m.RELATIVE_TO == "reference")
@@ -118,8 +103,7 @@ def judged_or_not(
 ) -> JudgedContext:
     """The context seen through the judgments; where there are none, through all queries of its runs without any.
 
-    Raises:
-        ValueError: there are none, and a measure needs them.
+    ValueError for a measure that needs judgments where there are none.
     """
     if qrels is not None or context.dataset is not None:
         return judged_context(context, qrels)
@@ -178,14 +162,8 @@ def clustered(distance: FloatArray) -> list[int]:
 def inner_range(values: FloatArray, signed: bool = False) -> tuple[float, float, str]:
     """The range of values but for those that are far out, for a scale of colours; and where there are others beyond.
 
-    Far out is what lies three times the distance of the quartiles beyond them (Tukey's outer fences).
-
-    Args:
-        values: any number of them.
-        signed: the range is the same on both sides of 0.
-
-    Returns:
-        the lower end, the upper end, and one of ``neither``, ``min``, ``max``, ``both``.
+    Far out is what lies three times the distance of the quartiles beyond them (Tukey's outer fences). Where ``signed``,
+    the range is the same on both sides of 0. What lies beyond it: ``neither``, ``min``, ``max`` or ``both``.
     """
     if signed:
         values = np.abs(values)

@@ -23,7 +23,7 @@ import vl_convert
 from .. import __version__
 from .campaign import ReportedCampaign
 from .run_pages import strip
-from .sections import CONFIG, Section
+from .sections import Section
 
 # The command replaces a file that has this name within its first bytes: an older report.
 _GENERATOR, _HEAD = "ir_measures_relative", 512
@@ -72,12 +72,13 @@ def is_report(path: str | os.PathLike[str]) -> bool:
 
 def figures(sections: Sequence[Section]) -> dict[str, Any]:
     """What the scripts draw and list, by name: specifications with their rows, and tables."""
+    config = {"config": json.loads(_asset("vega.json"))}  # its colours are variables of the style sheet
     specs = {"strip": strip()} | {name: spec for part in sections for name, spec in part.specs.items()}
-    found: dict[str, Any] = {name: {"spec": {"config": CONFIG} | spec} for name, spec in specs.items()}
+    found: dict[str, Any] = {name: {"spec": config | spec} for name, spec in specs.items()}
     for part in sections:
         found |= {name: {"table": table._asdict()} for name, table in part.tables.items()}
         for name, drawn in part.pictures.items():
-            more = {"spec": {"config": CONFIG} | drawn.spec, "fields": list(drawn.fields.items())}
+            more = {"spec": config | drawn.spec, "fields": list(drawn.fields.items())}
             found[name] = drawn._asdict() | more | {"table": drawn.table._asdict()}
     return found
 

@@ -62,16 +62,11 @@ def documents_of(campaign: ReportedCampaign, texts: Lookup) -> dict[str, Any] | 
 def documents(found: Sequence[Explained], n_topics: int, cutoff: int | None) -> dict[str, Any]:
     """The documents at the top of each run, as the page has them: each once, however many runs have it.
 
-    Args:
-        found: what stands behind the values of each run.
-        cutoff: of the measure.
-
-    Returns:
-        - ``depth``: how many are shown;
-        - ``docs``: the ids;
-        - ``priors``: for each run the runs that it is scored against;
-        - ``found``: for each topic its documents, as ``[doc, grade or None, [run, position, run, …]]``;
-        - ``listed``: for each run and topic what is at its top, as ``[place in found, position, gain, contribution]``.
+    - ``depth``: how many are shown;
+    - ``docs``: the ids;
+    - ``priors``: for each run the runs that it is scored against;
+    - ``found``: for each topic its documents, as ``[doc, grade or None, [run, position, run, …]]``;
+    - ``listed``: for each run and topic what is at its top, as ``[place in found, position, gain, contribution]``.
     """
     depth = _SHOWN if cutoff is None else min(cutoff, _MOST)
     tops = [np.flatnonzero(of_run.position <= depth) for of_run in found]

@@ -22,7 +22,7 @@ from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..jobs import Work
 from ..judgments import Judgments
-from ..measures.browsing import BrowsingModel, Geometric, LogDiscount, Reciprocal, TopK
+from ..measures.browsing import Geometric, LogDiscount, Reciprocal, TopK
 from ..measures.declaration import RelativeMeasure
 from ..measures.gains import chance_to_satisfy
 from ..measures.med import MED
@@ -45,7 +45,7 @@ def bounds(
     measures: Sequence[ir_measures.Measure | str],
     perquery: bool = False,
     *,
-    elsewhere: int = 0,
+    elsewhere: int | None = None,
     residual: bool = False,
     jobs: int = 1,
     time_limit: float | None = None,
@@ -65,7 +65,9 @@ def bounds(
             bounded, as most of this package do; or their strings.
         perquery: one row a query as well.
         elsewhere: how many further documents a query, which no run holds in its top, may turn out relevant: they
-            make ideal rankings better, and recall lower.
+            make ideal rankings better, and recall lower. If not given: none where the context holds three runs or more.
+            One run, or two, hold few of the relevant documents that there are, and it is then the measure's cutoff, as
+            many as one more run could bring; a measure without a cutoff takes 0, and warns if that matters.
         residual: RBP's: adds to its intervals what may follow the end of each ranking, ``p^min(length, k)``, as in
             ``MED(base='RBP')``. Left out otherwise, since RBP@k of ir_measures never counts what it does not see, so
             that no judgments carry it there. Other measures have no residual.
@@ -165,7 +167,7 @@ def med(
         {
             "query_id": judged.judgments.query_ids,
             "value": solutions.value,
-            "lower": solutions.lower,
+            "lower": solutions.value,
             "upper": solutions.upper,
             "exact": solutions.exact,
             "winner": np.array(["", "run", "reference"], dtype=object)[solutions.winner],
@@ -254,7 +256,7 @@ def settled(interval: Interval, value: FloatArray, model: Model) -> Interval:
 def model_of(
     measure: ir_measures.Measure,
     judged: JudgedContext,
-    elsewhere: int = 0,
+    elsewhere: int | None = 0,
     residual: bool = False,
     closed: bool = False,
 ) -> Model:
@@ -264,7 +266,8 @@ def model_of(
         elsewhere, residual: as for :func:`bounds`.
         closed: whether the judged documents are taken to be all there are.
     """
-    check_count("elsewhere", elsewhere, 0)
+    if elsewhere is not None:
+        check_count("elsewhere", elsewhere, 0)
 
     def of(measure: ir_measures.Measure) -> Model:
         labelings = Labelings(
@@ -274,7 +277,9 @@ def model_of(
             if is_relative(measure):
                 model: Model = measure.bounded(labelings)
                 return model
-            return HOST_MEASURES.get(type(measure), _unknown)(measure, labelings)
+            if type(measure) not in HOST_MEASURES:
+                raise NotImplementedError
+            return HOST_MEASURES[type(measure)](measure, labelings)
         except NotImplementedError:
             own = [
                 name
@@ -285,15 +290,6 @@ def model_of(
             raise ValueError(f"{measure} cannot be bounded yet; these can: {known}") from None
 
     return of(measure)
-
-
-def _unknown(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-    raise NotImplementedError
-
-
-def _precision(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-    weight = TopK(measure["cutoff"]).share(labelings.positions)
-    return labelings.additive(weight, labelings.relevant(measure["rel"]))
 
 
 def _rbp(measure: ir_measures.Measure, labelings: Labelings) -> Model:
@@ -330,18 +326,6 @@ def _ndcg(measure: ir_measures.Measure, labelings: Labelings) -> Model:
     return labelings.normalized(LogDiscount().seen(labelings.positions), gain, levels)
 
 
-def _best(browsing: BrowsingModel) -> Maker:
-    def make(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-        worth: FloatArray = browsing.seen(labelings.positions)
-        return labelings.best(worth, labelings.relevant(measure["rel"]))
-
-    return make
-
-
-def _ap(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-    return labelings.precisions(labelings.relevant(measure["rel"]))
-
-
 def _err(measure: ir_measures.Measure, labelings: Labelings) -> Model:
     highest = int(labelings.open_docs.labels()[-1])
     if highest > _HIGHEST_IN_ERR:
@@ -354,12 +338,18 @@ def _err(measure: ir_measures.Measure, labelings: Labelings) -> Model:
 
 #: From the class of a measure of ir_measures to its model.
 HOST_MEASURES: dict[type[ir_measures.Measure], Maker] = {
-    type(ir_measures.P): _precision,
+    type(ir_measures.P): lambda measure, labelings: labelings.additive(
+        TopK(measure["cutoff"]).share(labelings.positions), labelings.relevant(measure["rel"])
+    ),
     type(ir_measures.RBP): _rbp,
     type(ir_measures.SDCG): _sdcg,
     type(ir_measures.nDCG): _ndcg,
-    type(ir_measures.RR): _best(Reciprocal()),
-    type(ir_measures.Success): _best(TopK()),
-    type(ir_measures.AP): _ap,
+    type(ir_measures.RR): lambda measure, labelings: labelings.best(
+        Reciprocal().seen(labelings.positions), labelings.relevant(measure["rel"])
+    ),
+    type(ir_measures.Success): lambda measure, labelings: labelings.best(
+        TopK().seen(labelings.positions), labelings.relevant(measure["rel"])
+    ),
+    type(ir_measures.AP): lambda measure, labelings: labelings.precisions(labelings.relevant(measure["rel"])),
     type(ir_measures.ERR): _err,
 }

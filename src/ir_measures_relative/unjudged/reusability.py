@@ -151,11 +151,8 @@ class FewerRuns(JudgedContext):
         self._all, self._rows = whole, np.array(rows, dtype=np.int64)
 
     def positions_of_runs(self, docs: Judgments, cutoff: int | None, judged_only: bool) -> IntArray:
-        def compute() -> IntArray:
-            found: IntArray = self._all.positions_of_runs(docs, cutoff, judged_only)[self._rows]
-            return found
-
-        return self.cached(("positions", docs, cutoff, judged_only), compute)
+        whole, key = self._all, ("positions", docs, cutoff, judged_only)
+        return self.cached(key, lambda: whole.positions_of_runs(docs, cutoff, judged_only)[self._rows])
 
     def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
         found: FloatArray = self._all.absolute_of_runs(measure)[self._rows]
@@ -185,12 +182,8 @@ class FewerLabels(JudgedContext):
     def positions_of_runs(self, docs: Judgments, cutoff: int | None, judged_only: bool) -> IntArray:
         if judged_only or (docs is not self.judgments and docs is not self.judgments.relevant):
             return super().positions_of_runs(docs, cutoff, judged_only)
-
-        def compute() -> IntArray:
-            old = self._all.judgments
-            of_all = docs is self.judgments
-            found = self._all.positions_of_runs(old if of_all else old.relevant, cutoff, judged_only)
-            left: IntArray = found[:, self._keep if of_all else self._keep_relevant]
-            return left
-
-        return self.cached(("positions", docs, cutoff, judged_only), compute)
+        whole, keep, old = self._all, self._keep, self._all.judgments
+        if docs is not self.judgments:
+            keep, old = self._keep_relevant, old.relevant
+        key = "positions", docs, cutoff, judged_only
+        return self.cached(key, lambda: whole.positions_of_runs(old, cutoff, judged_only)[:, keep])

@@ -19,6 +19,8 @@ from ..extremes.model import Interval, Model, share
 from ..io.files import check_writable, write_whole
 from ..io.qrels import Qrels
 from ..jobs import Work
+from ..measures.parameters import value_of
+from ..messages import escaped
 from ..options import LABELED_ALIKE, check_count, is_number
 from ..priors import ContextData
 from ..stats.pairs_and_ties import tie_limit, with_ties
@@ -32,7 +34,7 @@ def verdicts(
     measures: Sequence[ir_measures.Measure | str],
     perquery: bool = False,
     *,
-    elsewhere: int = 0,
+    elsewhere: int | None = None,
     residual: bool = False,
     odds: Odds | None = None,
     samples: int = 1000,
@@ -44,7 +46,8 @@ def verdicts(
     """Which of two runs is better under all labels of the open documents, and which comparisons these decide.
 
     The bounds of the difference of two runs *under one labeling*: a document that both hold helps both. See
-    :func:`bounds` for what a labeling is.
+    :func:`bounds` for what a labeling is. Documents that neither run holds move ideal rankings and the number of
+    relevant documents too, so a verdict is about the two runs *and* the other runs of the context.
 
     Args:
         context: the runs; with a ``reference``, only the pairs with it, which is then the ``other``.
@@ -76,7 +79,9 @@ def verdicts(
         - ``exact``: whether labels attain both ends;
         - ``verdict``: ``better`` or ``worse``, which are proofs; ``equal`` where no labels tell the two apart; else
           ``open``;
-        - ``open``: how many unjudged documents can move the difference;
+        - ``open``: how many unjudged documents can move this difference, also those that neither run holds;
+        - ``unjudged``, ``other_unjudged``: which share of the top k of each of the two runs is unjudged, k the
+          measure's cutoff; a mean over the queries;
         - ``probability``: with ``odds``.
 
     Raises:
@@ -87,11 +92,17 @@ def verdicts(
     Example:
         >>> from ir_measures_relative import RunContext, verdicts
         >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"X": 2, "Y": 1}}, "c": {"q": {"Y": 2, "X": 1}}}
-        >>> verdicts(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"])
+        >>> found = verdicts(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"])
+        >>> found.loc[:, "name":"open"]
           name other measure  lower  value  upper  exact verdict  open
         0    a     b     P@2    0.5    1.0    1.0   True  better     1
         1    a     c     P@2    0.5    1.0    1.0   True  better     1
         2    b     c     P@2    0.0    0.0    0.0   True   equal     0
+        >>> found[["name", "unjudged", "other", "other_unjudged"]]
+          name  unjudged other  other_unjudged
+        0    a       0.0     b             0.5
+        1    a       0.0     c             0.5
+        2    b       0.5     c             0.5
     """
     work = Work(jobs, time_limit)
     parsed, judged = campaign_of(context, qrels, measures, residual)
@@ -110,7 +121,9 @@ def verdicts(
         model = model_of(measure, judged, elsewhere, residual)
         value, interval = differences(judged, measure, model, a, b, share(work, len(parsed) - done))
         ends = {"lower": interval.lower, "value": value, "upper": interval.upper}
-        columns = {**ends, "exact": interval.exact, "open": movable(model, a, b, interval)}
+        share_of_run = unjudged_shares(judged, value_of(measure, "cutoff"))
+        unjudged = {"unjudged": share_of_run[a], "other_unjudged": share_of_run[b]}
+        columns = {**ends, "exact": interval.exact, "open": movable(model, a, b, interval), **unjudged}
         table = table_of(index, measure, columns, judged.judgments.query_ids if perquery else None)
         for end in ends:
             table[end] = rounded_to_zero(table[end].to_numpy())
@@ -131,7 +144,7 @@ def judge_next(
     between: tuple[str, str] | None = None,
     *,
     path: str | os.PathLike[str] | None = None,
-    elsewhere: int = 0,
+    elsewhere: int | None = None,
     residual: bool = False,
     jobs: int = 1,
     time_limit: float | None = None,
@@ -159,8 +172,8 @@ def judge_next(
         - ``pairs``: the number of open verdicts in which the document takes part.
 
     Raises:
-        ValueError: ``between`` names what is not a run of the context; n below 1; with ``path``, an id with a blank,
-            which no pool file can hold; what :func:`verdicts` raises.
+        ValueError: ``between`` names what is not a run of the context; n below 1; with ``path``, an id with a blank
+            or a control character, which no pool file can hold; what :func:`verdicts` raises.
         OSError: the file cannot be written; what was there is still there.
 
     Example:
@@ -209,12 +222,13 @@ def pool_lines(asked: pd.DataFrame) -> list[str]:
     """The documents to judge as the lines of a pool file; ValueError for an id that would be no column of it."""
     lines = []
     for query, doc in zip(asked["query_id"], asked["doc_id"], strict=True):
-        if f"{query} {doc}".split() != [query, doc]:
+        line = f"{query} {doc}"
+        if line.split() != [query, doc] or escaped(line) != line:
             raise ValueError(
-                f"document {doc!r} of query {query!r}: a pool file has ids without blanks, a query and a document a "
-                "line; take the table that judge_next gives instead, or ids without blanks"
+                f"document {doc!r} of query {query!r}: a pool file has ids without blanks and control characters, a "
+                "query and a document a line; take the table that judge_next gives instead, or other ids"
             )
-        lines.append(f"{query} {doc}")
+        lines.append(line)
     return lines
 
 
@@ -271,6 +285,17 @@ def movable(model: Model, a: IntArray, b: IntArray, interval: Interval) -> IntAr
         moves = rows[model.influence(int(x), int(y), reach[i])[rows] > LABELED_ALIKE]
         result[i] = np.bincount(docs.query[moves], minlength=n)
     return result
+
+
+def unjudged_shares(judged: JudgedContext, cutoff: int | None) -> FloatArray:
+    """The share of each run's top that nobody judged, shape (runs, queries); 0 of an empty ranking."""
+    n = judged.judgments.n_queries
+    shares = np.zeros((len(judged.names), n))
+    for share_of_run, rankings in zip(shares, judged.context.runs.values(), strict=True):
+        top = judged.top(rankings, cutoff)
+        unjudged = np.bincount(top.docs.query[~top.judged], minlength=n)
+        share_of_run[:] = unjudged / np.maximum(np.bincount(top.docs.query, minlength=n), 1)
+    return shares
 
 
 def verdict_of(lower: FloatArray, upper: FloatArray) -> ObjectArray:

@@ -21,31 +21,6 @@ Spec = dict[str, Any]
 #: As many colours as the style sheet has for groups; of more groups, the shapes tell those of one colour apart.
 COLOURS = 7
 
-#: Of all pictures: colours are variables of the style sheet.
-CONFIG: Spec = {
-    "background": "transparent",
-    "font": "system-ui, sans-serif",
-    "view": {"stroke": "var(--line)"},
-    "axis": {
-        "labelColor": "var(--soft)",
-        "titleColor": "var(--ink)",
-        "gridColor": "var(--line)",
-        "domainColor": "var(--soft)",
-        "tickColor": "var(--soft)",
-        "labelFontSize": 11,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "labelLimit": 150,
-    },
-    "legend": {
-        "labelColor": "var(--ink)",
-        "titleColor": "var(--ink)",
-        "labelFontSize": 11,
-        "titleFontSize": 11,
-        "labelLimit": 140,
-    },
-    "text": {"color": "var(--ink)"},
-}
 # The height of a run in a picture with a row a run.
 _ROW = 17
 

@@ -1,4 +1,4 @@
-"""What a number is relative to: fingerprint, command, the measures in words, and their papers."""
+"""What a number is relative to: ``templates/fingerprint.html``, the measures in words, and their papers."""
 
 from __future__ import annotations
 
@@ -18,33 +18,7 @@ from . import Section
 WORDS = """
 <p>A relative value means something only beside the runs, the priors and the judgments that it was computed with. Cite
 it with this fingerprint:</p>
-<p class="hash"><code>{{ mark.sha256 }}</code></p>
-<dl>
-{% if command %}<dt>Made by</dt><dd><pre>{{ command }}</pre></dd>{% endif %}
-<dt>Priors</dt><dd><code>{{ mark.priors if mark.priors is string else mark.priors|tojson }}</code></dd>
-{% if mark.reference is not none %}
-<dt>Reference</dt><dd><bdi class="long">{{ mark.reference }}</bdi></dd>
-{% endif %}
-{% if mark.num_docs is not none %}
-<dt>Documents in the collection</dt><dd>{{ "{:,}".format(mark.num_docs) }}</dd>
-{% endif %}
-{% if mark.grades is not none %}<dt>Grades</dt><dd>{{ mark.grades[0] }} to {{ mark.grades[1] }}</dd>{% endif %}
-{% if mark.dataset is not none %}<dt>Dataset</dt><dd><code>{{ mark.dataset }}</code></dd>{% endif %}
-<dt>Judgments</dt><dd>{{ "{:,}".format(mark.qrels.judgments) }} on {{ mark.qrels.queries }} topics,
-<code class="long">{{ mark.qrels.sha256 }}</code></dd>
-<dt>Versions</dt>
-<dd>{% for package, v in mark.versions.items() %}{{ package }} {{ v }}{{ ", " if not loop.last }}{% endfor %}</dd>
-</dl>
-<details><summary>The rankings and their hashes</summary>
-<div class="scroll" tabindex="0" role="region" aria-label="The hashes"><table>
-<thead><tr><th scope="col">run</th><th scope="col" class="n">topics</th><th scope="col" class="n">rows</th>
-<th scope="col">SHA-256</th></tr></thead><tbody>
-{% for run in mark.runs %}
-<tr><th scope="row">{{ run_link(loop.index0) }}</th><td class="n">{{ run.queries }}</td>
-<td class="n">{{ "{:,}".format(run.rows) }}</td><td><code>{{ run.sha256 }}</code></td></tr>
-{% endfor %}
-</tbody></table></div></details>
-<details><summary>The fingerprint as JSON</summary><pre class="scroll" tabindex="0">{{ mark_as_json }}</pre></details>
+{% include "fingerprint.html" +%}
 <h3>The measures</h3>
 {% for f in formulas %}
 <details class="formula">

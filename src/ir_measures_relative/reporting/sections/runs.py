@@ -1,43 +1,23 @@
-"""The table of the runs."""
+"""The table of the runs. ``templates/runs.html`` writes it."""
 
 from __future__ import annotations
 
-from ..campaign import ReportedCampaign
+import ir_measures
+
+from ...measures.strings import is_relative
+from ...questions.copies import copies_of_nearest
+from ..campaign import ReportedCampaign, number
 from . import COLOURS, Section
 
 WORDS = """
 <p>Means over {{ n_topics }} topics, with the 95 % interval of the mean below. The interval says how sure a mean
 is, not whether two runs differ: both meet the same topics. A run leads to its own page; a column’s name sorts by
 it.</p>
-<div class="scroll" tabindex="0" role="region" aria-label="The table of runs">
-<table class="sortable" id="table-of-runs">
-<caption class="unseen">The runs and the means of their measures</caption>
-<thead><tr><th scope="col" aria-sort="none"><button type="button">run</button></th>
-{% if groups %}<th scope="col" aria-sort="none"><button type="button">group</button></th>{% endif %}
-{% for measure in measures %}
-<th scope="col" class="n" aria-sort="{{ "descending" if loop.index0 == sorted_by else "none" }}">
-<button type="button">{{ measure.name }}</button></th>
-{% endfor %}
-</tr></thead>
-<tbody>
-{% for r in order %}{% set run = runs[r] %}
-<tr><th scope="row" data-v="{{ run.name }}">{{ run_link(r) }}{% if r == reference %} <small>reference</small>{% endif %}
-</th>
-{% if groups and run.group is defined %}
-{% set group = groups[run.group] %}
-<td data-v="{{ group }}"><span class="dot" style="--c: var(--g{{ run.group % colours }})"></span>
-<bdi class="short" title="{{ group }}">{{ group }}</bdi></td>
-{% elif groups %}
-<td></td>
+{% if copies | select | list %}<p>Below what a run adds stands what an exact copy of its nearest prior would have in its
+place, which is the one that holds most of the documents of its top. A run that is not well above that adds little.</p>
 {% endif %}
-{% for _ in measures %}
-{% set mean, low, high = means[loop.index0][r], lower[loop.index0][r], upper[loop.index0][r] %}
-<td class="n" data-v="{{ mean if mean is not none }}">{{ number(mean) }}
-{% if low is not none %}<small>{{ number(low) }} to {{ number(high) }}</small>{% endif %}</td>
-{% endfor %}
-</tr>
-{% endfor %}
-</tbody></table></div>
+{% if one_topic %}<p><strong>Few topics count:</strong> {{ one_topic }}.</p>{% endif %}
+{% include "runs.html" %}
 """
 
 
@@ -52,5 +32,20 @@ def section(campaign: ReportedCampaign) -> Section:
         "order": sorted(range(len(means)), key=lambda r: -(means[r] or 0.0)),
         "reference": campaign.reference,
         "colours": COLOURS,
+        "one_topic": campaign.one_topic,
+        "copies": [_copies(campaign, measure) for measure in campaign.measures],
     }
     return Section("runs", "Runs", "The runs", WORDS, data | facts)
+
+
+def _copies(
+    campaign: ReportedCampaign, measure: ir_measures.Measure
+) -> list[tuple[int, float | None] | None] | None:
+    """Of each run its nearest prior, by its place, and what a copy of that has; of measures by which it adds some."""
+    if not is_relative(measure) or measure.RELATIVE_TO != "priors" or measure.is_0_for_a_copy:
+        return None
+    found = copies_of_nearest(campaign.judged, campaign.judged.names, measure)
+    return [
+        None if near is None else (campaign.place[near], number(float(mean)))
+        for near, mean in zip(found.nearest, found.means, strict=True)
+    ]

@@ -1,4 +1,4 @@
-"""One measure over another. ``templates/scatter.js`` draws the two that the reader chooses."""
+"""One measure over another. ``templates/scatter.js`` draws the two that the reader chooses in ``scatter.html``."""
 
 from __future__ import annotations
 
@@ -10,17 +10,7 @@ from . import COLOURS, Section, Spec, quantity, said
 WORDS = """
 <p>Each run by one measure over another. With a measure of what runs add on one axis, look for runs that lie high for
 their place on the x-axis: they find documents that the others miss. A click opens a run.</p>
-<div class="controls">
-<label>up <select id="scatter-y"></select></label> <label>across <select id="scatter-x"></select></label>
-<label><input type="checkbox" id="scatter-names"> names</label>
-<label><input type="checkbox" id="scatter-bars"> intervals</label>
-<span class="buttons" role="group" aria-label="Zoom">
-<button type="button" data-zoom="0.67" aria-label="Zoom in">+</button>
-<button type="button" data-zoom="1.5" aria-label="Zoom out">−</button>
-<button type="button" data-zoom="0">all</button></span>
-<small>drag to move; pinch, or turn the wheel with Ctrl held, to zoom</small>
-</div>
-{{ picture("scatter", "A point a run, one measure over another") }}
+{% include "scatter.html" %}
 """
 
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ...measures.shapley import Shapley
-from ...measures.strings import is_relative
 from ..campaign import ReportedCampaign
 from . import Picture, Section, Table, quantity, row_a_run, said
 
@@ -19,7 +18,7 @@ def section(campaign: ReportedCampaign) -> Section | None:
     """The credit of each run, the largest first."""
     if not campaign.several:
         return None
-    known = (m for m in campaign.measures if is_relative(m) and m.NAME == Shapley.NAME)
+    known = (m for m in campaign.measures if isinstance(m, type(Shapley)))
     measure = next(known, Shapley @ campaign.cutoff)
     name = str(measure)
     rows = campaign.rows(campaign.context.evaluate(campaign.qrels, [measure]), name)

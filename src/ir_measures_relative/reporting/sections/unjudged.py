@@ -6,14 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import ir_measures
-
-from ...jobs import Work
 from ...measures.nrg import NRG
 from ...measures.strings import is_relative
-from ...unjudged.bounds import check_bounded, model_of, settled, values_of
-from ...unjudged.verdicts import differences, movable, pairs_of, rounded_to_zero, verdict_of
-from ..campaign import ReportedCampaign, numbers
+from ...unjudged.bounds import bounds
+from ...unjudged.verdicts import verdicts
+from ..campaign import ReportedCampaign
 from . import Picture, Section, Table, intervals, square
 
 WORDS = """
@@ -66,41 +63,22 @@ def section(campaign: ReportedCampaign) -> Section | None:
 
 def _open(campaign: ReportedCampaign) -> Iterator[Open]:
     """Of the first absolute and of the first relative measure that has bounds."""
-    judged, kinds = campaign.judged, set()
-    n = len(judged.names)
-    work = n * (n - 1) // 2 * judged.judgments.n_queries
+    n, kinds = len(campaign.judged.names), set()
+    work = n * (n - 1) // 2 * campaign.judged.judgments.n_queries
     for measure in campaign.measures:
         cutoff, relative = measure.params.get("cutoff"), is_relative(measure)
-        limit = _PAIRS_OF_RESIDUALS if measure.NAME == NRG.NAME else _PAIRS
+        limit = _PAIRS_OF_RESIDUALS if isinstance(measure, type(NRG)) else _PAIRS
         if relative in kinds or not isinstance(cutoff, int) or work * max(1, cutoff // _PER_CUTOFF) > limit:
             continue
+        asked = campaign.context, campaign.qrels, [measure]
         try:
-            found = _of_measure(campaign, measure)
+            ends = bounds(*asked)
         except ValueError:  # a measure that cannot be bounded
             continue
         kinds.add(relative)
-        if found is not None:
-            yield found
-
-
-def _of_measure(campaign: ReportedCampaign, measure: ir_measures.Measure) -> Open | None:
-    """Bounds and verdicts by one model; None where no label can change the measure."""
-    judged = campaign.judged
-    check_bounded(judged, [measure])
-    model, work = model_of(measure, judged), Work()
-    value = values_of(judged, measure, model)
-    interval = settled(model.one(work), value, model)
-    ends = [x.mean(axis=1) for x in (interval.lower, value, interval.upper)]
-    if not (ends[0] < ends[2]).any():
-        return None
-    bounds = [list(row) for row in zip(range(len(value)), *(numbers(x.tolist()) for x in ends), strict=True)]
-    a, b = pairs_of(campaign.context)
-    difference, apart = differences(judged, measure, model, a, b, work)
-    open_docs = movable(model, a, b, apart).sum(axis=1)
-    ends = [rounded_to_zero(x.mean(axis=1)) for x in (apart.lower, difference, apart.upper)]
-    words = verdict_of(ends[0], ends[2])
-    columns = (a.tolist(), b.tolist(), words, *(numbers(x.tolist()) for x in ends), open_docs.tolist())
-    return Open(str(measure), bounds, [list(row) for row in zip(*columns, strict=True)])
+        if (ends["lower"] < ends["upper"]).any():  # else no label can change the measure
+            words = campaign.rows(verdicts(*asked), "verdict", *_ENDS, "open")
+            yield Open(str(measure), campaign.rows(ends, *_ENDS), words)
 
 
 def _bounds(found: Open) -> Picture:
