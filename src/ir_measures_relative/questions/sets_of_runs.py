@@ -45,8 +45,8 @@ def select_complementary(
     pool, or to read side by side. It does not say which to fuse: a fused list has k places, and what several runs agree
     on comes first.
 
-    ``"greedy"``: the first is the best without
-    priors; every further one is the best with all chosen before as its priors. Equals go in the order of the context.
+    ``"greedy"``: the first is the best without priors; every further one is the best with all chosen before as its
+    priors. Equals go in the order of the context.
     ``"exact"``: of all groups of n, the one with the highest value (``cumulative``), by branch and bound; its runs
     then stand in the order in which a greedy selection among them takes them.
 
