@@ -85,11 +85,11 @@ def counted(position: IntArray) -> Any:
 
 
 def test_a_product_is_kept_for_the_runs_with_the_same_priors() -> None:
-    """As the candidates of a step of a greedy selection have: 30 of them, and 10 chosen runs of one document that some run holds."""
+    """As the candidates of a step of a greedy selection have: 30 of them, and 10 chosen runs of 2 documents."""
     context = RunContext(campaign(41), priors=[f"r{i}" for i in range(31, 41)])
     for i in range(30):
         assert product(context, f"r{i}", counted) == [0.5**10, 1.0]
-    assert Multiplied.count == 10
+    assert Multiplied.count == 10 * 2
 
 
 def test_factors_that_differ_share_nothing() -> None:
