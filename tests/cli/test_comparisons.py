@@ -73,7 +73,7 @@ def test_intervals(files: Path) -> None:
     values = RunContext(RUNS).evaluate(QRELS, MEASURES, perquery=True)
     for (name, measure), rows in values.groupby(["name", "measure"]):
         mean, error = rows["value"].mean(), scipy.stats.sem(rows["value"])
-        ends = np.array(scipy.stats.t(len(rows) - 1, 0, error).interval(0.95))
+        ends = error * np.array(scipy.stats.t.interval(0.95, len(rows) - 1))
         low, high = mean + ends
         if rows["value"].min() >= 0:
             low, high = (
