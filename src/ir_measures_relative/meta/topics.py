@@ -1,4 +1,4 @@
-"""Other topics: does a measure order the runs alike on samples and halves of them, and on which is there a difference?"""
+"""Other topics: does a measure order the runs alike on samples and halves of them, and on which can it?"""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import ir_measures
@@ -28,8 +27,6 @@ from ..stats.families import Corrected, Family
 from ..stats.intervals import effect_interval, of_known_topics
 from ..stats.paired_tests import TESTS, PairedTestOptions, check_test
 from ..stats.pairs_and_ties import Pairs, tie_limit
-
-_ALL_AT_ONCE, _DEFAULTS = Family(), PairedTestOptions()
 
 
 def compare(
@@ -123,24 +120,8 @@ def compare(
     of_family = Family(correction=correction, extent=family)
     options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
     parsed = parse_measures(measures)
-    _candidates(context, names, priors, baseline)  # for its checks, before the judgments are read
-    judged = judged_context(context, qrels)
-    return compare_judged(judged, parsed, names, priors, baseline, test, of_family, options)
-
-
-def compare_judged(
-    judged: JudgedContext,
-    parsed: Sequence[ir_measures.Measure],
-    names: Sequence[str] | None = None,
-    priors: Policy | None = None,
-    baseline: str | None = None,
-    test: str | None = None,
-    family: Family = _ALL_AT_ONCE,
-    options: PairedTestOptions = _DEFAULTS,
-) -> pd.DataFrame:
-    """:func:`compare`, on judgments that are read already."""
-    context = judged.context
     names, of_each = _candidates(context, names, priors, baseline)
+    judged = judged_context(context, qrels)
     who = _pairs(names, baseline)
     chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
     scored = [m for m in parsed if not is_of_pairs(m)]
@@ -163,19 +144,13 @@ def compare_judged(
         members.append(
             (Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit), test or test_of(measure))
         )
-        told.append(partial(_table, measure, one, other, pairs, reasons))
+        told.append((measure, one, other, pairs, reasons))
     asked = _Warnings()
-    tables = []
-    ranges = [value_range(m) for m in parsed]
-    # Of a pair, the value itself is the difference.
-    farthest = [high if is_of_pairs(m) else high - low for m, (low, high) in zip(parsed, ranges, strict=True)]
-    tested = family.compared(members, options)
-    for table_of, (_, made), found, far in zip(told, members, tested, farthest, strict=True):
-        table = table_of(found, made, asked, who)
-        table[["lower", "upper"]] = table[["lower", "upper"]].clip(-far, far)
-        table.insert(0, "name", [a for a, _ in who])
-        table.insert(1, "other", [b for _, b in who])
-        tables.append(table)
+    tested = of_family.compared(members, options)
+    tables = [
+        _table(*of_measure, found, made, asked, who)
+        for of_measure, (_, made), found in zip(told, members, tested, strict=True)
+    ]
     asked.say()
     return pd.concat(tables, ignore_index=True)
 
@@ -380,13 +355,18 @@ def _table(
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = difference / error / topics**0.5
         effects = effect, *effect_interval(effect, topics, (found.upper - found.lower) / 2 / error)
+    low, high = value_range(measure)
+    # Of a pair, the value itself is the difference.
+    far = high if is_of_pairs(measure) else high - low
+    ends = (np.clip(end, -far, far) for end in (found.lower, found.upper))
     rows: list[dict[str, Any]] = []
-    for i, (p, p_corrected, lower, upper) in enumerate(zip(*found, strict=True)):
+    for i, (p, p_corrected, lower, upper) in enumerate(zip(found.p, found.p_corrected, *ends, strict=True)):
         d = pairs.differences[i, known[i]]
-        n, wins, losses = len(d), int((d > 0).sum()), int((d < 0).sum())
+        n, wins, losses = len(d), int(pairs.wins[i]), int(pairs.losses[i])
         mean, other_mean = (mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
         both = " and ".join(map(repr, who[i]))
-        row: dict[str, Any] = {"measure": str(measure), "mean": mean, "other_mean": other_mean}
+        row: dict[str, Any] = {"name": who[i][0], "other": who[i][1], "measure": str(measure)}
+        row |= {"mean": mean, "other_mean": other_mean}
         row |= {"difference": mean - other_mean, "lower": lower, "upper": upper, "test": test, "p": p}
         row |= {"p_corrected": p_corrected, "effect": np.nan, "effect_lower": np.nan, "effect_upper": np.nan}
         row |= {"wins": wins, "ties": n - wins - losses, "losses": losses, "topics": n}
@@ -453,13 +433,8 @@ def why_not_comparable(
     if not is_relative(measure):
         return None
 
-    def priors_of(name: str) -> set[str]:
-        chosen = None if priors is None else tuple(priors[name])
-        comparison = Comparison(judged, judged.context.runs[name], name, chosen)
-        return {judged.names[i] for i in comparison.priors(measure.get("prior"))}
-
     if measure.RELATIVE_TO == "priors":
-        of_a, of_b = priors_of(a), priors_of(b)
+        of_a, of_b = ({judged.names[i] for i in _priors_of(judged, n, measure, priors)} for n in (a, b))
         if (b in of_a) != (a in of_b):
             counts, other = (a, b) if b in of_a else (b, a)
             return f"{other!r} is a prior of {counts!r}, and {counts!r} is not a prior of {other!r}"
@@ -472,6 +447,13 @@ def why_not_comparable(
             if reference is judged.context.runs[name]:
                 return f"{name!r} is the reference, which is at no distance from itself"
     return None
+
+
+def _priors_of(
+    judged: JudgedContext, name: str, measure: Any, priors: Mapping[str, Collection[str]] | None
+) -> IntArray:
+    chosen = None if priors is None else tuple(priors[name])
+    return Comparison(judged, judged.context.runs[name], name, chosen).priors(measure.get("prior"))
 
 
 class Copies(NamedTuple):
@@ -507,9 +489,7 @@ def copies_of_nearest(
         row = judged.index[name]
         others = np.delete(np.arange(len(judged.names)), row)
         if measure.RELATIVE_TO == "priors":
-            chosen = None if priors is None else tuple(priors[name])
-            own = Comparison(judged, judged.context.runs[name], name, chosen)
-            others = own.priors(measure.get("prior"))
+            others = _priors_of(judged, name, measure, priors)
         near = judged.names[others[shared[row, others].argmax()]] if len(others) else None
         nearest.append(near)
         if near is not None:
