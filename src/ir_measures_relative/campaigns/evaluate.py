@@ -419,11 +419,7 @@ def _survey_qrels(part: pd.DataFrame) -> tuple[list[str], int, int]:
 
 def _cut(qrels: pd.DataFrame, place: Mapping[str, int]) -> dict[int, pd.DataFrame]:
     """The rows by the place of their query, in the order that they have."""
-    part = np.array([place[q] for q in qrels["query_id"]], dtype=np.int64)
-    order = np.argsort(part, kind="stable")
-    numbers, starts = np.unique(part[order], return_index=True)
-    pieces = np.split(order, starts[1:])
-    return {int(i): qrels.take(rows) for i, rows in zip(numbers, pieces, strict=True)}
+    return {int(i): rows for i, rows in qrels.groupby(qrels["query_id"].map(place))}
 
 
 def _shuffled(frame: Any, columns: list[str], place: Mapping[str, int], n: int) -> list[Any]:
@@ -436,9 +432,7 @@ def _shuffled(frame: Any, columns: list[str], place: Mapping[str, int], n: int) 
 
 def _assign_part(part: pd.DataFrame, query: str, place: Mapping[str, int]) -> pd.DataFrame:
     part = part[part[query].isin(place)]
-    codes, queries = pd.factorize(part[query])
-    numbers = np.array([place[q] for q in queries], dtype=np.int64)
-    return part.assign(**{_PART: numbers[codes]})
+    return part.assign(**{_PART: part[query].map(place).astype(np.int64)})
 
 
 def _partitions(frame: Any, columns: list[str]) -> list[Any]:
@@ -454,8 +448,7 @@ def _partitions(frame: Any, columns: list[str]) -> list[Any]:
 
 def _total(scores: Scores) -> FloatArray:
     """The sums over the queries of a part, and the numbers of queries that have a value; (2, runs, measures)."""
-    there = ~np.isnan(scores.values)
-    return np.stack([np.where(there, scores.values, 0.0).sum(axis=2), there.sum(axis=2)])
+    return np.stack([np.nansum(scores.values, axis=2), (~np.isnan(scores.values)).sum(axis=2)])
 
 
 def _check_aggregator(measure: ir_measures.Measure) -> None:
