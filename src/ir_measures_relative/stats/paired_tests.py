@@ -332,7 +332,7 @@ def _unpaired_t(pairs: Pairs, options: PairedTestOptions) -> Found:
 
 
 def _hsd(pairs: Pairs, options: PairedTestOptions) -> Found:
-    """Randomized Tukey HSD: how often the range of the means, names permuted on each topic, is at least the difference."""
+    """Randomized Tukey HSD: how often the range of means, names permuted on each topic, is at least the difference."""
     values = _campaign(pairs)
     ranges = np.sort(np.ptp(permuted_means(values, options.resamples, options.seed), axis=1))
 
