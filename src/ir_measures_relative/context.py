@@ -178,8 +178,13 @@ class RunContext(ContextData):
             if not isinstance(group, str) or not group:
                 raise ValueError(f"groups[{name!r}]={group!r} must be the name of a group, such as 'CMU'")
         check_names("groups", groups, names)
-        if reference is not None:
-            _check_reference(reference, names)
+        if not isinstance(reference, str | None):
+            raise ValueError(
+                f"reference is {kind_of(reference)}; give the name of a run of the context: put the run into runs, "
+                "RunContext({'BM25': run}, reference='BM25')"
+            )
+        if reference is not None and reference not in names:
+            raise ValueError(f"reference={reference!r} is not a run of the context; its runs are {names}")
         super().__init__(
             runs=_Fixed(read),
             groups=_Fixed(groups),
@@ -380,16 +385,6 @@ class RunContext(ContextData):
         if qrels is not None or (self.dataset is not None and self.dataset.has_qrels()):
             judged = judged_context(self, qrels)
         return fingerprint(self.runs, self._facts(), None if judged is None else judged.judgments)
-
-
-def _check_reference(reference: Any, names: Sequence[str]) -> None:
-    if not isinstance(reference, str):
-        raise ValueError(
-            f"reference is {kind_of(reference)}; give the name of a run of the context: put the run into runs, "
-            "RunContext({'BM25': run}, reference='BM25')"
-        )
-    if reference not in names:
-        raise ValueError(f"reference={reference!r} is not a run of the context; its runs are {list(names)}")
 
 
 def _is_whole(value: Any) -> bool:

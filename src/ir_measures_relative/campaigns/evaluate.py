@@ -122,7 +122,9 @@ def evaluate(
     totals = dask.delayed(np.sum)([dask.delayed(_total)(scores) for scores in scored], axis=0).compute()
     result: pd.DataFrame = pd.DataFrame({"name": campaign.names})
     for j, measure in enumerate(parsed):
-        result[str(measure)] = _aggregate(measure, *totals[:, :, j])
+        total, count = totals[:, :, j]
+        with np.errstate(invalid="ignore"):  # NaN where no query has a value
+            result[str(measure)] = total if is_summed(measure) else total / count
     return result
 
 
@@ -459,11 +461,6 @@ def _check_aggregator(measure: ir_measures.Measure) -> None:
             f"{measure} is aggregated by {kind_of(aggregator)}, which cannot be put together from sums; ask "
             "for perquery=True"
         )
-
-
-def _aggregate(measure: ir_measures.Measure, total: FloatArray, count: FloatArray) -> FloatArray:
-    with np.errstate(invalid="ignore"):  # NaN where no query has a value
-        return total if is_summed(measure) else total / count
 
 
 def _with_query_column(frame: Any) -> Any:
