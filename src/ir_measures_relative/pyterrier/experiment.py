@@ -101,7 +101,8 @@ def Experiment(
             the queries of ``topics``, and the texts of documents where results have a column ``text``.
         options: the other arguments of ``pt.Experiment``. ``test`` is a function, or the name of one of
             :func:`~ir_measures_relative.compare`'s, and if not given each measure's own, as there; ``correction`` may
-            be ``"max-t"``.
+            be ``"max-t"``. Without ``correction=`` each p stands on its own, as in ``pt.Experiment``, unlike
+            ``compare``.
 
     Returns:
         what ``pt.Experiment`` returns for these arguments, with the measures in the order asked.
