@@ -21,7 +21,7 @@ from ..scoring import check_campaign
 from ..stats.pairs_and_ties import Pairs
 from ..unjudged.reusability import FewerLabels, FewerRuns, contributions, groups_of
 from .correlations import ALIKE, KINDS, check_kinds, score
-from .table import Measured, check_two_runs, pairs_of, summaries
+from .table import check_two_runs, pairs_of, summaries
 
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _DEPTHS = (1, 2, 5, 10, 20, 50, 100)
@@ -276,17 +276,14 @@ def system_subsets(
     subsets = [(int(n), rows) for n in sizes for rows in of_size(range(len(names)), int(n), samples, seed)]
     for size, rows in tqdm(subsets, desc="choosing systems", unit="subset", disable=None, leave=False):
         moved = {scores.measure: scores.standing() for scores in score(FewerRuns(judged, rows), anew)}
-        moved |= {s.measure: _among(s, rows).standing() for s in full if s.pairs.values is None}
+        of_rows, inside = [names[i] for i in rows], np.isin(pairs_of(names), rows).all(axis=0)
+        for scores in full:
+            if scores.pairs.values is None:  # of pairs: those of these runs alone
+                pairs = Pairs.of_differences(scores.pairs.differences[inside])
+                moved[scores.measure] = scores._replace(names=of_rows, pairs=pairs).standing()
         for measure, of_all in truth.items():
             of_some = of_all[list(rows)]
             for kind in chosen:
                 values = found[measure, kind, size]
                 values.append(KINDS[kind](moved.get(measure, of_some), of_some))
     return summaries(found, "measure", "kind", "systems")
-
-
-def _among(scores: Measured, rows: Sequence[int]) -> Measured:
-    """The pairs of some runs alone."""
-    inside = np.isin(pairs_of(scores.names), rows).all(axis=0)
-    pairs = Pairs.of_differences(scores.pairs.differences[inside])
-    return scores._replace(names=[scores.names[i] for i in rows], pairs=pairs)

@@ -137,8 +137,8 @@ def Experiment(
         num_docs = num_docs_of(dataset, fetch=False)
     if dataset is not None or (isinstance(qrels, (str, os.PathLike)) and os.path.isfile(qrels)):
         columns = read_qrels_file(qrels).columns if dataset is None else qrels_columns(qrels_of(dataset))
-        queries, docs = columns.ids()
-        qrels = pd.DataFrame({"qid": queries, "docno": docs, "label": columns.relevance})
+        query_ids, docs = columns.ids()
+        qrels = pd.DataFrame({"qid": query_ids, "docno": docs, "label": columns.relevance})
     of_qrels = _grades_of(qrels)
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
     context_options |= {"num_docs": num_docs, "grades": of_qrels if grades is None else grades}
@@ -164,7 +164,9 @@ def Experiment(
     context = RunContext(
         {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options
     )
-    warn_if_strange(judged_context(context, qrels_columns(of_topics(qrels, topics, options))))
+    scored_on = of_topics(qrels, topics, options)
+    judged = judged_context(context, qrels_columns(scored_on))
+    warn_if_strange(judged)
     replayed = [
         run if isinstance(system, pd.DataFrame) else Replay(run, repr(system))
         for system, run in zip(systems, runs.values(), strict=True)
@@ -173,9 +175,11 @@ def Experiment(
     if "mrt" not in metrics:
         times = {}
     short_times = rounded(times, options.get("round"))
-    evaluated = context
-    if "batch_size" in options:
-        evaluated = _with_priors_of_the_whole(context, context_options, qrels, topics, options)
+    # Where a policy goes by means, those over a batch are not the experiment's.
+    chosen = chosen_by_means(context.policy, judged) if "batch_size" in options else None
+    evaluated = (
+        context if chosen is None else RunContext(context.runs, **context_options | {"priors": chosen})
+    )
     values: ValuesOfRuns = {}
     with saved.staging(second, short_times) as second, evaluated._replaying(values):
         result = pt.Experiment(
@@ -191,7 +195,14 @@ def Experiment(
     if bounds:
         result = with_bounds(result, context, qrels, topics, named, options)
     if report is not None:
-        _write_report(report, context, of_topics(qrels, topics, options), topics, named, runs)
+        texts: dict[str, str] = {}
+        for run in runs.values():
+            if "text" in run.columns:
+                texts |= dict(zip(run["docno"].astype(str), run["text"], strict=True))
+        has_text = isinstance(topics, pd.DataFrame) and "query" in topics.columns
+        queries = dict(zip(topics["qid"].astype(str), topics["query"], strict=True)) if has_text else None
+        about = qrels_columns(scored_on)
+        write(context, about, list(named.values()), report, texts=texts or None, queries=queries)
     return result
 
 
@@ -202,40 +213,8 @@ def _warn_of_one_topic(values: ValuesOfRuns) -> None:
         return
     scores = np.stack([frame.to_numpy().T for frame in frames], axis=1)
     names, queries = frames[0].columns.tolist(), object_array(frames[0].index)
-    message = one_topic_counts(Scores(names, list(values), queries, scores))
-    if message is not None:
+    if message := one_topic_counts(Scores(names, list(values), queries, scores)):
         warn(message)
-
-
-def _with_priors_of_the_whole(
-    context: RunContext,
-    context_options: dict[str, Any],
-    qrels: Any,
-    topics: Any,
-    options: Mapping[str, Any],
-) -> RunContext:
-    """The context for batches: where a policy goes by means, those over a batch are not the experiment's."""
-    judged = judged_context(context, qrels_columns(of_topics(qrels, topics, options)))
-    priors = chosen_by_means(context.policy, judged)
-    return context if priors is None else RunContext(context.runs, **context_options | {"priors": priors})
-
-
-def _write_report(
-    path: str | os.PathLike[str],
-    context: RunContext,
-    qrels: Any,
-    topics: Any,
-    measures: Mapping[str, ir_measures.Measure],
-    runs: Mapping[str, pd.DataFrame],
-) -> None:
-    """The report of the experiment, with the queries, and the texts that the pipelines' results hold."""
-    texts: dict[str, str] = {}
-    for run in runs.values():
-        if "text" in run.columns:
-            texts |= dict(zip(run["docno"].astype(str), run["text"], strict=True))
-    asked = isinstance(topics, pd.DataFrame) and "query" in topics.columns
-    queries = dict(zip(topics["qid"].astype(str), topics["query"], strict=True)) if asked else None
-    write(context, qrels_columns(qrels), list(measures.values()), path, texts=texts or None, queries=queries)
 
 
 def _as_list(
