@@ -113,10 +113,16 @@ def degrade(
         raise ValueError("levels is empty; give some, or leave it out")
     judged = judged_context(context, qrels)
     check_campaign(judged)
+    parts: list[tuple[Any, BoolArray]]
     if what == "pool":
         parts = list(_pools(judged, levels))
     elif what == "groups":
-        parts = list(_groups(judged, levels, groups, pool_depth))
+        lost = contributions(judged, groups_of(judged.context, groups), pool_depth)
+        wanted: Sequence[Any] = list(lost) if levels is None else levels
+        for group in wanted:
+            if group not in lost:
+                raise ValueError(f"levels holds {group!r}, which is no group; the groups are {list(lost)}")
+        parts = [(group, ~lost[group]) for group in wanted]
     else:
         parts = list(_samples(judged, what, levels, samples, of == "all", seed))
     full = score(judged, parsed)
@@ -181,16 +187,6 @@ def _pools(judged: JudgedContext, levels: Sequence[float] | None) -> Iterator[tu
         best = np.minimum(best, np.where(place > 0, place, best))
     for depth in depths:
         yield int(depth), best <= depth
-
-
-def _groups(
-    judged: JudgedContext, levels: Sequence[Any] | None, groups: Mapping[str, str] | None, pool_depth: int
-) -> Iterator[tuple[Any, BoolArray]]:
-    lost = contributions(judged, groups_of(judged.context, groups), pool_depth)
-    for group in lost if levels is None else levels:
-        if group not in lost:
-            raise ValueError(f"levels holds {group!r}, which is no group; the groups are {list(lost)}")
-        yield group, ~lost[group]
 
 
 def system_subsets(

@@ -139,11 +139,24 @@ def Experiment(
         columns = read_qrels_file(qrels).columns if dataset is None else qrels_columns(qrels_of(dataset))
         query_ids, docs = columns.ids()
         qrels = pd.DataFrame({"qid": query_ids, "docno": docs, "label": columns.relevance})
-    of_qrels = _grades_of(qrels)
+    relative = [m for m in metrics if is_relative(m)]
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
-    context_options |= {"num_docs": num_docs, "grades": of_qrels if grades is None else grades}
-    _try_out(metrics, names, context_options)
-    _check_perquery(options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said when they are used
+        # The lowest and the highest label of all topics, which no batch of them knows.
+        grade = judged_context(RunContext({}), qrels).judgments.grade
+        if grades is None and len(grade):
+            grades = int(grade.min()), int(grade.max())
+        context_options |= {"num_docs": num_docs, "grades": grades}
+        # On runs of one document, mistakes in the arguments show before anything runs.
+        tiny = RunContext({name: {"q": {"d": 1.0}} for name in names}, **context_options)
+        if relative:
+            tiny.evaluate({"q": {"d": 1}}, relative)
+    # Two conditions that PyTerrier would find violated only in the second call.
+    if options.get("perquery") and options.get("baseline") is not None:
+        raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
+    if options.get("perquery") and isinstance(options.get("round"), dict):
+        raise ValueError("round by measure goes with means only, not with perquery; give round as a number")
     if bounds:
         check_plain(options)
     if report is not None:
@@ -153,7 +166,7 @@ def Experiment(
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
     options = with_progress(options)
-    if not (bounds or report is not None or any(map(is_relative, metrics))):
+    if not (bounds or report is not None or relative):
         # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
         with saved.staging(options, {}) as plain:
             result = pt.Experiment(systems, topics, qrels, metrics, names=names, **plain)
@@ -283,34 +296,3 @@ def _trec_measures(name: Any) -> list[ir_measures.Measure]:
         return list(ir_measures.parse_trec_measure(name)) if isinstance(name, str) else []
     except ValueError:
         return []
-
-
-def _grades_of(qrels: Any) -> tuple[int, int] | None:
-    """The lowest and the highest label of all topics, which no batch of them knows."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # said when they are used
-        grade = judged_context(RunContext({}), qrels).judgments.grade
-    return (int(grade.min()), int(grade.max())) if len(grade) else None
-
-
-def _try_out(metrics: Sequence[Any], names: Sequence[str], context_options: dict[str, Any]) -> None:
-    """Tries the measures and the context's arguments on runs of one document: mistakes show before anything runs."""
-    relative = [m for m in metrics if is_relative(m)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tiny = RunContext({name: {"q": {"d": 1.0}} for name in names}, **context_options)
-        if relative:
-            tiny.evaluate({"q": {"d": 1}}, relative)
-
-
-def _check_perquery(options: Mapping[str, Any]) -> None:
-    """Two conditions that PyTerrier would find violated only in the second call."""
-    if options.get("perquery"):
-        if options.get("baseline") is not None:
-            raise ValueError(
-                "baseline compares means, so it does not go with perquery; leave one of them out"
-            )
-        if isinstance(options.get("round"), dict):
-            raise ValueError(
-                "round by measure goes with means only, not with perquery; give round as a number"
-            )
