@@ -96,7 +96,7 @@ class Listed(PriorPolicy):
         return self.priors
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
-        _check_names("priors", self.priors, names)
+        check_names("priors", self.priors, names)
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,9 @@ class OfEach(PriorPolicy):
         return self.priors[name]
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
-        _check_names("the keys of priors", list(self.priors), names)
+        check_names("the keys of priors", list(self.priors), names)
         for name, chosen in self.priors.items():
-            _check_names(f"priors[{name!r}]", chosen, names)
+            check_names(f"priors[{name!r}]", chosen, names)
 
 
 class Chosen(dict[str, list[str]]):
@@ -196,10 +196,7 @@ class BestOfOtherGroups(PriorPolicy):
 
     @staticmethod
     def _best(means: Mapping[str, float], groups: Mapping[str, str]) -> list[str]:
-        """The best run of every group, in the order of the runs; a NaN is below every number.
-
-        Means that differ by rounding alone, as that of the order of the queries, are equal.
-        """
+        """The best run of every group, in their order; NaN is below every number, and what rounding adds is no more."""
         best: dict[str, str] = {}
         for name, mean in means.items():
             group = groups[name]
@@ -387,7 +384,8 @@ def _names(what: str, chosen: Any) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:
+def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:
+    """Raises ValueError for names of runs that a context does not hold."""
     unknown = [n for n in chosen if n not in set(names)]
     if unknown:
         raise ValueError(

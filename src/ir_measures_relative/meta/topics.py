@@ -232,11 +232,7 @@ def reliability(table: Any, samples: int = 1000, *, seed: int = 0) -> pd.DataFra
 
 
 def _split_half(scores: Measured, place: IntArray) -> float:
-    """The mean of τ_b of the runs' means on two halves: topics at the first places, and as many that follow.
-
-    Args:
-        place: samples × topics; a topic at -1 is in neither half.
-    """
+    """The mean of τ_b of the runs' means on two halves: the first places, and as many behind; -1 is in neither."""
     half = (int(place[0].max()) + 1) // 2
     taus = np.concatenate([_taus(scores, place[i : i + _BATCH], half) for i in range(0, len(place), _BATCH)])
     known = ~np.isnan(taus)
@@ -384,10 +380,7 @@ def query_sets(
 
 
 def _above(topics: Pairs, level: float) -> BoolArray:
-    """Whether the mean over runs is above 0, by a one-sided t-test; where all runs are alike, whether it is at all.
-
-    A single run is no sample, and tells nothing.
-    """
+    """Whether the mean over runs is above 0, by a one-sided t-test, or at all where all are alike; never by one run."""
     if topics.differences.shape[1] < 2:
         return np.zeros(len(topics.differences), dtype=bool)
     p = paired_test(topics, "t", PairedTestOptions(greater=True)).p

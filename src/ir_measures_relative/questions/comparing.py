@@ -24,7 +24,7 @@ from ..options import is_number
 from ..priors import ContextData, Listed, Policy, policy_of, replaced
 from ..scoring import mean_of_topics, score_runs
 from ..stats.families import Corrected, Family
-from ..stats.intervals import effect_interval, of_known_topics
+from ..stats.intervals import effect_interval, mean_and_error
 from ..stats.paired_tests import TESTS, PairedTestOptions, check_test
 from ..stats.pairs_and_ties import Pairs, tie_limit
 
@@ -350,8 +350,7 @@ def _table(
 ) -> pd.DataFrame:
     """What is said of each pair, by its values on every topic, pairs × topics, or why they are not comparable."""
     known, limit = ~np.isnan(one - other), pairs.limit
-    difference, error = of_known_topics(pairs.differences)
-    topics = known.sum(axis=1)
+    difference, error, topics = mean_and_error(pairs.differences)
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = difference / error / topics**0.5
         effects = effect, *effect_interval(effect, topics, (found.upper - found.lower) / 2 / error)
