@@ -1,9 +1,8 @@
-"""MED by a search for the labels: AP, SSP, Q and ERR. Functions of arrays, which can be used by themselves."""
+"""MED by a search for the labels: AP, SSP, Q and ERR."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -65,55 +64,14 @@ def med_sum_precision(
 
     Returns:
         The solution, its value in [0, 1]. When time runs out, `value` and `upper` enclose the maximum.
-
-    Raises:
-        ValueError: for input that is not as described.
     """
-    search = _search(y, z, label, cutoff, norm, other_relevant, beta)
+    search: BranchAndBound
+    if beta is None:
+        search = Search(*_cut(y, z, label, cutoff), cutoff, norm, other_relevant)
+    else:
+        search = BlendedSearch(*_cut(y, z, label, cutoff), cutoff, norm, float(beta), other_relevant)
     search.run(clock or Clock(MED_SECONDS))
     return Solution.of(search.difference, search.upper, search.best)
-
-
-def greedy_sum_precision(
-    y: npt.ArrayLike,
-    z: npt.ArrayLike,
-    label: npt.ArrayLike,
-    *,
-    cutoff: int,
-    norm: Norm,
-    other_relevant: int = 0,
-) -> Solution:
-    """A lower bound on `med_sum_precision`, by the paper's greedy heuristic (§5, Eq. 13).
-
-    For either ranking as the winner: the open document that would add most to SP(winner) - SP(loser) becomes
-    relevant, the weights of the others are computed anew, and so on while a document adds anything. The best
-    difference M(winner) - M(loser) on the way counts. Ties go to the document that the winner ranks higher. Arguments
-    and errors are those of `med_sum_precision`; `upper` is 1, as for every AP and SSP.
-    """
-    search = _search(y, z, label, cutoff, norm, other_relevant)
-    return Solution.of(search.difference, 1.0, search.best)
-
-
-def _search(
-    y: npt.ArrayLike,
-    z: npt.ArrayLike,
-    label: npt.ArrayLike,
-    cutoff: int,
-    norm: Norm,
-    other_relevant: int,
-    beta: float | None = None,
-) -> BranchAndBound:
-    """The search that is to be run; it begins with the greedy labeling."""
-    if norm not in get_args(Norm):
-        raise ValueError(f"norm must be one of {', '.join(map(repr, get_args(Norm)))}, got {norm!r}")
-    if other_relevant < 0:
-        raise ValueError(f"other_relevant must not be negative, got {other_relevant}")
-    if beta is not None and not 0 <= beta < np.inf:
-        raise ValueError(f"beta must be a number from 0 up, got {beta}")
-    arrays = checked_rankings(y, z, label, top_label=1, cutoff=cutoff)
-    if beta is None:
-        return Search(*arrays, cutoff, norm, other_relevant)
-    return BlendedSearch(*arrays, cutoff, norm, float(beta), other_relevant)
 
 
 def med_err(
@@ -133,11 +91,14 @@ def med_err(
         grade: shape (documents,), -1 open, else 0 to `max_grade`.
         max_grade: the top grade, at least 1.
 
-    The other arguments, what is returned (a value in [0, 1)) and what is raised: as for `med_sum_precision`.
+    The other arguments, and what is returned (a value in [0, 1)): as for `med_sum_precision`.
+
+    Raises:
+        ValueError: a top grade that is too large.
     """
     if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
         raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")
-    y, z, grade = checked_rankings(y, z, grade, top_label=max_grade, cutoff=cutoff)
+    y, z, grade = _cut(y, z, grade, cutoff)
     # How likely the user goes on at each document, with the top grade where it is open, and with grade 0: 1 - (2^g -
     # 1)/2^max_grade, written so that it is never rounded to 0.
     low, high = (
@@ -151,30 +112,9 @@ def med_err(
     return Solution.of(difference, max(upper, value), labels)
 
 
-def checked_rankings(
-    y: npt.ArrayLike, z: npt.ArrayLike, labels: npt.ArrayLike, *, top_label: int, cutoff: int
+def _cut(
+    y: npt.ArrayLike, z: npt.ArrayLike, labels: npt.ArrayLike, cutoff: int
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """The three arrays as int64, with positions beyond the cutoff turned into 0 (absent); ValueError for others."""
-    if cutoff < 1:
-        raise ValueError(f"cutoff must be at least 1, got {cutoff}")
-    arrays = {"y": np.asarray(y), "z": np.asarray(z), "labels": np.asarray(labels)}
-    for name, array in arrays.items():
-        if array.ndim != 1 or array.shape != arrays["y"].shape:
-            shapes = ", ".join(f"{n} {a.shape}" for n, a in arrays.items())
-            raise ValueError(f"expected three one-dimensional arrays with one entry a document, got {shapes}")
-        if array.size and array.dtype.kind not in "iu":
-            raise ValueError(f"{name} must hold integers, got dtype {array.dtype}")
-    for name in ("y", "z"):
-        positions = arrays[name]
-        if positions.size and positions.min() < 0:
-            raise ValueError(
-                f"{name} holds the position {positions.min()}; positions count from 1, 0 is absent"
-            )
-        taken, times = np.unique(positions[positions > 0], return_counts=True)
-        if times.size and times.max() > 1:
-            raise ValueError(f"{name} has {times.max()} documents at position {taken[times.argmax()]}")
-    wrong = arrays["labels"][(arrays["labels"] < OPEN) | (arrays["labels"] > top_label)]
-    if wrong.size:
-        raise ValueError(f"a label must be {OPEN} (open) or 0 to {top_label}, got {wrong[0]}")
-    y, z, labels = (array.astype(np.int64) for array in arrays.values())
+    """The three as arrays, with 0 for positions beyond the cutoff."""
+    y, z, labels = (np.asarray(values, dtype=np.int64) for values in (y, z, labels))
     return np.where(y <= cutoff, y, 0), np.where(z <= cutoff, z, 0), labels

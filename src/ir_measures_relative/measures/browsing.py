@@ -170,17 +170,13 @@ class CoverageFunction:
     a part of it. So greedy selection reaches at least 1 - 1/e of the best group of its size, and ``v(T)`` plus the
     largest n gains over T is a bound for every group of n (Nemhauser, Wolsey and Fisher, "An Analysis of
     Approximations for Maximizing Submodular Set Functions", Mathematical Programming, 1978).
-
-    Attributes:
-        seen: how far each run covers each item, in [0, 1], shape (runs, items).
-        weight: what each item is worth, at least 0.
-        best: a group covers an item as far as the best of its runs; else what one run leaves open the next may cover.
-        query: the query of each item, ascending, where a query is worth its largest item and not the sum of all.
     """
 
-    seen: FloatArray
-    weight: FloatArray
+    seen: FloatArray  #: how far each run covers each item, in [0, 1], shape (runs, items)
+    weight: FloatArray  #: what each item is worth, at least 0
+    #: A group covers an item as far as the best of its runs; else what one run leaves open the next may cover.
     best: bool = False
+    #: The query of each item, ascending, where a query is worth its largest item and not the sum of all.
     query: IntArray | None = None
 
     @property
@@ -197,7 +193,10 @@ class CoverageFunction:
 
     def joined(self, covered: FloatArray, run: int) -> FloatArray:
         """How far a group and one run more cover each item."""
-        return self._with(covered, self.seen[run])
+        seen: FloatArray = self.seen[run]
+        if self.best:
+            return np.maximum(covered, seen)
+        return 1.0 - (1.0 - covered) * (1.0 - seen)
 
     def value(self, covered: FloatArray) -> float:
         """v of a group."""
@@ -210,13 +209,8 @@ class CoverageFunction:
         """What each run would add to the value of a group."""
         if self.query is not None:
             now = self.value(covered)
-            return np.array([self.value(self._with(covered, seen)) - now for seen in self.seen])
+            return np.array([self.value(self.joined(covered, run)) - now for run in range(len(self.seen))])
         if self.best:
             return np.maximum(self.seen - covered, 0.0) @ self.weight
         gains: FloatArray = self.seen @ (self.weight * (1.0 - covered))
         return gains
-
-    def _with(self, covered: FloatArray, seen: FloatArray) -> FloatArray:
-        if self.best:
-            return np.maximum(covered, seen)
-        return 1.0 - (1.0 - covered) * (1.0 - seen)

@@ -52,18 +52,6 @@ def first_difference(run: FloatArray, reference: FloatArray) -> FloatArray:
     return result
 
 
-def weighted_preference(
-    run: FloatArray, reference: FloatArray, n_relevant: IntArray, weight: str
-) -> FloatArray:
-    """The mean over a query's m recall levels of the sign of ``RR_i(run) - RR_i(reference)``; 0 if m is 0.
-
-    The weights of the levels are divided by their sum over i ≤ m.
-    """
-    weights = LEVEL_WEIGHTS[weight].seen(np.arange(1, run.shape[1] + 1))
-    total = np.concatenate([[0.0], np.cumsum(weights)])[n_relevant]
-    return ratio(row_sums(np.sign(run - reference) * weights), total)
-
-
 class RecallLevels(RelativeMeasure):
     """What the four share: the recall levels of the run and of the reference, and the parameters."""
 
@@ -108,7 +96,7 @@ class RecallLevels(RelativeMeasure):
 
     def levels(self, comparison: Comparison, rankings: Rankings) -> FloatArray:
         """The table of :func:`reciprocal_ranks` of a run; computed once for a run of the context."""
-        judged, docs = comparison.judged, comparison.relevant
+        docs = comparison.relevant
         cutoff, rel, judged_only = map(self.get, ("cutoff", "rel", "judged_only"))
 
         def compute() -> FloatArray:
@@ -119,10 +107,7 @@ class RecallLevels(RelativeMeasure):
             keep = docs.grade >= rel
             return reciprocal_ranks(position[keep], docs.query[keep], docs.n_queries)
 
-        for name, member in comparison.context.runs.items():
-            if member is rankings:
-                return judged.cached(("reciprocal ranks", name, cutoff, rel, judged_only), compute)
-        return compute()
+        return comparison.judged.cached_of(rankings, ("reciprocal ranks", cutoff, rel, judged_only), compute)
 
 
 class _rrLP(RecallLevels):
@@ -280,7 +265,9 @@ class _RPP(RecallLevels):
     def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
         docs = comparison.relevant
         n_relevant = np.bincount(docs.query[docs.grade >= self.get("rel")], minlength=docs.n_queries)
-        return weighted_preference(run, reference, n_relevant, self.get("weight"))
+        weights = LEVEL_WEIGHTS[self.get("weight")].seen(np.arange(1, run.shape[1] + 1))
+        total = np.concatenate([[0.0], np.cumsum(weights)])[n_relevant]
+        return ratio(row_sums(np.sign(run - reference) * weights), total)
 
     def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
         from ..extremes.preferences import greatest_paired

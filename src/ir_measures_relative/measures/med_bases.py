@@ -353,9 +353,7 @@ def _one_by_one(task: TwoRuns, label: IntArray, solver: Callable[[int], Solver])
         found.append(solver(row)(pool.y[docs], pool.z[docs], label[docs], clock=clock))
         level[docs] = found[-1].labels
     value = np.array([s.value for s in found], dtype=np.float64)
-    upper = np.array(
-        [min(s.upper, 1.0) for s in found], dtype=np.float64
-    )  # no base goes beyond 1, so that 1 is exact
+    upper = np.array([min(s.upper, 1.0) for s in found], dtype=np.float64)
     exact = np.array([s.exact for s in found], dtype=bool) | (upper <= value)
     winner = np.array([s.winner for s in found], dtype=np.int64)
     if not exact.all():

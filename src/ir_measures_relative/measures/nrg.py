@@ -86,25 +86,17 @@ NORMS: dict[str | None, Norm | None] = {
 
 @dataclass(frozen=True)
 class ResidualRanking:
-    """A ranking, as it is to a searcher who has seen the priors' (Eqs. 3-4).
+    """A ranking, as it is to a searcher who has seen the priors' (Eqs. 3-4)."""
 
-    Attributes:
-        docs: the judged documents that may gain.
-        residual: the gain of each, times the product over the priors j of 1 - seen(pos_j(d)).
-        position: in the evaluated ranking, 0 if it is not in the top ``cutoff``.
-        base: what is extended.
-        cutoff: the depth that N is computed to; None for all documents.
-        p: the persistence.
-        ideal: the gains that N is computed from, by :data:`NORMS`; N is 1 if not given.
-    """
-
-    docs: Judgments
-    residual: FloatArray
-    position: IntArray
+    docs: Judgments  #: the judged documents that may gain
+    residual: FloatArray  #: the gain of each, times the product over the priors j of 1 - seen(pos_j(d))
+    position: IntArray  #: in the evaluated ranking, 0 if it is not in the top
     base: ExtendedBase
-    cutoff: int | None
-    p: float = 0.8
-    ideal: FloatArray | None = None
+    cutoff: int | None  #: the depth that N is computed to; None for all documents
+    p: float = 0.8  #: the persistence
+    ideal: FloatArray | None = (
+        None  #: the gains that N is computed from, by :data:`NORMS`; N is 1 if not given
+    )
 
     def value(self) -> FloatArray:
         """NRG of each query, range [0, 1] with N."""

@@ -31,22 +31,6 @@ def rareness_weights(retrieving: IntArray, systems: int, alpha: float, bounded: 
     return 1.0 + alpha * (1.0 - retrieving / systems)
 
 
-def average_precision_shares(
-    weight: FloatArray, position: IntArray, query: IntArray, n_queries: int, n_relevant: FloatArray
-) -> FloatArray:
-    """``(1/N_R) · (1/i) Σ_{j≤i} weight(d_j)`` for the document at each position i: the terms of Eq. 3.
-
-    Of all relevant documents; 0 of those at position 0, which are not in the top.
-    """
-    found = np.flatnonzero(position > 0)
-    order = found[np.lexsort((position[found], query[found]))]
-    so_far = np.cumsum(table(weight[order], query[order], n_queries, 0.0), axis=1)
-    precision = so_far[query[order], rank_within(query[order]) - 1] / position[order]
-    shares = np.zeros(len(query))
-    shares[order] = precision / n_relevant[query[order]]
-    return shares
-
-
 class _Rareness(RelativeMeasure):
     """What the two measures share: their parameters together, and the weights of the relevant documents."""
 
@@ -169,7 +153,13 @@ class _AP_Rareness(_Rareness):
         position = comparison.positions(docs, self.get("cutoff"), self.get("judged_only")) * relevant
         n_relevant = sum_by_query(relevant.astype(np.float64), docs.query, docs.n_queries)
         weight = self.weights(comparison)
-        shares = average_precision_shares(weight, position, docs.query, docs.n_queries, n_relevant)
+        found = np.flatnonzero(position > 0)
+        order = found[np.lexsort((position[found], docs.query[found]))]
+        query = docs.query[order]
+        so_far = np.cumsum(table(weight[order], query, docs.n_queries, 0.0), axis=1)
+        precision = so_far[query, rank_within(query) - 1] / position[order]
+        shares = np.zeros(len(docs))
+        shares[order] = precision / n_relevant[query]
         return Contributions(docs, weight, shares)
 
     def bounded(self, labelings: Labelings) -> Model:

@@ -90,20 +90,12 @@ class RankedGains:
 
 @dataclass(frozen=True)
 class RankedPool:
-    """What the perfect and the random ranking rank.
+    """What the perfect and the random ranking rank."""
 
-    Attributes:
-        gain: of each judged document.
-        query: its query, ascending.
-        size: n, the number of documents of each query's pool; those that are not judged gain nothing.
-        depth: min(k, n).
-        settings: the parameters.
-    """
-
-    gain: FloatArray
-    query: IntArray
-    size: IntArray
-    depth: IntArray
+    gain: FloatArray  #: of each judged document
+    query: IntArray  #: its query, ascending
+    size: IntArray  #: n, the number of documents of each query's pool; those that are not judged gain nothing
+    depth: IntArray  #: min(k, n)
     settings: BaseSettings
 
     @property
@@ -308,21 +300,18 @@ def _partial_sums(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True)
 class NormalizedBase(Base):
-    """A measure that is normalized; what is proportional to it serves as well.
+    """A measure that is normalized; what is proportional to it serves as well."""
 
-    Attributes:
-        actual: its value for a ranking. That of the perfect ranking is the upper bound.
-        expected: its mean over all rankings of the pool.
-        room: the upper bound less the mean, where rounding would not leave it.
-        deviation: its standard deviation over all rankings of the pool; None where that is not computed.
-        gain: what a document gains: by its label as ``dcg`` and ``gains`` say, 1 where it is relevant, or the chance
-            that it satisfies.
-    """
-
-    actual: Callable[[RankedGains, BaseSettings], FloatArray]
-    expected: Callable[[RankedPool], FloatArray]
-    room: Callable[[RankedPool], FloatArray] | None = None
-    deviation: Callable[[RankedPool], FloatArray] | None = None
+    actual: Callable[
+        [RankedGains, BaseSettings], FloatArray
+    ]  #: of a ranking; the perfect one's is the upper bound
+    expected: Callable[[RankedPool], FloatArray]  #: its mean over all rankings of the pool
+    room: Callable[[RankedPool], FloatArray] | None = (
+        None  #: that bound less the mean, where rounding would take it
+    )
+    deviation: Callable[[RankedPool], FloatArray] | None = None  #: σ over these, where it is computed
+    #: What a document gains: by its label as ``dcg`` and ``gains`` say, 1 where it is relevant, or the chance that it
+    #: satisfies.
     gain: str = "relevant"
     parameters: Collection[str] = ("rel",)
 

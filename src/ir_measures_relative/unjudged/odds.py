@@ -178,15 +178,6 @@ def _intercepts(top: BoolArray, places: FloatArray, labels: FloatArray) -> Float
     return result
 
 
-def _weights(top: BoolArray) -> FloatArray:
-    """How much each run counts: the less, the more of its documents others hold, so that copies count once together."""
-    counts = top.astype(np.float64)
-    shared = counts @ counts.T
-    size = np.maximum(np.diag(shared), 1.0)
-    result: FloatArray = 1.0 / np.maximum((shared / np.minimum.outer(size, size)).sum(axis=1), 1.0)
-    return result
-
-
 def _features(open_docs: OpenDocuments, relevant: BoolArray) -> tuple[FloatArray, BoolArray]:
     """What the rankings say of each document, shape (documents, features); and which each run holds in its top."""
     docs, n = open_docs.docs, open_docs.n_queries
@@ -198,7 +189,10 @@ def _features(open_docs: OpenDocuments, relevant: BoolArray) -> tuple[FloatArray
     best = inverse.max(axis=0, initial=0.0)
     top = (place > 0) & (True if cutoff is None else place <= cutoff)
     held = top.any(axis=0)
-    count = _weights(top) @ top
+    # A run counts the less, the more of its documents others hold, so that copies count once together.
+    shared = top.astype(np.float64) @ top.T
+    size = np.maximum(np.diag(shared), 1.0)
+    count = (1.0 / np.maximum((shared / np.minimum.outer(size, size)).sum(axis=1), 1.0)) @ top
     deeper = (place > 0).sum(axis=0)
     judged = ~open_docs.open & held
     total = float(relevant[judged].mean()) if judged.any() else 0.0
