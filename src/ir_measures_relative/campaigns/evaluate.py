@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import ir_measures
@@ -96,7 +96,12 @@ def evaluate(
         if not compute:
             raise ValueError("compute=False goes with perquery=True: a mean needs all partitions")
         for measure in parsed:
-            _check_aggregator(measure)
+            aggregator = measure.aggregator()
+            if not isinstance(aggregator, ir_measures.MeanAgg | ir_measures.SumAgg):
+                raise ValueError(
+                    f"{measure} is aggregated by {kind_of(aggregator)}, which cannot be put together from sums; ask "
+                    "for perquery=True"
+                )
     policy = NAMED.get(priors) if isinstance(priors, str) else priors
     if names is None and getattr(policy, "needs_order", False):
         raise ValueError(f"priors={priors!r} needs the order of the runs: give names=[first, second, …]")
@@ -224,15 +229,7 @@ def _split(runs: pd.DataFrame, names: Sequence[str], judged: set[str]) -> dict[s
 
 
 class _Campaign:
-    """Where the rows of each judged query are, and which runs there are.
-
-    Attributes:
-        names: the runs.
-        groups: from run name to group name.
-        query_ids: the judged queries, in the order of the qrels.
-        grades: the lowest and the highest relevance.
-        parts: for each partition its runs and its judgments, both still to be computed.
-    """
+    """Where the rows of each judged query are, and which runs there are."""
 
     def __init__(
         self, runs: Any, qrels: Qrels, names: Sequence[str] | None, groups: Mapping[str, str]
@@ -240,7 +237,7 @@ class _Campaign:
         dask = _dask()
         self.groups = groups
         self._means: dict[ir_measures.Measure, dict[str, float]] = {}
-        judged = _DaskQrels(qrels) if _is_dask(qrels) else _LocalQrels(qrels)
+        judged = _Qrels(qrels)
         self.query_ids, self.grades = judged.query_ids, judged.grades
         if not self.query_ids:
             raise ValueError("the qrels hold no judgment, so there is no query to score")
@@ -261,6 +258,7 @@ class _Campaign:
             partitions = _shuffled(runs, columns, place, len(surveys))
         for i, query in enumerate(q for q in self.query_ids if q not in place):  # held by no run
             place[query] = i % len(surveys)
+        #: For each partition its runs and its judgments, both still to be computed.
         self.parts = list(zip(partitions, judged.parts(place, len(surveys)), strict=True))
 
     def scored(self, measures: Sequence[ir_measures.Measure], options: Mapping[str, Any]) -> list[Any]:
@@ -352,48 +350,39 @@ def _balanced(surveys: Sequence[_Survey]) -> dict[str, int]:
     return dict(zip(rows, part.tolist(), strict=True))
 
 
-class _LocalQrels:
-    """Judgments in the memory of the client."""
-
-    def __init__(self, qrels: Qrels) -> None:
-        self._judgments: Judgments = judge(qrels_columns(qrels))
-        self.query_ids: list[str] = list(self._judgments.query_ids)
-        self.grades = int(self._judgments.grade.min(initial=0)), int(self._judgments.grade.max(initial=1))
-
-    def parts(self, place: Mapping[str, int], n: int) -> list[Any]:
-        """The judgments of each of ``n`` partitions."""
-        cut = _cut(_frame_of(self._judgments), place)
-        return [cut[i] if i in cut else _no_judgments() for i in range(n)]
-
-
-class _DaskQrels:
-    """Judgments in a Dask DataFrame."""
+class _Qrels:
+    """Judgments in the memory of the client, or in a Dask DataFrame."""
 
     def __init__(self, qrels: Any) -> None:
         dask = _dask()
-        self._partitions = [dask.delayed(_judgments_of)(p) for p in _with_query_column(qrels).to_delayed()]
-        found = dask.compute(*(dask.delayed(_survey_qrels)(part) for part in self._partitions))
+        self._remote = _is_dask(qrels)
+        partitions = _with_query_column(qrels).to_delayed() if self._remote else [qrels]
+        self._partitions = [self._do(_judgments_of)(part) for part in partitions]
+        found = dask.compute(*(self._do(_survey_qrels)(part) for part in self._partitions), traverse=False)
         self._queries = [queries for queries, _, _ in found]
         self.query_ids: list[str] = list(dict.fromkeys(itertools.chain(*self._queries)))
         self.grades = min(low for _, low, _ in found), max(high for _, _, high in found)
 
+    def _do(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, which waits for Dask where the judgments are there."""
+        return _dask().delayed(function) if self._remote else function
+
     def parts(self, place: Mapping[str, int], n: int) -> list[Any]:
-        """The judgments of each of ``n`` partitions, still to be computed.
+        """The judgments of each of ``n`` partitions; those in Dask are still to be computed.
 
         Cut up and put together again in the order that they have, and not by Dask's shuffle, which changes it: a sum
         over the judged documents of a query adds them in this order.
         """
-        dask = _dask()
         pieces: list[list[Any]] = [[] for _ in range(n)]
         for partition, queries in zip(self._partitions, self._queries, strict=True):
             own = {query: place[query] for query in queries}
-            cut = dask.delayed(_cut)(partition, own)
+            cut = self._do(_cut)(partition, own)
             for i in sorted(set(own.values())):
                 pieces[i].append(cut[i])
-        return [dask.delayed(pd.concat)(own, ignore_index=True) if own else _no_judgments() for own in pieces]
+        return [self._do(pd.concat)(own, ignore_index=True) if own else _no_judgments() for own in pieces]
 
 
-def _judgments_of(part: pd.DataFrame) -> pd.DataFrame:
+def _judgments_of(part: Qrels) -> pd.DataFrame:
     return _frame_of(judge(qrels_columns(part)))
 
 
@@ -451,16 +440,6 @@ def _partitions(frame: Any, columns: list[str]) -> list[Any]:
 def _total(scores: Scores) -> FloatArray:
     """The sums over the queries of a part, and the numbers of queries that have a value; (2, runs, measures)."""
     return np.stack([np.nansum(scores.values, axis=2), (~np.isnan(scores.values)).sum(axis=2)])
-
-
-def _check_aggregator(measure: ir_measures.Measure) -> None:
-    """Raises ValueError where the aggregate of all queries does not follow from their sum."""
-    aggregator = measure.aggregator()
-    if not isinstance(aggregator, ir_measures.MeanAgg | ir_measures.SumAgg):
-        raise ValueError(
-            f"{measure} is aggregated by {kind_of(aggregator)}, which cannot be put together from sums; ask "
-            "for perquery=True"
-        )
 
 
 def _with_query_column(frame: Any) -> Any:

@@ -76,11 +76,12 @@ def by_query(
     (partial / "aside").mkdir(parents=True)
     try:
         rows = _CollectedRows(partial / "aside", buffer)
-        read: list[Rankings] = []
+        read, nothing = list[Rankings](), object_array([])
         for i, file in enumerate(tqdm(files, desc="reading runs", unit="run", disable=None, leave=False)):
             run = read_run(file, str(file))
             rows.add(i, run)
-            read.append(_without_rows(run))
+            # What names a run, when its rows are let go.
+            read.append(Rankings(nothing, nothing, np.empty(0), name=run.name, tag=run.tag, group=run.group))
         rows.put_aside()
         names = name_runs(files, read)
         parts = rows.parts(rows_per_file)
@@ -203,9 +204,3 @@ def _strings(ids: Ids) -> pyarrow.Array:
         data[offsets[at] : offsets[at + len(some)]] = words.view(np.uint8)[inside]
     buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(data)]
     return pyarrow.Array.from_buffers(pyarrow.large_string(), len(ids), buffers)
-
-
-def _without_rows(run: Rankings) -> Rankings:
-    """What names a run, when its rows are let go."""
-    nothing = object_array([])
-    return Rankings(nothing, nothing, np.empty(0), name=run.name, tag=run.tag, group=run.group)

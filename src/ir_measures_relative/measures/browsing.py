@@ -42,13 +42,9 @@ class BrowsingModel(ABC):
 
 @dataclass(frozen=True)
 class LogDiscount(BrowsingModel):
-    """``seen(i) = 1 / log2(i + 1)``, as in nDCG (Järvelin and Kekäläinen, 2002).
+    """``seen(i) = 1 / log2(i + 1)``, as in nDCG (Järvelin and Kekäläinen, 2002)."""
 
-    Args:
-        k: the depth that ``total`` is computed to; None for no end.
-    """
-
-    k: int | None = None
+    k: int | None = None  #: the depth that ``total`` is computed to; None for no end
 
     def seen(self, position: IntArray) -> FloatArray:
         return discount(position)
@@ -92,13 +88,9 @@ class Geometric(BrowsingModel):
 
 @dataclass(frozen=True)
 class TopK(BrowsingModel):
-    """``seen(i) = 1`` for each document in the top k, as in precision; positions are 0 below it.
+    """``seen(i) = 1`` for each document in the top k, as in precision; positions are 0 below it."""
 
-    Args:
-        k: how many positions there are; None for no end.
-    """
-
-    k: int | None = None
+    k: int | None = None  #: how many positions there are; None for no end
 
     def seen(self, position: IntArray) -> FloatArray:
         return (position > 0).astype(np.float64)
@@ -114,14 +106,10 @@ class CascadeModel(BrowsingModel):
 
     Unlike the other models, it needs the documents: ``seen`` takes the positions of each of ``docs``, in a row a
     ranking; shape (rankings, documents).
-
-    Args:
-        docs: the documents that may satisfy; the others satisfy nobody.
-        max_grade: of the grade g a document satisfies with the chance ``(2^g - 1) / 2^max_grade``.
     """
 
-    docs: Judgments
-    max_grade: int
+    docs: Judgments  #: the documents that may satisfy; the others satisfy nobody
+    max_grade: int  #: of the grade g a document satisfies with the chance ``(2^g - 1) / 2^max_grade``
 
     def seen(self, position: IntArray) -> FloatArray:
         docs = self.docs

@@ -306,31 +306,26 @@ def _solve_err(task: TwoRuns) -> Solutions:
     return _one_by_one(task, label, lambda row: partial(med_err, cutoff=_k(task), max_grade=task.highest))
 
 
-def _solve_sum_precision(norm: str | None) -> Callable[[TwoRuns], Solutions]:
-    """SSP, AP and Q, which has a β; the norm, where it is the base's own."""
+def _solve_sum_precision(task: TwoRuns) -> Solutions:
+    """SSP, whose norm is the cutoff; AP; and Q, which has a β."""
+    from ..extremes.med import med_sum_precision
 
-    def solve_all(task: TwoRuns) -> Solutions:
-        from ..extremes.med import med_sum_precision
+    pool, given = task.pool, task.base.parameters
+    relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
+    label = np.where(pool.open, -1, relevant)
+    elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(pool.query[relevant], minlength=pool.n_queries)
+    norm, beta = (task.params[name] if name in given else None for name in ("norm", "beta"))
+    med = partial(med_sum_precision, norm=norm or "k", beta=beta)
+    held = np.bincount(pool.query, minlength=pool.n_queries) + elsewhere
+    # Deeper than both rankings, and than there may be relevant documents, k changes nothing; but SSP's divisor.
+    deepest = [max_by_query(side.astype(float), pool.query, pool.n_queries) for side in (pool.y, pool.z)]
+    enough = np.max([*deepest, held], axis=0).clip(1, _k(task))
 
-        pool = task.pool
-        relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
-        label = np.where(pool.open, -1, relevant)
-        elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(
-            pool.query[relevant], minlength=pool.n_queries
-        )
-        med = partial(med_sum_precision, beta=task.params["beta"] if "beta" in task.base.parameters else None)
-        held = np.bincount(pool.query, minlength=pool.n_queries) + elsewhere
-        # Deeper than both rankings, and than there may be relevant documents, k changes nothing; but SSP's divisor.
-        deepest = [max_by_query(side.astype(float), pool.query, pool.n_queries) for side in (pool.y, pool.z)]
-        enough = np.max([*deepest, held], axis=0).clip(1, _k(task))
+    def solver(row: int) -> Solver:
+        cutoff = int(enough[row]) if norm else _k(task)
+        return partial(med, cutoff=cutoff, other_relevant=int(elsewhere[row]))
 
-        def solver(row: int) -> Solver:
-            cutoff, relevant = _k(task) if norm == "k" else int(enough[row]), int(elsewhere[row])
-            return partial(med, cutoff=cutoff, norm=norm or task.params["norm"], other_relevant=relevant)
-
-        return _one_by_one(task, label, solver)
-
-    return solve_all
+    return _one_by_one(task, label, solver)
 
 
 def _k(task: TwoRuns) -> int:
@@ -381,10 +376,8 @@ BASES = {
     ),
     "nDCG": MEDBase(_solve_ndcg, parameters=["rel", "dcg", "gains", "max_grade"], graded=True),
     "RR": MEDBase(_solve_rr, parameters=["rel"]),
-    "SSP": MEDBase(_solve_sum_precision("k"), parameters=["rel", "time_limit"], needs_cutoff=True),
-    "AP": MEDBase(_solve_sum_precision(None), parameters=["rel", "norm", "time_limit"], needs_cutoff=True),
-    "Q": MEDBase(
-        _solve_sum_precision(None), parameters=["rel", "norm", "beta", "time_limit"], needs_cutoff=True
-    ),
+    "SSP": MEDBase(_solve_sum_precision, parameters=["rel", "time_limit"], needs_cutoff=True),
+    "AP": MEDBase(_solve_sum_precision, parameters=["rel", "norm", "time_limit"], needs_cutoff=True),
+    "Q": MEDBase(_solve_sum_precision, parameters=["rel", "norm", "beta", "time_limit"], needs_cutoff=True),
     "ERR": MEDBase(_solve_err, parameters=["max_grade", "time_limit"], graded=True, needs_cutoff=True),
 }

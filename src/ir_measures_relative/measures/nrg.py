@@ -35,20 +35,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExtendedBase(Base):
-    """A measure that NRG extends.
+    """A measure that NRG extends."""
 
-    Attributes:
-        browsing: its browsing model, from the cutoff and the persistence p. For a cascade, whose model is
-            :class:`CascadeModel`, it says what it is worth to be satisfied at each position.
-        value: what the terms ``G(d_i|R)·seen(i)`` come to: their ``"sum"``, which is divided by N; the ``"largest"`` of
-            them; or that of a ``"cascade"``, where the gain is the chance that a document satisfies the searcher, who
-            leaves then.
-        graded: whether a document gains by its label as ``dcg`` and ``gains`` say, or by being relevant. N is the ideal
-            DCG of graded gains, and else the sum over all positions of the browsing model.
-    """
-
+    #: Its browsing model, from the cutoff and the persistence p. For a cascade, whose model is :class:`CascadeModel`,
+    #: it says what it is worth to be satisfied at each position.
     browsing: Callable[[int | None, float], BrowsingModel]
+    #: What the terms ``G(d_i|R)·seen(i)`` come to: their ``"sum"``, which is divided by N; the ``"largest"`` of them;
+    #: or that of a ``"cascade"``, where the gain is the chance that a document satisfies the searcher, who leaves then.
     value: str = "sum"
+    #: Whether a document gains by its label as ``dcg`` and ``gains`` say, or by being relevant. N is the ideal DCG of
+    #: graded gains, and else the sum over all positions of the browsing model.
     graded: bool = False
 
     def norm(self, docs: Judgments, gain: FloatArray, cutoff: int | None, p: float) -> FloatArray:

@@ -19,7 +19,7 @@ from .declaration import RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, JudgedContext, JudgedTop
+    from ..comparison import Comparison, JudgedContext
     from ..rankings import Rankings
 
 # About how many positions of rankings are looked at together: what is computed on the way stays in the cache.
@@ -65,63 +65,44 @@ class Pair(NamedTuple):
         return len(self.run.length)
 
     def blocks(self) -> Iterator[Pair]:
-        """The same for a few queries at a time."""
+        """The same for a few queries at a time, which are then numbered from 0."""
         deepest = max(int(side.length.max(initial=1)) for side in (self.run, self.reference))
         step = max(_TOGETHER // deepest, 1)
         for start in range(0, self.n_queries, step):
-            yield self.of_queries(start, min(start + step, self.n_queries))
-
-    def of_queries(self, start: int, end: int) -> Pair:
-        """The same for some queries, which are then numbered from 0."""
-        rows = slice(*np.searchsorted(self.query, [start, end]))
-        return Pair(
-            self.run.of_queries(start, end),
-            self.reference.of_queries(start, end),
-            self.query[rows] - start,
-            self.in_run[rows] - np.searchsorted(self.run.query, start),
-            self.in_reference[rows] - np.searchsorted(self.reference.query, start),
-        )
+            end = min(start + step, self.n_queries)
+            rows = slice(*np.searchsorted(self.query, [start, end]))
+            yield Pair(
+                self.run.of_queries(start, end),
+                self.reference.of_queries(start, end),
+                self.query[rows] - start,
+                self.in_run[rows] - np.searchsorted(self.run.query, start),
+                self.in_reference[rows] - np.searchsorted(self.reference.query, start),
+            )
 
 
-def pair_of(
-    judged: JudgedContext, run: Rankings, reference: Rankings, cutoff: int | None, tied: bool
-) -> Pair:
-    """The two rankings of every query, with documents of equal score tied, or in the order of their positions."""
-    found = judged.rows_in(run, reference, cutoff)
-    shared = np.flatnonzero(found >= 0)
-    of_run, of_reference = (_side(judged, side, cutoff, tied) for side in (run, reference))
-    return Pair(of_run, of_reference, of_reference.query[shared], found[shared], shared)
+def _ranked_rows(judged: JudgedContext, run: Rankings, cutoff: int | None, tied: bool) -> RankedRows:
+    """The ranking of each query, with documents of equal score tied, or in the order of their positions."""
 
+    def compute() -> RankedRows:
+        top = judged.top(run, cutoff)
+        query, position = top.docs.query, top.position
+        length = np.bincount(query, minlength=judged.judgments.n_queries)
+        if not tied:
+            return RankedRows(length, query, position, position, position)
+        changes = (top.score[1:] != top.score[:-1]) | (query[1:] != query[:-1])
+        starts = np.flatnonzero(np.append(True, changes)[: len(query)])
+        sizes = np.diff(np.append(starts, len(query)))
+        first = np.repeat(position[starts], sizes)
+        return RankedRows(length, query, position, first, first + np.repeat(sizes, sizes) - 1)
 
-def _side(judged: JudgedContext, run: Rankings, cutoff: int | None, tied: bool) -> RankedRows:
-    key = "ranked rows", cutoff, tied
-    return judged.cached_of(
-        run, key, lambda: _ranked_rows(judged.top(run, cutoff), judged.judgments.n_queries, tied)
-    )
-
-
-def _ranked_rows(top: JudgedTop, n_queries: int, tied: bool) -> RankedRows:
-    query, position = top.docs.query, top.position
-    length = np.bincount(query, minlength=n_queries)
-    if not tied:
-        return RankedRows(length, query, position, position, position)
-    changes = (top.score[1:] != top.score[:-1]) | (query[1:] != query[:-1])
-    starts = np.flatnonzero(np.concatenate([[True], changes])) if len(query) else np.empty(0, dtype=np.int64)
-    sizes = np.diff(np.append(starts, len(query)))
-    first = np.repeat(position[starts], sizes)
-    return RankedRows(length, query, position, first, first + np.repeat(sizes, sizes) - 1)
+    return judged.cached_of(run, ("ranked rows", cutoff, tied), compute)
 
 
 # ---- rank-biased overlap --------------------------------------------------------------------------------
 
 
 def rank_biased_overlap(pair: Pair, p: float, kind: str, ties: str) -> FloatArray:
-    """RBO of each query; the pair is with its ties unless ``ties`` is 'broken'. See :class:`RBO`."""
-    values = [_of_block(block, p, kind, ties) for block in pair.blocks()]
-    return np.concatenate([np.zeros(0), *values]).clip(0.0, 1.0)
-
-
-def _of_block(pair: Pair, p: float, kind: str, ties: str) -> FloatArray:
+    """RBO of each query, but for rounding beyond its range. See :class:`RBO`."""
     short = np.minimum(pair.run.length, pair.reference.length)
     long = np.maximum(pair.run.length, pair.reference.length)
     depth = np.arange(1, int(long.max(initial=1)) + 1)
@@ -141,24 +122,18 @@ def _of_block(pair: Pair, p: float, kind: str, ties: str) -> FloatArray:
         least: FloatArray = weighted(agreement) + common * below
         return least
     if kind == "max":
-        return 1.0 - (weighted(1.0 - agreement) + _missed_below(short, long, common, p))
+        # Below the longer ranking's end the best continuation gives either, at each depth, a document of the other's,
+        # until both hold all, at the depth ``complete``.
+        complete = long + short - common
+        counts = complete - long
+        query = np.repeat(np.arange(len(long)), counts)
+        below_end = np.arange(len(query)) + np.repeat(long + 1 - (np.cumsum(counts) - counts), counts)
+        missed = (complete[query] - below_end) / below_end * Geometric(p).share(below_end)
+        return 1.0 - (weighted(1.0 - agreement) + sum_by_query(missed, query, len(long)))
     # In this form a ranking and itself come to 1, and two that share nothing to 0, to the last bit.
     limit = ratio(common + (long - short) * at_short, long.astype(np.float64))
     limit[long == 0] = 1.0
     return limit + weighted(agreement - limit[:, None])
-
-
-def _missed_below(short: IntArray, long: IntArray, common: IntArray, p: float) -> FloatArray:
-    """What the best continuation misses below the end of the longer ranking.
-
-    At each depth it gives either ranking a document of the other's, until both hold all, at the depth ``complete``.
-    """
-    complete = long + short - common
-    counts = complete - long
-    query = np.repeat(np.arange(len(long)), counts)
-    depth = np.arange(len(query)) + np.repeat(long + 1 - (np.cumsum(counts) - counts), counts)
-    missed = (complete[query] - depth) / depth * Geometric(p).share(depth)
-    return sum_by_query(missed, query, len(long))
 
 
 class _Groups(NamedTuple):
@@ -312,9 +287,13 @@ class _RankBiased(RelativeMeasure):
         return 0.0, 1.0
 
     def pair(self, comparison: Comparison) -> Pair:
-        """The rankings of the run and of the reference, each to the cutoff."""
-        reference, tied = comparison.reference(self.get("ref")), self.get("ties") != "broken"
-        return pair_of(comparison.judged, comparison.rankings, reference, self.get("cutoff"), tied)
+        """The rankings of the run and of the reference, each to the cutoff, with their ties unless these are broken."""
+        judged, cutoff, tied = comparison.judged, self.get("cutoff"), self.get("ties") != "broken"
+        both = comparison.rankings, comparison.reference(self.get("ref"))
+        run, reference = (_ranked_rows(judged, side, cutoff, tied) for side in both)
+        found = judged.rows_in(*both, cutoff)
+        shared = np.flatnonzero(found >= 0)
+        return Pair(run, reference, reference.query[shared], found[shared], shared)
 
 
 class _RBO(_RankBiased):
@@ -389,7 +368,9 @@ class _RBO(_RankBiased):
 
     def score(self, comparison: Comparison) -> FloatArray:
         """The overlap of each query."""
-        return rank_biased_overlap(self.pair(comparison), self.get("p"), self.get("kind"), self.get("ties"))
+        p, kind, ties = map(self.get, ("p", "kind", "ties"))
+        values = [rank_biased_overlap(block, p, kind, ties) for block in self.pair(comparison).blocks()]
+        return np.concatenate([np.zeros(0), *values]).clip(0.0, 1.0)
 
 
 class _RBA(_RankBiased):

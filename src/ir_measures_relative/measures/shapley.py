@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, ratio, row_sums, sum_by_query
+from ..arrays import FloatArray, ratio, row_sums, sum_by_query
 from . import parameters
 from .browsing import BrowsingModel
 from .declaration import Contributions, RelativeMeasure, register
@@ -130,15 +130,10 @@ class _Shapley(RelativeMeasure):
 
     def _chances(self, comparison: Comparison, docs: Judgments) -> tuple[FloatArray, FloatArray]:
         """That a document is new when the system comes, 0 where it does not hold it; and that it is seen there."""
-        own = self.browsing.seen(comparison.positions(docs, self.get("cutoff"), self.get("judged_only")))
-        found, new = np.flatnonzero(own), np.zeros(len(docs))
-        new[found] = self._is_new(comparison, docs, found)
-        return new, own
-
-    def _is_new(self, comparison: Comparison, docs: Judgments, found: IntArray) -> FloatArray:
-        """For some of the documents, the chance that no system has shown them before the evaluated one comes."""
         browsing, cutoff, judged_only = self.browsing, self.get("cutoff"), self.get("judged_only")
         judged, member = comparison.judged, comparison.member
+        own = browsing.seen(comparison.positions(docs, cutoff, judged_only))
+        found, new = np.flatnonzero(own), np.zeros(len(docs))
         positions = judged.positions_of_runs(docs, cutoff, judged_only)
         players = len(judged.names) + (member is None)
         unseen = judged.cached(
@@ -146,11 +141,11 @@ class _Shapley(RelativeMeasure):
             lambda: unseen_by_all(map(browsing.seen, positions), len(docs), players),
         )[found]
         if member is not None:  # is one of those; no factor is 0, since no node is 1
-            own = browsing.seen(positions[judged.index[member]][found])
-            unseen = unseen / (1.0 - own[:, None] * quadrature(players)[0])
-        return row_sums(
-            unseen * quadrature(players)[1]
-        )  # the mean over all orders, ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt
+            of_member = browsing.seen(positions[judged.index[member]][found])
+            unseen = unseen / (1.0 - of_member[:, None] * quadrature(players)[0])
+        # The mean over all orders, ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt.
+        new[found] = row_sums(unseen * quadrature(players)[1])
+        return new, own
 
 
 Shapley = register(_Shapley())

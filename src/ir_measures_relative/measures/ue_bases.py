@@ -302,14 +302,12 @@ def _partial_sums(values: FloatArray) -> FloatArray:
 class NormalizedBase(Base):
     """A measure that is normalized; what is proportional to it serves as well."""
 
-    actual: Callable[
-        [RankedGains, BaseSettings], FloatArray
-    ]  #: of a ranking; the perfect one's is the upper bound
+    #: Its value for a ranking. That of the perfect ranking is the upper bound.
+    actual: Callable[[RankedGains, BaseSettings], FloatArray]
     expected: Callable[[RankedPool], FloatArray]  #: its mean over all rankings of the pool
-    room: Callable[[RankedPool], FloatArray] | None = (
-        None  #: that bound less the mean, where rounding would take it
-    )
-    deviation: Callable[[RankedPool], FloatArray] | None = None  #: σ over these, where it is computed
+    #: The upper bound less the mean, where rounding would not leave it.
+    room: Callable[[RankedPool], FloatArray] | None = None
+    deviation: Callable[[RankedPool], FloatArray] | None = None  #: σ over these, where computed
     #: What a document gains: by its label as ``dcg`` and ``gains`` say, 1 where it is relevant, or the chance that it
     #: satisfies.
     gain: str = "relevant"
