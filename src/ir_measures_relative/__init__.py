@@ -14,6 +14,7 @@ from typing import Any as _Any
 
 import ir_measures  # noqa: F401  (first and whole: it may be what imports this package, by an entry point)
 
+from .measures.fusion_gain import FusionGain
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
 from .measures.nrg import NRG
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from .priors import BestOfOtherGroups, PriorPolicy
     from .questions.comparing import adds, compare
     from .questions.explaining import explain
+    from .questions.fusing import fuse, fusion_pairs
+    from .questions.headroom import headroom
     from .questions.selecting import select_complementary
     from .questions.similarities import similarity
     from .questions.sweeping import sweep
@@ -56,6 +59,9 @@ _LATER = {
     "adds": "questions.comparing",
     "compare": "questions.comparing",
     "explain": "questions.explaining",
+    "fuse": "questions.fusing",
+    "fusion_pairs": "questions.fusing",
+    "headroom": "questions.headroom",
     "judge_next": "unjudged.judging",
     "med": "unjudged.med_of_runs",
     "meta": "meta",
@@ -92,6 +98,7 @@ __all__ = [
     "UE",
     "AP_Rareness",
     "BestOfOtherGroups",
+    "FusionGain",
     "P_Rareness",
     "PriorPolicy",
     "RelativeWarning",
@@ -104,6 +111,9 @@ __all__ = [
     "bounds",
     "compare",
     "explain",
+    "fuse",
+    "fusion_pairs",
+    "headroom",
     "judge_next",
     "med",
     "nDCG_UE",

@@ -6,16 +6,15 @@ SIGIR 2023.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray
-from . import parameters
+from . import absolute_base, parameters
+from .absolute_base import OfAbsoluteBase
 from .coverage import Coverage
-from .declaration import RelativeMeasure, needs_subtopics, parse_measure, register, shown
-from .parameters import Param
+from .declaration import register
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext
@@ -35,7 +34,7 @@ def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
     return (1.0 - best) * run
 
 
-class _TaSC(RelativeMeasure):
+class _TaSC(OfAbsoluteBase):
     """MAX TaSC: the effectiveness of a run, weighted by how badly the best prior run does on the query.
 
     ``TaSC = (1 - max over the priors of S(prior)) · S(run)`` for each query, S the base measure, any that
@@ -65,55 +64,9 @@ class _TaSC(RelativeMeasure):
     FORMULA = r"\mathrm{TaSC} = \Bigl(1 - \max_{j} S(R_j)\Bigr)\, S(\mathrm{run})"
     SEE_ALSO = ("NRG", "UniqueRel")
     SUPPORTED_PARAMS = {
-        "base": Param(
-            str,
-            "the measure, a measure string that ir_measures can compute, with values from 0 to 1",
-            default="nDCG@10",
-            test=lambda s: bool(s.strip()),
-            allowed="a measure string, such as 'nDCG@10'",
-        ),
+        "base": absolute_base.base("a measure string that ir_measures can compute, with values from 0 to 1"),
         "prior": parameters.prior(),
     }
-
-    def __init__(self, **params: Any) -> None:
-        if isinstance(params.get("base"), ir_measures.Measure):
-            params["base"] = str(params["base"])
-        if "cutoff" in params:
-            raise ValueError(f"TaSC has no cutoff; give it to the base: TaSC(base='nDCG@{params['cutoff']}')")
-        super().__init__(**params)
-
-    def check_together(self) -> None:
-        self.base_measure()
-
-    def base_measure(self) -> ir_measures.Measure:
-        """The base measure.
-
-        Raises:
-            ValueError: a string that is not a measure, or one that ir_measures cannot compute on a run alone.
-        """
-        name = self.get("base")
-        try:
-            measure = parse_measure(name)
-        except ValueError as error:
-            raise ValueError(
-                f"{self.NAME}: base={shown(name)} is not a measure: {error}; give one that ir_measures "
-                "knows, such as 'nDCG@10'"
-            ) from None
-        if isinstance(measure, RelativeMeasure):
-            raise ValueError(
-                f"{self.NAME}: base={shown(name)} is itself relative to other runs; give a measure of one "
-                "run, such as 'nDCG@10'"
-            )
-        if needs_subtopics(measure):
-            raise ValueError(
-                f"{self.NAME}: base={shown(name)} needs the subtopics of the qrels, which a context does not "
-                "keep; give a measure that looks at relevance alone, such as 'nDCG@10'"
-            )
-        if not any(provider.supports(measure) for provider in ir_measures.DefaultPipeline.providers):
-            raise ValueError(
-                f"{self.NAME}: no provider of ir_measures computes base={shown(name)}; are its parameters right?"
-            )
-        return measure
 
     def score(self, comparison: Comparison) -> FloatArray:
         measure, judged = self.base_measure(), comparison.judged

@@ -1,0 +1,544 @@
+"""Which runs to fuse, and what that is worth on topics that had no say in the choice."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import BoolArray, FloatArray
+from ..comparison import Comparison, JudgedContext, check_is_context, some
+from ..io.qrels import Qrels
+from ..measures.absolute_base import absolute_measure
+from ..measures.fusion import METHODS, Fusion
+from ..measures.nrg import NRG
+from ..options import check_choice, check_confidence, check_count, is_number
+from ..scoring import check_campaign
+from .fused_values import FusedValues, RunSet
+
+if TYPE_CHECKING:
+    import ir_measures
+    import pandas as pd
+
+    from ..context import RunContext
+
+#: How many sets of runs are tried at most, unless the caller says otherwise.
+MOST_SETS = 100_000
+
+
+def fuse(
+    context: RunContext,
+    qrels: Qrels | None,
+    n: int | Sequence[int],
+    measure: ir_measures.Measure | str = "nDCG@10",
+    *,
+    method: str = "rrf",
+    k: int | Sequence[int] = 60,
+    depth: int | Sequence[int] = 1000,
+    strategies: Sequence[str] = ("single", "top", "greedy", "exact", "all"),
+    folds: int = 2,
+    repeats: int = 20,
+    seed: int = 0,
+    cost: Mapping[str, float] | None = None,
+    budget: float | Sequence[float] | None = None,
+    confidence: float = 0.95,
+    max_sets: int = MOST_SETS,
+) -> pd.DataFrame:
+    """Which runs to fuse, and what the fusion is worth on topics that did not choose them.
+
+    A set of runs that was chosen because it did best on some topics looks better on these than it is. So each strategy
+    chooses on a part of the topics, and is scored on the others; every topic is scored once a repetition.
+
+    The strategies:
+
+    - ``"single"``: the best run, alone;
+    - ``"top"``: the n best runs by the measure;
+    - ``"greedy"``: starts with the best run, and adds the run that makes the fusion best, until there are n;
+    - ``"exact"``: the best of all sets of n;
+    - ``"all"``: all runs;
+    - ``"complementary"``: what :func:`select_complementary` chooses by NRG@10, which does not look at the fusion.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        n: how many runs to fuse; a list for several answers at once. With a budget, at most so many.
+        measure: an absolute measure.
+        method: ``"rrf"``, ``"isr"``, ``"combsum"`` or ``"combmnz"``, as for
+            :data:`~ir_measures_relative.FusionGain`.
+        k: of ``"rrf"``. A list: the best is chosen on the same topics as the runs.
+        depth: how many documents of each ranking are fused. A list: as for ``k``.
+        strategies: which of the above.
+        folds: in how many parts the topics are divided. The choice is made on all parts but one.
+        repeats: how often the topics are divided.
+        seed: of the divisions.
+        cost: what each run costs, such as milliseconds. The cost of a set is the sum.
+        budget: how much a set may cost; a list for several answers at once, which
+            :func:`ir_measures_relative.plots.fusion_frontier` draws.
+        confidence: of the intervals.
+        max_sets: how many sets ``"exact"`` may try.
+
+    Returns:
+        a DataFrame with one row a strategy (and n, and budget), with the columns
+
+        - ``strategy``;
+        - ``n``: how many runs were asked for; 1 for ``"single"``, and all for ``"all"``;
+        - ``names``: the runs that it chooses on all topics;
+        - ``k``, ``depth``: what it chooses with them, where they were lists;
+        - ``cost``, ``budget``: what these runs cost, and may cost, where costs were given;
+        - ``in_sample``: the value of these runs on the very topics that chose them;
+        - ``held_out``: the mean value on topics that did not choose, of what the others chose;
+        - ``difference``: of ``held_out`` from that of ``"single"``;
+        - ``lower``, ``upper``: the interval of this difference, for new topics;
+        - ``chosen``: from run name to the share of the divisions in which it was chosen.
+
+        The interval is Student's, with the standard error that one repetition has, averaged over the repetitions. The
+        repetitions are of the same topics, so that their mean is hardly surer than one of them. In simulations it holds
+        the true difference in 94 to 100 % of the cases; the interval that takes the folds for independent, in half.
+
+    Raises:
+        ValueError: a number of runs that there are not, one topic, a measure that is relative to other runs, more sets
+            than ``max_sets``, a cost that is missing or not a number.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, fuse
+        >>> runs = {
+        ...     "odd": {q: {"A": 3, "X": 2, "B": 1} for q in "1234"},
+        ...     "even": {q: {"B": 3, "Y": 2, "A": 1} for q in "1234"},
+        ...     "none": {q: {"X": 3, "Y": 2, "Z": 1} for q in "1234"},
+        ... }
+        >>> qrels = {q: {"A": 1, "B": 1} for q in "1234"}
+        >>> table = fuse(RunContext(runs), qrels, 2, "P@2")
+        >>> table[["strategy", "names", "in_sample", "held_out"]]
+          strategy              names  in_sample  held_out
+        0   single             (odd,)        0.5       0.5
+        1      top        (odd, even)        1.0       1.0
+        2   greedy        (odd, even)        1.0       1.0
+        3    exact        (odd, even)        1.0       1.0
+        4      all  (odd, even, none)        0.5       0.5
+    """
+    import pandas as pd
+
+    check_is_context(context)
+    base = absolute_measure(measure)
+    check_confidence(confidence)
+    check_count("seed", seed, 0)
+    check_count("repeats", repeats, 1)
+    check_count("max_sets", max_sets, 1)
+    names = context.names
+    sizes = _sizes(n, names)
+    settings = _settings(method, k, depth)
+    chosen = _strategies(strategies)
+    costs, budgets = _costs(cost, budget, names)
+    judged = judged_together(context, qrels)
+    divisions = divided(judged.judgments.n_queries, folds, repeats, seed)
+    if "exact" in chosen:
+        _check_number_of_sets(len(names), sizes, budget is not None, len(settings), max_sets)
+    search = _Search(judged, [FusedValues(judged, base, one) for one in settings], divisions)
+    rows: list[dict[str, Any]] = []
+    for limit in budgets:
+        within = _Within(costs, limit)
+        single = search.result("single", 1, within)
+        for strategy in chosen:
+            for size in {"single": [1], "all": [len(names)]}.get(strategy, sizes):
+                if strategy == "all" and not within.allows(tuple(range(len(names)))):
+                    continue
+                found = single if strategy == "single" else search.result(strategy, size, within)
+                fusion = settings[found.setting]
+                row: dict[str, Any] = {"strategy": strategy, "n": size}
+                row["names"] = tuple(names[i] for i in found.runs)
+                row |= {"k": fusion.k} if _is_list(k) else {}
+                row |= {"depth": fusion.depth} if _is_list(depth) else {}
+                row |= {"cost": within.total(found.runs)} if costs is not None else {}
+                row |= {"budget": limit} if budget is not None else {}
+                difference = found.held_out - single.held_out
+                lower, upper = interval_over_repeats(difference, confidence)
+                row |= {"in_sample": found.in_sample, "held_out": float(found.held_out.mean())}
+                row |= {"difference": float(difference.mean()), "lower": lower, "upper": upper}
+                row["chosen"] = {names[i]: share for i, share in found.shares.items()}
+                rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def fusion_pairs(
+    context: RunContext,
+    qrels: Qrels | None,
+    measure: ir_measures.Measure | str = "nDCG@10",
+    *,
+    method: str = "rrf",
+    k: int = 60,
+    depth: int = 1000,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """What fusing two runs gains over the better of the two, for every pair.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measure: an absolute measure.
+        method: how rankings are fused, as for :func:`fuse`.
+        k: of ``"rrf"``.
+        depth: how many documents of each ranking are fused.
+        confidence: of the intervals.
+
+    Returns:
+        a DataFrame with one row a pair, with the columns
+
+        - ``name``, ``other``: the two runs, in the order of the context;
+        - ``fused``: the mean value of their fusion;
+        - ``better``: the mean value of the better of the two;
+        - ``gain``: ``fused`` less ``better``; below 0, fusing these two hurts;
+        - ``lower``, ``upper``: Student's interval of the gain over the run that is better on these topics.
+
+    Raises:
+        ValueError: fewer than two runs, one topic, a measure that is relative to other runs.
+    """
+    import pandas as pd
+
+    check_is_context(context)
+    base = absolute_measure(measure)
+    check_confidence(confidence)
+    if len(context.names) < 2:
+        raise ValueError(f"the context holds {len(context.names)} runs; a pair needs two")
+    fusion = _settings(method, k, depth)
+    if len(fusion) > 1:
+        raise ValueError("k and depth are one number each here; fuse() chooses among several")
+    judged = judged_together(context, qrels)
+    _check_topics(judged.judgments.n_queries)
+    values = FusedValues(judged, base, fusion[0])
+    pairs = list(itertools.combinations(range(len(context.names)), 2))
+    alone, together = values.of([(i,) for i in range(len(context.names))]), values.of(pairs)
+    means = alone.mean(axis=1)
+    rows = []
+    for (a, b), fused in zip(pairs, together, strict=True):
+        better = a if means[a] >= means[b] else b
+        gain = fused - alone[better]
+        lower, upper = interval_over_repeats(gain[None, :], confidence)
+        row = {"name": context.names[a], "other": context.names[b], "fused": float(fused.mean())}
+        row |= {"better": float(means[better]), "gain": float(gain.mean()), "lower": lower, "upper": upper}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+class Found(NamedTuple):
+    """What a strategy chose."""
+
+    setting: int  #: which of the ways of fusion, chosen on all topics
+    runs: RunSet  #: chosen on all topics
+    in_sample: float  #: their mean value
+    held_out: FloatArray  #: the value of each topic in each repetition, shape (repetitions, topics)
+    shares: dict[int, float]  #: in which share of the divisions each run was chosen
+
+
+class Divisions(NamedTuple):
+    """The topics, divided again and again.
+
+    Attributes:
+        weights: row i has the weights of the topics that choose in the i-th division, which sum to 1; in the last row
+            all topics choose. Shape (divisions + 1, topics).
+        held_out: which topics are scored in each division, shape (divisions, topics).
+        repeats: how often each topic is scored.
+    """
+
+    weights: FloatArray
+    held_out: BoolArray
+    repeats: int
+
+
+def divided(n_topics: int, folds: int, repeats: int, seed: int) -> Divisions:
+    """Random divisions of the topics.
+
+    Raises:
+        ValueError: too few topics.
+    """
+    _check_topics(n_topics)
+    check_count("folds", folds, 2)
+    if folds > n_topics:
+        raise ValueError(f"folds={folds} is more than the {n_topics} topics; give at most {n_topics}")
+    rng = np.random.default_rng(seed)
+    held_out = np.zeros((repeats * folds, n_topics), dtype=bool)
+    for i in range(repeats):
+        for j, part in enumerate(np.array_split(rng.permutation(n_topics), folds)):
+            held_out[i * folds + j, part] = True
+    choose = np.concatenate([~held_out, np.ones((1, n_topics), dtype=bool)])
+    return Divisions(choose / choose.sum(axis=1, keepdims=True), held_out, repeats)
+
+
+def interval_over_repeats(difference: FloatArray, confidence: float) -> tuple[float, float]:
+    """The interval of the mean of a difference that was found on the same topics again and again.
+
+    One repetition scores each topic once, by a choice in which the topic had no say: its standard error is
+    ``s/√T``, s the standard deviation over its T topics. The mean over repetitions has at most the mean of their
+    variances; it has hardly less where they mostly choose alike.
+
+    Args:
+        difference: shape (repetitions, topics).
+    """
+    from scipy.stats import t
+
+    n_topics = difference.shape[1]
+    variance = float(difference.var(axis=1, ddof=1).mean())
+    reach = float(t.ppf((1 + confidence) / 2, n_topics - 1)) * math.sqrt(variance / n_topics)
+    mean = float(difference.mean())
+    return mean - reach, mean + reach
+
+
+class _Within(NamedTuple):
+    """What a set of runs may cost."""
+
+    costs: FloatArray | None
+    limit: float | None
+
+    def total(self, runs: RunSet) -> float:
+        """What some runs cost together."""
+        return 0.0 if self.costs is None else float(self.costs[list(runs)].sum())
+
+    def allows(self, runs: RunSet) -> bool:
+        """Whether they are within the budget."""
+        return self.limit is None or self.total(runs) <= self.limit
+
+    def sizes(self, n: int) -> Iterable[int]:
+        """How many runs a set may have: n of them, and with a budget fewer as well."""
+        return [n] if self.limit is None else range(1, n + 1)
+
+
+class _Search:
+    """The choices of the strategies in every division of the topics, and on all topics."""
+
+    def __init__(self, judged: JudgedContext, values: Sequence[FusedValues], divisions: Divisions) -> None:
+        self.judged = judged
+        self.values = values
+        self.divisions = divisions
+        self.n_runs = len(judged.names)
+        self.n_choices = len(divisions.weights)
+        self._complements: dict[tuple[int, frozenset[int]], FloatArray] = {}
+
+    def means(self, values: FusedValues, sets: Sequence[RunSet]) -> FloatArray:
+        """The mean value of each set over the topics that choose, shape (sets, choices)."""
+        means: FloatArray = values.of(sets) @ self.divisions.weights.T
+        return means
+
+    def result(self, strategy: str, n: int, within: _Within) -> Found:
+        """What a strategy chooses, together with the way of fusion, and how that does on the other topics."""
+        runs = [_STRATEGIES[strategy](self, values, n, within) for values in self.values]
+        of_choices = np.array([self._of_choices(v, one) for v, one in zip(self.values, runs, strict=True)])
+        setting = of_choices.argmax(axis=0)
+        picked = [runs[s][i] for i, s in enumerate(setting)]
+        held_out = self.divisions.held_out
+        scored = np.empty(held_out.shape)
+        for i, (s, one) in enumerate(zip(setting[:-1], picked[:-1], strict=True)):
+            scored[i] = self.values[s].of([one])[0]
+        by_repeat = (scored * held_out).reshape(self.divisions.repeats, -1, held_out.shape[1]).sum(axis=1)
+        counts = Counter(run for one in picked[:-1] for run in one)
+        shares = {run: count / len(held_out) for run, count in counts.most_common()}
+        return Found(int(setting[-1]), picked[-1], float(of_choices.max(axis=0)[-1]), by_repeat, shares)
+
+    def _of_choices(self, values: FusedValues, runs: Sequence[RunSet]) -> FloatArray:
+        """The mean value of the i-th set over the topics of the i-th choice."""
+        means: FloatArray = (values.of(runs) * self.divisions.weights).sum(axis=1)
+        return means
+
+    def single(self, values: FusedValues, n: int, within: _Within) -> list[RunSet]:
+        """The best run of each choice."""
+        runs: list[RunSet] = [(i,) for i in range(self.n_runs) if within.allows((i,))]
+        return self._best(values, runs)
+
+    def top(self, values: FusedValues, n: int, within: _Within) -> list[RunSet]:
+        """The n best runs of each choice; with a budget, those of the best for which it is enough."""
+        order = np.argsort(-self.means(values, [(i,) for i in range(self.n_runs)]), axis=0, kind="stable")
+        chosen: list[RunSet] = []
+        for column in order.T.tolist():
+            runs: RunSet = ()
+            for run in column:
+                if len(runs) < n and within.allows((*runs, run)):
+                    runs = (*runs, run)
+            chosen.append(tuple(sorted(runs)))
+        return chosen
+
+    def greedy(self, values: FusedValues, n: int, within: _Within) -> list[RunSet]:
+        """The best run, then the one that makes the fusion best, and so on; with a budget, while it gets better."""
+        chosen = self.single(values, 1, within)
+        growing = set(range(self.n_choices))
+        for _ in range(n - 1):
+            further = {i: self._larger(chosen[i], within) for i in growing}
+            asked = sorted({one for sets in further.values() for one in sets})
+            if not asked:
+                break
+            row, means = {one: j for j, one in enumerate(asked)}, self.means(values, asked)
+            now = self._of_choices(values, chosen)
+            for i, sets in further.items():
+                best = max(sets, key=lambda one: means[row[one], i], default=chosen[i])
+                if not sets or (within.limit is not None and means[row[best], i] <= now[i]):
+                    growing.discard(i)
+                else:
+                    chosen[i] = best
+        return chosen
+
+    def exact(self, values: FusedValues, n: int, within: _Within) -> list[RunSet]:
+        """The best set of each choice."""
+        sizes = within.sizes(n)
+        every = (one for size in sizes for one in itertools.combinations(range(self.n_runs), size))
+        return self._best(values, [one for one in every if within.allows(one)])
+
+    def all(self, values: FusedValues, n: int, within: _Within) -> list[RunSet]:
+        """All runs."""
+        return [tuple(range(self.n_runs))] * self.n_choices
+
+    def complementary(self, values: FusedValues, n: int, within: _Within) -> list[RunSet]:
+        """The greedy choice by NRG@10, given those before."""
+        chosen: list[RunSet] = [()] * self.n_choices
+        for _ in range(n):
+            for i, runs in enumerate(chosen):
+                further = [j for j in range(self.n_runs) if j not in runs and within.allows((*runs, j))]
+                added = {j: float(self._complement(j, runs) @ self.divisions.weights[i]) for j in further}
+                if added:
+                    chosen[i] = (*runs, max(added, key=added.__getitem__))
+        return [tuple(sorted(runs)) for runs in chosen]
+
+    def _complement(self, run: int, runs: RunSet) -> FloatArray:
+        key = run, frozenset(runs)
+        if key not in self._complements:
+            name = self.judged.names[run]
+            priors = tuple(self.judged.names[i] for i in sorted(runs))
+            comparison = Comparison(self.judged, self.judged.context.runs[name], name, priors)
+            self._complements[key] = (NRG @ 10).score(comparison)
+        return self._complements[key]
+
+    def _larger(self, runs: RunSet, within: _Within) -> list[RunSet]:
+        """The sets of one run more."""
+        larger = (tuple(sorted((*runs, i))) for i in range(self.n_runs) if i not in runs)
+        return [one for one in larger if within.allows(one)]
+
+    def _best(self, values: FusedValues, sets: Sequence[RunSet]) -> list[RunSet]:
+        return [sets[i] for i in self.means(values, sets).argmax(axis=0)]
+
+
+_STRATEGIES: dict[str, Callable[[_Search, FusedValues, int, _Within], list[RunSet]]] = {
+    "single": _Search.single,
+    "top": _Search.top,
+    "greedy": _Search.greedy,
+    "exact": _Search.exact,
+    "all": _Search.all,
+    "complementary": _Search.complementary,
+}
+
+
+def judged_together(context: RunContext, qrels: Qrels | None) -> JudgedContext:
+    """The context on the judgments.
+
+    Raises:
+        ValueError: two runs that hold no judged topic in common, so that there is nothing to fuse.
+    """
+    judged = context.judged(qrels)
+    check_campaign(judged)
+    held = np.zeros((len(context.names), judged.judgments.n_queries), dtype=bool)
+    for i, run in enumerate(context.runs.values()):
+        query = judged.judgments.queries_of(run)
+        held[i, query[query >= 0]] = True
+    apart = np.argwhere(held.astype(np.int64) @ held.T.astype(np.int64) == 0)
+    if len(apart):
+        (a, b), ids = apart[0], judged.judgments.query_ids
+        raise ValueError(
+            f"runs {context.names[a]!r} and {context.names[b]!r} have no judged topic in common, so they cannot be "
+            f"fused: the first has {some(ids[held[a]])}, the second {some(ids[held[b]])}"
+        )
+    return judged
+
+
+def _check_topics(n_topics: int) -> None:
+    if n_topics < 2:
+        raise ValueError(
+            "the qrels hold one topic; a choice of runs is made on some topics and scored on others: give more"
+        )
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
+
+
+def _sizes(n: Any, names: Sequence[str]) -> list[int]:
+    sizes = list(n) if _is_list(n) else [n]
+    if not sizes:
+        raise ValueError("n is empty; say how many runs to fuse")
+    for size in sizes:
+        whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+        if not whole or not 1 <= size <= len(names):
+            raise ValueError(
+                f"n={size!r} is not allowed; it must be a whole number from 1 to {len(names)}, the runs of the context"
+            )
+    return list(dict.fromkeys(map(int, sizes)))
+
+
+def _settings(method: str, k: Any, depth: Any) -> list[Fusion]:
+    check_choice("method", method, METHODS)
+    ks, depths = (list(value) if _is_list(value) else [value] for value in (k, depth))
+    for name, values, least in (("k", ks, 0), ("depth", depths, 1)):
+        if not values:
+            raise ValueError(f"{name} is empty; give a number, or a list of numbers to choose from")
+        for value in values:
+            check_count(name, value, least)
+    if method != "rrf":
+        if _is_list(k):
+            raise ValueError(f"k={k!r} goes with method='rrf', not {method!r}; leave it out")
+        ks = [60]
+    return list(dict.fromkeys(Fusion(method, int(one), int(d)) for one in ks for d in depths))
+
+
+def _strategies(strategies: Any) -> list[str]:
+    if not _is_list(strategies) or not len(strategies):
+        raise ValueError(
+            f"strategies={strategies!r} must be a list of some of {', '.join(map(repr, _STRATEGIES))}"
+        )
+    for strategy in strategies:
+        check_choice("strategies", strategy, tuple(_STRATEGIES))
+    return list(dict.fromkeys(strategies))
+
+
+def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray | None, list[float | None]]:
+    """What each run costs, and the budgets."""
+    if cost is None:
+        if budget is not None:
+            raise ValueError("budget= needs to know what each run costs: give cost={name: cost} as well")
+        return None, [None]
+    if not isinstance(cost, Mapping):
+        raise ValueError(f"cost={cost!r} must be a dict from run name to a number")
+    unknown = [name for name in cost if name not in names]
+    missing = [name for name in names if name not in cost]
+    if unknown or missing:
+        what = f"names {unknown}, which the context does not hold" if unknown else f"lacks {missing}"
+        raise ValueError(f"cost {what}; give the cost of each run: {list(names)}")
+    for name, value in cost.items():
+        _check_amount(f"cost[{name!r}]", value)
+    costs = np.array([float(cost[name]) for name in names])
+    budgets = list(budget) if _is_list(budget) else [budget]
+    if not budgets:
+        raise ValueError("budget is empty; give a number, or a list of numbers")
+    for one in budgets:
+        if one is not None or budget is not None:
+            _check_amount("budget", one)
+        if one is not None and one < costs.min(initial=np.inf):
+            raise ValueError(f"budget={one!r} is not enough for any run; the cheapest costs {costs.min():g}")
+    return costs, budgets
+
+
+def _check_amount(name: str, value: Any) -> None:
+    if not is_number(value) or not 0 <= value < np.inf:
+        raise ValueError(f"{name}={value!r} is not allowed; it must be a number from 0 up")
+
+
+def _check_number_of_sets(
+    n_runs: int, sizes: Sequence[int], budgeted: bool, n_settings: int, max_sets: int
+) -> None:
+    """Raises ValueError where the exact search would have to try too many sets."""
+    wanted = set(range(1, max(sizes) + 1)) if budgeted else set(sizes)
+    number = n_settings * sum(math.comb(n_runs, size) for size in wanted)
+    if number > max_sets:
+        of = f"{n_settings} settings of k and depth × the " if n_settings > 1 else ""
+        raise ValueError(
+            f"strategy 'exact' would try {number:,} sets of runs ({of}sets of {', '.join(map(str, sizes))} of {n_runs} "
+            f"runs), and max_sets is {max_sets:,}. Leave 'exact' out, as in strategies=('single', 'top', 'greedy', "
+            "'all'), since 'greedy' tries few sets; or give a larger max_sets"
+        )
