@@ -50,7 +50,9 @@ def _campaign(n_runs: int, n_queries: int, depth: int, pool: int, seed: int = 1)
 
 def many_runs(seconds: float) -> str:
     """10,000 runs for one query, of 100 documents each"""
-    from oracles import nrg_oracle, p_rareness_oracle, trec_order, unique_rel_oracle
+    from oracles.nrg import nrg_oracle, unique_rel_oracle
+    from oracles.rankings import trec_order
+    from oracles.rareness import p_rareness_oracle
 
     runs, qrels = _campaign(10_000, 1, 100, 2_000)
     measures = ["NRG@10", "UniqueRel@10", "P_Rareness@10"]
@@ -71,7 +73,7 @@ def many_runs(seconds: float) -> str:
 
 def long_ranking(seconds: float) -> str:
     """A ranking of 1,000,000 documents, and one to compare with"""
-    from oracles import nrg_seen
+    from oracles.nrg import nrg_seen
 
     n = 1_000_000
     rng = np.random.default_rng(3)

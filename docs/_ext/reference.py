@@ -22,8 +22,9 @@ from sphinx.ext.napoleon import GoogleDocstring
 
 import ir_measures_relative
 from ir_measures_relative.measures.citations import citations
-from ir_measures_relative.measures.declaration import RelativeMeasure, registered
+from ir_measures_relative.measures.declaration import RelativeMeasure
 from ir_measures_relative.measures.parameters import MISSING, Param
+from ir_measures_relative.measures.strings import registered
 
 PACKAGE = ir_measures_relative.__name__
 
@@ -36,7 +37,7 @@ MODULES: dict[str, Sequence[str]] = {
     "demo": ("DATASET_ID", "register", "generate", "runs", "pipelines"),
     "io.runs": ("read_run",),
     "judgments": ("Judgments",),
-    "measures.declaration": ("RELATIVE_TO", "RelativeMeasure", "Contributions", "register"),
+    "measures.declaration": ("RelativeMeasure", "Contributions", "register"),
     "measures.gains": (),
     "measures.parameters": (),
     "meta": (),
@@ -54,8 +55,8 @@ WORDS = {
     "chance": "a random ranking; needs no :class:`RunContext`",
 }
 
-#: What a class has for the package's own use.
-INTERNAL = ("judged", "judged_columns", "check_batch")
+#: Classes of which a part is declared in a class below them that is not public.
+WITH_BASES = ("RunContext",)
 
 
 def measure_page(measure: RelativeMeasure, config: Config) -> str:
@@ -110,9 +111,10 @@ def package_page() -> str:
     """The page of what the package exports beside the measures, as reStructuredText."""
     public = {name: getattr(ir_measures_relative, name) for name in ir_measures_relative.__all__}
     names = [n for n in ir_measures_relative.__all__ if not isinstance(public[n], RelativeMeasure)]
-    members = f":members:\n   :exclude-members: {', '.join(INTERNAL)}"
     blocks = [
-        f".. autoclass:: {n}\n   {members}\n" if inspect.isclass(public[n]) else f".. autofunction:: {n}\n"
+        f".. autoclass:: {n}\n   :members:\n{'   :inherited-members:' * (n in WITH_BASES)}\n"
+        if inspect.isclass(public[n])
+        else f".. autofunction:: {n}\n"
         for n in names
     ]
     about = "Beside the measures, which have a :doc:`reference </measures>` of their own:"

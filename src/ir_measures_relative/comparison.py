@@ -6,32 +6,31 @@ What depends on the context and the judgments alone is computed once and kept in
 
 from __future__ import annotations
 
-import itertools
-import subprocess
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import ir_measures
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import BoolArray, FloatArray, IntArray
 from .ids import WordArray
+from .io import datasets
+from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from .judgments import Judgments
-from .measures.declaration import needs_subtopics
+from .measures.absolute import computed_together, host_evaluator, host_values, nested_qrels
+from .measures.strings import needs_subtopics
 from .messages import kind_of, warn
-from .priors import finder_for_newcomers, matching
+from .priors import ContextData, finder_for_newcomers, matching, replaced
 from .rankings import Rankings
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from .context import RunContext
 
 T = TypeVar("T")
 
 # How deep two rankings are compared before it is worth comparing all of them.
 _HEAD = 10
+# How many sets of judgments a context keeps its arrays for: pt.Experiment with a batch_size makes one a batch.
+_KEPT = 8
 
 
 class JudgedTop(NamedTuple):
@@ -56,7 +55,7 @@ class JudgedContext:
         index: from the name of a run to its place among the context's.
     """
 
-    def __init__(self, context: RunContext, judgments: Judgments, *, whole: bool = True) -> None:
+    def __init__(self, context: ContextData, judgments: Judgments, *, whole: bool = True) -> None:
         self.context = context
         self.judgments = judgments
         self.whole = whole
@@ -105,9 +104,8 @@ class JudgedContext:
             judgments.ids.take(rows),
             judgments.grade[rows],
         )
-        result = JudgedContext(self.context.of_query(query_id), of_query, whole=False)
-        result.grades = self.grades
-        return result
+        runs = {name: run.of_query(query_id) for name, run in self.context.runs.items()}
+        return JudgedContext(replaced(self.context, runs=runs, grades=self.grades), of_query, whole=False)
 
     def positions_of_runs(self, docs: Judgments, cutoff: int | None, judged_only: bool) -> IntArray:
         """Where every run of the context ranks each of ``docs``, shape (runs, documents); 0 where not in its top."""
@@ -152,7 +150,7 @@ class JudgedContext:
                     "ir_measures.calc_aggregate or pt.Experiment"
                 )
         values = np.empty((len(measures), self.judgments.n_queries))
-        for rows in _computed_together(measures):
+        for rows in computed_together(measures):
             group = [measures[i] for i in rows]
             key = "evaluator", tuple((type(m), m) for m in group)
             evaluator = self.cached(key, partial(host_evaluator, ir_measures, group, self._qrels()))
@@ -184,7 +182,7 @@ class JudgedContext:
 
     def _qrels(self) -> dict[str, dict[str, int]]:
         """The judgments as ir_measures takes them."""
-        return self.cached(("qrels",), lambda: _nested(self.judgments))
+        return self.cached(("qrels",), lambda: nested_qrels(self.judgments))
 
     def head(self, rankings: Rankings, depth: int | None) -> dict[int, tuple[str, ...]]:
         """The first documents of each judged query that a run holds."""
@@ -239,7 +237,7 @@ class Comparison:
         self._priors: dict[str | None, IntArray] = {}
 
     @property
-    def context(self) -> RunContext:
+    def context(self) -> ContextData:
         return self.judged.context
 
     @property
@@ -394,9 +392,31 @@ class Comparison:
 
 def check_is_context(context: object) -> None:
     """Raises TypeError for what is not a :class:`RunContext`, such as a dict of runs."""
-    if not hasattr(context, "judged_columns"):
+    if not isinstance(context, ContextData):
         remedy = "RunContext(runs)" if isinstance(context, Mapping) else "a RunContext"
         raise TypeError(f"the context is {kind_of(context)}; give {remedy}")
+
+
+def judged_context(context: ContextData, qrels: Qrels | QrelsColumns | None) -> JudgedContext:
+    """The context seen through these judgments, kept for when the same ones come again.
+
+    Args:
+        qrels: the judgments, in any form or as columns; None for those of the context's dataset.
+
+    Raises:
+        ValueError: judgments that cannot be read; none are given, and the context has no dataset that holds some.
+    """
+    columns = qrels_columns(datasets.qrels_of(context.dataset) if qrels is None else qrels)
+    kept: list[tuple[QrelsColumns, JudgedContext]] = context._judged
+    for i, (known, judged) in enumerate(kept):
+        if known.same_as(columns):
+            kept.insert(0, kept.pop(i))
+            return judged
+    columns = columns.kept()  # what the caller does to the qrels later was not judged
+    judged = JudgedContext(context, judge(columns))
+    kept.insert(0, (columns, judged))
+    del kept[_KEPT:]
+    return judged
 
 
 def check_queries(judged: JudgedContext, rankings: Rankings, *, may_be_batch: bool = False) -> None:
@@ -422,125 +442,6 @@ def check_queries(judged: JudgedContext, rankings: Rankings, *, may_be_batch: bo
 def some(ids: Any) -> str:
     """The first few of the ids, for a message."""
     return f"{list(ids[:3])}{' …' if len(ids) > 3 else ''}"
-
-
-# What the providers of ir_measures raise for a measure that they cannot compute after all.
-_FAILURES = (
-    TypeError,
-    LookupError,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    subprocess.SubprocessError,
-)
-
-
-def host_evaluator(provider: Any, measures: Sequence[ir_measures.Measure], qrels: Any) -> Any:
-    """An evaluator of ir_measures, or of one of its providers.
-
-    Raises:
-        ValueError: measures that it does not compute.
-    """
-    try:
-        return provider.evaluator(measures, qrels)
-    except ValueError as error:
-        if not str(error).startswith("Unsupported measures"):
-            raise
-        raise ValueError(f"{error} Leave the measure out, or install a provider that computes it") from None
-    except _FAILURES as error:
-        raise _cannot(measures, error) from error
-
-
-def host_values(
-    evaluator: Any, measures: Sequence[ir_measures.Measure], rankings: Rankings, judgments: Judgments
-) -> FloatArray:
-    """What an evaluator of ir_measures says of a run, shape (measures, queries); NaN where it says nothing.
-
-    Raises:
-        ValueError: measures that it cannot compute.
-    """
-    row = {measure: i for i, measure in enumerate(measures)}
-    values = np.full((len(row), judgments.n_queries), np.nan)
-    try:
-        for metric in evaluator.iter_calc(_run_for(measures, rankings, judgments)):
-            column = judgments.query_code.get(metric.query_id)
-            if column is not None:
-                values[row[metric.measure], column] = metric.value
-    except _FAILURES as error:
-        raise _cannot(measures, error) from error
-    return values
-
-
-# Measures of ir_measures that ask of a ranking where its relevant documents are, and nothing else.
-_RELEVANT_ONLY = frozenset({"nDCG", "P", "R", "RR", "AP", "Success", "Rprec"})
-
-
-def _computed_together(measures: Sequence[ir_measures.Measure]) -> list[list[int]]:
-    """The places of the measures that one evaluator computes; ir_measures mixes up the labels of those with gains."""
-    plain = [i for i, m in enumerate(measures) if not m.params.get("gains")]
-    return [*([plain] if plain else []), *([i] for i, m in enumerate(measures) if m.params.get("gains"))]
-
-
-def _run_for(
-    measures: Sequence[ir_measures.Measure], rankings: Rankings, judgments: Judgments
-) -> dict[str, dict[str, float]]:
-    """The run as ir_measures takes it, as far as the measures look into it.
-
-    Where only the positions of relevant documents count, it is cut behind the last of these, and the others have the
-    names that stand in for them: making a string of every document id, and a dict, would be most of the work.
-    """
-    if not all(m.NAME in _RELEVANT_ONLY and not m.params.get("judged_only") for m in measures):
-        return rankings.to_dict()
-    depths = [m.params.get("cutoff") for m in measures]
-    gains = any(m.params.get("gains") for m in measures)  # may reward any label
-    docs = judgments if gains else judgments.relevant
-    place = docs.positions_in(rankings, None if None in depths else max(depths))
-    found = np.flatnonzero(place > 0)
-    place, query, names = place[found], docs.query[found], docs.doc_ids[found].tolist()
-    if any(name.startswith(_STAND_IN[0]) for name in names):  # not likely, and it would be wrong
-        return rankings.to_dict()
-    bounds = np.searchsorted(query, np.arange(docs.n_queries + 1)).tolist()
-    held = judgments.queries_of(rankings).tolist()
-    run: dict[str, dict[str, float]] = {}
-    stand_ins = _stand_ins(int(place.max(initial=1)))
-    for query_id, q in zip(rankings.query_ids, held, strict=True):
-        if q < 0:
-            continue
-        own = place[bounds[q] : bounds[q + 1]].tolist()
-        ranking = dict(itertools.islice(stand_ins.items(), max(own, default=1)))
-        for position, name in zip(own, names[bounds[q] : bounds[q + 1]], strict=True):
-            del ranking[_STAND_IN % position]
-            ranking[name] = -float(position)
-        run[query_id] = ranking
-    return run
-
-
-_STAND_IN = "\x7f%d"
-
-
-def _stand_ins(n: int) -> dict[str, float]:
-    """A ranking of ``n`` documents that nobody judged."""
-    return {_STAND_IN % position: -float(position) for position in range(1, n + 1)}
-
-
-def _cannot(measures: Sequence[ir_measures.Measure], error: Exception) -> ValueError:
-    reason = str(error)
-    if isinstance(error, subprocess.SubprocessError):  # of one provider
-        measures = [m for m in measures if ir_measures.providers.registry["gdeval"].supports(m)] or measures
-        reason = "its script failed, which takes grades up to 4 and numbers as query ids"
-    names = ", ".join(map(str, measures))
-    return ValueError(f"ir_measures cannot compute {names} here ({reason}); leave the measure out")
-
-
-def _nested(judgments: Judgments) -> dict[str, dict[str, int]]:
-    result: dict[str, dict[str, int]] = {q: {} for q in judgments.query_ids}
-    hopeless = set(range(judgments.n_queries)) - set(judgments.query[judgments.grade >= 0].tolist())
-    for query, doc_id, grade in zip(
-        judgments.query.tolist(), judgments.doc_ids, judgments.grade.tolist(), strict=True
-    ):
-        # pytrec_eval writes outside its arrays for a query with negative labels only; 0 means the same to it.
-        result[judgments.query_ids[query]][doc_id] = max(grade, 0) if query in hopeless else grade
-    return result
 
 
 def _running_products(factors: FloatArray) -> FloatArray:

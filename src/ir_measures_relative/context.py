@@ -5,33 +5,29 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures
 import numpy as np
+from tqdm import tqdm
 
-from . import scoring
-from .comparison import JudgedContext
+from .comparison import judged_context
 from .io import datasets
+from .io.fingerprint import fingerprint
+from .io.notebook import table_of_runs
 from .io.pipelines import run_pipelines
-from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
+from .io.qrels import Qrels
 from .io.runs import Run, name_runs, read_run, run_files
-from .measures.declaration import parse_measures
+from .measures.strings import parse_measures
 from .messages import kind_of
-from .priors import Policy, PriorPolicy, Within, check_group, chosen_by_means, policy_of
-from .questions.explaining import explain
-from .rankings import Rankings
+from .priors import ContextData, Policy, check_group, fields_of, policy_of
+from .scoring import score_runs
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-# How many sets of judgments a context keeps its arrays for: pt.Experiment with a batch_size makes one a batch.
-_KEPT = 8
-# How many it remembers the range of grades of.
-_KEPT_BATCHES = 10_000
+    import pandas as pd  # which the command line does without
 
 
 class Active(NamedTuple):
@@ -67,11 +63,6 @@ _DOES_NOT_CHANGE = (
 )
 
 
-def _nothing_computed() -> dict[str, list[Any]]:
-    """What a context keeps of the judgments that it has seen."""
-    return {"_judged": [], "_batches": [], "_choices": []}
-
-
 class _Fixed(dict[str, Any]):
     """A dict that refuses to change, in words."""
 
@@ -84,7 +75,7 @@ class _Fixed(dict[str, Any]):
         return type(self), (dict(self),)
 
 
-class RunContext:
+class RunContext(ContextData):
     """The rankings that exist already: what the relative measures score a run against.
 
     A re-entrant context manager; inside ``with RunContext(…):`` ir_measures and PyTerrier compute the measures of
@@ -120,27 +111,6 @@ class RunContext:
         {UniqueRel@2: 1.0}
     """
 
-    #: the runs, by name
-    runs: Mapping[str, Rankings]
-    #: from run name to group name
-    groups: Mapping[str, str]
-    #: a word, a list, a dict, or a policy, as it was given
-    priors: Policy
-    #: what ``priors`` stands for
-    policy: PriorPolicy
-    #: the name of the reference run
-    reference: str | None
-    #: the number of documents in the collection
-    num_docs: int | None
-    #: the lowest and the highest relevance label
-    grades: tuple[int, int] | None
-    #: the ``ir_datasets.Dataset`` of a context that was made :meth:`from_irds`
-    dataset: Any
-
-    _judged: list[tuple[QrelsColumns, JudgedContext]]
-    _batches: list[tuple[bool, frozenset[str], tuple[int, int]]]
-    _choices: list[tuple[bool, frozenset[str], dict[str, list[str]]]]
-
     def __init__(
         self,
         runs: Mapping[str, Run],
@@ -169,7 +139,7 @@ class RunContext:
             raise ValueError(f"groups names {unknown}, which the context does not hold; its runs are {names}")
         if reference is not None:
             _check_reference(reference, names)
-        self._set(
+        super().__init__(
             runs=_Fixed(read),
             groups=_Fixed(groups),
             priors=copy.deepcopy(priors),  # what the caller does to it later does not count
@@ -177,12 +147,7 @@ class RunContext:
             reference=reference,
             num_docs=_checked_num_docs(num_docs),
             grades=None if grades is None else _checked_grades(grades),
-            dataset=None,
-            **_nothing_computed(),
         )
-
-    def _set(self, **attributes: Any) -> None:
-        self.__dict__.update(attributes)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{_DOES_NOT_CHANGE}: RunContext(…, {name}=…)")
@@ -190,33 +155,19 @@ class RunContext:
     def __delattr__(self, name: str) -> None:
         self.__setattr__(name, None)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Without what was computed for judgments that were seen; a dataset by its id, as its loaders do not pickle."""
-        plain = {"runs": dict(self.runs), "groups": dict(self.groups)} | _nothing_computed()
-        dataset = datasets.id_of(self.dataset) or self.dataset
-        return self.__dict__ | plain | {"dataset": dataset}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        frozen = {name: _Fixed(state[name]) for name in ("runs", "groups")}
-        dataset = state["dataset"]
-        if isinstance(dataset, str):
-            with suppress(ValueError):  # an id that was registered elsewhere, and is not here
-                dataset = datasets.dataset_of(dataset)
-        self._set(**state | frozen | {"dataset": None if isinstance(dataset, str) else dataset})
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the runs, in their order."""
-        return list(self.runs)
-
     def __repr__(self) -> str:
         return f"RunContext({self.names}, priors={self.priors!r}, reference={self.reference!r})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the runs, and what they are to each other."""
-        from .io.notebook import table_of_context
-
-        return table_of_context(self)
+        facts = {
+            "priors": repr(self.priors),
+            "reference": self.reference,
+            "num_docs": self.num_docs,
+            "grades": self.grades,
+            "dataset": datasets.id_of(self.dataset),
+        }
+        return table_of_runs(type(self).__name__, self.runs, facts, self.groups, self.reference)
 
     @classmethod
     def from_trec(
@@ -233,8 +184,6 @@ class RunContext:
             FileNotFoundError: nothing there.
             ValueError: a file that is not a TREC run; names file and line.
         """
-        from tqdm import tqdm
-
         files = run_files(paths)
         runs = [
             read_run(f, str(f))
@@ -288,8 +237,8 @@ class RunContext:
             options["grades"] = datasets.grades_of(dataset)
         if not runs and options["num_docs"] is None:
             raise ValueError(f"{datasets.describe(dataset)}, so there is nothing to make a context of")
-        context = cls(runs, **options)
-        context._set(dataset=dataset)
+        context = cls.__new__(cls)
+        ContextData.__init__(context, **fields_of(cls(runs, **options)) | {"dataset": dataset})
         return context
 
     def __enter__(self) -> RunContext:
@@ -333,93 +282,6 @@ class RunContext:
         finally:
             _leave(self, block)
 
-    def of_query(self, query_id: str) -> RunContext:
-        """A context of the same runs' rankings for one query."""
-        runs = {name: run.of_query(query_id) for name, run in self.runs.items()}
-        result = object.__new__(type(self))
-        result._set(**self.__dict__ | {"runs": _Fixed(runs)} | _nothing_computed())
-        return result
-
-    def of_runs(self, names: Sequence[str]) -> RunContext:
-        """A context of some of its runs alone; priors and a reference that are not among them are none."""
-        runs = {name: run for name, run in self.runs.items() if name in set(names)}
-        left: dict[str, Any] = {
-            "runs": _Fixed(runs),
-            "groups": _Fixed({name: group for name, group in self.groups.items() if name in runs}),
-            "policy": Within(self.policy),
-            "reference": self.reference if self.reference in runs else None,
-        }
-        result = object.__new__(type(self))
-        result._set(**self.__dict__ | left | _nothing_computed())
-        return result
-
-    def judged(self, qrels: Qrels | None) -> JudgedContext:
-        """The context seen through these judgments (None: its dataset's); kept for when the same ones come again."""
-        if qrels is None:
-            qrels = datasets.qrels_of(self.dataset)
-        return self.judged_columns(qrels_columns(qrels))
-
-    def judged_columns(self, columns: QrelsColumns) -> JudgedContext:
-        """:meth:`judged`, from the query ids, document ids and labels of the qrels."""
-        for i, (known, judged) in enumerate(self._judged):
-            if known.same_as(columns):
-                self._judged.insert(0, self._judged.pop(i))
-                return judged
-        columns = columns.kept()  # what the caller does to the qrels later was not judged
-        judged = JudgedContext(self, judge(columns))
-        self._judged.insert(0, (columns, judged))
-        del self._judged[_KEPT:]
-        return judged
-
-    def check_batch(self, frame: Any, judged: JudgedContext, asked: tuple[bool, bool]) -> None:
-        """For qrels that an evaluator got as a frame: raises ValueError where they are a batch on another scale.
-
-        PyTerrier cuts one frame of qrels by topics, and hands on the parts. A part does not know the grades of the
-        others, and a table must not stand on two scales. Parts of one frame hold other topics, and rows with other
-        labels in its index; two whole frames both count their rows from 0.
-
-        Args:
-            asked: whether a measure asks for the lowest, and for the highest grade of all the qrels.
-        """
-        if self.grades is not None or not any(asked):
-            return
-        whole = counts_from_zero(frame)
-        queries = frozenset(judged.judgments.query_ids)
-        for other_whole, others, grades in self._batches:
-            differ = any(a and g != h for a, g, h in zip(asked, grades, judged.grades, strict=True))
-            if differ and not (whole and other_whole) and not queries & others:
-                raise ValueError(
-                    f"the grades are {judged.grades[0]} to {judged.grades[1]} in these qrels, and {grades[0]} to "
-                    f"{grades[1]} in those of other topics that the context was used with: open documents would be "
-                    "rated on two scales. Where the qrels come in parts, such as PyTerrier's batches or folds, say "
-                    "RunContext(…, grades=(lowest, highest)), or max_grade= in the measure"
-                )
-        if not any(w == whole and q == queries for w, q, _ in self._batches):
-            self._batches.append((whole, queries, judged.grades))
-            del self._batches[:-_KEPT_BATCHES]
-
-    def check_choice(self, judged: JudgedContext, whole: bool) -> None:
-        """Where means over the queries choose the priors: raises ValueError if other topics' chose others.
-
-        Args:
-            whole: whether the rows of the qrels count from 0, as for ``check_batch``.
-        """
-        choice = judged.cached(("choice",), lambda: chosen_by_means(self.policy, judged))
-        if choice is None:
-            return
-        queries = frozenset(judged.judgments.query_ids)
-        for other_whole, others, other in self._choices:
-            if choice != other and not (whole and other_whole) and not queries & others:
-                raise ValueError(
-                    "the means over these topics make other runs the priors than those over other topics that the "
-                    "context was used with. Where the qrels come in parts, such as PyTerrier's batches or folds, "
-                    "choose the priors by the whole, RunContext(…, priors=BestOfOtherGroups.choose(means, groups)), or "
-                    "leave batch_size out"
-                )
-        if (whole, queries, choice) not in self._choices:
-            self._choices.append((whole, queries, choice))
-            del self._choices[:-_KEPT_BATCHES]
-
     def evaluate(
         self, qrels: Qrels | None, measures: Sequence[ir_measures.Measure | str], perquery: bool = False
     ) -> pd.DataFrame:
@@ -439,19 +301,8 @@ class RunContext:
             ValueError: no or an unknown measure, qrels without a judgment, a run that shares no query with them.
         """
         parsed = parse_measures(measures)
-        scores = scoring.score_runs(self.judged(qrels), self.names, parsed)
+        scores = score_runs(judged_context(self, qrels), self.names, parsed)
         return scores.long_table() if perquery else scores.table()
-
-    def explain(
-        self,
-        run: str | Run,
-        qrels: Qrels | None,
-        measure: ir_measures.Measure | str = "NRG@10",
-        query_id: str | None = None,
-        group: str | None = None,
-    ) -> pd.DataFrame:
-        """:func:`~ir_measures_relative.explain`, for this context."""
-        return explain(self, run, qrels, measure, query_id, group)
 
     def fingerprint(self, qrels: Qrels | None = None) -> dict[str, Any]:
         """What a relative value is relative to, for citing it: a value without this cannot be compared.
@@ -481,16 +332,17 @@ class RunContext:
         """
         judged = None
         if qrels is not None or (self.dataset is not None and self.dataset.has_qrels()):
-            judged = self.judged(qrels)
-        from .io.fingerprint import fingerprint
-
-        return fingerprint(self, judged)
-
-
-def counts_from_zero(frame: Any) -> bool:
-    """Whether the index of a frame is 0, 1, 2 …; that of a frame cut out of another has gaps, or starts later."""
-    index = frame.index.to_numpy()
-    return bool(len(index) and np.array_equal(index, np.arange(len(index))))
+            judged = judged_context(self, qrels)
+        return fingerprint(
+            self.runs,
+            None if judged is None else judged.judgments,
+            priors=self.priors,
+            reference=self.reference,
+            groups=self.groups,
+            num_docs=self.num_docs,
+            grades=self.grades,
+            dataset=datasets.id_of(self.dataset),
+        )
 
 
 def _check_reference(reference: Any, names: Sequence[str]) -> None:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import ir_measures
+import numpy as np
 from ir_measures.providers import Evaluator
 
-from .comparison import Comparison, JudgedContext, check_queries, some
-from .context import Active, RunContext, active, counts_from_zero
+from .comparison import Comparison, JudgedContext, check_queries, judged_context, some
+from .context import Active, RunContext, active
 from .io.frames import is_frame
 from .io.qrels import Qrels, qrels_columns
 from .io.runs import Run, read_run
 from .measures.declaration import RelativeMeasure
 from .messages import warn
-from .priors import group_of
+from .priors import ContextData, chosen_by_means, group_of
 from .rankings import Rankings
 from .scoring import warn_if_empty
 
@@ -43,15 +47,15 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                 )
         context, columns = self.active.context, qrels_columns(qrels)
         self._is_frame = is_frame(qrels)
-        self._may_be_batch = self._is_frame and not counts_from_zero(qrels)
-        self.judged = context.judged_columns(columns)
+        self._may_be_batch = self._is_frame and not _counts_from_zero(qrels)
+        self.judged = judged_context(context, columns)
         if not columns.n_rows:  # as ir_measures' own measures do: no value, so that the mean is NaN
             warn("the qrels hold no judgment, so there is no query to score", context)
         else:
             _warn_of_runs_of_context(self.judged, may_be_batch=self._may_be_batch)
-            if is_frame(qrels):
+            if self._is_frame:
                 low, high = (any(m.asks_for_grades[end] for m in measures) for end in (0, 1))
-                context.check_batch(qrels, self.judged, (low, high))
+                _parts_seen(context).check_grades(self.judged, not self._may_be_batch, (low, high))
         super().__init__(measures, set(self.judged.judgments.query_ids))
 
     def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
@@ -62,7 +66,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         member, group = self._identify(rankings)
         by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)
         if self._is_frame and by_policy and (member is not None or group is not None):
-            self.active.context.check_choice(self.judged, whole=not self._may_be_batch)
+            _parts_seen(self.active.context).check_choice(self.judged, not self._may_be_batch)
         comparison = Comparison(self.judged, rankings, member, group=group)
         query_ids = self.judged.judgments.query_ids
         for measure in self.measures:
@@ -120,8 +124,6 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
 
 def _elsewhere() -> str:
     """Why a context that is entered may not be seen here."""
-    import multiprocessing
-
     if multiprocessing.parent_process() is None and threading.current_thread() is threading.main_thread():
         return ""
     return (
@@ -149,3 +151,79 @@ def _warn_of_runs_of_context(judged: JudgedContext, *, may_be_batch: bool) -> No
                 "differently?",
                 judged.context,
             )
+
+
+# How many parts of the qrels are remembered of a context.
+_KEPT = 10_000
+
+
+class _PartsSeen:
+    """What evaluators have seen of qrels that come in parts: PyTerrier cuts one frame of qrels by topics.
+
+    A part does not know the grades of the others, and means over its topics are not those over all; a table must not
+    stand on two scales, nor on two choices of priors. Parts of one frame hold other topics, and rows with other labels
+    in its index; two whole frames both count their rows from 0.
+    """
+
+    def __init__(self) -> None:
+        self._grades: list[tuple[bool, frozenset[str], tuple[int, int]]] = []
+        self._choices: list[tuple[bool, frozenset[str], dict[str, list[str]]]] = []
+
+    def check_grades(self, judged: JudgedContext, whole: bool, asked: tuple[bool, bool]) -> None:
+        """Raises ValueError where these qrels are graded on another scale than those of other topics.
+
+        Args:
+            whole: whether the rows of the qrels count from 0.
+            asked: whether a measure asks for the lowest, and for the highest grade of all the qrels.
+        """
+        if judged.context.grades is not None or not any(asked):
+            return
+        queries = frozenset(judged.judgments.query_ids)
+        for other_whole, others, grades in self._grades:
+            differ = any(a and g != h for a, g, h in zip(asked, grades, judged.grades, strict=True))
+            if differ and not (whole and other_whole) and not queries & others:
+                raise ValueError(
+                    f"the grades are {judged.grades[0]} to {judged.grades[1]} in these qrels, and {grades[0]} to "
+                    f"{grades[1]} in those of other topics that the context was used with: open documents would be "
+                    "rated on two scales. Where the qrels come in parts, such as PyTerrier's batches or folds, say "
+                    "RunContext(…, grades=(lowest, highest)), or max_grade= in the measure"
+                )
+        if not any(w == whole and q == queries for w, q, _ in self._grades):
+            self._grades.append((whole, queries, judged.grades))
+            del self._grades[:-_KEPT]
+
+    def check_choice(self, judged: JudgedContext, whole: bool) -> None:
+        """Where means over the queries choose the priors: raises ValueError if other topics' chose others.
+
+        Args:
+            whole: as for :meth:`check_grades`.
+        """
+        choice = judged.cached(("choice",), lambda: chosen_by_means(judged.context.policy, judged))
+        if choice is None:
+            return
+        queries = frozenset(judged.judgments.query_ids)
+        for other_whole, others, other in self._choices:
+            if choice != other and not (whole and other_whole) and not queries & others:
+                raise ValueError(
+                    "the means over these topics make other runs the priors than those over other topics that the "
+                    "context was used with. Where the qrels come in parts, such as PyTerrier's batches or folds, "
+                    "choose the priors by the whole, RunContext(…, priors=BestOfOtherGroups.choose(means, groups)), or "
+                    "leave batch_size out"
+                )
+        if (whole, queries, choice) not in self._choices:
+            self._choices.append((whole, queries, choice))
+            del self._choices[:-_KEPT]
+
+
+_seen: WeakKeyDictionary[ContextData, _PartsSeen] = WeakKeyDictionary()
+
+
+def _parts_seen(context: ContextData) -> _PartsSeen:
+    """What is remembered of a context, as long as the context is there."""
+    return _seen.setdefault(context, _PartsSeen())
+
+
+def _counts_from_zero(frame: Any) -> bool:
+    """Whether the index of a frame is 0, 1, 2 …; that of a frame cut out of another has gaps, or starts later."""
+    index = frame.index.to_numpy()
+    return bool(len(index) and np.array_equal(index, np.arange(len(index))))

@@ -1,4 +1,4 @@
-"""Which runs are the priors of which: the policies of a context, and the ``prior=`` of a measure.
+"""What a context holds, and which of its runs are the priors of which.
 
 A policy is an object with one method, :meth:`PriorPolicy.priors_of`. A new one is a class here (or anywhere), and a
 name for it in :data:`NAMED`, if a word is to stand for it in ``RunContext(priors=…)`` and on the command line.
@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
 from math import isnan
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import ir_measures
 
-from .measures.declaration import is_relative, parse_measure
+from .io import datasets
+from .measures.strings import is_relative, parse_measure
 from .messages import warn
-
-if TYPE_CHECKING:
-    from .context import RunContext
-    from .rankings import Rankings
+from .rankings import Rankings
 
 
 class Campaign(Protocol):
@@ -234,6 +233,64 @@ NAMED: dict[str, PriorPolicy] = {
 }
 
 
+@dataclass(frozen=True, eq=False)
+class ContextData:
+    """What a context holds: the runs that exist already, and what is known of them. It does not change.
+
+    All that computes takes this. :class:`RunContext` is this too, and reads the runs and checks the arguments.
+    """
+
+    runs: Mapping[str, Rankings]  #: the runs, by name
+    groups: Mapping[str, str]  #: from run name to group name
+    priors: Policy  #: a word, a list, a dict, or a policy, as it was given
+    policy: PriorPolicy  #: what ``priors`` stands for
+    reference: str | None = None  #: the name of the reference run
+    num_docs: int | None = None  #: the number of documents in the collection
+    grades: tuple[int, int] | None = None  #: the lowest and the highest relevance label
+    dataset: Any = None  #: the ``ir_datasets.Dataset`` that the context was made from
+    #: What :func:`~ir_measures_relative.comparison.judged_context` computed for judgments that were seen.
+    _judged: list[Any] = field(default_factory=list, init=False, repr=False)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the runs, in their order."""
+        return list(self.runs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was computed for judgments that were seen; a dataset by its id, as its loaders do not pickle."""
+        return self.__dict__ | {"_judged": [], "dataset": datasets.id_of(self.dataset) or self.dataset}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        dataset = state["dataset"]
+        if isinstance(dataset, str):
+            state = state | {"dataset": None}
+            with suppress(ValueError):  # an id that was registered elsewhere, and is not here
+                state["dataset"] = datasets.dataset_of(dataset)
+        self.__dict__.update(state)
+
+
+def fields_of(context: ContextData) -> dict[str, Any]:
+    """What a context holds, by the names of the arguments of :class:`ContextData`."""
+    return {f.name: getattr(context, f.name) for f in fields(ContextData) if f.init}
+
+
+def replaced(context: ContextData, **others: Any) -> ContextData:
+    """The context with other values for some of what it holds."""
+    return ContextData(**fields_of(context) | others)
+
+
+def some_runs(context: ContextData, names: Collection[str]) -> ContextData:
+    """The context as though only some of its runs had taken part: the others are nobody's priors, and no reference."""
+    runs = {name: run for name, run in context.runs.items() if name in set(names)}
+    return replaced(
+        context,
+        runs=runs,
+        groups={name: group for name, group in context.groups.items() if name in runs},
+        policy=Within(context.policy),
+        reference=context.reference if context.reference in runs else None,
+    )
+
+
 def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -> PriorPolicy:
     """The policy that the ``priors`` of a context stand for; what the caller does to them later does not count.
 
@@ -303,7 +360,7 @@ def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], cont
             )
 
 
-def group_of(rankings: Rankings, context: RunContext, given: str | None) -> str | None:
+def group_of(rankings: Rankings, context: ContextData, given: str | None) -> str | None:
     """The group of a newcomer: as given, else the run's own; None where there is none, or the policy goes by none.
 
     Raises:

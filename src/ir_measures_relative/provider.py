@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 from ir_measures.providers import Provider
 
-from .measures.declaration import RelativeMeasure, is_relative, registered
+from .measures.declaration import RelativeMeasure
+from .measures.strings import is_relative, registered
 from .messages import warn
 
 if TYPE_CHECKING:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import ir_measures
 import numpy as np
 from ir_measures.measures.base import SumAgg
+from tqdm import tqdm
 
 from .arrays import FloatArray, ObjectArray, object_array
 from .comparison import Comparison, JudgedContext, check_queries
-from .measures.declaration import is_relative
+from .measures.strings import is_relative
 from .messages import warn
+from .priors import ContextData
 from .rankings import Rankings
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from .context import RunContext
+    import pandas as pd  # which the command line does without
 
 #: Computes absolute measures of a run, shape (measures, queries), as :meth:`JudgedContext.absolute` does.
 Absolute: TypeAlias = Callable[[Sequence[ir_measures.Measure], Rankings], FloatArray]
@@ -107,8 +107,6 @@ def score_runs(
     Raises:
         ValueError: judgments of no query; a run that shares no query with them.
     """
-    from tqdm import tqdm
-
     context, query_ids = judged.context, judged.judgments.query_ids
     host = [m for m in measures if not is_relative(m)]
     if not part:
@@ -134,7 +132,7 @@ def check_campaign(judged: JudgedContext) -> None:
         warn_if_empty(run, judged.context)
 
 
-def warn_if_empty(run: Rankings, context: RunContext) -> None:
+def warn_if_empty(run: Rankings, context: ContextData) -> None:
     """Warns of a run without a row."""
     if not len(run):
         warn(f"{run.name} holds no ranking; all of its rankings count as empty", context)

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from all_labelings import check, random_campaign
+from drawn import examples
 from ir_measures_relative import NRG, RunContext, bounds, verdicts
 from random_campaigns import contexts, qrels
 from scored import assume_common
@@ -112,7 +113,7 @@ def test_measures_that_only_cwl_eval_computes() -> None:
         bounds(context, {"q": {"A": 1}}, ["RBP@10"])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels, k=st.sampled_from([1, 2, 4, None]))
 def test_rbp_with_its_residual_is_med_with_its_sign(context: Any, labels: Any, k: int | None) -> None:
     for run in context.values():

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import NumRet, nDCG
 
+from drawn import examples
 from ir_measures_relative import (
     MED,
     NRG,
@@ -31,6 +32,7 @@ from ir_measures_relative import (
     sgnLP,
     sgnLR,
 )
+from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.stats.paired import TESTS, Settings, paired_test, without_rounding
 
 multipletests = pytest.importorskip(
@@ -188,7 +190,7 @@ POLICIES = st.one_of(
 )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(policy=POLICIES, measure=st.sampled_from(["NRG@5", "UniqueRel@5", "NRG(prior='r0,r1')@5", "TaSC"]))
 def test_what_is_valid(policy, measure) -> None:
     """Where both stand against the same runs but for each other, and each counts the other or neither does."""
@@ -355,7 +357,7 @@ def test_a_constant_difference() -> None:
 
 def test_topics_without_a_value(monkeypatch) -> None:
     """A measure of ir_measures may have no value on a topic: it is left out, and that is said."""
-    judged = CONTEXT.judged(LABELS)
+    judged = judged_context(CONTEXT, LABELS)
     absolute = type(judged).absolute
 
     def with_a_gap(self, measures, rankings):

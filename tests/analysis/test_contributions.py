@@ -10,11 +10,13 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import oracles
-from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, select_complementary
+from drawn import examples
+from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, explain, select_complementary
+from oracles.nrg import nrg_oracle
+from oracles.rankings import only_judged, trec_order
 from random_campaigns import Labels, Run, contexts, qrels
 from scored import assume_common, ranking
 
@@ -35,7 +37,7 @@ EXPLAINED = [
 
 
 @pytest.mark.parametrize("measure", EXPLAINED)
-@settings(max_examples=15)
+@examples(15)
 @given(context=contexts, labels=qrels, data=st.data())
 def test_one_query_has_the_rows_that_it_has_among_all(
     measure: Any, context: dict[str, Run], labels: Labels, data: st.DataObject
@@ -51,16 +53,16 @@ def test_one_query_has_the_rows_that_it_has_among_all(
     run = data.draw(st.sampled_from([name, context[name]]))  # a member, or a newcomer that ranks as it does
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        whole = members.explain(run, labels, measure)
+        whole = explain(members, run, labels, measure)
         for query in labels:
-            alone = members.explain(run, labels, measure, query_id=query)
+            alone = explain(members, run, labels, measure, query_id=query)
             expected = whole[whole["query_id"] == query].reset_index(drop=True)
             pd.testing.assert_frame_equal(alone, expected, check_exact=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", EXPLAINED)
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts, labels=qrels, data=st.data())
 def test_contributions_sum_to_the_score(
     measure: Any, context: dict[str, Run], labels: Labels, data: st.DataObject
@@ -72,7 +74,7 @@ def test_contributions_sum_to_the_score(
     members = RunContext(context)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        table = members.explain(name, labels, measure)
+        table = explain(members, name, labels, measure)
         scores = members.evaluate(labels, [measure], perquery=True)
     scores = scores[scores["name"] == name].set_index("query_id")["value"]
     parsed = ir_measures.parse_measure(measure)
@@ -81,7 +83,7 @@ def test_contributions_sum_to_the_score(
         assert rows["contribution"].sum() == pytest.approx(scores[query], abs=1e-12)
         docs = ranking(context[name], query)
         if parsed.get("judged_only"):
-            docs = oracles.only_judged(docs, labels[query])
+            docs = only_judged(docs, labels[query])
         assert rows["doc_id"].tolist() == docs[: parsed.get("cutoff")]
         assert rows["position"].tolist() == list(range(1, len(rows) + 1))
         for row in rows.itertuples():
@@ -93,7 +95,7 @@ def test_contributions_sum_to_the_score(
         for other in set(context) - {name}:
             theirs = ranking(context[other], query)
             if parsed.get("judged_only"):
-                theirs = oracles.only_judged(theirs, labels[query])
+                theirs = only_judged(theirs, labels[query])
             top = theirs[: parsed.get("cutoff")]
             places = [top.index(d) + 1 if d in top else pd.NA for d in rows["doc_id"]]
             assert rows[f"position in {other}"].astype(object).where(
@@ -106,8 +108,8 @@ def test_explain_one_query_of_table_1() -> None:
         n: {"q": {d: -i for i, d in enumerate(r)}}
         for n, r in {"R1": "ABCDEFGHIJ", "R2": "EDCBAFGHIJ"}.items()
     }
-    table = RunContext(runs).explain(
-        "R1", {"q": dict.fromkeys("AEFJ", 1), "p": {"A": 1}}, NRG @ 10, query_id="q"
+    table = explain(
+        RunContext(runs), "R1", {"q": dict.fromkeys("AEFJ", 1), "p": {"A": 1}}, NRG @ 10, query_id="q"
     )
     assert list(table.columns) == [
         "query_id",
@@ -130,16 +132,16 @@ def test_explain_bad_input() -> None:
     with pytest.raises(
         ValueError, match=r"explain\('c'\): the context holds no such run; its runs are \['a', 'b'\]"
     ):
-        context.explain("c", labels)
+        explain(context, "c", labels)
     with pytest.raises(ValueError, match="query_id='z' is not in the qrels"):
-        context.explain("a", labels, query_id="z")
+        explain(context, "a", labels, query_id="z")
     with pytest.raises(ValueError, match="is not relative to other runs"):
-        context.explain("a", labels, "nDCG@10")
+        explain(context, "a", labels, "nDCG@10")
     with pytest.raises(ValueError, match="is not a sum over documents"):
-        context.explain("a", labels, "rrLP(ref='b')")
+        explain(context, "a", labels, "rrLP(ref='b')")
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts, labels=qrels, k=st.sampled_from([1, 2, 5]))
 def test_every_greedy_step_is_the_best_one(context: dict[str, Run], labels: Labels, k: int | None) -> None:
     """Against the oracle, over all runs that are left; the cumulative gain counts distinct relevant documents."""
@@ -168,7 +170,7 @@ def test_every_greedy_step_is_the_best_one(context: dict[str, Run], labels: Labe
         assert distinct(order[:n]) >= (1 - 1 / np.e) * best - 1e-12
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts, labels=qrels)
 def test_nrg_steps_against_the_oracle(context: dict[str, Run], labels: Labels) -> None:
     assume(context)
@@ -180,7 +182,7 @@ def test_nrg_steps_against_the_oracle(context: dict[str, Run], labels: Labels) -
         values = {
             name: np.mean(
                 [
-                    oracles.nrg_oracle(
+                    nrg_oracle(
                         ranking(context[name], q), [ranking(context[c], q) for c in chosen], labels[q], k=3
                     )
                     for q in labels
@@ -206,7 +208,7 @@ def test_select_complementary_bad_input() -> None:
     with pytest.raises(ValueError, match="hold no judgment"):
         select_complementary(context, {}, 1)
     other = RunContext({"a": {"q": {"A": 1.0}}, "b": {"z": {"A": 1.0}}})
-    for call in (lambda: select_complementary(other, labels, 1), lambda: other.explain("a", labels)):
+    for call in (lambda: select_complementary(other, labels, 1), lambda: explain(other, "a", labels)):
         with pytest.raises(ValueError, match="run 'b' has no query in common with the qrels"):
             call()
 
@@ -222,7 +224,7 @@ def test_complementary_runs_find_more_than_the_best_ones_on_robust03(robust03: A
         for name in names:
             frame = runs[name]
             ordered = {
-                q: oracles.trec_order(dict(zip(g.doc_id, g.score, strict=True)))[:10]
+                q: trec_order(dict(zip(g.doc_id, g.score, strict=True)))[:10]
                 for q, g in frame.groupby("query_id")
             }
             found |= {(q, d) for q, docs in ordered.items() for d in docs}

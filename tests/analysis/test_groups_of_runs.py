@@ -8,11 +8,14 @@ import time
 import ir_measures
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-import oracles
+from drawn import examples
 from ir_measures_relative import NRG, RelativeWarning, RunContext, TaSC, UniqueRel, select_complementary
+from ir_measures_relative.comparison import judged_context
+from oracles.nrg import nrg_oracle, nrg_residual
+from oracles.shapley import set_value_oracle
 from random_campaigns import contexts, qrels
 from scored import assume_common, ranking
 
@@ -51,15 +54,13 @@ def value_of(measure: str, context: RunContext, labels, names) -> float:
     for query, docs in labels.items():
         rankings = [ranking(run, query) for run in runs.values()]
         if parsed.NAME == "TaSC":
-            total += max(oracles.nrg_oracle(r, [], docs, k=5) for r in rankings)
+            total += max(nrg_oracle(r, [], docs, k=5) for r in rankings)
             continue
         k = parsed.params.get("cutoff")
         if parsed.NAME == "UniqueRel":
-            total += oracles.set_value_oracle(rankings, docs, "P", k, norm=False)
+            total += set_value_oracle(rankings, docs, "P", k, norm=False)
         else:
-            total += oracles.set_value_oracle(
-                rankings, docs, parsed["base"], k, norm=parsed["norm"] is not None
-            )
+            total += set_value_oracle(rankings, docs, parsed["base"], k, norm=parsed["norm"] is not None)
     return total / len(labels)
 
 
@@ -68,7 +69,7 @@ def value_of(measure: str, context: RunContext, labels, names) -> float:
 def test_exact_equals_enumeration(measure, seed) -> None:
     """All groups of up to 6 of 12; the coverage itself is held against the oracle."""
     context, labels = campaign(seed)
-    coverage = ir_measures.parse_measure(measure).coverage(context.judged(labels))
+    coverage = ir_measures.parse_measure(measure).coverage(judged_context(context, labels))
     for n in range(1, 7):
         groups = {g: coverage.value(coverage.covered(g)) for g in itertools.combinations(range(12), n)}
         best = max(groups.values())
@@ -86,7 +87,7 @@ def test_exact_equals_enumeration(measure, seed) -> None:
 
 
 @pytest.mark.parametrize("measure", [*SUMS, "NRG(base='RR')@5"])
-@settings(max_examples=20)
+@examples(20)
 @given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels)
 def test_cumulative_is_the_value_of_the_group(measure, context, labels) -> None:
     for run in context.values():
@@ -102,7 +103,7 @@ def test_cumulative_is_the_value_of_the_group(measure, context, labels) -> None:
             expected = np.mean(
                 [
                     max(
-                        1 - oracles.nrg_residual(d, 1.0, tops[q], "RR", 5, 0.8) if label >= 1 else 0.0
+                        1 - nrg_residual(d, 1.0, tops[q], "RR", 5, 0.8) if label >= 1 else 0.0
                         for d, label in docs.items()
                     )
                     for q, docs in labels.items()
@@ -115,7 +116,7 @@ def test_cumulative_is_the_value_of_the_group(measure, context, labels) -> None:
         assert row.cumulative == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels, data=st.data())
 def test_exact_on_ties_and_empty_runs(context, labels, data) -> None:
     for run in context.values():
@@ -164,7 +165,7 @@ def test_six_of_seventeen_on_robust03(robust03, measure) -> None:
     start = time.perf_counter()
     exact = select_complementary(context, labels, 6, measure, method="exact")
     assert time.perf_counter() - start < 20
-    coverage = measure.coverage(context.judged(labels))
+    coverage = measure.coverage(judged_context(context, labels))
     unseen = 1 - coverage.seen
     best = 0.0
     for group in itertools.combinations(range(17), 6):

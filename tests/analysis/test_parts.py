@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 from ir_measures_relative import MED, BestOfOtherGroups, RunContext, UniqueRel, reusability
+from ir_measures_relative.comparison import judged_context
+from ir_measures_relative.priors import some_runs
+from ir_measures_relative.scoring import score_runs
 from ir_measures_relative.unjudged.parts import FewerLabels, FewerRuns
 
 RUNS = {
@@ -27,19 +30,21 @@ QRELS = {"q": {"A": 1, "B": 2, "C": 0}}
         (BestOfOtherGroups(), BestOfOtherGroups()),
     ],
 )
-def test_of_runs_is_the_context_that_is_made_of_them(priors, left) -> None:
+def test_some_runs_are_the_context_that_is_made_of_them(priors, left) -> None:
     groups = {"a": "g", "b": "h", "c": "i"}
-    some = RunContext(RUNS, priors=priors, groups=groups, reference="b", grades=(0, 3)).of_runs(["c", "a"])
+    whole = RunContext(RUNS, priors=priors, groups=groups, reference="b", grades=(0, 3))
+    some = some_runs(whole, ["c", "a"])
     made = RunContext({n: RUNS[n] for n in "ac"}, priors=left, groups={"a": "g", "c": "i"}, grades=(0, 3))
     assert some.names == ["a", "c"] and some.groups == made.groups and some.grades == (0, 3)
-    assert some.reference is None and RunContext(RUNS, reference="b").of_runs(["b", "a"]).reference == "b"
+    assert some.reference is None and some_runs(RunContext(RUNS, reference="b"), ["b", "a"]).reference == "b"
     for context in (some, pickle.loads(pickle.dumps(some))):
-        assert context.evaluate(QRELS, [UniqueRel @ 2]).equals(made.evaluate(QRELS, [UniqueRel @ 2]))
+        scores = score_runs(judged_context(context, QRELS), context.names, [UniqueRel @ 2])
+        assert scores.table().equals(made.evaluate(QRELS, [UniqueRel @ 2]))
 
 
 def test_parts_keep_the_grades_of_the_whole() -> None:
     """A grade that is left out of a sample is a grade still: what is graded stays on one scale."""
-    judged = RunContext(RUNS).judged(QRELS)
+    judged = judged_context(RunContext(RUNS), QRELS)
     assert judged.grades == (0, 2)
     assert FewerLabels(judged, judged.judgments.grade < 2).grades == (0, 2)
     assert FewerRuns(judged, [0, 1]).grades == (0, 2)

@@ -15,7 +15,7 @@ from all_labelings import check, random_campaign
 from ir_measures_relative import RunContext, bounds, judge_next, verdicts
 from ir_measures_relative.extremes.precisions_apart import Task, alone, apart
 from ir_measures_relative.extremes.weighted import Quadratic, greatest_over_relevant
-from oracles_med_exact import labelings
+from oracles.med_exact import labelings
 
 CASES = int(os.environ.get("LABELING_CAMPAIGNS", "40"))
 MEASURES = ["AP@5", "AP_Rareness@5", "ERR@5"]

@@ -13,9 +13,12 @@ from ir_measures import parse_measure
 
 from all_labelings import Campaign, all_values, check, labelings, random_campaign, rounding_of
 from ir_measures_relative import RunContext, bounds, verdicts
+from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.unjudged.bounded_measures import model_of
-from oracles import gain_oracle, trec_order, ue_dcg
-from oracles_cascade import nrg_err_oracle, theta
+from oracles.gains import gain_oracle
+from oracles.nrg_err import nrg_err_oracle, theta
+from oracles.rankings import trec_order
+from oracles.ue import ue_dcg
 
 
 def campaign_with_a_cutoff(seed: int, highest: int, most_open: int) -> Campaign:
@@ -136,7 +139,7 @@ def test_drawn_labelings_have_the_values_of_evaluate(seed: int) -> None:
     expected = all_values(campaign, list(names), labels)
     of_query = {query: labelings(campaign, query, labels) for query in campaign.qrels}
     draws = max(map(len, of_query.values()))
-    judged = context.judged(campaign.qrels)
+    judged = judged_context(context, campaign.qrels)
     for j, (measure, gain) in enumerate(names.items()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)

@@ -12,9 +12,10 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from drawn import examples
 from example_measures import EXAMPLES
 from ir_measures_relative import MED, BestOfOtherGroups, RunContext
 from ir_measures_relative.campaigns import evaluate_part
@@ -59,7 +60,7 @@ def assert_same(found: pd.DataFrame, expected: pd.DataFrame, *, exact: bool = Tr
     pd.testing.assert_frame_equal(found, expected, check_dtype=False, **tolerance)
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(
     runs=contexts,
     labels=qrels,

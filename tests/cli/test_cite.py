@@ -9,7 +9,7 @@ import pytest
 from command_line import error, output
 from ir_measures_relative.cli.cited import entries
 from ir_measures_relative.measures.citations import citations
-from ir_measures_relative.measures.declaration import registered
+from ir_measures_relative.measures.strings import registered
 
 
 @pytest.mark.parametrize("name", sorted(registered()))

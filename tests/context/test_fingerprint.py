@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn import examples
 from hostile import GROUPS, NAMES, RUNS
 from ir_measures_relative import BestOfOtherGroups, PriorPolicy, RunContext
 from random_campaigns import Labels, Run, contexts, qrels, runs
@@ -32,7 +33,7 @@ def test_of_any_form_and_order(tmp_path: Path) -> None:
     assert len({hash_of(form) for form in forms}) == 1
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(run=runs, seed=st.integers(0, 99))
 def test_rankings_count_and_nothing_else(run: Run, seed: int) -> None:
     rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
@@ -54,7 +55,7 @@ def _order(item: tuple[str, float]) -> tuple[float, bytes]:
     return struct.unpack("f", struct.pack("f", item[1]))[0], item[0].encode()
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(one=runs, other=runs)
 def test_other_rankings_have_other_hashes(one: Run, other: Run) -> None:
     def ranked(run: Run) -> dict[str, list[str]]:
@@ -67,7 +68,7 @@ def test_other_rankings_have_other_hashes(one: Run, other: Run) -> None:
     assert (hash_of(one) == hash_of(other)) == (ranked(one) == ranked(other))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(one=qrels, other=qrels)
 def test_judgments(one: Labels, other: Labels) -> None:
     def mark(labels: Labels) -> object:
@@ -77,7 +78,7 @@ def test_judgments(one: Labels, other: Labels) -> None:
     assert (mark(one) == mark(other)) == (one == other)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(context=contexts)
 def test_json_takes_it(context: dict[str, Run]) -> None:
     found = RunContext(context).fingerprint(LABELS)

@@ -15,7 +15,7 @@ from ir_measures import AP, RR, P, nDCG
 
 from ir_measures_relative import RunContext
 from ir_measures_relative.arrays import FloatArray, IntArray
-from ir_measures_relative.comparison import Comparison
+from ir_measures_relative.comparison import Comparison, judged_context
 from work import instructions
 
 Run = dict[str, dict[str, float]]
@@ -52,7 +52,7 @@ class Halved:
 
 
 def product(context: RunContext, name: str | None, factor: Any, prior: str | None = None) -> list[float]:
-    judged = context.judged({"q": {"a": 1, "d1": 1, "d2": 0}})
+    judged = judged_context(context, {"q": {"a": 1, "d1": 1, "d2": 0}})
     comparison = Comparison(judged, context.runs[name or "r0"], name)
     docs = comparison.relevant
     values: FloatArray = comparison.prior_product(factor, docs, prior=prior, cutoff=3, judged_only=False)
@@ -162,7 +162,7 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
     depths: list[int | None] = [1, 3, None]
 
     def questions(context: RunContext) -> dict[Any, Callable[[], Any]]:
-        judged = context.judged(labels)
+        judged = judged_context(context, labels)
         ask: dict[Any, Callable[[], Any]] = {}
         for depth, name in itertools.product(depths, "ABC"):
             ask["top", depth, name] = lambda d=depth, n=name: judged.top(context.runs[n], d).position.tolist()

@@ -10,10 +10,11 @@ from typing import Any
 import ir_measures
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import P, nDCG
 
+from drawn import examples
 from ir_measures_relative import (
     NRG,
     BestOfOtherGroups,
@@ -58,7 +59,7 @@ def test_its_priors_are_the_best_runs_of_the_other_groups() -> None:
     assert value("new") == len("CE")
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(context=contexts.filter(lambda runs: len(runs) > 1), run=runs, labels=qrels, data=st.data())
 def test_as_if_it_were_a_member_that_is_not_the_best_of_its_group(
     context: dict[str, Run], run: Run, labels: Labels, data: st.DataObject
@@ -107,16 +108,19 @@ def test_pipelines_of_newcomers_in_pt_experiment() -> None:
 
 
 def test_explain_takes_a_group() -> None:
-    for table in (explain(CONTEXT, NEW, QRELS, U, group="g"), CONTEXT.explain(NEW, QRELS, U, "q", group="g")):
+    for table in (
+        explain(CONTEXT, NEW, QRELS, U, group="g"),
+        explain(CONTEXT, NEW, QRELS, U, "q", group="g"),
+    ):
         assert [c for c in table.columns if c.startswith("position in")] == [
             "position in h1",
             "position in i1",
         ]
         assert table["contribution"].sum() == 3
     with pytest.raises(ValueError, match="group='g' goes with a newcomer; 'g1' is a run of the context"):
-        CONTEXT.explain("g1", QRELS, U, group="g")
+        explain(CONTEXT, "g1", QRELS, U, group="g")
     with pytest.raises(ValueError, match="priors of this context do not go by groups"):
-        RunContext(RUNS, groups=GROUPS).explain(NEW, QRELS, U, group="g")
+        explain(RunContext(RUNS, groups=GROUPS), NEW, QRELS, U, group="g")
 
 
 def test_it_counts_when_scoring_and_when_creating_and_is_not_forgotten() -> None:

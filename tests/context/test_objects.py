@@ -21,6 +21,7 @@ from ir_measures_relative import (
     RunContext,
     TaSC,
     UniqueRel,
+    explain,
     nDCG_UE,
     rrLP,
 )
@@ -204,7 +205,7 @@ def test_a_name_column_that_names_nobody(name: Any, first: bool) -> None:
 def test_strings_that_are_no_measure(text: str) -> None:
     for call in (
         lambda: scored(RUNS, LABELS, [text]),
-        lambda: RunContext(RUNS).explain("A", LABELS, text),
+        lambda: explain(RunContext(RUNS), "A", LABELS, text),
         lambda: RunContext(RUNS, priors=BestOfOtherGroups(by=text), groups=dict.fromkeys(RUNS, "g")),
         lambda: scored(RUNS, LABELS, [TaSC(base=text)]),
     ):

@@ -18,8 +18,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ir_measures_relative.measures.declaration import registered
 from ir_measures_relative.measures.parameters import MISSING
+from ir_measures_relative.measures.strings import registered
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"

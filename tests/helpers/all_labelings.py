@@ -15,8 +15,8 @@ import ir_measures
 import numpy as np
 from numpy.typing import NDArray
 
-import oracles
 from ir_measures_relative import RunContext, bounds, verdicts
+from oracles.rankings import trec_order
 
 DOCS = "abcdefghij"
 ROUNDING = 1e-9
@@ -63,7 +63,7 @@ def random_campaign(rng: random.Random, highest: int, most_open: int) -> Campaig
 
 def open_of(runs: Any, qrels: Any, query: str, cutoff: int | None) -> list[str]:
     """The unjudged documents in the top of any run."""
-    tops = [oracles.trec_order(run.get(query, {}))[:cutoff] for run in runs.values()]
+    tops = [trec_order(run.get(query, {}))[:cutoff] for run in runs.values()]
     return sorted({d for top in tops for d in top} - set(qrels[query]))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ir_measures
 
-from ir_measures_relative.measures.declaration import RelativeMeasure, registered
+from ir_measures_relative.measures.declaration import RelativeMeasure
+from ir_measures_relative.measures.strings import registered
 
 
 def variants(measure: RelativeMeasure) -> list[RelativeMeasure]:

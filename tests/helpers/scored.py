@@ -8,8 +8,8 @@ from typing import Any
 import ir_measures
 from hypothesis import assume
 
-import oracles
 from ir_measures_relative import RunContext
+from oracles.rankings import trec_order
 
 
 def per_query(measure: Any, qrels: Any, run: Any, context: RunContext | None = None) -> dict[str, float]:
@@ -28,7 +28,7 @@ def per_query(measure: Any, qrels: Any, run: Any, context: RunContext | None = N
 
 def ranking(run: dict[str, dict[str, float]], query: str) -> list[str]:
     """The ranking of a query in trec_eval's order; empty where the run lacks it."""
-    return oracles.trec_order(run.get(query, {}))
+    return trec_order(run.get(query, {}))
 
 
 def assume_common(run: dict[str, dict[str, float]], qrels: dict[str, dict[str, int]]) -> None:

@@ -21,6 +21,7 @@ from ir_measures_relative import (
     TaSC,
     UniqueRel,
     demo,
+    explain,
     nDCG_UE,
     rrLP,
 )
@@ -116,7 +117,7 @@ def test_contexts_travel_at_any_time(priors) -> None:
         if stage == 0:
             context.evaluate(QRELS, MEASURES)
         elif stage == 1:
-            context.explain("new", QRELS)
+            explain(context, "new", QRELS)
         elif stage == 2:
             with context.evaluating("new"):
                 ir_measures.calc_aggregate(OURS, QRELS, RUN)
@@ -194,7 +195,7 @@ def test_parameters_that_do_not_go_together_are_refused_when_the_measure_is_used
 
 def test_an_explanation_of_a_newcomer() -> None:
     context = RunContext({"old": OTHER})
-    rows = context.explain(RUN, QRELS, "NRG@10", query_id="1")
+    rows = explain(context, RUN, QRELS, "NRG@10", query_id="1")
     assert rows["doc_id"].tolist() == ["b", "a", "c"]
     with context:
         value = {m.query_id: m.value for m in (NRG @ 10).iter_calc(QRELS, RUN)}["1"]

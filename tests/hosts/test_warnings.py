@@ -72,7 +72,7 @@ def test_functions_of_the_package(caught) -> None:
     context = RunContext(AN_EMPTY_PRIOR)
     for use in (
         lambda: context.evaluate(QRELS, [NRG @ 10, nDCG @ 10]),  # here
-        lambda: context.explain("old", QRELS),  # here
+        lambda: explain(context, "old", QRELS),  # here
         lambda: explain(context, RUN, QRELS),  # here
         lambda: select_complementary(context, QRELS, 2),  # here
     ):

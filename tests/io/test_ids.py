@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from drawn import examples
 from ir_measures_relative.arrays import object_array
 from ir_measures_relative.ids import Ids, pair_keys
 
@@ -104,7 +105,7 @@ def test_changes(made: tuple[Ids, list[str]]) -> None:
     assert ids.changes().tolist() == [i for i in range(len(items)) if i == 0 or items[i] != items[i - 1]]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(made=made, groups=st.lists(st.integers(0, 2), min_size=12, max_size=12))
 def test_descending_is_the_order_of_strcmp(made: tuple[Ids, list[str]], groups: list[int]) -> None:
     ids, items = made

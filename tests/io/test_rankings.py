@@ -9,13 +9,14 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import RR, ScoredDoc
 
-import oracles
+from drawn import examples
 from ir_measures_relative import RunContext
 from ir_measures_relative.io.runs import read_run
+from oracles.rankings import trec_order
 from random_campaigns import cutoffs, runs
 
 RUN = {"q2": {"a": 1.0, "b": 2.0, "c": 2.0}, "q1": {"x": 0.5}}
@@ -62,16 +63,16 @@ def test_every_format_gives_the_same_rankings(tmp_path) -> None:
         assert as_lists(read_run(run)) == {"q2": ["c", "b", "a"], "q1": ["x"]}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(run=runs, cutoff=st.one_of(st.none(), cutoffs), seed=st.integers(0, 10))
 def test_trec_eval_order(run, cutoff, seed) -> None:
     shuffled = frame(run).sample(frac=1, random_state=seed)
-    expected = {q: oracles.trec_order(docs)[:cutoff] for q, docs in run.items() if docs}
+    expected = {q: trec_order(docs)[:cutoff] for q, docs in run.items() if docs}
     assert as_lists(read_run(shuffled), cutoff) == expected
     assert as_lists(read_run(run), cutoff) == expected
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(run=runs)
 def test_order_is_pytrec_evals(run) -> None:
     """With each document in turn the only relevant one, RR is one over its position."""
@@ -146,7 +147,7 @@ def test_long_and_non_ascii_ids_in_files(tmp_path) -> None:
     }
     path = tmp_path / "long.run"
     path.write_text(trec_lines(run), encoding="utf-8")
-    assert as_lists(read_run(path)) == {q: oracles.trec_order(docs) for q, docs in run.items()}
+    assert as_lists(read_run(path)) == {q: trec_order(docs) for q, docs in run.items()}
     short = {"q": {"d" * 63: 2.0, "d" * 64: 1.0, "d" * 65: 0.5}}
     path.write_text(trec_lines(short))
     assert as_lists(read_run(path)) == {"q": list(short["q"])}

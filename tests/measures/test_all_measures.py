@@ -10,9 +10,10 @@ from typing import Any
 import ir_measures
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from drawn import examples
 from example_measures import EXAMPLES, REGISTERED, variants
 from ir_measures_relative import MED, RunContext
 from ir_measures_relative.measures.declaration import RelativeMeasure
@@ -48,7 +49,7 @@ THIRD_AND_FIRST: Run = {**THIRD, "q2": {"a": 1.0}}
 
 
 @pytest.mark.parametrize("measure", EXAMPLES, ids=str)
-@settings(max_examples=25)
+@examples(25)
 @given(context=contexts, run=runs, labels=qrels)
 @example(context={"r1": THIRD_AND_FIRST}, run={}, labels={"q1": {"a": 1, "b": 3}, "q2": {"a": 2}})
 @example(context={"r1": {"q1": {"b": 1.0}}}, run=THIRD_AND_FIRST, labels={"q1": {"a": 1}, "q2": {"a": 1}})
@@ -132,7 +133,7 @@ ALIKE = [
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@settings(max_examples=6)
+@examples(6)
 @given(context=contexts.filter(bool), labels=pytrec_eval_qrels, order=st.randoms(use_true_random=False))
 @example(
     context={"r1": {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}}, "r2": {"q1": {"c": 3.0, "a": 2.0, "z": 1.0}}},
@@ -163,7 +164,7 @@ TELL_ALIKE = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", TELL_ALIKE, ids=str)
-@settings(max_examples=25)
+@examples(25)
 @given(run=runs, other=runs, labels=qrels)
 def test_a_reference_scored_against_itself(measure: Any, run: Run, other: Run, labels: Labels) -> None:
     """0 for a difference, 1 for a similarity."""

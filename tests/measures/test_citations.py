@@ -8,7 +8,7 @@ import ir_measures
 import pytest
 
 from ir_measures_relative.measures.citations import citations
-from ir_measures_relative.measures.declaration import registered
+from ir_measures_relative.measures.strings import registered
 
 
 @pytest.mark.parametrize("name", sorted(registered()))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn import examples
 from ir_measures_relative.extremes.err import _Difference
 
 DOCS = 5
@@ -27,7 +28,7 @@ def err(positions: list[int], go_on: np.ndarray) -> float:
     return value
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(winner=rankings, loser=rankings, corners=st.tuples(points, points), share=shares)
 def test_no_point_of_a_box_exceeds_its_bounds(
     winner: list[int], loser: list[int], corners: tuple[np.ndarray, np.ndarray], share: np.ndarray

@@ -9,8 +9,9 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 
+from drawn import examples
 from ir_measures_relative import MED, NRG, RunContext, bounds, nDCG_UE
 from long_campaigns import qrels_frame
 from random_campaigns import Labels, Run, contexts, qrels
@@ -31,7 +32,7 @@ LABELS: Labels = {"1": {"c": 3}, "2": {"c": 1}, "3": {"c": -1, "a": 2}}
 
 
 @pytest.mark.parametrize("measure", GRADED, ids=str)
-@settings(max_examples=30)
+@examples(30)
 @given(context=contexts.filter(bool), labels=qrels)
 @example(context=RUNS, labels=LABELS)
 def test_parts_are_on_the_scale_of_the_context(measure: Any, context: dict[str, Run], labels: Labels) -> None:

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import oracles
 import random_campaigns
 from ir_measures_relative import NRG, RPP, RunContext, rrLP, sgnLP, sgnLR, sign_test
+from oracles.lexiprecision import recall_positions, rpp_oracle, rrlp_oracle, sgnlr_oracle
+from oracles.rankings import trec_order
 from random_campaigns import Labels, Run
 from scored import assume_common, per_query
 
@@ -52,12 +53,11 @@ def test_all_are_the_oracle(
         got = {m: per_query(m(**params), qrels, run) for m in PREFERENCES}
     for q, labels in qrels.items():
         mine, theirs = (
-            oracles.recall_positions(oracles.trec_order(r.get(q, {})), labels, k, rel, judged_only)
-            for r in (run, reference)
+            recall_positions(trec_order(r.get(q, {})), labels, k, rel, judged_only) for r in (run, reference)
         )
-        rrlp = oracles.rrlp_oracle(mine, theirs)
-        want = [rrlp, (rrlp > 0) - (rrlp < 0), oracles.sgnlr_oracle(mine, theirs)]
-        want += [oracles.rpp_oracle(mine, theirs, w) for w in ("uniform", "inverse", "dcg")]
+        rrlp = rrlp_oracle(mine, theirs)
+        want = [rrlp, (rrlp > 0) - (rrlp < 0), sgnlr_oracle(mine, theirs)]
+        want += [rpp_oracle(mine, theirs, w) for w in ("uniform", "inverse", "dcg")]
         assert [got[m][q] for m in PREFERENCES] == pytest.approx(want, abs=1e-12)
 
 
@@ -124,7 +124,7 @@ def test_means_over_queries_are_not_transitive() -> None:
 def test_the_sign_and_reciprocal_rank(labels: dict[str, int], orders: Any) -> None:
     value, sign = (table_of_preferences(m, labels, orders)[0, 1] for m in (rrLP, sgnLP))
     assert sign == (1 if value > 0 else -1 if value < 0 else 0)
-    rr = [1 / min(oracles.recall_positions(o, labels), default=math.inf) for o in orders]
+    rr = [1 / min(recall_positions(o, labels), default=math.inf) for o in orders]
     if rr[0] != rr[1]:
         assert value == rr[0] - rr[1]
 
@@ -181,9 +181,7 @@ def test_real_runs(robust03: Any) -> None:
         scores: dict[str, dict[str, float]] = {q: {} for q in qrels}
         for q, d, score in runs[name][["query_id", "doc_id", "score"]].itertuples(index=False):
             scores[q][d] = score
-        position[name] = {
-            q: oracles.recall_positions(oracles.trec_order(s), qrels[q]) for q, s in scores.items()
-        }
+        position[name] = {q: recall_positions(trec_order(s), qrels[q]) for q, s in scores.items()}
     measures = [m(ref="fub03IeOLKe3") for m in (rrLP, sgnLR, RPP)]
     context = RunContext({name: runs[name] for name in names})
     values = context.evaluate(frame, measures, perquery=True).set_index(["name", "measure", "query_id"])[
@@ -191,7 +189,7 @@ def test_real_runs(robust03: Any) -> None:
     ]
     for name, q in itertools.product(names, qrels):
         mine, theirs = position[name][q], position["fub03IeOLKe3"][q]
-        want = [o(mine, theirs) for o in (oracles.rrlp_oracle, oracles.sgnlr_oracle, oracles.rpp_oracle)]
+        want = [o(mine, theirs) for o in (rrlp_oracle, sgnlr_oracle, rpp_oracle)]
         assert [values[name, str(m), q] for m in measures] == pytest.approx(want, abs=1e-12)
 
 

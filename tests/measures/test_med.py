@@ -13,8 +13,8 @@ import pytest
 from ir_measures import AP, RR, P, nDCG
 
 from ir_measures_relative import MED, RunContext, med
-from oracles import trec_order
-from oracles_med import med_difference_columns, med_oracle, rbp_oracle
+from oracles.med import med_difference_columns, med_oracle, rbp_oracle
+from oracles.rankings import trec_order
 from scored import per_query
 
 Ranked = dict[str, list[str]]

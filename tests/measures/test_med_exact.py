@@ -17,7 +17,7 @@ from ir_measures_relative.extremes import search as search_module
 from ir_measures_relative.extremes import solution as solution_module
 from ir_measures_relative.extremes.exact import Solution, greedy_sum_precision, med_err, med_sum_precision
 from ir_measures_relative.extremes.relaxation import Mixture, Relaxation
-from oracles_med_exact import brute_force, err_difference, sum_precision_difference
+from oracles.med_exact import brute_force, err_difference, sum_precision_difference
 
 NORMS = ["k", "R", "min"]
 

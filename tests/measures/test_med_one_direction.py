@@ -11,7 +11,7 @@ import pytest
 
 from ir_measures_relative.extremes import search as search_module
 from ir_measures_relative.extremes.exact import greatest_difference, greatest_err_difference
-from oracles_med_exact import labelings, sum_precision
+from oracles.med_exact import labelings, sum_precision
 
 # How many random cases each test tries.
 CASES = int(os.environ.get("DIRECTION_CASES", "500"))

@@ -15,7 +15,7 @@ from ir_measures_relative.extremes import blended
 from ir_measures_relative.extremes.exact import med_blended, med_sum_precision
 from ir_measures_relative.extremes.relaxation import Relaxation
 from ir_measures_relative.extremes.search import open_documents
-from oracles_blended import all_labelings, q_differences, q_measure
+from oracles.med_q import all_labelings, q_differences, q_measure
 
 NORMS = ["R", "min"]
 BETAS = [0.0, 0.1, 1.0, 1.0, 10.0, 1e4]

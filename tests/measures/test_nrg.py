@@ -8,12 +8,15 @@ from typing import Any
 import ir_measures
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import RR, P, nDCG
 
-import oracles
+from drawn import examples
 from ir_measures_relative import NRG, RunContext, Shapley, UniqueRel
+from oracles.nrg import nrg_oracle, unique_rel_oracle
+from oracles.rankings import only_judged, trec_order
+from oracles.shapley import set_value_oracle
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
 
@@ -76,7 +79,7 @@ BASES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("measure", "options"), BASES)
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts, run=runs, labels=qrels, k=cutoffs)
 def test_oracle(
     measure: Any, options: Any, context: dict[str, Run], run: Run, labels: Labels, k: int | None
@@ -86,12 +89,12 @@ def test_oracle(
     assert set(values) == set(labels)
     for query, value in values.items():
         priors = [ranking(prior, query) for prior in context.values()]
-        expected = oracles.nrg_oracle(ranking(run, query), priors, labels[query], k=k, **options)
+        expected = nrg_oracle(ranking(run, query), priors, labels[query], k=k, **options)
         assert value == pytest.approx(expected, abs=1e-12)
         assert -1e-15 <= value <= 1 + 1e-12 or {"gains", "norm"} & set(options)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts, labels=qrels, k=st.one_of(st.none(), cutoffs), data=st.data())
 def test_oracle_of_members_and_judged_only(
     context: dict[str, Run], labels: Labels, k: int | None, data: st.DataObject
@@ -119,13 +122,13 @@ def test_oracle_of_members_and_judged_only(
 
         def top(name: str, query: str = row.query_id) -> list[str]:
             docs = ranking(context[name], query)
-            return oracles.only_judged(docs, labels[query]) if judged_only else docs
+            return only_judged(docs, labels[query]) if judged_only else docs
 
-        expected = oracles.nrg_oracle(top(row.name), [top(n) for n in chosen], labels[row.query_id], k=k)
+        expected = nrg_oracle(top(row.name), [top(n) for n in chosen], labels[row.query_id], k=k)
         assert row.value == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts, run=runs, labels=qrels, k=cutoffs, rel=st.sampled_from([1, 2]))
 def test_unique_rel(context: dict[str, Run], run: Run, labels: Labels, k: int, rel: int) -> None:
     assume_common(run, labels)
@@ -134,7 +137,7 @@ def test_unique_rel(context: dict[str, Run], run: Run, labels: Labels, k: int, r
     as_nrg = per_query(NRG(base="P", rel=rel) @ k, labels, run, members)
     for query, value in unique.items():
         priors = [ranking(prior, query) for prior in context.values()]
-        assert value == oracles.unique_rel_oracle(ranking(run, query), priors, labels[query], k, rel)
+        assert value == unique_rel_oracle(ranking(run, query), priors, labels[query], k, rel)
         assert as_nrg[query] == value / k
 
 
@@ -159,7 +162,7 @@ def rr_at(run: Run, labels: Labels, k: int) -> dict[str, float]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(run=runs, labels=pytrec_eval_qrels, k=cutoffs)
 def test_empty_context_is_the_base_measure(run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
@@ -196,7 +199,7 @@ def test_empty_context_on_robust03(robust03: Any) -> None:
     for name, frame in robust_runs.items():
         for query, ranking_ in frame.groupby("query_id"):
             top = ranking_.nlargest(150, "score", keep="all")  # 0.8^150 is far below the tolerance
-            docs = oracles.trec_order(dict(zip(top.doc_id, top.score, strict=True)))
+            docs = trec_order(dict(zip(top.doc_id, top.score, strict=True)))
             expected = rbp_oracle(docs, by_label.get(query, {}))
             assert abs(values[str(rbp)].get((name, query), expected) - expected) <= 1e-12
 
@@ -208,7 +211,7 @@ def test_empty_context_on_robust03(robust03: Any) -> None:
     assert {(q, m): v for m, row in values.loc[one].items() for q, v in row.items()} == found
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(labels=qrels, context=contexts, k=cutoffs, base=st.sampled_from(["nDCG", "P", "RR", "RBP"]))
 def test_relevant_documents_first_in_a_prior_give_nothing(
     labels: Labels, context: dict[str, Run], k: int | None, base: str
@@ -222,7 +225,7 @@ def test_relevant_documents_first_in_a_prior_give_nothing(
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts, run=runs, more=runs, labels=qrels, k=cutoffs)
 def test_a_prior_never_raises_the_residual_gain(
     context: dict[str, Run], run: Run, more: Run, labels: Labels, k: int | None
@@ -242,7 +245,7 @@ def test_rr_is_equation_4_with_one_relevant_document() -> None:
 
 
 @pytest.mark.parametrize("base", ["nDCG", "P", "RBP"])
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels, k=cutoffs)
 def test_ideal_norm_is_the_marginal_contribution(base, context, labels, k) -> None:
     """v(all) - v(all without it) of the game that Shapley shares out; in the order of a history they sum to v(all)."""
@@ -255,7 +258,7 @@ def test_ideal_norm_is_the_marginal_contribution(base, context, labels, k) -> No
     )
     for query in labels:
         value = {
-            without: oracles.set_value_oracle(
+            without: set_value_oracle(
                 [ranking(r, query) for n, r in context.items() if n != without], labels[query], base, k
             )
             for without in [None, *context]
@@ -266,7 +269,7 @@ def test_ideal_norm_is_the_marginal_contribution(base, context, labels, k) -> No
             assert rows["value"].sum() == pytest.approx(value[None], abs=1e-12)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels, k=cutoffs)
 def test_ideal_norm_is_at_most_the_base_measure(context, labels, k) -> None:
     for run in context.values():

@@ -10,11 +10,11 @@ from typing import Any
 import ir_measures
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import ERR
 
-import oracles
+from drawn import examples
 from ir_measures_relative import (
     NRG,
     BestOfOtherGroups,
@@ -24,7 +24,8 @@ from ir_measures_relative import (
     explain,
     select_complementary,
 )
-from oracles_cascade import nrg_err_oracle, residual_theta, searchers
+from oracles.nrg_err import nrg_err_oracle, residual_theta, searchers
+from oracles.rankings import only_judged
 from random_campaigns import Labels, Run, contexts, cutoffs, qrels, runs
 from scored import assume_common, per_query, ranking
 
@@ -41,7 +42,7 @@ def value_of(docs: list[str], priors: list[list[str]], labels: dict[str, int], m
     return per_query(measure, {"q": labels}, as_run(docs), context)["q"]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     context=contexts,
     labels=qrels,
@@ -69,7 +70,7 @@ def test_oracle(
 
         def read(name: str, query: str = row.query_id) -> list[str]:
             docs = ranking(context[name], query)
-            return oracles.only_judged(docs, labels[query]) if judged_only else docs
+            return only_judged(docs, labels[query]) if judged_only else docs
 
         others = [read(n) for n in chosen if n != row.name]
         expected = nrg_err_oracle(read(row.name), others, labels[row.query_id], k, max_grade)
@@ -105,7 +106,7 @@ def test_who_remembers_each_prior_as_a_whole_gains_something_else() -> None:
     assert value - mean > 10 * error
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(context=contexts, run=runs, more=runs, labels=qrels, k=cutoffs)
 def test_a_prior_never_raises_a_residual_chance_nor_the_value(
     context: dict[str, Run], run: Run, more: Run, labels: Labels, k: int
@@ -131,7 +132,7 @@ def test_a_prior_never_raises_a_residual_chance_nor_the_value(
     assert all(values[1][q] <= values[0][q] + 1e-15 for q in labels)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(context=contexts, run=runs, labels=qrels, k=cutoffs, data=st.data())
 def test_a_higher_label_never_lowers_the_value(
     context: dict[str, Run], run: Run, labels: Labels, k: int, data: st.DataObject

@@ -6,9 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn import examples
 from ir_measures_relative.extremes.quadratic import Quadratic, sum_precision
 
 OPEN = -1
@@ -18,7 +19,7 @@ rankings = st.permutations(range(6)).flatmap(
 labels = st.lists(st.sampled_from([OPEN, OPEN, OPEN, 0, 1]), min_size=6, max_size=6).map(np.array)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     winner=rankings,
     loser=rankings,

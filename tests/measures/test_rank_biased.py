@@ -11,11 +11,11 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-import oracles_rank_biased as oracles
 import random_campaigns
+from drawn import examples
 from ir_measures_relative import (
     MED,
     RBA,
@@ -30,7 +30,8 @@ from ir_measures_relative import (
     verdicts,
 )
 from ir_measures_relative.measures.rank_biased import pairs
-from oracles_rank_biased import Groups
+from oracles import rank_biased as oracles
+from oracles.rank_biased import Groups
 from random_campaigns import Run
 from scored import per_query
 
@@ -100,7 +101,7 @@ def value(x: Groups, y: Groups, measure: Any) -> float:
 # ---- against the oracles ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     random_campaigns.runs,
     random_campaigns.runs,
@@ -125,7 +126,7 @@ def test_all_are_the_oracle(run: Run, reference: Run, measure: Any, k: int | Non
 # ---- what they are the means and the extremes of ----------------------------------------------------------
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(small, small, st.sampled_from(["min", "ext", "max"]))
 def test_a_is_the_mean_over_the_orders_of_the_ties(one: Any, other: Any, kind: str) -> None:
     if kind != "min":  # which alone is such a mean where the lengths differ
@@ -136,7 +137,7 @@ def test_a_is_the_mean_over_the_orders_of_the_ties(one: Any, other: Any, kind: s
     assert value(x, y, RBO(kind=kind, ties="a")) == pytest.approx(np.mean(each), abs=1e-12)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(small, small, st.sampled_from(["broken", "w", "a", "b"]))
 def test_rbo_is_between_the_extremes_of_all_that_may_follow(one: Any, other: Any, ties: str) -> None:
     x, y = ([docs[:3], tied[:3]] for docs, tied in (one, other))
@@ -154,7 +155,7 @@ def test_rbo_is_between_the_extremes_of_all_that_may_follow(one: Any, other: Any
     assert low - 1e-12 <= ext <= high + 1e-12
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(small, small, st.booleans())
 def test_rba_is_between_the_extremes_of_all_that_may_follow(one: Any, other: Any, tied: bool) -> None:
     x, y = (groups((docs[:3], [t and tied for t in ties[:3]])) for docs, ties in (one, other))
@@ -227,7 +228,7 @@ def test_the_paper_of_rba(ranking: str, rbo: float, rba: float) -> None:
 # ---- laws ------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(random_campaigns.runs, random_campaigns.runs, st.sampled_from(VARIANTS), st.none() | st.integers(1, 5))
 @example(
     {
@@ -257,7 +258,7 @@ def test_symmetric_to_the_last_bit(run: Run, other: Run, measure: Any, k: int | 
     assert there == back
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(random_campaigns.runs, st.sampled_from(VARIANTS))
 def test_a_ranking_and_itself(run: Run, measure: Any) -> None:
     found = per_query(measure(ref="R"), QRELS, run, RunContext({"R": run}))
@@ -271,7 +272,7 @@ def test_a_ranking_and_itself(run: Run, measure: Any) -> None:
             assert got == 1.0
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(random_campaigns.runs, random_campaigns.runs, st.sampled_from(VARIANTS))
 def test_nothing_in_common(run: Run, other: Run, measure: Any) -> None:
     elsewhere = {q: {f"other {d}": s for d, s in docs.items()} for q, docs in other.items()}

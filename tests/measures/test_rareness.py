@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, P
 
-import oracles
+from drawn import examples
 from ir_measures_relative import AP_Rareness, P_Rareness, RunContext
+from oracles.rareness import ap_rareness_oracle, p_rareness_oracle
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(
     context=contexts,
     run=runs,
@@ -40,15 +41,15 @@ def test_newcomer_oracle(
         docs = ranking(run, query)
         systems = [docs, *(ranking(other, query) for other in context.values())]
         case = (docs, systems, labels[query])
-        assert precision[query] == pytest.approx(oracles.p_rareness_oracle(*case, k, **options), abs=1e-12)
-        assert average[query] == pytest.approx(oracles.ap_rareness_oracle(*case, k, **options), abs=1e-12)
-        assert deep[query] == pytest.approx(oracles.ap_rareness_oracle(*case, None, **options), abs=1e-12)
+        assert precision[query] == pytest.approx(p_rareness_oracle(*case, k, **options), abs=1e-12)
+        assert average[query] == pytest.approx(ap_rareness_oracle(*case, k, **options), abs=1e-12)
+        assert deep[query] == pytest.approx(ap_rareness_oracle(*case, None, **options), abs=1e-12)
         for value in (precision[query], average[query], deep[query]):
             assert 0 <= value < 2
             assert value <= 1 + 1e-12 or not bounded
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts, labels=qrels, k=cutoffs, bounded=st.booleans())
 def test_members_oracle(context: dict[str, Run], labels: Labels, k: int, bounded: bool) -> None:
     for run in context.values():
@@ -56,14 +57,14 @@ def test_members_oracle(context: dict[str, Run], labels: Labels, k: int, bounded
     rows = RunContext(context).evaluate(labels, [AP_Rareness(bounded=bounded) @ k], perquery=True)
     for row in rows.itertuples():
         systems = [ranking(other, row.query_id) for other in context.values()]
-        expected = oracles.ap_rareness_oracle(
+        expected = ap_rareness_oracle(
             ranking(context[row.name], row.query_id), systems, labels[row.query_id], k, bounded=bounded
         )
         assert row.value == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@examples(60)
 @given(context=contexts, run=runs, labels=pytrec_eval_qrels, k=cutoffs)
 def test_alpha_0_is_the_plain_measure(context: dict[str, Run], run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)

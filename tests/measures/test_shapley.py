@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import oracles
-from ir_measures_relative import RunContext, Shapley
+from drawn import examples
+from ir_measures_relative import RunContext, Shapley, explain
+from ir_measures_relative.comparison import judged_context
+from oracles.shapley import set_value_oracle, shapley_oracle
 from random_campaigns import contexts, cutoffs, qrels, runs
 from scored import assume_common, per_query, ranking
 
@@ -28,7 +30,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("measure", "options"), CASES)
-@settings(max_examples=40)
+@examples(40)
 @given(context=contexts, run=runs, labels=qrels, k=cutoffs)
 def test_newcomer_against_all_subsets(measure, options, context, run, labels, k) -> None:
     assume_common(run, labels)
@@ -36,12 +38,12 @@ def test_newcomer_against_all_subsets(measure, options, context, run, labels, k)
     assert set(values) == set(labels)
     for query, value in values.items():
         systems = [ranking(run, query), *(ranking(other, query) for other in context.values())]
-        expected = oracles.shapley_oracle(0, systems, labels[query], k=k, **options)
+        expected = shapley_oracle(0, systems, labels[query], k=k, **options)
         assert value == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize(("measure", "options"), CASES)
-@settings(max_examples=40)
+@examples(40)
 @given(context=contexts.filter(bool), labels=qrels, k=cutoffs)
 def test_members_against_all_subsets_and_efficiency(measure, options, context, labels, k) -> None:
     for run in context.values():
@@ -51,14 +53,14 @@ def test_members_against_all_subsets_and_efficiency(measure, options, context, l
     for query, of_query in rows.groupby("query_id"):
         systems = [ranking(context[name], query) for name in names]
         for row in of_query.itertuples():
-            expected = oracles.shapley_oracle(names.index(row.name), systems, labels[query], k=k, **options)
+            expected = shapley_oracle(names.index(row.name), systems, labels[query], k=k, **options)
             assert row.value == pytest.approx(expected, abs=1e-12)
-        whole = oracles.set_value_oracle(systems, labels[query], k=k, **options)
+        whole = set_value_oracle(systems, labels[query], k=k, **options)
         assert of_query["value"].sum() == pytest.approx(whole, abs=1e-12)
 
 
 @pytest.mark.parametrize("base", ["nDCG", "RBP"])
-@settings(max_examples=30)
+@examples(30)
 @given(context=contexts.filter(bool), labels=qrels)
 def test_without_a_cutoff(base, context, labels) -> None:
     for run in context.values():
@@ -67,14 +69,12 @@ def test_without_a_cutoff(base, context, labels) -> None:
     names = list(context)
     for row in rows.itertuples():
         systems = [ranking(context[name], row.query_id) for name in names]
-        expected = oracles.shapley_oracle(
-            names.index(row.name), systems, labels[row.query_id], base=base, k=None
-        )
+        expected = shapley_oracle(names.index(row.name), systems, labels[row.query_id], base=base, k=None)
         assert row.value == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("base", ["P", "nDCG", "RBP"])
-@settings(max_examples=40)
+@examples(40)
 @given(context=contexts.filter(bool), labels=qrels)
 def test_symmetry_and_null_player(base, context, labels) -> None:
     for run in context.values():
@@ -89,7 +89,7 @@ def test_symmetry_and_null_player(base, context, labels) -> None:
     assert table.drop("null").to_numpy() == pytest.approx(without.iloc[:, 1].to_numpy(), abs=1e-12)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(context=contexts.filter(bool), labels=qrels, k=cutoffs)
 def test_precision_shares_each_document_out_equally(context, labels, k) -> None:
     for run in context.values():
@@ -102,7 +102,7 @@ def test_precision_shares_each_document_out_equally(context, labels, k) -> None:
         assert k * row.value == pytest.approx(credit, abs=1e-12)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(context=contexts, labels=qrels, data=st.data())
 def test_explain(context, labels, data) -> None:
     assume(context)
@@ -113,7 +113,7 @@ def test_explain(context, labels, data) -> None:
         st.sampled_from([Shapley @ 3, Shapley(base="nDCG", judged_only=True), Shapley(base="RBP") @ 5])
     )
     members = RunContext(context)
-    table = members.explain(name, labels, measure)
+    table = explain(members, name, labels, measure)
     scores = members.evaluate(labels, [measure], perquery=True)
     for row in scores[scores["name"] == name].itertuples():
         rows = table[table["query_id"] == row.query_id]
@@ -171,7 +171,7 @@ def test_memory_is_bounded() -> None:
     }
     labels = {f"q{q}": {f"d{d}": 1 for d in range(100)} for q in range(n_queries)}
     context = RunContext(runs)
-    judged = context.judged(labels)
+    judged = judged_context(context, labels)
     positions = judged.positions_of_runs(judged.judgments.relevant, 30, False)
     tracemalloc.start()
     try:

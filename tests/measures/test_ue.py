@@ -12,10 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import oracles
 import random_campaigns
 from ir_measures_relative import AP_UE, RunContext, nDCG_UE
 from ir_measures_relative.measures.ue.random_rankings import expected_dcg, expected_sum_of_precisions
+from oracles.gains import gain_oracle
+from oracles.rankings import trec_order
+from oracles.ue import ue_dcg, ue_expected_dcg, ue_expected_sp, ue_oracle, ue_sp
 from random_campaigns import Labels, Run
 from scored import assume_common, per_query
 
@@ -57,8 +59,8 @@ def test_ndcg_ue_is_the_oracle(
     got = per_query(nDCG_UE(**params), qrels, run)
     assert set(got) == set(qrels)
     for q, labels in qrels.items():
-        want = oracles.ue_oracle(
-            oracles.trec_order(run.get(q, {})),
+        want = ue_oracle(
+            trec_order(run.get(q, {})),
             labels,
             k,
             version=version,
@@ -88,8 +90,8 @@ def test_ap_ue_is_the_oracle(
     got = per_query(measure if k is None else measure @ k, qrels, run)
     assert set(got) == set(qrels)
     for q, labels in qrels.items():
-        want = oracles.ue_oracle(
-            oracles.trec_order(run.get(q, {})),
+        want = ue_oracle(
+            trec_order(run.get(q, {})),
             labels,
             k,
             base="AP",
@@ -118,12 +120,10 @@ def test_the_corpus_pool_is_the_oracle(
         expected = "exact" if exact else "independent"
         ap = per_query(AP_UE(pool="corpus", version=version, expected=expected) @ k, qrels, run)
     for q, labels in qrels.items():
-        ranking = oracles.trec_order(run.get(q, {}))
-        want = oracles.ue_oracle(ranking, labels, k, version=version, num_docs=num_docs)
+        ranking = trec_order(run.get(q, {}))
+        want = ue_oracle(ranking, labels, k, version=version, num_docs=num_docs)
         assert ndcg[q] == pytest.approx(want, abs=1e-12)
-        want = oracles.ue_oracle(
-            ranking, labels, k, base="AP", version=version, num_docs=num_docs, exact=exact
-        )
+        want = ue_oracle(ranking, labels, k, base="AP", version=version, num_docs=num_docs, exact=exact)
         assert ap[q] == pytest.approx(want, abs=1e-12)
 
 
@@ -136,7 +136,7 @@ def test_the_corpus_pool_is_the_oracle(
 def test_expected_dcg_is_the_mean_over_all_permutations(grades: Any) -> None:
     gains = [2.0**g - 1 for g in grades]
     for k in range(1, len(grades) + 3):
-        mean = np.mean([oracles.ue_dcg(order, k) for order in itertools.permutations(gains)])
+        mean = np.mean([ue_dcg(order, k) for order in itertools.permutations(gains)])
         got = expected_dcg(np.array([np.mean(gains)]), np.array([min(k, len(grades))]))
         assert got[0] == pytest.approx(mean, rel=1e-12)
 
@@ -145,7 +145,7 @@ def test_expected_dcg_is_the_mean_over_all_permutations(grades: Any) -> None:
 def test_exact_expected_sp_is_the_mean_over_all_permutations(n: int) -> None:
     for n_relevant, k in itertools.product(range(n + 1), range(1, n + 3)):
         pool = [True] * n_relevant + [False] * (n - n_relevant)
-        mean = np.mean([oracles.ue_sp(order, k) for order in itertools.permutations(pool)])
+        mean = np.mean([ue_sp(order, k) for order in itertools.permutations(pool)])
         arguments = np.array([n_relevant]), np.array([n]), np.array([min(k, n)])
         assert expected_sum_of_precisions(*arguments, exact=True)[0] == pytest.approx(mean, rel=1e-12)
         published = expected_sum_of_precisions(*arguments, exact=False)[0]
@@ -172,17 +172,17 @@ def test_the_published_expectation_and_the_true_one() -> None:
 def test_version_2_averages_to_a_numerator_of_zero(labels: Any, k: int | None) -> None:
     """A - REB has mean 0 over all rankings of the pool; the published E[SP@k] has not."""
     qrels, run = all_rankings(labels)
-    gain = [oracles.gain_oracle(g, "exp-log2") for g in sorted(labels.values(), reverse=True)]
+    gain = [gain_oracle(g, "exp-log2") for g in sorted(labels.values(), reverse=True)]
     relevant = sum(g >= 1 for g in labels.values())
     bounds = {
-        nDCG_UE(): (oracles.ue_dcg(gain, k), oracles.ue_expected_dcg(gain, k)),
+        nDCG_UE(): (ue_dcg(gain, k), ue_expected_dcg(gain, k)),
         AP_UE(expected="exact"): (
-            oracles.ue_sp([True] * relevant, k),
-            oracles.ue_expected_sp(relevant, len(labels), k, True),
+            ue_sp([True] * relevant, k),
+            ue_expected_sp(relevant, len(labels), k, True),
         ),
         AP_UE(): (
-            oracles.ue_sp([True] * relevant, k),
-            oracles.ue_expected_sp(relevant, len(labels), k, False),
+            ue_sp([True] * relevant, k),
+            ue_expected_sp(relevant, len(labels), k, False),
         ),
     }
     for measure, (upper, expected) in bounds.items():
@@ -334,10 +334,8 @@ def test_the_bounds_of_one_context_do_not_leak_into_another() -> None:
     want = []
     for num_docs in (2, 20):
         args = ["X", "A"], qrels["q"], 2
-        want += [
-            oracles.ue_oracle(*args, base="AP", version=v, exact=True, num_docs=num_docs) for v in (2, 1)
-        ]
-        want += [oracles.ue_oracle(*args, base="AP")]
+        want += [ue_oracle(*args, base="AP", version=v, exact=True, num_docs=num_docs) for v in (2, 1)]
+        want += [ue_oracle(*args, base="AP")]
     assert values == pytest.approx(want)
 
 
@@ -351,7 +349,7 @@ def test_it_needs_no_context_and_stands_beside_absolute_measures() -> None:
         for m in ("nDCG@2", "nDCG_UE@2", "AP_UE(version=1,expected='exact')@2", "AP@2")
     ]
     values = ir_measures.calc_aggregate(measures, qrels, run)
-    assert values[measures[1]] == pytest.approx(oracles.ue_oracle(list("BAC"), qrels["q"], 2))
+    assert values[measures[1]] == pytest.approx(ue_oracle(list("BAC"), qrels["q"], 2))
     assert len(values) == 4
 
 

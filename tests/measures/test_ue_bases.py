@@ -12,17 +12,18 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import oracles
-import oracles_ue
 import random_campaigns
+from drawn import examples
 from ir_measures_relative import AP_UE, UE, RunContext, bounds, explain, nDCG_UE, verdicts
-from ir_measures_relative.comparison import Comparison
+from ir_measures_relative.comparison import Comparison, judged_context
 from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.measures.ue import random_rankings
 from ir_measures_relative.measures.ue.bases import BASES, Pool, Settings
+from oracles import ue_bases
+from oracles.rankings import trec_order
 from random_campaigns import Labels, Run
 from scored import assume_common, per_query
 
@@ -63,11 +64,11 @@ def test_they_are_those_of_all_rankings(base: str) -> None:
     else:
         labels = [(0,) * (n - m) + (1,) * m for n in range(1, 8) for m in range(n + 1)]
     for pool in labels:
-        gains = [oracles_ue.gain_of(base, label) for label in pool]
+        gains = [ue_bases.gain_of(base, label) for label in pool]
         relevant = sum(label > 0 for label in pool)
         options = {"relevant": relevant or 1} if base == "R" else {}
         for k in range(1, len(pool) + 3):
-            want = oracles_ue.chance(base, gains, k, **options)
+            want = ue_bases.chance(base, gains, k, **options)
             found = pool_of(base, gains, k)
             actual = BASES[base].actual(found.perfect, found.settings)
             assert actual[0] == pytest.approx(float(want.upper), rel=1e-13)
@@ -109,7 +110,7 @@ def sampled(base: str, gains: np.ndarray[Any, Any], k: int, n: int, seed: int) -
 )
 def test_they_are_those_of_random_rankings(base: str, n_samples: int, seed: int) -> None:
     labels = [0] * 20 + [1] * 6 + [2] * 2 + [4] * 2
-    gains = [float(oracles_ue.gain_of(base, label)) for label in labels]
+    gains = [float(ue_bases.gain_of(base, label)) for label in labels]
     k = 5 if base == "Success" else 12
     values = sampled(base, np.array(gains), k, n_samples, seed)
     pool = pool_of(base, gains, k)
@@ -173,7 +174,7 @@ def test_reciprocal_rank_of_one_document_to_the_end_of_the_pool(n: int) -> None:
 def test_reciprocal_rank_expected_in_a_large_pool(grades: tuple[int, ...]) -> None:
     """h_i from the chance that the top i holds just these of the few documents that satisfy, in rationals."""
     n, k, m = MILLION, 30, len(grades)
-    theta = [oracles_ue.gain_of("ERR", g) for g in grades]
+    theta = [ue_bases.gain_of("ERR", g) for g in grades]
 
     def holds(i: int, j: int) -> Fraction:
         """That the top i holds j given documents, and none of the others."""
@@ -193,7 +194,7 @@ def test_reciprocal_rank_expected_in_a_large_pool(grades: tuple[int, ...]) -> No
 def test_reciprocal_rank_expected_with_many_documents_that_satisfy() -> None:
     """h_i by elementary symmetric polynomials, in rationals."""
     random_labels = random.Random(5)
-    theta = [oracles_ue.gain_of("ERR", random_labels.choice([0, 0, 1, 2, 3, 4])) for _ in range(120)]
+    theta = [ue_bases.gain_of("ERR", random_labels.choice([0, 0, 1, 2, 3, 4])) for _ in range(120)]
     k = 15
     e = [Fraction(1)] + [Fraction(0)] * k
     for t in theta:
@@ -279,8 +280,8 @@ def test_it_is_the_oracle(base: str, version: Any) -> None:
         of_labels = {"max_grade": 3} if base == "ERR" else {} if base in GRADED else {"rel": rel}
         options: dict[str, Any] = {"version": version, "judged_only": judged_only, "num_docs": num_docs}
         for query, docs in labels.items():
-            ranking = oracles.trec_order(run.get(query, {}))
-            want = oracles_ue.ue(base, ranking, docs, k, persistence=0.7, **options, **of_labels)
+            ranking = trec_order(run.get(query, {}))
+            want = ue_bases.ue(base, ranking, docs, k, persistence=0.7, **options, **of_labels)
             assert got[query] == pytest.approx(want, rel=1e-9, abs=1e-9), (query, k)
 
 
@@ -296,7 +297,7 @@ SAME = [
 ]
 
 
-@settings(max_examples=5)
+@examples(5)
 @given(run=random_campaigns.runs, labels=random_campaigns.qrels, k=random_campaigns.cutoffs)
 def test_the_measures_of_the_paper_are_two_of_them(run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
@@ -307,7 +308,7 @@ def test_the_measures_of_the_paper_are_two_of_them(run: Run, labels: Labels, k: 
 
 def actual(base: str, k: int, labels: Any, rankings: Any, upper: bool = False) -> Any:
     """The values of the base, or those of a perfect ranking, by query."""
-    judged = RunContext({}).judged(labels)
+    judged = judged_context(RunContext({}), labels)
     comparison = Comparison(judged, read_run(rankings, "run"), None)
     measure = UE(base=base) @ k
     values = measure.normalizers(comparison).upper if upper else measure.actual(comparison)
@@ -327,10 +328,10 @@ OF_HOST = {
 
 def host_values(base: str, k: int, labels: Any, run: Any) -> dict[str, float]:
     """The base measure as ir_measures computes it: RR of rankings that are cut off here, and RBP by hand."""
-    tops = {q: oracles.trec_order(docs)[:k] for q, docs in run.items()}
+    tops = {q: trec_order(docs)[:k] for q, docs in run.items()}
     if base == "RBP":
         gains = {q: [int(docs.get(d, 0) >= 1) for d in tops.get(q, [])] for q, docs in labels.items()}
-        return {q: float(oracles_ue.rbp(found, k, Fraction(0.8))) for q, found in gains.items()}
+        return {q: float(ue_bases.rbp(found, k, Fraction(0.8))) for q, found in gains.items()}
     if base == "RR":
         return per_query("RR", labels, {q: {d: run[q][d] for d in top} for q, top in tops.items()})
     return per_query(f"{OF_HOST[base]}@{k}", labels, run)
@@ -350,7 +351,7 @@ def check_actual(base: str, k: int, labels: Any, run: Any) -> None:
 
 
 @pytest.mark.parametrize("base", [b for b in BASES if b not in ("nDCG", "ERR")])
-@settings(max_examples=12)
+@examples(12)
 @given(run=random_campaigns.runs, labels=random_campaigns.pytrec_eval_qrels, k=random_campaigns.cutoffs)
 def test_the_value_is_that_of_ir_measures(base: str, run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
@@ -412,7 +413,7 @@ def test_version_z_has_mean_0_and_variance_1_over_all_rankings(base: str, labels
 
 
 @pytest.mark.parametrize("version", [1, 2, "z"])
-@settings(max_examples=12)
+@examples(12)
 @given(run=random_campaigns.runs, labels=random_campaigns.qrels, k=random_campaigns.cutoffs)
 def test_precision_and_recall_are_one_measure(version: Any, run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
@@ -421,7 +422,7 @@ def test_precision_and_recall_are_one_measure(version: Any, run: Run, labels: La
 
 
 @pytest.mark.parametrize("base", BASES)
-@settings(max_examples=12)
+@examples(12)
 @given(
     labels=st.dictionaries(st.sampled_from("ABCDEFGH"), st.integers(-1, 3), min_size=1),
     order=st.permutations("ABCDEFGH"),
@@ -433,9 +434,9 @@ def test_ranges_and_perfect_rankings(base: str, labels: dict[str, int], order: A
     measure = UE(base=base, **extra) @ k
     values = [measure.calc_aggregate(qrels, {"q": ranked(docs)}) for docs in (order, perfect, "XYZ")]
     assert -1 <= values[0] <= 1
-    gains = [oracles_ue.gain_of(base, label) for label in labels.values()]
+    gains = [ue_bases.gain_of(base, label) for label in labels.values()]
     chance = (
-        oracles_ue.chance(base, gains, k, **({"relevant": 1} if base == "R" else {}))
+        ue_bases.chance(base, gains, k, **({"relevant": 1} if base == "R" else {}))
         if len(labels) < 6
         else None
     )
@@ -534,7 +535,7 @@ def test_success_where_chance_hardly_ever_fails() -> None:
 
 
 @pytest.mark.parametrize("base", BASES)
-@settings(max_examples=8)
+@examples(8)
 @given(run=random_campaigns.runs, labels=random_campaigns.qrels, seed=st.integers(0, 9))
 def test_the_order_of_rows_does_not_matter(base: str, run: Run, labels: Labels, seed: int) -> None:
     assume_common(run, labels)

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from ir_measures import RR, P
 
-import oracles_meta as oracle
 from ir_measures_relative import NRG, P_Rareness, RunContext, meta, nDCG_UE, rrLP
+from oracles import meta as oracle
 
 RUNS, QRELS = oracle.campaign(7, runs=5, topics=8)
 CONTEXT = RunContext(RUNS)

@@ -15,9 +15,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn import examples
 from ir_measures_relative import meta
 from ir_measures_relative.meta.correlations import tau_ap
 from ir_measures_relative.meta.pairs import holm, topic_counts
@@ -125,7 +126,7 @@ def test_tukey_is_that_of_a_linear_model() -> None:
         assert found[f"run{i}", f"run{j}"] == pytest.approx(expected, abs=1e-6)
 
 
-@settings(max_examples=4)  # statsmodels takes 0.07 s a row
+@examples(4)  # statsmodels takes 0.07 s a row
 @given(seed=seeds)
 def test_holm_is_that_of_statsmodels(seed: int) -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest", reason="statsmodels is not installed")
@@ -188,7 +189,7 @@ def test_power_at_several_levels() -> None:
 
 
 @pytest.mark.parametrize("test", ["t", "sign", "wilcoxon", "hsd"])
-@settings(max_examples=8)
+@examples(8)
 @given(seed=seeds)
 def test_conflicts_are_counted_pair_by_pair(test: str, seed: int) -> None:
     values = {m: random_values(seed + i, 5, 12) for i, m in enumerate("ABC")}
@@ -230,7 +231,7 @@ def test_a_measure_and_its_negative_contradict() -> None:
     assert row["agree"] == row["only_measure"] == row["only_other"] == 0 < row["contradict"]
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(seed=seeds)
 def test_percentage_absolute_difference(seed: int) -> None:
     values = {"A": random_values(seed, 4, 6), "B": random_values(seed + 1, 4, 6) - 0.4}

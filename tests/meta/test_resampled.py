@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import AP, RR, P, nDCG
 
-import oracles_meta as oracle
+from drawn import examples
 from ir_measures_relative import (
     NRG,
     AP_Rareness,
@@ -30,10 +30,12 @@ from ir_measures_relative import (
     sgnLP,
     sgnLR,
 )
+from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.meta.degrading import _samples
+from oracles import meta as oracle
 
 seeds = st.integers(0, 2**32 - 1)
-few = settings(max_examples=5)
+few = examples(5)
 RELATIVE = [
     P_Rareness @ 3,
     AP_Rareness @ 4,
@@ -128,7 +130,7 @@ def test_fewer_labels_are_other_qrels(seed: int, of: str, truth: bool) -> None:
     found = meta.degrade(
         context, labels, measures, "labels", [0.5, 1], kinds, 2, truth=best, of=of, seed=seed
     )
-    judged = context.judged(labels)
+    judged = judged_context(context, labels)
     of_true = {str(m): oracle.tables(context, labels, best or m) for m in measures}
     expected: dict[Any, list[float]] = {}
     for part in _samples(judged, "labels", [0.5, 1], 2, of == "all", seed):
@@ -164,12 +166,12 @@ def fewer(judged: Any, keep: Any) -> oracle.Labels:
     return left
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seed=seeds, share=st.sampled_from([0.1, 0.25, 0.5, 0.9]), every=st.booleans())
 def test_which_labels_are_left(seed: int, share: float, every: bool) -> None:
     """So many of each topic, rounded up; those of a smaller share are among them."""
     _, labels = oracle.campaign(seed)
-    judged = RunContext({"a": {"q0": {"d0": 1.0}}}).judged(labels)
+    judged = judged_context(RunContext({"a": {"q0": {"d0": 1.0}}}), labels)
     grade, query = judged.judgments.grade, judged.judgments.query
     small, large = (p.labels for p in _samples(judged, "labels", [share / 2, share], 1, every, seed))
     assert small is not None and large is not None
@@ -190,7 +192,7 @@ def test_fewer_topics(seed: int) -> None:
         found = meta.degrade(context, labels, [measure], "topics", [0.4], kinds, 3, truth=RR, seed=seed)
         values, true = (oracle.tables(context, labels, m) for m in (measure, RR))
         expected = []
-        for part in _samples(context.judged(labels), "topics", [0.4], 3, False, seed):
+        for part in _samples(judged_context(context, labels), "topics", [0.4], 3, False, seed):
             assert part.topics is not None and part.topics.sum() == 3
             some, of_same = (
                 {k: list(np.array(v)[part.topics]) for k, v in x.items()} for x in (values, true)
@@ -214,7 +216,7 @@ def test_pools_and_groups(seed: int) -> None:
     runs, labels = oracle.campaign(seed, runs=4)
     names, groups = list(runs), {"r0": "g", "r1": "g", "r2": "h"}
     context = RunContext(runs, groups=groups)
-    judged, measures = context.judged(labels), [P_Rareness @ 3, nDCG @ 5]
+    judged, measures = judged_context(context, labels), [P_Rareness @ 3, nDCG @ 5]
 
     def top(name: str, q: str, depth: int) -> list[str]:
         ranking = runs[name].get(q, {})
@@ -253,7 +255,7 @@ def test_nothing_taken_away() -> None:
 # --- recall levels
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(seed=seeds, rel=st.sampled_from([1, 2]), worst=st.booleans())
 def test_levels_are_those_of_loops(seed: int, rel: int, worst: bool) -> None:
     runs, labels = oracle.campaign(seed, runs=4)
@@ -322,7 +324,7 @@ def test_ties_by_class_of_topics() -> None:
 # --- sets of topics
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(seed=seeds, cutoffs=st.sampled_from([None, [2, 5]]))
 def test_query_sets(seed: int, cutoffs: list[int] | None) -> None:
     runs, labels = oracle.campaign(seed, runs=4, topics=7)

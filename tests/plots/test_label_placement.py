@@ -9,9 +9,10 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from drawn import examples
 from ir_measures_relative import RelativeWarning, plots
 from ir_measures_relative.plots import label_placement
 from ir_measures_relative.plots.label_placement import Placement, place_labels
@@ -46,7 +47,7 @@ def check(points, sizes, bounds, taken, radius, found: Placement) -> None:
 coordinate = st.floats(20, 480, allow_nan=False)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.tuples(coordinate, coordinate, st.floats(10, 70)), max_size=12))
 def test_few_labels_all_find_room(rows) -> None:
     points = np.array([r[:2] for r in rows]).reshape(-1, 2)

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from ir_measures import RR, P
 
-import oracles_meta as oracle
 from ir_measures_relative import P_Rareness, RunContext, meta, plots, rrLP
+from oracles import meta as oracle
 
 matplotlib = pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
 

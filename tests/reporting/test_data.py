@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from drawn import examples
 from hostile import NAMES
 from ir_measures_relative import NRG, RunContext, UniqueRel, bounds, explain, select_complementary, verdicts
+from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.io.qrels import qrels_columns
-from ir_measures_relative.measures.declaration import parse_measures
+from ir_measures_relative.measures.strings import parse_measures
 from ir_measures_relative.reporting.documents import documents
 from ir_measures_relative.reporting.findings import find
 from ir_measures_relative.reporting.formulas import formula
@@ -58,7 +60,7 @@ def table_of(about: dict[str, Any], names: list[str], query_ids: list[str], run:
     return pd.DataFrame(rows)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(
     runs=contexts,
     labels=qrels,
@@ -76,7 +78,7 @@ def test_documents_are_what_explain_says(
         tables = [explain(context, name, labels, measure) for name in runs]
     except ValueError:  # a run that shares no query with the qrels
         return
-    query_ids = [str(q) for q in context.judged(labels).judgments.query_ids]
+    query_ids = [str(q) for q in judged_context(context, labels).judgments.query_ids]
     about = documents(tables, context.names, query_ids, cutoff)
     for i, expected in enumerate(tables):
         expected = expected[expected["position"] <= about["depth"]]
@@ -191,7 +193,7 @@ def test_the_first_measures_that_can_be_bounded() -> None:
     assert [entry["measure"] for entry in page["bounds"]] == ["P@2", "NRG@2"]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     runs=contexts,
     labels=qrels,

@@ -18,7 +18,7 @@ from ..context import RunContext
 from ..io.frames import column_names
 from ..io.qrels import Qrels, judge, qrels_columns
 from ..judgments import Judgments
-from ..measures.declaration import parse_measures
+from ..measures.strings import parse_measures
 from ..messages import kind_of
 from ..priors import NAMED, Policy
 from ..scoring import Scores

@@ -24,7 +24,7 @@ from ..ids import Ids
 from ..io.frames import columns_of, text_of
 from ..io.qrels import judge, qrels_columns
 from ..io.runs import scores_of
-from ..measures.declaration import parse_measures
+from ..measures.strings import parse_measures
 from ..priors import Policy
 from ..rankings import Rankings
 from ..scoring import Scores, score_runs

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from ..interrupts import INTERRUPTED, as_exceptions
-from ..measures.declaration import is_relative
+from ..measures.strings import is_relative
 from . import comparisons, unjudged
 from .arguments import parse_arguments, provider_of, read_measures
 from .output import drop_output, in_these_terms, lines, open_streams, say, tidy_warnings

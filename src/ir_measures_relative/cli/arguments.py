@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import ir_measures
 
 from .. import __version__
-from ..measures.declaration import parse_measure, registered
+from ..measures.strings import parse_measure, registered
 from ..messages import is_text
 from ..priors import NAMED
 from . import cited, comparisons, page, unjudged

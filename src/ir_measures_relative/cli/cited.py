@@ -11,7 +11,7 @@ from typing import Any
 import ir_measures
 
 from ..measures.citations import citations
-from ..measures.declaration import is_relative, no_such_measure, registered
+from ..measures.strings import is_relative, no_such_measure, registered
 
 
 class Cite(argparse.Action):

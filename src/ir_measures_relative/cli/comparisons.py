@@ -60,10 +60,11 @@ def compared(
     files: Sequence[Path],
 ) -> Iterator[str]:
     """The table of :func:`ir_measures_relative.compare`, line by line."""
+    from ..comparison import judged_context
     from ..questions.comparing import compare_judged
 
     baseline = None if args.compare is True else _name_of(args.compare, context.names, files)
-    table = compare_judged(context.judged_columns(qrels.columns), measures, baseline=baseline)
+    table = compare_judged(judged_context(context, qrels.columns), measures, baseline=baseline)
     return _rows(table, args)
 
 

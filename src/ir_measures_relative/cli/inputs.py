@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import ir_measures
 import numpy as np
 
+from ..comparison import judged_context
 from ..context import RunContext
 from ..ids import Ids
 from ..io.files import read_bytes
 from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
 from ..io.runs import run_files
-from ..measures.declaration import is_relative
+from ..measures.strings import is_relative
 from ..priors import Policy
 
 
@@ -200,7 +201,7 @@ def check_context(
 
 def check_newcomer(context: RunContext, judgments: Judged, name: str) -> None:
     """Raises ValueError where the evaluated run is one of those to compare it with, under another name."""
-    judged, rankings = context.judged_columns(judgments.columns), context.runs[name]
+    judged, rankings = judged_context(context, judgments.columns), context.runs[name]
     if not (judged.judgments.queries_of(rankings) >= 0).any():
         return
     for other in context.names:

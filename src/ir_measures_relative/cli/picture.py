@@ -10,7 +10,7 @@ from typing import Any
 import ir_measures
 
 from ..io.files import is_picture, write_whole
-from ..measures.declaration import is_relative
+from ..measures.strings import is_relative
 from .destination import check_loss, check_writable
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import ir_measures
 
 from ..arrays import FloatArray
-from ..comparison import host_evaluator, host_values
+from ..comparison import judged_context
 from ..context import RunContext
-from ..measures.declaration import is_relative
+from ..measures.absolute import host_evaluator, host_values
+from ..measures.strings import is_relative
 from ..rankings import Rankings
 from ..scoring import Scores, score_runs
 from .inputs import Judged
@@ -24,7 +25,7 @@ def score(
     provider: Any,
 ) -> Scores:
     """The values of the runs; those of ir_measures by its provider, which also gets the qrels' iterations."""
-    judged = context.judged_columns(qrels.columns)
+    judged = judged_context(context, qrels.columns)
     host = [m for m in measures if not is_relative(m)]
     evaluator = host_evaluator(provider, host, list(qrels.as_ir_measures())) if host else None
 

@@ -7,35 +7,41 @@ import json
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..judgments import Judgments
 from ..rankings import Rankings
-from . import datasets
-
-if TYPE_CHECKING:
-    from ..comparison import JudgedContext
-    from ..context import RunContext
 
 #: The packages whose versions may change a number.
 _PACKAGES = ("ir-measures", "pytrec-eval-terrier", "numpy", "scipy")
 
 
-def fingerprint(context: RunContext, judged: JudgedContext | None = None) -> dict[str, Any]:
-    """What :meth:`RunContext.fingerprint` returns.
+def fingerprint(
+    runs: Mapping[str, Rankings],
+    judgments: Judgments | None = None,
+    *,
+    priors: Any,
+    reference: str | None,
+    groups: Mapping[str, str],
+    num_docs: int | None,
+    grades: tuple[int, int] | None,
+    dataset: str | None,
+) -> dict[str, Any]:
+    """What :meth:`RunContext.fingerprint` returns, of what a context holds.
 
     Args:
-        judged: the context on the judgments that are to be in it.
+        judgments: those that are to be in it.
+        dataset: the id of the dataset.
     """
     known: dict[str, Any] = {
-        "runs": [{"name": name} | _of_run(run) for name, run in context.runs.items()],
-        "priors": _policy(context.priors),
-        "reference": context.reference,
-        "groups": dict(context.groups),
-        "num_docs": context.num_docs,
-        "grades": None if context.grades is None else list(context.grades),
-        "dataset": datasets.id_of(context.dataset),
-        "qrels": None if judged is None else _of_judgments(judged.judgments),
+        "runs": [{"name": name} | _of_run(run) for name, run in runs.items()],
+        "priors": _policy(priors),
+        "reference": reference,
+        "groups": dict(groups),
+        "num_docs": num_docs,
+        "grades": None if grades is None else list(grades),
+        "dataset": dataset,
+        "qrels": None if judgments is None else _of_judgments(judgments),
     }
     text = json.dumps(known, sort_keys=True, separators=(",", ":"))
     return known | {"versions": _versions(), "sha256": hashlib.sha256(text.encode()).hexdigest()}

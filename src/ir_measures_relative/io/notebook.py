@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
-from typing import TYPE_CHECKING
 
-from . import datasets
-
-if TYPE_CHECKING:
-    from ..context import RunContext
+from ..rankings import Rankings
 
 # How many runs are listed, and how many characters of a name are shown.
 _LISTED, _LONGEST = 20, 60
 
 
-def table_of_context(context: RunContext) -> str:
-    """The runs of a context with their queries and rows, its priors, reference and dataset, as HTML."""
-    facts = {
-        "priors": repr(context.priors),
-        "reference": context.reference,
-        "num_docs": context.num_docs,
-        "grades": context.grades,
-        "dataset": datasets.id_of(context.dataset),
-    }
+def table_of_runs(
+    kind: str,
+    runs: Mapping[str, Rankings],
+    facts: Mapping[str, object],
+    groups: Mapping[str, str],
+    reference: str | None,
+) -> str:
+    """The runs of a context with their queries and rows, and what else is known of it, as HTML.
+
+    Args:
+        kind: what holds the runs.
+        facts: what is said above the table; what is None is left out.
+    """
     about = ", ".join(f"{key} {value}" for key, value in facts.items() if value is not None)
-    head = f"RunContext of {len(context.runs)} run{'' if len(context.runs) == 1 else 's'}; {about}"
-    columns = ["run", "queries", "rows", *(["group"] if context.groups else [])]
+    head = f"{kind} of {len(runs)} run{'' if len(runs) == 1 else 's'}; {about}"
+    columns = ["run", "queries", "rows", *(["group"] if groups else [])]
     rows = []
-    for name, run in list(context.runs.items())[:_LISTED]:
+    for name, run in list(runs.items())[:_LISTED]:
         cells = [
             name,
             len(run.query_ids),
             len(run),
-            *([context.groups.get(name, "")] if context.groups else []),
+            *([groups.get(name, "")] if groups else []),
         ]
-        marked = f"{_cell(name)} (reference)" if name == context.reference else _cell(name)
+        marked = f"{_cell(name)} (reference)" if name == reference else _cell(name)
         rows.append(f"<tr><th>{marked}</th>" + "".join(f"<td>{_cell(c)}</td>" for c in cells[1:]) + "</tr>")
-    if len(context.runs) > _LISTED:
-        rows.append(f'<tr><td colspan="{len(columns)}">and {len(context.runs) - _LISTED} more</td></tr>')
+    if len(runs) > _LISTED:
+        rows.append(f'<tr><td colspan="{len(columns)}">and {len(runs) - _LISTED} more</td></tr>')
     header = "".join(f"<th>{c}</th>" for c in columns)
     return f"<p>{_cell(head, 1000)}</p><table><thead><tr>{header}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import ir_measures
 
-from .declaration import RelativeMeasure, needs_subtopics, parse_measure, shown
+from .declaration import RelativeMeasure
 from .parameters import Param
+from .strings import needs_subtopics, parse_measure, shown
 
 
 def base(desc: str) -> Param:

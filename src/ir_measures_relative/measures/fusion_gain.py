@@ -58,7 +58,9 @@ class _FusionGain(OfAbsoluteBase):
     NAME = __name__
     PRETTY_NAME = "Fusion Gain"
     SHORT_DESC = "What fusing the run with the prior runs adds to the fusion of these, by another measure."
-    FORMULA = r"\mathrm{FusionGain} = S(\mathrm{fuse}(R_1, \dots, R_m, \mathrm{run})) - S(\mathrm{fuse}(R_1, \dots, R_m))"
+    FORMULA = (
+        r"\mathrm{FusionGain} = S(\mathrm{fuse}(R_1, \dots, R_m, R)) - S(\mathrm{fuse}(R_1, \dots, R_m))"
+    )
     SEE_ALSO = ("NRG", "UniqueRel", "TaSC")
     SUPPORTED_PARAMS = {
         "base": absolute_base.base("a measure string that ir_measures can compute"),

@@ -9,9 +9,9 @@ import ir_measures
 import numpy as np
 
 from ..arrays import BoolArray, IntArray, rank_within
-from ..comparison import JudgedContext, check_is_context
+from ..comparison import JudgedContext, check_is_context, judged_context
 from ..io.qrels import Qrels
-from ..measures.declaration import parse_measure, parse_measures
+from ..measures.strings import parse_measure, parse_measures
 from ..options import check_choice, check_count
 from ..scoring import check_campaign
 from ..unjudged.parts import FewerLabels
@@ -133,7 +133,7 @@ def degrade(
         raise ValueError(f"the context holds {count} run{'s' * (count != 1)}; give two or more to rank")
     if levels is not None and not len(levels):
         raise ValueError("levels is empty; give some, or leave it out")
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     check_campaign(judged)
     if what == "pool":
         parts = list(_pools(judged, levels))

@@ -9,7 +9,7 @@ import ir_measures
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..comparison import JudgedContext, check_is_context
+from ..comparison import JudgedContext, check_is_context, judged_context
 from ..io.qrels import Qrels
 from ..measures.lexiprecision import RecallLevels, reciprocal_ranks
 from ..options import check_count
@@ -236,6 +236,6 @@ def _read(context: Any, qrels: Any, measure: Any) -> tuple[str, Levels]:
     if len(context.names) < 2:
         count = len(context.names)
         raise ValueError(f"the context holds {count} run{'s' * (count != 1)}; give two or more to compare")
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     check_campaign(judged)
     return str(parsed), levels_of(judged, parsed)

@@ -9,9 +9,9 @@ import ir_measures
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, ratio
-from ..comparison import Comparison, check_is_context
+from ..comparison import Comparison, check_is_context, judged_context
 from ..io.qrels import Qrels
-from ..measures.declaration import is_relative, parse_measure
+from ..measures.strings import is_relative, parse_measure
 from ..options import check_count, check_share
 from ..scoring import check_campaign
 
@@ -91,7 +91,7 @@ def query_sets(
         raise ValueError(f"breadth={breadth!r} is not allowed; it must be above 0 and at most 1")
     if not context.names:
         raise ValueError("the context holds no run; give it some")
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     check_campaign(judged)
     if cutoffs is not None and not len(cutoffs):
         raise ValueError("cutoffs is empty; give some, such as [5, 10], or leave it out")

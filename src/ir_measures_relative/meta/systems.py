@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import ir_measures
 import numpy as np
 
-from ..comparison import check_is_context
+from ..comparison import check_is_context, judged_context
 from ..io.qrels import Qrels
-from ..measures.declaration import is_relative, parse_measures
+from ..measures.strings import is_relative, parse_measures
 from ..options import check_count
 from ..questions.sweeping import of_size
 from ..scoring import check_campaign
@@ -107,7 +107,7 @@ def system_subsets(
         check_count("sizes", size, 2)
         if size > len(names):
             raise ValueError(f"sizes holds {size}, and the context {len(names)} runs; give smaller ones")
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     check_campaign(judged)
     full = score(judged, parsed)
     truth = {scores.measure: standing(scores) for scores in full}

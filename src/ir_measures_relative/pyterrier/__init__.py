@@ -1,8 +1,8 @@
 """``pt.relative``: what PyTerrier users see. ``import pyterrier`` loads this module by its entry point.
 
-It holds what the package holds. The tables of its functions have PyTerrier's column names: ``qid``, ``docno`` and
-``label``, where those of the package, and of the methods of :class:`RunContext`, have ir_measures' ``query_id``,
-``doc_id`` and ``relevance``.
+It holds what the package holds, which is imported when it is first asked for. The tables of its functions have
+PyTerrier's column names: ``qid``, ``docno`` and ``label``, where those of the package, and of the methods of
+:class:`RunContext`, have ir_measures' ``query_id``, ``doc_id`` and ``relevance``.
 
 Nothing here may import PyTerrier at the top, which is still being imported when this module is, nor fail or warn
 where an optional dependency is missing.
@@ -17,14 +17,15 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from .. import *  # noqa: F403
-from .. import __all__ as _public
-from .. import meta as meta
+import ir_measures_relative as _package
+
 from ..io.frames import NAMES as _NAMES
 from ..io.frames import is_frame as _is_frame
 from ..io.pipelines import import_pyterrier as _import_pyterrier
-from ..measures.declaration import registered as _registered
+from ..measures.strings import registered as _registered
 from ..priors import Policy
+
+__all__ = [*_package.__all__, "Experiment"]
 
 
 def Experiment(
@@ -118,6 +119,18 @@ def Experiment(
     )
 
 
+def __getattr__(name: str) -> Any:
+    if name not in (*__all__, "meta"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(_package, name)
+    return _with_pyterriers_names(value) if inspect.isfunction(value) else value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "meta"})
+
+
+@functools.cache
 def _with_pyterriers_names(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function; a table that it returns has PyTerrier's column names."""
 
@@ -137,10 +150,4 @@ def _add_to_pyterrier_measures() -> None:
             setattr(module, name, measure)
 
 
-for _name in _public:
-    if inspect.isfunction(globals()[_name]):
-        globals()[_name] = _with_pyterriers_names(globals()[_name])
 _add_to_pyterrier_measures()
-
-
-__all__ = [*_public, "Experiment"]

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..comparison import judged_context
 from ..context import RunContext
-from ..measures.declaration import is_relative
+from ..measures.strings import is_relative
 from ..messages import warn
 from ..stats.validity import why_not_comparable
 
@@ -40,7 +41,7 @@ def without_invalid(
     relative = [m for m in metrics if is_relative(m)]
     if baseline is None or table is None or not relative:
         return result
-    against, judged = context.names[baseline], context.judged(qrels)
+    against, judged = context.names[baseline], judged_context(context, qrels)
     reasons: dict[tuple[Any, str], str] = {}
     for measure in relative:
         for name in context.names:

@@ -20,9 +20,10 @@ import ir_measures
 import pandas as pd
 import pyterrier as pt
 
+from ..comparison import judged_context
 from ..context import RunContext
 from ..io.qrels import qrels_columns
-from ..measures.declaration import is_relative, parse_measure
+from ..measures.strings import is_relative, parse_measure
 from ..messages import kind_of
 from ..priors import Policy, chosen_by_means
 from ..reporting import check_target, write
@@ -119,7 +120,7 @@ def _with_priors_of_the_whole(
     context: RunContext, qrels: Any, topics: Any, options: Mapping[str, Any]
 ) -> RunContext:
     """The context for batches: where a policy goes by means, those over a batch are not the experiment's."""
-    judged = context.judged_columns(qrels_columns(of_topics(qrels, topics, options)))
+    judged = judged_context(context, qrels_columns(of_topics(qrels, topics, options)))
     priors = chosen_by_means(context.policy, judged)
     if priors is None:
         return context
@@ -229,7 +230,7 @@ def _grades_of(qrels: Any) -> tuple[int, int] | None:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when they are used
-        grade = RunContext({}).judged(qrels).judgments.grade
+        grade = judged_context(RunContext({}), qrels).judgments.grade
     return (int(grade.min()), int(grade.max())) if len(grade) else None
 
 

@@ -10,13 +10,13 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray
-from ..comparison import Comparison, JudgedContext, check_is_context
+from ..comparison import Comparison, JudgedContext, check_is_context, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
-from ..measures.declaration import is_relative, parse_measures
+from ..measures.strings import is_relative, parse_measures
 from ..messages import kind_of, warn
 from ..options import check_count
-from ..priors import Listed, Policy, policy_of
+from ..priors import ContextData, Listed, Policy, policy_of
 from ..scoring import mean_of_topics, score_runs
 from ..stats.paired import (
     BY_SPREAD,
@@ -104,7 +104,7 @@ def compare(
     settings = _settings(test, correction, confidence, resamples, seed)
     parsed = parse_measures(measures)
     _candidates(context, names, priors, baseline)  # for its checks, before the judgments are read
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     return compare_judged(judged, parsed, names, priors, baseline, test, correction, settings)
 
 
@@ -206,7 +206,7 @@ def adds(
                 f"{measure} does not say what a run adds to others; give a measure such as UniqueRel@10 or NRG@10"
             )
     names, of_each = _candidates(context, names, priors, None)
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
     scores = score_runs(judged, names, parsed, priors=chosen)
     asked = _Warnings(context, test)
@@ -253,7 +253,7 @@ def _settings(test: str, correction: str | None, confidence: float, resamples: i
 
 
 def _candidates(
-    context: RunContext, names: Sequence[str] | None, priors: Policy | None, baseline: str | None
+    context: ContextData, names: Sequence[str] | None, priors: Policy | None, baseline: str | None
 ) -> tuple[list[str], Any]:
     """The runs to compare, and what gives the priors of each: None for the context's policy."""
     if isinstance(names, str):
@@ -346,7 +346,7 @@ def _effect(difference: FloatArray) -> float:
 class _Warnings:
     """What was met, to be said once a kind."""
 
-    def __init__(self, context: RunContext, test: str) -> None:
+    def __init__(self, context: ContextData, test: str) -> None:
         self._context, self._test = context, test
         self._said: dict[str, tuple[str, int]] = {}
 

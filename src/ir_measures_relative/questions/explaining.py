@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import BoolArray, IntArray
-from ..comparison import Comparison, check_is_context, some
+from ..comparison import Comparison, check_is_context, judged_context, some
 from ..ids import Ids
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..judgments import Judgments
-from ..measures.declaration import RelativeMeasure, parse_measure
+from ..measures.declaration import RelativeMeasure
+from ..measures.strings import parse_measure
 from ..priors import group_of
 from ..scoring import check_campaign
 
@@ -73,7 +74,7 @@ def explain(
     else:
         rankings, member = read_run(run), None
         group = group_of(rankings, context, group)
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     judgments = judged.judgments
     if query_id is not None and query_id not in judgments.query_code:
         raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(judgments.query_ids)}")

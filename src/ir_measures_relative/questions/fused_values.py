@@ -57,17 +57,20 @@ def _number(which: BoolArray) -> FloatArray:
     return np.array(which.sum(), dtype=np.float64)
 
 
+def _found(labels: IntArray, rel: int) -> FloatArray:
+    return np.asarray((labels >= rel).sum(axis=1), dtype=np.float64)
+
+
 def _p(labels: IntArray, judged: IntArray, *, cutoff: int | None, rel: int) -> FloatArray:
-    found: FloatArray = (labels >= rel).sum(axis=1) / (cutoff or 1)
-    return found
+    return _found(labels, rel) / (cutoff or 1)
 
 
 def _r(labels: IntArray, judged: IntArray, *, cutoff: int | None, rel: int) -> FloatArray:
-    return ratio((labels >= rel).sum(axis=1).astype(np.float64), _number(judged >= rel))
+    return ratio(_found(labels, rel), _number(judged >= rel))
 
 
 def _success(labels: IntArray, judged: IntArray, *, cutoff: int | None, rel: int) -> FloatArray:
-    return (labels >= rel).any(axis=1).astype(np.float64)
+    return np.minimum(_found(labels, rel), 1.0)
 
 
 def _rr(labels: IntArray, judged: IntArray, *, cutoff: int | None, rel: int) -> FloatArray:
@@ -82,7 +85,7 @@ def _ap(labels: IntArray, judged: IntArray, *, cutoff: int | None, rel: int) -> 
     return ratio(row_sums(precision * found), _number(judged >= rel))
 
 
-class _Topic(NamedTuple):
+class _TopicVotes(NamedTuple):
     """What the runs say of the documents of one topic."""
 
     vote: FloatArray  #: what each run gives to each document, shape (runs, documents)
@@ -109,7 +112,7 @@ class FusedValues:
         self._known: dict[RunSet, FloatArray] = {
             (i,): values for i, values in enumerate(judged.absolute_of_runs(measure))
         }
-        self._topics: list[_Topic] | None = None
+        self._topics: list[_TopicVotes] | None = None
 
     @property
     def n_topics(self) -> int:
@@ -145,7 +148,7 @@ class FusedValues:
             of_sets = np.ascontiguousarray(of_group.T)
             self._known.update(zip(map(tuple, group.tolist()), of_sets, strict=True))
 
-    def _by_topic(self) -> list[_Topic]:
+    def _by_topic(self) -> list[_TopicVotes]:
         judgments, docs = self.judged.judgments, union_of(self.judged, self.fusion.depth).docs
         runs = [votes_of(self.judged, i, self.fusion) for i in range(len(self.judged.names))]
         query_of = [docs.query[row] for row, _ in runs]
@@ -159,10 +162,10 @@ class FusedValues:
                 vote[i, row[a:b] - first] = votes[a:b]
                 holds[i, row[a:b] - first] = 1
             judged = judgments.grade[judgments.starts[t] : judgments.starts[t + 1]]
-            topics.append(_Topic(vote, holds, docs.grade[first:end], judged))
+            topics.append(_TopicVotes(vote, holds, docs.grade[first:end], judged))
         return topics
 
-    def _on_topic(self, topic: _Topic, sets: IntArray) -> FloatArray:
+    def _on_topic(self, topic: _TopicVotes, sets: IntArray) -> FloatArray:
         """The value of each of some sets of one size, shape (sets, size), on one topic."""
         assert self._of_labels is not None
         topic = self._without_low_documents(topic, sets.shape[1])
@@ -194,7 +197,7 @@ class FusedValues:
             result[at : at + step] = self._of_labels(labels, topic.judged)
         return result
 
-    def _without_low_documents(self, topic: _Topic, size: int) -> _Topic:
+    def _without_low_documents(self, topic: _TopicVotes, size: int) -> _TopicVotes:
         """Without the documents that no set of that size has among the first that the measure looks at.
 
         The last of these has at least the score that a run of the set gives its own last one; and of every set some
@@ -208,7 +211,7 @@ class FusedValues:
         highest = np.sort(topic.vote, axis=0)[-size:].sum(axis=0)
         holders = np.minimum(topic.holds.sum(axis=0), size)
         keep = self.fusion.fused(highest, holders) * _SLACK >= least
-        return _Topic(topic.vote[:, keep], topic.holds[:, keep], topic.label[keep], topic.judged)
+        return _TopicVotes(topic.vote[:, keep], topic.holds[:, keep], topic.label[keep], topic.judged)
 
 
 def cutoff_of(measure: ir_measures.Measure) -> int | None:

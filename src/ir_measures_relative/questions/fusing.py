@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray
-from ..comparison import Comparison, JudgedContext, check_is_context, some
+from ..arrays import FloatArray
+from ..comparison import JudgedContext, check_is_context, judged_context, some
 from ..io.qrels import Qrels
 from ..measures.absolute_base import absolute_measure
 from ..measures.fusion import METHODS, Fusion
-from ..measures.nrg import NRG
 from ..options import check_choice, check_confidence, check_count, is_number
 from ..scoring import check_campaign
-from .fused_values import FusedValues, RunSet
+from .choosing import STRATEGIES, Budget, Chooser, check_topics, divided, reach_of_interval
+from .fused_values import FusedValues
 
 if TYPE_CHECKING:
     import ir_measures
@@ -95,9 +94,9 @@ def fuse(
         - ``lower``, ``upper``: the interval of this difference, for new topics;
         - ``chosen``: from run name to the share of the divisions in which it was chosen.
 
-        The interval is Student's, with the standard error that one repetition has, averaged over the repetitions. The
-        repetitions are of the same topics, so that their mean is hardly surer than one of them. In simulations it holds
-        the true difference in 94 to 100 % of the cases; the interval that takes the folds for independent, in half.
+        The interval is Student's, and as sure as one choice on all topics would be: the divisions are of the same
+        topics, so that their mean is hardly surer. In simulations a 95 % interval holds the true difference in 94 to
+        99 % of the cases. An interval that takes the folds for independent does so in a third to a half.
 
     Raises:
         ValueError: a number of runs that there are not, one topic, a measure that is relative to other runs, more sets
@@ -137,16 +136,16 @@ def fuse(
     divisions = divided(judged.judgments.n_queries, folds, repeats, seed)
     if "exact" in chosen:
         _check_number_of_sets(len(names), sizes, budget is not None, len(settings), max_sets)
-    search = _Search(judged, [FusedValues(judged, base, one) for one in settings], divisions)
+    chooser = Chooser(judged, [FusedValues(judged, base, one) for one in settings], divisions)
     rows: list[dict[str, Any]] = []
     for limit in budgets:
-        within = _Within(costs, limit)
-        single = search.result("single", 1, within)
+        within = Budget(costs, limit)
+        single = chooser.result("single", 1, within)
         for strategy in chosen:
             for size in {"single": [1], "all": [len(names)]}.get(strategy, sizes):
                 if strategy == "all" and not within.allows(tuple(range(len(names)))):
                     continue
-                found = single if strategy == "single" else search.result(strategy, size, within)
+                found = single if strategy == "single" else chooser.result(strategy, size, within)
                 fusion = settings[found.setting]
                 row: dict[str, Any] = {"strategy": strategy, "n": size}
                 row["names"] = tuple(names[i] for i in found.runs)
@@ -155,9 +154,9 @@ def fuse(
                 row |= {"cost": within.total(found.runs)} if costs is not None else {}
                 row |= {"budget": limit} if budget is not None else {}
                 difference = found.held_out - single.held_out
-                lower, upper = interval_over_repeats(difference, confidence)
-                row |= {"in_sample": found.in_sample, "held_out": float(found.held_out.mean())}
-                row |= {"difference": float(difference.mean()), "lower": lower, "upper": upper}
+                reach = reach_of_interval(found.values - single.values, confidence)
+                row |= {"in_sample": found.in_sample, "held_out": found.held_out, "difference": difference}
+                row |= {"lower": difference - reach, "upper": difference + reach}
                 row["chosen"] = {names[i]: share for i, share in found.shares.items()}
                 rows.append(row)
     return pd.DataFrame(rows)
@@ -207,7 +206,7 @@ def fusion_pairs(
     if len(fusion) > 1:
         raise ValueError("k and depth are one number each here; fuse() chooses among several")
     judged = judged_together(context, qrels)
-    _check_topics(judged.judgments.n_queries)
+    check_topics(judged.judgments.n_queries)
     values = FusedValues(judged, base, fusion[0])
     pairs = list(itertools.combinations(range(len(context.names)), 2))
     alone, together = values.of([(i,) for i in range(len(context.names))]), values.of(pairs)
@@ -216,214 +215,12 @@ def fusion_pairs(
     for (a, b), fused in zip(pairs, together, strict=True):
         better = a if means[a] >= means[b] else b
         gain = fused - alone[better]
-        lower, upper = interval_over_repeats(gain[None, :], confidence)
+        mean, reach = float(gain.mean()), reach_of_interval(gain[None, :], confidence)
         row = {"name": context.names[a], "other": context.names[b], "fused": float(fused.mean())}
-        row |= {"better": float(means[better]), "gain": float(gain.mean()), "lower": lower, "upper": upper}
+        row |= {"better": float(means[better]), "gain": mean}
+        row |= {"lower": mean - reach, "upper": mean + reach}
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-class Found(NamedTuple):
-    """What a strategy chose."""
-
-    setting: int  #: which of the ways of fusion, chosen on all topics
-    runs: RunSet  #: chosen on all topics
-    in_sample: float  #: their mean value
-    held_out: FloatArray  #: the value of each topic in each repetition, shape (repetitions, topics)
-    shares: dict[int, float]  #: in which share of the divisions each run was chosen
-
-
-class Divisions(NamedTuple):
-    """The topics, divided again and again.
-
-    Attributes:
-        weights: row i has the weights of the topics that choose in the i-th division, which sum to 1; in the last row
-            all topics choose. Shape (divisions + 1, topics).
-        held_out: which topics are scored in each division, shape (divisions, topics).
-        repeats: how often each topic is scored.
-    """
-
-    weights: FloatArray
-    held_out: BoolArray
-    repeats: int
-
-
-def divided(n_topics: int, folds: int, repeats: int, seed: int) -> Divisions:
-    """Random divisions of the topics.
-
-    Raises:
-        ValueError: too few topics.
-    """
-    _check_topics(n_topics)
-    check_count("folds", folds, 2)
-    if folds > n_topics:
-        raise ValueError(f"folds={folds} is more than the {n_topics} topics; give at most {n_topics}")
-    rng = np.random.default_rng(seed)
-    held_out = np.zeros((repeats * folds, n_topics), dtype=bool)
-    for i in range(repeats):
-        for j, part in enumerate(np.array_split(rng.permutation(n_topics), folds)):
-            held_out[i * folds + j, part] = True
-    choose = np.concatenate([~held_out, np.ones((1, n_topics), dtype=bool)])
-    return Divisions(choose / choose.sum(axis=1, keepdims=True), held_out, repeats)
-
-
-def interval_over_repeats(difference: FloatArray, confidence: float) -> tuple[float, float]:
-    """The interval of the mean of a difference that was found on the same topics again and again.
-
-    One repetition scores each topic once, by a choice in which the topic had no say: its standard error is
-    ``s/√T``, s the standard deviation over its T topics. The mean over repetitions has at most the mean of their
-    variances; it has hardly less where they mostly choose alike.
-
-    Args:
-        difference: shape (repetitions, topics).
-    """
-    from scipy.stats import t
-
-    n_topics = difference.shape[1]
-    variance = float(difference.var(axis=1, ddof=1).mean())
-    reach = float(t.ppf((1 + confidence) / 2, n_topics - 1)) * math.sqrt(variance / n_topics)
-    mean = float(difference.mean())
-    return mean - reach, mean + reach
-
-
-class _Within(NamedTuple):
-    """What a set of runs may cost."""
-
-    costs: FloatArray | None
-    limit: float | None
-
-    def total(self, runs: RunSet) -> float:
-        """What some runs cost together."""
-        return 0.0 if self.costs is None else float(self.costs[list(runs)].sum())
-
-    def allows(self, runs: RunSet) -> bool:
-        """Whether they are within the budget."""
-        return self.limit is None or self.total(runs) <= self.limit
-
-    def sizes(self, n: int) -> Iterable[int]:
-        """How many runs a set may have: n of them, and with a budget fewer as well."""
-        return [n] if self.limit is None else range(1, n + 1)
-
-
-class _Search:
-    """The choices of the strategies in every division of the topics, and on all topics."""
-
-    def __init__(self, judged: JudgedContext, values: Sequence[FusedValues], divisions: Divisions) -> None:
-        self.judged = judged
-        self.values = values
-        self.divisions = divisions
-        self.n_runs = len(judged.names)
-        self.n_choices = len(divisions.weights)
-        self._complements: dict[tuple[int, frozenset[int]], FloatArray] = {}
-
-    def means(self, values: FusedValues, sets: Sequence[RunSet]) -> FloatArray:
-        """The mean value of each set over the topics that choose, shape (sets, choices)."""
-        means: FloatArray = values.of(sets) @ self.divisions.weights.T
-        return means
-
-    def result(self, strategy: str, n: int, within: _Within) -> Found:
-        """What a strategy chooses, together with the way of fusion, and how that does on the other topics."""
-        runs = [_STRATEGIES[strategy](self, values, n, within) for values in self.values]
-        of_choices = np.array([self._of_choices(v, one) for v, one in zip(self.values, runs, strict=True)])
-        setting = of_choices.argmax(axis=0)
-        picked = [runs[s][i] for i, s in enumerate(setting)]
-        held_out = self.divisions.held_out
-        scored = np.empty(held_out.shape)
-        for i, (s, one) in enumerate(zip(setting[:-1], picked[:-1], strict=True)):
-            scored[i] = self.values[s].of([one])[0]
-        by_repeat = (scored * held_out).reshape(self.divisions.repeats, -1, held_out.shape[1]).sum(axis=1)
-        counts = Counter(run for one in picked[:-1] for run in one)
-        shares = {run: count / len(held_out) for run, count in counts.most_common()}
-        return Found(int(setting[-1]), picked[-1], float(of_choices.max(axis=0)[-1]), by_repeat, shares)
-
-    def _of_choices(self, values: FusedValues, runs: Sequence[RunSet]) -> FloatArray:
-        """The mean value of the i-th set over the topics of the i-th choice."""
-        means: FloatArray = (values.of(runs) * self.divisions.weights).sum(axis=1)
-        return means
-
-    def single(self, values: FusedValues, n: int, within: _Within) -> list[RunSet]:
-        """The best run of each choice."""
-        runs: list[RunSet] = [(i,) for i in range(self.n_runs) if within.allows((i,))]
-        return self._best(values, runs)
-
-    def top(self, values: FusedValues, n: int, within: _Within) -> list[RunSet]:
-        """The n best runs of each choice; with a budget, those of the best for which it is enough."""
-        order = np.argsort(-self.means(values, [(i,) for i in range(self.n_runs)]), axis=0, kind="stable")
-        chosen: list[RunSet] = []
-        for column in order.T.tolist():
-            runs: RunSet = ()
-            for run in column:
-                if len(runs) < n and within.allows((*runs, run)):
-                    runs = (*runs, run)
-            chosen.append(tuple(sorted(runs)))
-        return chosen
-
-    def greedy(self, values: FusedValues, n: int, within: _Within) -> list[RunSet]:
-        """The best run, then the one that makes the fusion best, and so on; with a budget, while it gets better."""
-        chosen = self.single(values, 1, within)
-        growing = set(range(self.n_choices))
-        for _ in range(n - 1):
-            further = {i: self._larger(chosen[i], within) for i in growing}
-            asked = sorted({one for sets in further.values() for one in sets})
-            if not asked:
-                break
-            row, means = {one: j for j, one in enumerate(asked)}, self.means(values, asked)
-            now = self._of_choices(values, chosen)
-            for i, sets in further.items():
-                best = max(sets, key=lambda one: means[row[one], i], default=chosen[i])
-                if not sets or (within.limit is not None and means[row[best], i] <= now[i]):
-                    growing.discard(i)
-                else:
-                    chosen[i] = best
-        return chosen
-
-    def exact(self, values: FusedValues, n: int, within: _Within) -> list[RunSet]:
-        """The best set of each choice."""
-        sizes = within.sizes(n)
-        every = (one for size in sizes for one in itertools.combinations(range(self.n_runs), size))
-        return self._best(values, [one for one in every if within.allows(one)])
-
-    def all(self, values: FusedValues, n: int, within: _Within) -> list[RunSet]:
-        """All runs."""
-        return [tuple(range(self.n_runs))] * self.n_choices
-
-    def complementary(self, values: FusedValues, n: int, within: _Within) -> list[RunSet]:
-        """The greedy choice by NRG@10, given those before."""
-        chosen: list[RunSet] = [()] * self.n_choices
-        for _ in range(n):
-            for i, runs in enumerate(chosen):
-                further = [j for j in range(self.n_runs) if j not in runs and within.allows((*runs, j))]
-                added = {j: float(self._complement(j, runs) @ self.divisions.weights[i]) for j in further}
-                if added:
-                    chosen[i] = (*runs, max(added, key=added.__getitem__))
-        return [tuple(sorted(runs)) for runs in chosen]
-
-    def _complement(self, run: int, runs: RunSet) -> FloatArray:
-        key = run, frozenset(runs)
-        if key not in self._complements:
-            name = self.judged.names[run]
-            priors = tuple(self.judged.names[i] for i in sorted(runs))
-            comparison = Comparison(self.judged, self.judged.context.runs[name], name, priors)
-            self._complements[key] = (NRG @ 10).score(comparison)
-        return self._complements[key]
-
-    def _larger(self, runs: RunSet, within: _Within) -> list[RunSet]:
-        """The sets of one run more."""
-        larger = (tuple(sorted((*runs, i))) for i in range(self.n_runs) if i not in runs)
-        return [one for one in larger if within.allows(one)]
-
-    def _best(self, values: FusedValues, sets: Sequence[RunSet]) -> list[RunSet]:
-        return [sets[i] for i in self.means(values, sets).argmax(axis=0)]
-
-
-_STRATEGIES: dict[str, Callable[[_Search, FusedValues, int, _Within], list[RunSet]]] = {
-    "single": _Search.single,
-    "top": _Search.top,
-    "greedy": _Search.greedy,
-    "exact": _Search.exact,
-    "all": _Search.all,
-    "complementary": _Search.complementary,
-}
 
 
 def judged_together(context: RunContext, qrels: Qrels | None) -> JudgedContext:
@@ -432,7 +229,7 @@ def judged_together(context: RunContext, qrels: Qrels | None) -> JudgedContext:
     Raises:
         ValueError: two runs that hold no judged topic in common, so that there is nothing to fuse.
     """
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     check_campaign(judged)
     held = np.zeros((len(context.names), judged.judgments.n_queries), dtype=bool)
     for i, run in enumerate(context.runs.values()):
@@ -446,13 +243,6 @@ def judged_together(context: RunContext, qrels: Qrels | None) -> JudgedContext:
             f"fused: the first has {some(ids[held[a]])}, the second {some(ids[held[b]])}"
         )
     return judged
-
-
-def _check_topics(n_topics: int) -> None:
-    if n_topics < 2:
-        raise ValueError(
-            "the qrels hold one topic; a choice of runs is made on some topics and scored on others: give more"
-        )
 
 
 def _is_list(value: Any) -> bool:
@@ -490,10 +280,10 @@ def _settings(method: str, k: Any, depth: Any) -> list[Fusion]:
 def _strategies(strategies: Any) -> list[str]:
     if not _is_list(strategies) or not len(strategies):
         raise ValueError(
-            f"strategies={strategies!r} must be a list of some of {', '.join(map(repr, _STRATEGIES))}"
+            f"strategies={strategies!r} must be a list of some of {', '.join(map(repr, STRATEGIES))}"
         )
     for strategy in strategies:
-        check_choice("strategies", strategy, tuple(_STRATEGIES))
+        check_choice("strategies", strategy, tuple(STRATEGIES))
     return list(dict.fromkeys(strategies))
 
 

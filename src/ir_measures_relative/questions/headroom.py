@@ -124,7 +124,7 @@ def _room(values: FloatArray) -> FloatArray:
     return room
 
 
-class _Topic(NamedTuple):
+class _TopicRankings(NamedTuple):
     """The documents of one topic, judged or in a ranking."""
 
     document: IntArray  #: at each place of each ranking, shape (runs, places); -1 behind the end
@@ -154,7 +154,7 @@ def values_on_halves(
     return result
 
 
-def _labels_in_half(topic: _Topic, half: BoolArray, cutoff: int | None) -> IntArray:
+def _labels_in_half(topic: _TopicRankings, half: BoolArray, cutoff: int | None) -> IntArray:
     """The labels of the rankings without the documents outside the half, shape (runs, at most cutoff)."""
     kept = (topic.document >= 0) & np.append(half, False)[topic.document]
     place = np.cumsum(kept, axis=1) - 1
@@ -165,7 +165,7 @@ def _labels_in_half(topic: _Topic, half: BoolArray, cutoff: int | None) -> IntAr
     return labels
 
 
-def _by_topic(judged: JudgedContext, depth: int) -> list[_Topic]:
+def _by_topic(judged: JudgedContext, depth: int) -> list[_TopicRankings]:
     judgments, union = judged.judgments, union_of(judged, depth)
     docs = union.docs
     known = judgments.rows_of(docs.query, docs.ids)
@@ -185,7 +185,7 @@ def _by_topic(judged: JudgedContext, depth: int) -> list[_Topic]:
         others = judgments.grade[own][unretrieved[own]]
         label = np.concatenate([docs.grade[first:end], others])
         is_judged = np.concatenate([known[first:end] >= 0, np.ones(len(others), dtype=bool)])
-        topics.append(_Topic(document, label, is_judged))
+        topics.append(_TopicRankings(document, label, is_judged))
     return topics
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..arrays import FloatArray
-from ..comparison import Comparison, JudgedContext, check_is_context
+from ..comparison import Comparison, JudgedContext, check_is_context, judged_context
 from ..io.qrels import Qrels
 from ..measures.coverage import Coverage
 from ..measures.declaration import RelativeMeasure
@@ -103,7 +103,7 @@ def select_complementary(
         raise ValueError(
             f"time_limit={time_limit!r} is not allowed; it must be a number of seconds from 0 up"
         )
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     check_campaign(judged)
     coverage = parsed.coverage(judged)
     if method == "greedy":

@@ -11,11 +11,12 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray, object_array
-from ..comparison import Comparison, JudgedContext, check_is_context, some
+from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..io.qrels import Qrels
 from ..jobs import Work, map_tasks
 from ..judgments import Judgments
-from ..measures.declaration import RelativeMeasure, parse_measure, parse_measures, registered
+from ..measures.declaration import RelativeMeasure
+from ..measures.strings import parse_measure, parse_measures, registered
 from ..scoring import check_campaign
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def judged_or_not(
         ValueError: there are none, and a measure needs them.
     """
     if qrels is not None or context.dataset is not None:
-        return context.judged(qrels)
+        return judged_context(context, qrels)
     for measure in measures:
         if measure.JUDGMENTS == "needed":
             known = sorted(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..comparison import Comparison, check_is_context
+from ..comparison import Comparison, check_is_context, judged_context
 from ..io.qrels import Qrels
 from ..options import check_count
 from ..priors import matching
@@ -97,7 +97,7 @@ def sweep(
     if isinstance(names, str) or unknown:
         wrong = repr(names) if isinstance(names, str) else str(unknown)
         raise ValueError(f"names={wrong}: give a list of runs of the context, which are {context.names}")
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     check_campaign(judged)
     rows: list[dict[str, Any]] = []
     settings = Settings(confidence)

@@ -16,7 +16,7 @@ import ir_measures
 
 from ..io.datasets import qrels_of
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
-from ..measures.declaration import parse_measures
+from ..measures.strings import parse_measures
 from ..scoring import Scores
 from .texts import Texts, queries_of, texts_of
 

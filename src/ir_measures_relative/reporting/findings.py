@@ -9,11 +9,13 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray
+from ..comparison import judged_context
 from ..io.qrels import QrelsColumns
-from ..measures.declaration import RelativeMeasure, is_relative
+from ..measures.declaration import RelativeMeasure
 from ..measures.med import MED
 from ..measures.nrg import NRG
 from ..measures.shapley import Shapley
+from ..measures.strings import is_relative
 from ..questions.comparing import compare
 from ..questions.explaining import explain
 from ..questions.selecting import select_complementary
@@ -87,7 +89,7 @@ def find(
     """
     from tqdm import tqdm
 
-    judged = context.judged(qrels)
+    judged = judged_context(context, qrels)
     steps = ("scores", "documents", "similarity", "selection", "credits", "verdicts", "comparison")
     with tqdm(total=len(steps), desc="report", unit="part", disable=None, leave=False) as bar:
 
@@ -132,7 +134,8 @@ def explainable(measures: Sequence[ir_measures.Measure], several: bool) -> Relat
     """The first measure that says what each document contributes; else NRG@10, where there are several runs."""
     for measure in measures:
         if is_relative(measure) and type(measure).contributions is not RelativeMeasure.contributions:
-            return measure
+            found: RelativeMeasure = measure
+            return found
     return NRG @ _CUTOFF if several else None
 
 

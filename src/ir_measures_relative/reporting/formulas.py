@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import ir_measures
 
-from ..measures.declaration import is_relative
+from ..measures.strings import is_relative
 
 # Sections of a docstring that are left out: the page has values of its own.
 _LEFT_OUT = re.compile(r"^(Example|Args|Returns|Raises)\b.*:$")

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from ..measures.declaration import is_relative
+from ..measures.strings import is_relative
 from ..plots.heatmap import bounds_of_colours
 from ..plots.intervals import means_and_bars
 from ..scoring import Scores

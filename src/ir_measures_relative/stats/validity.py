@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import ir_measures
 
 from ..comparison import Comparison, JudgedContext, some
-from ..measures.declaration import is_relative
+from ..measures.strings import is_relative
 
 if TYPE_CHECKING:
     from ..measures.declaration import RelativeMeasure

@@ -24,11 +24,12 @@ from ..extremes.preferences import Preferences
 from ..extremes.residual import Residual
 from ..extremes.residual_cascade import ResidualCascade
 from ..judgments import Judgments
-from ..measures.declaration import RelativeMeasure, is_relative
+from ..measures.declaration import RelativeMeasure
 from ..measures.gains import chance_to_satisfy, discount, gain_of, persistence, reciprocal
 from ..measures.nrg import Unseen
 from ..measures.parameters import MISSING
 from ..measures.rareness import rareness_weights
+from ..measures.strings import is_relative
 from ..options import check_count
 
 #: Makes the model of a measure on the documents of a campaign.

@@ -9,12 +9,12 @@ import ir_measures
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, object_array
-from ..comparison import Comparison, JudgedContext, check_is_context
+from ..comparison import Comparison, JudgedContext, check_is_context, judged_context
 from ..extremes.labelings import warn_of_judged_priors
 from ..extremes.model import TOLERANCE, Interval, Model, Valued
 from ..extremes.tasks import check_work
 from ..io.qrels import Qrels
-from ..measures.declaration import is_relative, parse_measures
+from ..measures.strings import is_relative, parse_measures
 from ..scoring import check_campaign
 from .bounded_measures import model_of
 
@@ -76,7 +76,7 @@ def bounds(
 
     check_is_context(context)
     check_work(jobs)
-    parsed, judged = parse_measures(measures), context.judged(qrels)
+    parsed, judged = parse_measures(measures), judged_context(context, qrels)
     check_bounded(judged, parsed)
     check_residual(residual, parsed)
     names, query_ids = judged.names, judged.judgments.query_ids

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 
-from ..comparison import check_is_context
+from ..comparison import check_is_context, judged_context
 from ..extremes.model import TOLERANCE
 from ..extremes.tasks import check_work
 from ..io.qrels import Qrels
-from ..measures.declaration import parse_measure
+from ..measures.strings import parse_measure
 from ..options import check_count
 from .bounded_measures import model_of
 from .bounds import check_bounded
@@ -70,7 +70,7 @@ def judge_next(
 
     check_is_context(context)
     check_work(jobs, time_limit)
-    parsed, judged = parse_measure(measure), context.judged(qrels)
+    parsed, judged = parse_measure(measure), judged_context(context, qrels)
     check_bounded(judged, [parsed])
     check_count("n", n, 1)
     a, b = pairs_of(context)

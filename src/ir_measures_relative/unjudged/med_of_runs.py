@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import object_array
-from ..comparison import Comparison, JudgedContext, check_queries
+from ..comparison import Comparison, JudgedContext, check_queries, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
@@ -70,7 +70,7 @@ def med(
         query_ids = object_array(dict.fromkeys([*rankings.query_ids, *against.query_ids]))
         judged = JudgedContext(context, Judgments.none_of(query_ids))
     else:
-        judged = context.judged(qrels)
+        judged = judged_context(context, qrels)
         check_queries(judged, rankings)
         check_queries(judged, against)
     task = measure.task(Comparison(judged, rankings, None))

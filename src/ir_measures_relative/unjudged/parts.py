@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import JudgedContext
 from ..judgments import Judgments
+from ..priors import some_runs
 
 
 class FewerRuns(JudgedContext):
@@ -22,7 +23,7 @@ class FewerRuns(JudgedContext):
 
     def __init__(self, whole: JudgedContext, rows: Sequence[int]) -> None:
         names = [whole.names[i] for i in rows]
-        super().__init__(whole.context.of_runs(names), whole.judgments, whole=whole.whole)
+        super().__init__(some_runs(whole.context, names), whole.judgments, whole=whole.whole)
         self.grades = whole.grades
         self._all, self._rows = whole, np.array(rows, dtype=np.int64)
 

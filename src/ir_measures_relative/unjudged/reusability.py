@@ -9,10 +9,11 @@ import ir_measures
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray
-from ..comparison import JudgedContext, check_is_context
+from ..comparison import JudgedContext, check_is_context, judged_context
 from ..io.qrels import Qrels
-from ..measures.declaration import parse_measures
+from ..measures.strings import parse_measures
 from ..options import check_count
+from ..priors import ContextData
 from ..scoring import check_campaign, score_runs
 from .bounds import check_bounded
 from .parts import FewerLabels
@@ -65,7 +66,7 @@ def reusability(
     from tqdm import tqdm
 
     check_is_context(context)
-    parsed, judged = parse_measures(measures), context.judged(qrels)
+    parsed, judged = parse_measures(measures), judged_context(context, qrels)
     check_bounded(judged, [])
     check_count("pool_depth", pool_depth, 1)
     names = context.names
@@ -93,7 +94,7 @@ def reusability(
     return pd.DataFrame(rows).astype({"name": str, "measure": str})
 
 
-def groups_of(context: RunContext, groups: Mapping[str, str] | None) -> list[str]:
+def groups_of(context: ContextData, groups: Mapping[str, str] | None) -> list[str]:
     """The group of each run, the context's if none are given; a run without one is a group of its name.
 
     Raises:

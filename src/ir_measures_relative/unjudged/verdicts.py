@@ -10,11 +10,11 @@ import ir_measures
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
-from ..comparison import JudgedContext, check_is_context
+from ..comparison import JudgedContext, check_is_context, judged_context
 from ..extremes.model import TOLERANCE, Interval, Model
 from ..extremes.tasks import check_work
 from ..io.qrels import Qrels
-from ..measures.declaration import parse_measures
+from ..measures.strings import parse_measures
 from ..options import check_count
 from .bounded_measures import model_of
 from .bounds import check_bounded, check_residual, settled, values_of
@@ -91,7 +91,7 @@ def verdicts(
 
     check_is_context(context)
     check_work(jobs, time_limit)
-    parsed, judged = parse_measures(measures), context.judged(qrels)
+    parsed, judged = parse_measures(measures), judged_context(context, qrels)
     check_bounded(judged, parsed)
     check_residual(residual, parsed)
     if odds is not None:

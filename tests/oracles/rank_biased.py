@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-import oracles
+from oracles.rankings import trec_order
 
 Groups = list[list[str]]
 Shares = dict[str, Fraction]
@@ -20,7 +20,7 @@ Shares = dict[str, Fraction]
 
 def groups_of(scores: dict[str, float], cutoff: int | None = None, tied: bool = True) -> Groups:
     """The top of a ranking in trec_eval's order; documents of equal 32-bit scores together, if ``tied``."""
-    top = oracles.trec_order(scores)[:cutoff]
+    top = trec_order(scores)[:cutoff]
     if not tied:
         return [[d] for d in top]
     with np.errstate(over="ignore"):

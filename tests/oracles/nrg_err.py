@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-
-def theta(doc: str, labels: dict[str, int], max_grade: int) -> float:
-    """The chance that a document satisfies."""
-    return float((2 ** max(labels.get(doc, 0), 0) - 1) / 2**max_grade)
+from oracles.gains import theta
 
 
 def residual_theta(

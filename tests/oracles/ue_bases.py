@@ -9,7 +9,8 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
-from oracles import gain_oracle, only_judged
+from oracles.gains import gain_oracle
+from oracles.rankings import only_judged
 
 Number = Any  # Fraction, or float where there are logarithms
 PERSISTENCE = Fraction(4, 5)

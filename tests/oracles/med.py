@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from oracles import gain_oracle
+from oracles.gains import gain_oracle
 
 Columns = dict[str, np.ndarray]
 

@@ -1,0 +1,159 @@
+"""Measure strings and the objects that they stand for: what is known of a measure before it is asked for a value.
+
+Both hosts and this package have measures. What stands here asks of them their names and their parameters alone, so that
+the modules which choose, check or sort measures need nothing of the modules which compute them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import ir_measures.measures
+from ir_measures.measures import Measure
+
+#: What a measure may be relative to, in turn the prior runs, all systems, one reference run, a random ranking.
+RELATIVE_TO = ("priors", "systems", "reference", "chance")
+
+
+def is_relative(measure: object) -> bool:
+    """Whether a measure is one of this package's, or of another that builds on it; also after a reload."""
+    return isinstance(measure, Measure) and getattr(measure, "RELATIVE_TO", None) in RELATIVE_TO
+
+
+def registered() -> dict[str, Measure]:
+    """The measures of this package, and those of others that build on it, by name; aliases left out."""
+    registry = ir_measures.measures.registry
+    return {name: m for name, m in registry.items() if is_relative(m) and name == m.NAME}
+
+
+def parse_measures(measures: Sequence[Measure | str]) -> list[Measure]:
+    """The measures, each once, with their parameters checked.
+
+    Raises:
+        ValueError: no measure, a string that is not one, or a parameter that is not allowed.
+    """
+    if isinstance(measures, (str, Measure)):
+        raise ValueError(
+            f"measures={shown(measures)} must be a list of measures, such as [{shown(measures)}]"
+        )
+    parsed: list[Measure] = []
+    for measure in measures:
+        one = parse_measure(measure)
+        if one not in parsed:
+            parsed.append(one)
+    if not parsed:
+        raise ValueError("no measure is given; name one, such as NRG@10")
+    return parsed
+
+
+def parse_measure(measure: Measure | str) -> Measure:
+    """The measure that an object or a string stands for, with its parameters checked.
+
+    Raises:
+        ValueError: a string that is not a measure, with the nearest name; or a parameter that is not allowed.
+    """
+    if not isinstance(measure, (str, Measure)):
+        raise ValueError(f"{measure!r} is not a measure; give one such as NRG@10, or a measure string")
+    if isinstance(measure, str):
+        _check_name(measure)
+    try:
+        one = ir_measures.parse_measure(measure)
+        one.validate_params()
+    except (
+        NameError,
+        AssertionError,
+        TypeError,
+        AttributeError,
+        SyntaxError,
+        RecursionError,
+        MemoryError,
+    ) as error:
+        raise ValueError(_what_is_wrong(measure, str(error) or type(error).__name__)) from None
+    except ValueError as error:
+        message = str(error)
+        raise ValueError(message if str(measure) in message else _what_is_wrong(measure, message)) from None
+    if not is_relative(one):
+        _check_host_measure(one)
+    return one
+
+
+def nearest_name(name: str, names: Sequence[str]) -> str | None:
+    """The one of the names that looks most like this one, whatever the case of the letters; None where none does.
+
+    >>> nearest_name("ndgc", ["AP", "nDCG", "NRG"])
+    'nDCG'
+    >>> nearest_name("foo", ["AP", "nDCG", "NRG"])
+    """
+    import difflib
+
+    lower = [n.lower() for n in names]
+    near = difflib.get_close_matches(name.lower(), lower, n=1)
+    return names[lower.index(near[0])] if near else None
+
+
+def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
+    """That no measure has this name, and which of those there are is meant; ``rest`` is what followed the name.
+
+    >>> no_such_measure("NGR", ["AP", "NRG"])
+    "no measure is called 'NGR'; the nearest is 'NRG'"
+    >>> no_such_measure("foo", ["NRG", "AP"])
+    "no measure is called 'foo'; there are AP, NRG"
+    """
+    nearest = nearest_name(name, names)
+    if nearest is None:
+        return f"no measure is called {name!r}; there are {', '.join(sorted(names, key=str.lower))}"
+    whole = f", that is {nearest}{rest}" if rest else ""
+    return f"no measure is called {name!r}; the nearest is {nearest!r}{whole}"
+
+
+def _check_name(text: str) -> None:
+    """Raises ValueError where the string starts with the name of no measure; says which is nearest."""
+    match = re.match(r"\w*", text[:_LONGEST])
+    name = match[0] if match else ""
+    registry = ir_measures.measures.registry
+    if len(text) <= _LONGEST and (not name or name in registry):
+        return
+    if not name or len(text) > _LONGEST:
+        raise ValueError(
+            f"{shown(text)} is not a measure; give one such as NRG@10, nDCG@10 or MED(base='AP')@10"
+        )
+    raise ValueError(f"{text!r}: {no_such_measure(name, list(registry), text[len(name) :])}")
+
+
+_LONGEST = 10_000  # characters of a measure string; ast.parse runs out of stack on some that are longer
+
+
+def shown(measure: object) -> str:
+    """A measure in a message: cut where it is very long."""
+    text = repr(measure)
+    return text if len(text) <= 200 else f"{text[:100]}… ({len(text)} characters)"
+
+
+def _what_is_wrong(measure: object, message: str) -> str:
+    """What ir_measures says of a measure, in words that name it."""
+    text = str(measure)
+    message = re.sub(r"invalid param (\w+)=<object.*", r"it needs the parameter \1", message)
+    if message.endswith(" cutoff"):
+        message += f": write {text}@10"
+    return f"{shown(text)}: {message}"
+
+
+_LARGEST_INT = 2**31 - 1
+
+
+def _check_host_measure(measure: Measure) -> None:
+    """Raises ValueError for what trec_eval takes the whole process down for, or cannot count."""
+    cutoff, rel = measure.params.get("cutoff"), measure.params.get("rel")
+    if isinstance(cutoff, int) and not 1 <= cutoff <= _LARGEST_INT:
+        raise ValueError(f"{measure}: cutoff={cutoff} is not allowed; it must be from 1 to 2^31 - 1")
+    if isinstance(rel, int) and not 1 <= rel <= _LARGEST_INT:
+        raise ValueError(f"{measure}: rel={rel} is not allowed; it must be from 1 to 2^31 - 1")
+    gains = measure.params.get("gains")
+    if isinstance(gains, dict) and any(isinstance(n, int) and abs(n) > _LARGEST_INT for n in gains.values()):
+        raise ValueError(f"{measure}: gains={gains} is not allowed; the gains must be below 2^31 in size")
+
+
+def needs_subtopics(measure: Measure) -> bool:
+    """Whether a measure of ir_measures rates diversity, by subtopics that stand in the qrels' iteration column."""
+    return bool(ir_measures.providers.registry["pyndeval"].supports(measure))
