@@ -6,6 +6,7 @@ window; with one it leaves pyplot alone. Needs matplotlib: ``pip install 'ir-mea
 """
 
 from .figures import new_figure
+from .fused import fusion, fusion_frontier, fusion_pairs
 from .heatmap import similarity
 from .history import chronological
 from .intervals import sweep
@@ -18,6 +19,9 @@ __all__ = [
     "asl_curves",
     "chronological",
     "degradation",
+    "fusion",
+    "fusion_frontier",
+    "fusion_pairs",
     "intervals",
     "locality",
     "matrix_of_measures",

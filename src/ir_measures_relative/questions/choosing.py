@@ -6,39 +6,44 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray
-from ..comparison import Comparison, JudgedContext
-from ..measures.nrg import NRG
+from ..arrays import BoolArray, FloatArray, IntArray
 from ..options import check_count
-from .fused_values import FusedValues, RunSet
+from .fused_values import RunSet
+
+# How many choices with one topic less are made: all of them, of as many repetitions as keep within this.
+_MOST_DELETIONS = 5_000
+# How many means are held at once.
+_AT_ONCE = 1 << 23
 
 
-class Found(NamedTuple):
-    """What a strategy chose."""
+class ValuesOfSets(Protocol):
+    """What the fusion of sets of runs is worth."""
 
-    setting: int  #: which of the ways of fusion, chosen on all topics
-    runs: RunSet  #: chosen on all topics
-    in_sample: float  #: their mean value
-    held_out: float  #: the mean value on the topics that did not choose
-    values: FloatArray  #: on every topic, of what each division chooses, shape (divisions, topics)
-    shares: dict[int, float]  #: in which share of the divisions each run was chosen
+    def of(self, sets: Sequence[RunSet]) -> FloatArray:
+        """The value of every set on every topic, shape (sets, topics)."""
 
 
 class Divisions(NamedTuple):
-    """The topics, divided again and again.
+    """The topics, divided again and again into those that choose and those that are scored.
 
     Attributes:
-        weights: row i has the weights of the topics that choose in the i-th division, which sum to 1; in the last row
-            all topics choose. Shape (divisions + 1, topics).
         held_out: which topics are scored in each division, shape (divisions, topics); each as often as the others.
+        folds: how many divisions are one repetition, in which every topic is scored once.
+        division: of each choice with one topic less, which division it is made in: the first ones.
+        deleted: the topic that does not choose there.
+        weights: the weights of the topics that choose, which sum to 1, shape (choices, topics): for each division, then
+            for all topics, then for each division with one topic less.
     """
 
-    weights: FloatArray
     held_out: BoolArray
+    folds: int
+    division: IntArray
+    deleted: IntArray
+    weights: FloatArray
 
 
 def divided(n_topics: int, folds: int, repeats: int, seed: int) -> Divisions:
@@ -56,27 +61,14 @@ def divided(n_topics: int, folds: int, repeats: int, seed: int) -> Divisions:
     for i in range(repeats):
         for j, part in enumerate(np.array_split(rng.permutation(n_topics), folds)):
             held_out[i * folds + j, part] = True
-    choose = np.concatenate([~held_out, np.ones((1, n_topics), dtype=bool)])
-    return Divisions(choose / choose.sum(axis=1, keepdims=True), held_out)
-
-
-def reach_of_interval(difference: FloatArray, confidence: float) -> float:
-    """How far the interval of a difference that several choices make reaches to each side of its mean.
-
-    Student's, with the variance ``s²/T + s_c²``: s is the standard deviation over the T topics of what one choice
-    makes, and s_c that over the choices of its mean. So it is as sure as one choice on all topics would be: the choices
-    are made on the same topics, and more of them tell little more.
-
-    Args:
-        difference: on every topic, shape (choices, topics).
-    """
-    from scipy.stats import t
-
-    n_choices, n_topics = difference.shape
-    variance = float(difference.var(axis=1, ddof=1).mean()) / n_topics
-    if n_choices > 1:
-        variance += float(difference.mean(axis=1).var(ddof=1))
-    return float(t.ppf((1 + confidence) / 2, n_topics - 1)) * math.sqrt(variance)
+    repeated = max(1, min(repeats, _MOST_DELETIONS // (n_topics * (folds - 1))))
+    division, deleted = np.nonzero(~held_out[: repeated * folds])
+    without = ~held_out[division]
+    without[np.arange(len(deleted)), deleted] = False
+    none_left = ~without.any(axis=1)  # of two topics
+    without[none_left, deleted[none_left]] = True
+    choose = np.concatenate([~held_out, np.ones((1, n_topics), dtype=bool), without])
+    return Divisions(held_out, folds, division, deleted, choose / choose.sum(axis=1, keepdims=True))
 
 
 def check_topics(n_topics: int) -> None:
@@ -90,8 +82,8 @@ def check_topics(n_topics: int) -> None:
 class Budget(NamedTuple):
     """What a set of runs may cost."""
 
-    costs: FloatArray | None
-    limit: float | None
+    costs: FloatArray | None = None
+    limit: float | None = None
 
     def total(self, runs: RunSet) -> float:
         """What some runs cost together."""
@@ -106,119 +98,151 @@ class Budget(NamedTuple):
         return [n] if self.limit is None else range(1, n + 1)
 
 
+class Chosen(NamedTuple):
+    """What a strategy chose, and what that is worth."""
+
+    setting: int  #: which of the ways of fusion, chosen on all topics
+    runs: RunSet  #: chosen on all topics
+    in_sample: float  #: their mean value
+    held_out: float  #: the mean value on the topics that did not choose
+    values: FloatArray  #: on every topic, of what each division chooses, shape (divisions, topics)
+    with_less: FloatArray  #: the same, of what the divisions choose with one topic less
+    shares: dict[int, float]  #: in which share of the divisions each run was chosen
+
+
 class Chooser:
-    """The choices of the strategies in every division of the topics, and on all topics."""
+    """The choices of the strategies, in every division of the topics and on all topics.
 
-    def __init__(self, judged: JudgedContext, values: Sequence[FusedValues], divisions: Divisions) -> None:
-        self.judged = judged
+    Args:
+        values: what sets of runs are worth, for each way of fusion; the best way is chosen together with the runs.
+        n_runs: how many runs there are.
+        divisions: of the topics.
+        added: what a run adds to some others on every topic, for the strategy ``"complementary"``.
+    """
+
+    def __init__(
+        self,
+        values: Sequence[ValuesOfSets],
+        n_runs: int,
+        divisions: Divisions,
+        added: Callable[[int, RunSet], FloatArray] | None = None,
+    ) -> None:
         self.values = values
+        self.n_runs = n_runs
         self.divisions = divisions
-        self.n_runs = len(judged.names)
-        self.n_choices = len(divisions.weights)
-        self._complements: dict[tuple[int, frozenset[int]], FloatArray] = {}
+        self.weights = divisions.weights
+        self._added = added
 
-    def means(self, values: FusedValues, sets: Sequence[RunSet]) -> FloatArray:
-        """The mean value of each set over the topics that choose, shape (sets, choices)."""
-        means: FloatArray = values.of(sets) @ self.divisions.weights.T
-        return means
-
-    def result(self, strategy: str, n: int, within: Budget) -> Found:
-        """What a strategy chooses, together with the way of fusion, and how that does on the other topics."""
-        runs = [STRATEGIES[strategy](self, values, n, within) for values in self.values]
-        of_choices = np.array([self._of_choices(v, one) for v, one in zip(self.values, runs, strict=True)])
-        setting = of_choices.argmax(axis=0)
-        picked = [runs[s][i] for i, s in enumerate(setting)]
+    def choose(self, strategy: str, n: int, within: Budget = Budget()) -> Chosen:  # noqa: B008
+        """What a strategy chooses, and how that does on the topics that did not choose it."""
+        sets = [STRATEGIES[strategy](self, values, n, within) for values in self.values]
+        own = np.array([self._own_means(values, one) for values, one in zip(self.values, sets, strict=True)])
+        setting = own.argmax(axis=0)
+        picked = [sets[s][i] for i, s in enumerate(setting.tolist())]
+        values = np.empty(self.weights.shape)
+        for s in np.unique(setting).tolist():
+            rows = np.flatnonzero(setting == s)
+            values[rows] = self.values[s].of([picked[i] for i in rows])
         held_out = self.divisions.held_out
-        scored = np.empty(held_out.shape)
-        for i, (s, one) in enumerate(zip(setting[:-1], picked[:-1], strict=True)):
-            scored[i] = self.values[s].of([one])[0]
-        mean = float(scored[held_out].mean())  # every topic is held out as often as the others
-        counts = Counter(run for one in picked[:-1] for run in one)
-        shares = {run: count / len(held_out) for run, count in counts.most_common()}
-        return Found(int(setting[-1]), picked[-1], float(of_choices.max(axis=0)[-1]), mean, scored, shares)
+        n_divisions = len(held_out)
+        mean = float(values[:n_divisions][held_out].mean())  # every topic is held out as often as the others
+        counts = Counter(run for one in picked[:n_divisions] for run in one)
+        return Chosen(
+            int(setting[n_divisions]),
+            picked[n_divisions],
+            float(values[n_divisions].mean()),
+            mean,
+            values[:n_divisions],
+            values[n_divisions + 1 :],
+            {run: count / n_divisions for run, count in counts.most_common()},
+        )
 
-    def _of_choices(self, values: FusedValues, runs: Sequence[RunSet]) -> FloatArray:
-        """The mean value of the i-th set over the topics of the i-th choice."""
-        means: FloatArray = (values.of(runs) * self.divisions.weights).sum(axis=1)
-        return means
-
-    def single(self, values: FusedValues, n: int, within: Budget) -> list[RunSet]:
+    def single(self, values: ValuesOfSets, n: int, within: Budget) -> list[RunSet]:
         """The best run of each choice."""
-        runs: list[RunSet] = [(i,) for i in range(self.n_runs) if within.allows((i,))]
-        return self._best(values, runs)
+        return self._best(values, [(i,) for i in range(self.n_runs) if within.allows((i,))])
 
-    def top(self, values: FusedValues, n: int, within: Budget) -> list[RunSet]:
+    def top(self, values: ValuesOfSets, n: int, within: Budget) -> list[RunSet]:
         """The n best runs of each choice; with a budget, those of the best for which it is enough."""
-        order = np.argsort(-self.means(values, [(i,) for i in range(self.n_runs)]), axis=0, kind="stable")
+        means = values.of([(i,) for i in range(self.n_runs)]) @ self.weights.T
         chosen: list[RunSet] = []
-        for column in order.T.tolist():
+        for order in np.argsort(-means, axis=0, kind="stable").T.tolist():
             runs: RunSet = ()
-            for run in column:
+            for run in order:
                 if len(runs) < n and within.allows((*runs, run)):
                     runs = (*runs, run)
             chosen.append(tuple(sorted(runs)))
         return chosen
 
-    def greedy(self, values: FusedValues, n: int, within: Budget) -> list[RunSet]:
+    def greedy(self, values: ValuesOfSets, n: int, within: Budget) -> list[RunSet]:
         """The best run, then the one that makes the fusion best, and so on; with a budget, while it gets better."""
         chosen = self.single(values, 1, within)
-        growing = set(range(self.n_choices))
         for _ in range(n - 1):
-            further = {i: self._larger(chosen[i], within) for i in growing}
-            asked = sorted({one for sets in further.values() for one in sets})
-            if not asked:
-                break
-            row, means = {one: j for j, one in enumerate(asked)}, self.means(values, asked)
-            now = self._of_choices(values, chosen)
-            for i, sets in further.items():
-                best = max(sets, key=lambda one: means[row[one], i], default=chosen[i])
-                if not sets or (within.limit is not None and means[row[best], i] <= now[i]):
-                    growing.discard(i)
-                else:
-                    chosen[i] = best
+            larger = {one: self._one_more(one, within) for one in dict.fromkeys(chosen)}
+            values.of(sorted({one for sets in larger.values() for one in sets}))  # all at once
+            for one, rows in _rows_of(chosen).items():
+                if not larger[one]:
+                    continue
+                means = values.of(larger[one]) @ self.weights[rows].T
+                now = values.of([one])[0] @ self.weights[rows].T
+                for row, best, mean, before in zip(
+                    rows, means.argmax(axis=0).tolist(), means.max(axis=0), now, strict=True
+                ):
+                    if within.limit is None or mean > before:
+                        chosen[row] = larger[one][best]
         return chosen
 
-    def exact(self, values: FusedValues, n: int, within: Budget) -> list[RunSet]:
+    def exact(self, values: ValuesOfSets, n: int, within: Budget) -> list[RunSet]:
         """The best set of each choice."""
-        sizes = within.sizes(n)
-        every = (one for size in sizes for one in itertools.combinations(range(self.n_runs), size))
+        every = (s for size in within.sizes(n) for s in itertools.combinations(range(self.n_runs), size))
         return self._best(values, [one for one in every if within.allows(one)])
 
-    def all(self, values: FusedValues, n: int, within: Budget) -> list[RunSet]:
+    def all(self, values: ValuesOfSets, n: int, within: Budget) -> list[RunSet]:
         """All runs."""
-        return [tuple(range(self.n_runs))] * self.n_choices
+        return [tuple(range(self.n_runs))] * len(self.weights)
 
-    def complementary(self, values: FusedValues, n: int, within: Budget) -> list[RunSet]:
-        """The greedy choice by NRG@10, given those before."""
-        chosen: list[RunSet] = [()] * self.n_choices
+    def complementary(self, values: ValuesOfSets, n: int, within: Budget) -> list[RunSet]:
+        """Run by run, the one that adds most to those before."""
+        assert self._added is not None
+        chosen: list[RunSet] = [()] * len(self.weights)
         for _ in range(n):
-            for i, runs in enumerate(chosen):
-                further = [j for j in range(self.n_runs) if j not in runs and within.allows((*runs, j))]
-                added = {j: float(self._complement(j, runs) @ self.divisions.weights[i]) for j in further}
-                if added:
-                    chosen[i] = (*runs, max(added, key=added.__getitem__))
-        return [tuple(sorted(runs)) for runs in chosen]
+            for one, rows in _rows_of(chosen).items():
+                further = [i for i in range(self.n_runs) if i not in one and within.allows((*one, i))]
+                if further:
+                    added = np.array([self._added(i, one) for i in further]) @ self.weights[rows].T
+                    for row, best in zip(rows, added.argmax(axis=0).tolist(), strict=True):
+                        chosen[row] = tuple(sorted((*one, further[best])))
+        return chosen
 
-    def _complement(self, run: int, runs: RunSet) -> FloatArray:
-        key = run, frozenset(runs)
-        if key not in self._complements:
-            name = self.judged.names[run]
-            priors = tuple(self.judged.names[i] for i in sorted(runs))
-            comparison = Comparison(self.judged, self.judged.context.runs[name], name, priors)
-            self._complements[key] = (NRG @ 10).score(comparison)
-        return self._complements[key]
-
-    def _larger(self, runs: RunSet, within: Budget) -> list[RunSet]:
+    def _one_more(self, runs: RunSet, within: Budget) -> list[RunSet]:
         """The sets of one run more."""
         larger = (tuple(sorted((*runs, i))) for i in range(self.n_runs) if i not in runs)
         return [one for one in larger if within.allows(one)]
 
-    def _best(self, values: FusedValues, sets: Sequence[RunSet]) -> list[RunSet]:
-        return [sets[i] for i in self.means(values, sets).argmax(axis=0)]
+    def _best(self, values: ValuesOfSets, sets: Sequence[RunSet]) -> list[RunSet]:
+        """The best of some sets for each choice."""
+        of_sets = values.of(sets)
+        step = max(1, _AT_ONCE // len(sets))
+        best: list[int] = []
+        for at in range(0, len(self.weights), step):
+            best += (of_sets @ self.weights[at : at + step].T).argmax(axis=0).tolist()
+        return [sets[i] for i in best]
+
+    def _own_means(self, values: ValuesOfSets, sets: Sequence[RunSet]) -> FloatArray:
+        """The mean value of the i-th set over the topics of the i-th choice."""
+        means: FloatArray = (values.of(sets) * self.weights).sum(axis=1)
+        return means
 
 
-#: What each strategy chooses; the number of runs matters to some of them.
-STRATEGIES: dict[str, Callable[[Chooser, FusedValues, int, Budget], list[RunSet]]] = {
+def _rows_of(chosen: Sequence[RunSet]) -> dict[RunSet, list[int]]:
+    """The choices by what they chose."""
+    rows: dict[RunSet, list[int]] = {}
+    for i, one in enumerate(chosen):
+        rows.setdefault(one, []).append(i)
+    return rows
+
+
+#: What each strategy chooses.
+STRATEGIES: dict[str, Callable[[Chooser, ValuesOfSets, int, Budget], list[RunSet]]] = {
     "single": Chooser.single,
     "top": Chooser.top,
     "greedy": Chooser.greedy,
@@ -226,3 +250,37 @@ STRATEGIES: dict[str, Callable[[Chooser, FusedValues, int, Budget], list[RunSet]
     "all": Chooser.all,
     "complementary": Chooser.complementary,
 }
+
+
+def reach_of_interval(chosen: Chosen, other: Chosen, divisions: Divisions, confidence: float) -> float:
+    """How far the interval of the difference of two strategies, on topics that did not choose, reaches to each side.
+
+    The divisions are of the same topics, so that more of them tell little more. Two estimates of the variance allow for
+    that, and the larger one counts, since each is too small where the other is not:
+
+    - ``(1/J + n_held/n_choose) · s²``, with s² the variance of the J divisions' means (Nadeau and Bengio, "Inference
+      for the Generalization Error", Machine Learning, 2003). It is too small with more than two folds, whose choices
+      are much alike.
+    - the jackknife's: ``(T - 1)/T · Σ_t (d_t - d)²``, with d_t the difference when topic t neither chooses nor is
+      scored (Efron and Stein, "The Jackknife Estimate of Variance", Annals of Statistics, 1981).
+    """
+    from scipy.stats import t
+
+    difference, with_less = chosen.values - other.values, chosen.with_less - other.with_less
+    held_out, folds = divisions.held_out, divisions.folds
+    n_divisions, n_topics = held_out.shape
+    share = (1 + confidence) / 2
+
+    means = (difference * held_out).sum(axis=1) / held_out.sum(axis=1)
+    corrected = (1 / n_divisions + 1 / (folds - 1)) * float(means.var(ddof=1))
+    reach = float(t.ppf(share, n_divisions - 1)) * math.sqrt(corrected)
+
+    used = len(np.unique(divisions.division))  # the first ones
+    scored = difference[:used] * held_out[:used]
+    total = scored.sum(axis=1)
+    changed = (with_less * held_out[divisions.division]).sum(axis=1) - total[divisions.division]
+    deleted = total.sum() - scored.sum(axis=0)
+    deleted = deleted + np.bincount(divisions.deleted, weights=changed, minlength=n_topics)
+    deleted = deleted / (used / folds * (n_topics - 1))
+    jackknife = (n_topics - 1) / n_topics * float(((deleted - deleted.mean()) ** 2).sum())
+    return max(reach, float(t.ppf(share, n_topics - 1)) * math.sqrt(jackknife))

@@ -39,11 +39,11 @@ def headroom(
 ) -> pd.DataFrame:
     """What a perfect router would gain, which picks the best run of a set for each topic; and how much is chance.
 
-    The best of several runs is above each of them even where all are equally good, because the luck of each differs
-    from topic to topic. How much luck there is, each topic's documents say: they are divided at random into two halves,
-    and every run is scored on both. On what a run is good at, the halves agree; half the difference of the two is luck
-    alone, and as large as the luck in their mean. So the headroom of these half differences is the one that as many
-    equal runs would have, and its share of the headroom of the means is ``chance``.
+    The best of several runs is above each of them even where all are equally good, because each is lucky on other
+    topics. So each topic's documents are divided at random into two halves, and every run is scored on both. A router
+    that picks each topic's best run on one half, and is scored on the other, gains only what is not luck: nothing where
+    the runs are equally good. ``chance`` is the share of the headroom that it does not gain. Half of the documents tell
+    less than all of them, so where runs do differ from topic to topic, ``chance`` is rather too high.
 
     Args:
         context: the runs.
@@ -60,8 +60,8 @@ def headroom(
         - ``single``: the mean value of the best of them;
         - ``best_of_each``: the mean over topics of the best value that one of them has;
         - ``headroom``: the difference of these two;
-        - ``chance``: the share of the headroom that as many equal runs would have, about; 1 or more is all of it.
-          0 where there is no headroom.
+        - ``chance``: the share of the headroom that is luck; about 1 where the runs are equally good on every topic, 0
+          where the best run of each topic is always the same. NaN where there is no headroom.
 
     Raises:
         ValueError: a name that the context does not hold, fewer than two runs in a set, a measure that does not follow
@@ -103,25 +103,22 @@ def headroom(
 
 
 def share_of_chance(halves: FloatArray) -> float:
-    """Which share of the headroom of some runs as many equal ones would have; 0 where there is no headroom.
+    """Which share of the headroom of some runs is luck; NaN where there is no headroom.
 
-    With values ``V1`` and ``V2`` of a run on the halves of a topic's documents, ``(V1 + V2)/2`` is what the run is
-    worth there, and luck; ``(V1 - V2)/2`` is luck alone, of the same variance, where the halves are independent. What
-    the two halves differ by for all runs alike goes away with the value of the best single run.
+    The luck of the two halves is independent. So the run that is best on one half is worth on the other what it is
+    worth there on average, and above the best single run only as far as it is really better for the topic.
 
     Args:
         halves: shape (splits, 2, runs, topics).
     """
-    mean, luck = (halves[:, 0] + halves[:, 1]) / 2, (halves[:, 0] - halves[:, 1]) / 2
-    whole = float(_room(mean).mean())
-    chance = float((_room(luck) + _room(-luck)).mean() / 2)
-    return chance / whole if whole > 0 else 0.0
-
-
-def _room(values: FloatArray) -> FloatArray:
-    """By how much the best of each topic is above the best on average, shape (splits,)."""
-    room: FloatArray = values.max(axis=-2).mean(axis=-1) - values.mean(axis=-1).max(axis=-1)
-    return room
+    room = kept = 0.0
+    for seen, other in ((halves[:, 0], halves[:, 1]), (halves[:, 1], halves[:, 0])):
+        single = np.take_along_axis(other.mean(axis=2), seen.mean(axis=2).argmax(axis=1)[:, None], axis=1)
+        best = (seen == seen.max(axis=1, keepdims=True)).astype(np.float64)  # several where they tie
+        picked = (other * best).sum(axis=1) / best.sum(axis=1)
+        room += float((other.max(axis=1) - single).mean())
+        kept += float((picked - single).mean())
+    return 1.0 - kept / room if room > 0 else np.nan
 
 
 class _TopicRankings(NamedTuple):
