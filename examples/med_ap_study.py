@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ir_measures_relative.extremes.exact import greedy_sum_precision, med_blended, med_sum_precision
+from ir_measures_relative.extremes import Clock, greedy_sum_precision, med_blended, med_sum_precision
 from ir_measures_relative.io.runs import read_run
 
 NORMS = {"k": "SSP", "R": "AP", "min": "AP, min(k, R)"}
@@ -93,14 +93,14 @@ class Campaign:
         )
 
 
-def compare(name: str, pairs: Iterable[Pair], depth: int, norm: str, time_limit: float) -> None:
+def compare(name: str, pairs: Iterable[Pair], depth: int, norm: str, cpu_seconds: float) -> None:
     """One line of the table: greedy against exact."""
     gaps, shares, seconds, proved = [], [], [], []
     for pair in pairs:
         arguments = {"cutoff": depth, "norm": norm, "other_relevant": pair.other_relevant}
         greedy = greedy_sum_precision(*pair[:3], **arguments)
         start = time.thread_time()
-        exact = med_sum_precision(*pair[:3], time_limit=time_limit, **arguments)
+        exact = med_sum_precision(*pair[:3], clock=Clock(cpu_seconds), **arguments)
         seconds.append(time.thread_time() - start)
         proved.append(exact.exact)
         gap = exact.value - greedy.value
@@ -114,7 +114,7 @@ def compare(name: str, pairs: Iterable[Pair], depth: int, norm: str, time_limit:
     )
 
 
-def prove(name: str, pairs: Iterable[Pair], depth: int, time_limit: float) -> None:
+def prove(name: str, pairs: Iterable[Pair], depth: int, cpu_seconds: float) -> None:
     """One line for Q-measure, whose search has no greedy labeling of its own: how many are proved, and the time."""
     seconds, proved = [], []
     for y, z, label, other_relevant in pairs:
@@ -127,7 +127,7 @@ def prove(name: str, pairs: Iterable[Pair], depth: int, time_limit: float) -> No
             norm="R",
             beta=1.0,
             other_relevant=other_relevant,
-            time_limit=time_limit,
+            clock=Clock(cpu_seconds),
         )
         seconds.append(time.thread_time() - start)
         proved.append(found.exact)
@@ -392,7 +392,7 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=0, help="for all random choices (default: %(default)s)")
     parser.add_argument(
-        "--time-limit",
+        "--cpu-seconds",
         type=float,
         default=10.0,
         metavar="S",
@@ -408,7 +408,7 @@ def main() -> None:
         for share_open, kind in ((1.0, "open"), (0.5, "half judged"), (0.1, "most judged")):
             pairs = list(random_pairs(rng, count * (10 if arguments.full else 1), depth, share_open))
             for norm in NORMS:
-                compare(f"random, {kind}, k={depth}", pairs, depth, norm, arguments.time_limit)
+                compare(f"random, {kind}, k={depth}", pairs, depth, norm, arguments.cpu_seconds)
     if arguments.robust:
         for depth, count in ((100, 300), (1000, 30)):
             campaign = Campaign(arguments.robust, depth)
@@ -418,10 +418,10 @@ def main() -> None:
             for judged, kind in ((False, "open"), (True, "judged")):
                 for norm in NORMS:
                     pairs = (campaign.pair(*instance, judged=judged) for instance in instances)
-                    compare(f"runs, {kind}, k={depth}", pairs, depth, norm, arguments.time_limit)
+                    compare(f"runs, {kind}, k={depth}", pairs, depth, norm, arguments.cpu_seconds)
                 if depth == 100:
                     pairs = (campaign.pair(*instance, judged=judged) for instance in instances)
-                    prove(f"runs, {kind}, k={depth}", pairs, depth, arguments.time_limit)
+                    prove(f"runs, {kind}, k={depth}", pairs, depth, arguments.cpu_seconds)
 
     exhaust(arguments.full)
     search_bad_cases(arguments.seed, arguments.full)

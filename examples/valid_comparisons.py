@@ -23,8 +23,11 @@ from scipy.stats import ttest_rel
 from tqdm import tqdm
 
 from ir_measures_relative import RunContext, compare, similarity
-from ir_measures_relative.stats.paired import TESTS, Settings, paired_test, without_rounding
+from ir_measures_relative.stats import paired_tests
+from ir_measures_relative.stats.paired_tests import Outcome, PairedTestOptions, paired_test
+from ir_measures_relative.stats.pairs import Pairs
 
+TESTS = [name for name, test in paired_tests.TESTS.items() if test.needs == "pair"]
 MEASURES = [
     "NRG@10",
     "NRG(norm='ideal')@10",
@@ -53,17 +56,14 @@ def differences(context: RunContext, qrels: str, reference: str) -> Iterator[tup
     for measure in MEASURES:
         if measure in SIGNED:
             table = similarity(context, qrels, [measure], perquery=True)
-            yield (
-                measure,
-                without_rounding(table["value"].to_numpy().reshape(-1, table["query_id"].nunique()), 0.0),
-            )
+            values = table["value"].to_numpy().reshape(-1, table["query_id"].nunique())
+            yield measure, Pairs.of_differences(values).differences
             continue
         table = RunContext(context.runs, reference=reference).evaluate(qrels, [measure], perquery=True)
         values = table.pivot(index="name", columns="query_id", values="value").loc[context.names]
         if measure.startswith("MED"):
             values = values.drop(reference)
-        pairs = itertools.combinations(values.to_numpy(), 2)
-        yield measure, np.array([without_rounding(a, b) for a, b in pairs])
+        yield measure, Pairs.of_runs(values.to_numpy()).differences
 
 
 def false_positives(differences: np.ndarray, test: str, n: int, resamples: int) -> float:
@@ -72,7 +72,7 @@ def false_positives(differences: np.ndarray, test: str, n: int, resamples: int) 
     rejected = 0
     for i, difference in enumerate(itertools.islice(itertools.cycle(differences), n)):
         swapped = difference * rng.choice([-1.0, 1.0], len(difference))
-        rejected += paired_test(swapped, test, Settings(resamples=resamples, seed=i)).p <= 0.05
+        rejected += _tested(swapped, test, resamples, i).p[0] <= 0.05
     return 100 * rejected / n
 
 
@@ -82,9 +82,15 @@ def coverage(differences: np.ndarray, test: str, n: int, resamples: int) -> floa
     held = 0
     for i, difference in enumerate(itertools.islice(itertools.cycle(differences), n)):
         sample = rng.choice(difference, 50)
-        found = paired_test(sample, test, Settings(resamples=resamples, seed=i))
-        held += found.lower <= difference.mean() <= found.upper
+        found = _tested(sample, test, resamples, i)
+        held += found.lower[0] <= difference.mean() <= found.upper[0]
     return 100 * held / n
+
+
+def _tested(difference: np.ndarray, test: str, resamples: int, seed: int) -> Outcome:
+    return paired_test(
+        Pairs.of_differences(difference[None]), test, PairedTestOptions(resamples=resamples, seed=seed)
+    )
 
 
 def main() -> None:

@@ -8,6 +8,9 @@ import numpy as np
 
 from ir_measures_relative import meta
 from ir_measures_relative.arrays import FloatArray
+from ir_measures_relative.stats.corrections import corrected
+from ir_measures_relative.stats.paired_tests import paired_test
+from ir_measures_relative.stats.pairs import Pairs
 
 from .finding import Finding
 from .lexiprecision_study import Study
@@ -78,10 +81,6 @@ def _power(table: object, test: str, correction: str) -> float:
 
 def _of_halves(study: Study) -> dict[str, FloatArray]:
     """The share of pairs told apart on random halves of the topics, the same ones for all measures."""
-    from scipy.stats import binom, ttest_1samp
-
-    from ir_measures_relative.meta.pairs import holm
-
     rng = np.random.default_rng(2)
     topics = len(study.found.topics)
     samples = [rng.permutation(topics)[: max(2, topics // 2)] for _ in range(_HALVES)]
@@ -89,15 +88,8 @@ def _of_halves(study: Study) -> dict[str, FloatArray]:
     for measure, test in _TESTS.items():
         shares = []
         for sample in samples:
-            some = study.values[measure][:, sample]
-            if test == "sign":
-                won, lost = (some > 0).sum(axis=1), (some < 0).sum(axis=1)
-                p = np.minimum(1.0, 2 * binom.cdf(np.minimum(won, lost), won + lost, 0.5))
-            else:
-                with np.errstate(invalid="ignore", divide="ignore"):
-                    p = ttest_1samp(some, 0.0, axis=1).pvalue
-                p = np.where(some.any(axis=1), p, 1.0)
-            shares.append(float((holm(p[None])[0] <= 0.05).mean()))
+            p = paired_test(Pairs.of_differences(study.values[measure][:, sample]), test).p
+            shares.append(float((corrected(p, "holm") <= 0.05).mean()))
         result[measure] = np.array(shares)
     return result
 

@@ -11,7 +11,7 @@ import pandas as pd
 from ir_measures_relative import med
 from ir_measures_relative.arrays import FloatArray
 from ir_measures_relative.measures.gains import discount, ideal_dcg
-from ir_measures_relative.plots.groups import COLOURS
+from ir_measures_relative.plots.figures import COLOURS
 
 from . import drawing, med_distances
 from .data import Campaign, Data

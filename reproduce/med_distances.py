@@ -11,7 +11,7 @@ import numpy as np
 
 from ir_measures_relative import RunContext, med, similarity
 from ir_measures_relative.arrays import FloatArray
-from ir_measures_relative.plots.groups import COLOURS
+from ir_measures_relative.plots.figures import COLOURS
 
 from . import drawing
 from .data import Campaign

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from ir_measures_relative.arrays import FloatArray, IntArray
+from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.measures.lexiprecision import reciprocal_ranks
 
 from .data import Campaign
@@ -37,7 +38,7 @@ class Found:
     @classmethod
     def of(cls, campaign: Campaign, rel: int) -> Found:
         """The documents with a grade of ``rel`` or more."""
-        judged = campaign.context.judged(campaign.qrels)
+        judged = judged_context(campaign.context, campaign.qrels)
         docs = judged.judgments.relevant
         keep = docs.grade >= rel
         position = judged.positions_of_runs(docs, None, False)[:, keep]

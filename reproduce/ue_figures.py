@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ir_measures_relative.plots.groups import COLOURS
+from ir_measures_relative.plots.figures import COLOURS
 
 from . import drawing
 from .finding import Finding

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_measures_relative.arrays import FloatArray, IntArray, sum_by_query
+from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.judgments import Judgments
 from ir_measures_relative.measures.gains import discount, gain_of, ideal_dcg
 from ir_measures_relative.measures.ue.bases import sum_of_precisions
@@ -34,7 +35,7 @@ class Pool:
 
     @classmethod
     def of(cls, campaign: Campaign) -> Pool:
-        judged = campaign.context.judged(campaign.qrels)
+        judged = judged_context(campaign.context, campaign.qrels)
         docs = judged.judgments
         return cls(campaign.context.names, docs, judged.positions_of_runs(docs, None, False))
 

@@ -5,25 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from ir_measures_relative.arrays import FloatArray
-from ir_measures_relative.meta.pairs import SUM_TESTS
-from ir_measures_relative.meta.table import Scores
+from ir_measures_relative.stats.paired_tests import TESTS, PairedTestOptions
+from ir_measures_relative.stats.pairs import Pairs
 
 LEVEL = 0.05
 
 
 def p_values(values: FloatArray, test: str = "t", swaps: int = 0) -> tuple[FloatArray, float]:
     """The p-value of each pair of runs, and the share of p ≤ 0.05 where names are swapped on each topic."""
-    first, second = np.triu_indices(len(values), 1)
-    spread = float(np.ptp(values))
-    differences = values[first] - values[second]
-    differences = np.where(np.abs(differences) <= 1e-9 * spread, 0.0, differences)
-    scores = Scores("", [], [], values, first, second, differences, spread)
-    terms, p_of = SUM_TESTS[test](scores)
-    rate = float("nan")
-    if swaps:
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(swaps, values.shape[1]))
-        rate = float((p_of(signs @ terms.T) <= LEVEL).mean())
-    return p_of(terms.sum(axis=1)), rate
+    found = TESTS[test].run(Pairs.of_runs(values), PairedTestOptions())
+    rate = float((found.null(swaps, 0) <= LEVEL).mean()) if swaps else float("nan")
+    return found.p, rate
 
 
 def tau(one: FloatArray, other: FloatArray) -> float:

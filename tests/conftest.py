@@ -7,9 +7,16 @@ import signal
 import threading
 from pathlib import Path
 
-import pandas as pd
-import pytest
-from hypothesis import Phase, settings
+# Before numpy is imported, here, in the workers and in what tests start: more threads of linear algebra than one only
+# wait for each other where a worker runs on every core.
+for _library in ("OPENBLAS", "MKL", "OMP"):
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+# Nor does anything that is tested here need what numba compiles for 20 seconds to make the objects of ranx.
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
+
+import pandas as pd  # noqa: E402
+import pytest  # noqa: E402
+from hypothesis import Phase, settings  # noqa: E402
 
 # A failing test shows the first example that fails, and stops there: to look for a smaller one may take minutes a
 # test, and a suite in which many fail should say so as soon as one in which none does. To look for the smallest:

@@ -1,1 +1,1 @@
-"""What a release is checked with: ``python -m tools.matrix``, ``tools.hosts``, ``tools.release``, ``tools.load``."""
+"""What a release is checked with: ``tools.matrix``, ``hosts``, ``anchored``, ``mutants``, ``load`` and ``release``."""

@@ -5,9 +5,6 @@ Importing the package registers its measures with ir_measures, and its provider 
 imported when it is first asked for.
 """
 
-from . import interrupts as _interrupts  # noqa: F401  (first of all)
-
-# isort: split
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 from typing import Any as _Any
@@ -38,7 +35,7 @@ if TYPE_CHECKING:
     from .questions.similarities import similarity
     from .questions.sweeping import sweep
     from .reporting import report
-    from .stats.significance import SignTest, sign_test
+    from .stats.paired_tests import SignTest, sign_test
     from .unjudged.bounds import bounds
     from .unjudged.judging import judge_next
     from .unjudged.med_of_runs import med
@@ -54,7 +51,7 @@ _LATER = {
     "BestOfOtherGroups": "priors",
     "PriorPolicy": "priors",
     "RunContext": "context",
-    "SignTest": "stats.significance",
+    "SignTest": "stats.paired_tests",
     "bounds": "unjudged.bounds",
     "adds": "questions.comparing",
     "compare": "questions.comparing",
@@ -68,7 +65,7 @@ _LATER = {
     "report": "reporting",
     "reusability": "unjudged.reusability",
     "select_complementary": "questions.selecting",
-    "sign_test": "stats.significance",
+    "sign_test": "stats.paired_tests",
     "similarity": "questions.similarities",
     "verdicts": "unjudged.verdicts",
     "sweep": "questions.sweeping",

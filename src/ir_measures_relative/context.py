@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures
 import numpy as np
-from tqdm import tqdm
 
 from .comparison import judged_context
 from .io import datasets
-from .io.fingerprint import fingerprint
-from .io.notebook import table_of_runs
+from .io.description import fingerprint, table_of_runs
 from .io.pipelines import run_pipelines
 from .io.qrels import Qrels
-from .io.runs import Run, name_runs, read_run, run_files
+from .io.runs import Run, read_run, read_runs, run_files
 from .measures.strings import parse_measures
 from .messages import kind_of
 from .priors import ContextData, Policy, check_group, fields_of, policy_of
@@ -37,6 +35,7 @@ class Active(NamedTuple):
     member: str | None
     block: object = None  #: which ``evaluating()`` block it is; None for a plain ``with context``
     group: str | None = None
+    replayed: bool = False  #: whether frames with the name of a member are the results that it was read from
 
 
 _active: ContextVar[tuple[Active, ...]] = ContextVar("ir_measures_relative_active", default=())
@@ -184,15 +183,7 @@ class RunContext(ContextData):
             FileNotFoundError: nothing there.
             ValueError: a file that is not a TREC run; names file and line.
         """
-        files = run_files(paths)
-        runs = [
-            read_run(f, str(f))
-            for f in tqdm(files, desc="reading runs", unit="run", disable=None, leave=False)
-        ]
-        names = name_runs(files, runs)
-        for name, run in zip(names, runs, strict=True):
-            run.name = f"run {name!r}"
-        return cls(dict(zip(names, runs, strict=True)), **options)
+        return cls(read_runs(run_files(paths)), **options)
 
     @classmethod
     def from_pipelines(cls, pipelines: Mapping[str, Any], topics: Any, **options: Any) -> RunContext:
@@ -277,6 +268,16 @@ class RunContext(ContextData):
             )
         block = object()
         _active.set((*_active.get(), Active(self, name, block, group)))
+        try:
+            yield self
+        finally:
+            _leave(self, block)
+
+    @contextmanager
+    def _replaying(self) -> Iterator[RunContext]:
+        """Activates the context where all that is evaluated is replayed: its runs are not read once more."""
+        block = object()
+        _active.set((*_active.get(), Active(self, None, block, replayed=True)))
         try:
             yield self
         finally:

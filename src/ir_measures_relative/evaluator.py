@@ -59,7 +59,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         super().__init__(measures, set(self.judged.judgments.query_ids))
 
     def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
-        rankings = read_run(run)
+        rankings = self._rankings(run)
         if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
             warn_if_empty(rankings, self.active.context)
         check_queries(self.judged, rankings, may_be_batch=True)
@@ -72,6 +72,14 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         for measure in self.measures:
             for query_id, value in zip(query_ids, measure.score(comparison).tolist(), strict=True):
                 yield ir_measures.Metric(query_id=query_id, measure=measure, value=value)
+
+    def _rankings(self, run: Run) -> Rankings:
+        """The run, read; as it was read before where ``pt.relative.Experiment`` replays one, all queries of it."""
+        if self.active.replayed and is_frame(run) and len(run) and "name" in run.columns:
+            known = self.active.context.runs.get(run["name"].iloc[0])
+            if known is not None and len(known) == len(run):
+                return known
+        return read_run(run)
 
     def _identify(self, rankings: Rankings) -> tuple[str | None, str | None]:
         """The name of the member that is evaluated, None for a newcomer; and the group of a newcomer."""

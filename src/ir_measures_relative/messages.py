@@ -16,6 +16,7 @@ class RelativeWarning(UserWarning):
 _NOT_THE_USERS = frozenset(
     {
         "ir_measures_relative",
+        "ir_measures_relative_console",
         "ir_measures_relative_plugin",
         "ir_measures",
         "pyterrier",

@@ -16,8 +16,15 @@ TIED = 1e-9
 #: [-1, 1], found as ratios of long sums: rounding is off by 1e-13, a label moves them by far more.
 LABELED_ALIKE = 1e-11
 
-#: A share of a sum of squares, or of a mean, that is left of it by rounding alone.
+#: A labeling is proved to be the best where no other can be better by more than this. One that is better by less may be
+#: missed. Values are at most 1, and the sums behind them are accurate to about 1e-13.
+PROVED = 1e-10
+
+#: A share of a sum, of a mean, or of the largest of some values, that rounding alone may add to it or leave of it.
 ROUNDED = 1e-12
+
+#: How far outside its range rounding may carry a value of a measure of somebody else's, which may compute in 32 bits.
+OUTSIDE_RANGE = 1e-6
 
 
 def is_number(value: Any) -> bool:

@@ -18,6 +18,7 @@ import ir_measures
 from .io import datasets
 from .measures.strings import is_relative, parse_measure
 from .messages import warn
+from .options import ROUNDED
 from .rankings import Rankings
 
 
@@ -204,7 +205,7 @@ class BestOfOtherGroups(PriorPolicy):
             group = groups[name]
             if (
                 group not in best
-                or mean - means[best[group]] > 1e-12 * abs(mean)
+                or mean - means[best[group]] > ROUNDED * abs(mean)
                 or (isnan(means[best[group]]) and not isnan(mean))
             ):
                 best[group] = name

@@ -140,6 +140,12 @@ class Rankings:
             self._top[cutoff] = self._find_top(cutoff)
         return self._top[cutoff]
 
+    def named(self, name: str) -> Rankings:
+        """The same rankings, which messages call otherwise."""
+        other = copy.copy(self)
+        other.name = name
+        return other
+
     def of_query(self, query_id: str) -> Rankings:
         """The ranking of one query alone, on the same rows; empty where there is none."""
         at = np.flatnonzero(self.query_ids == query_id)

@@ -136,15 +136,15 @@ def test_rbp_with_its_residual_is_med_with_its_sign(context: Any, labels: Any, k
 
 # What is too large to be tried, or to be worked on at once; lowered to what small campaigns exceed.
 GUARDS = {
-    "every_label._MOST_GAINS": 1,
-    "precisions_apart._MOST_EVEN": 1,
-    "precisions_apart._MOST_WEIGHTED": 1,
+    "ideals._MOST_GAINS": 1,
+    "precisions._MOST_EVEN": 1,
+    "precisions._MOST_WEIGHED": 1,
+    "precisions._MOST_WEIGHTED": 1,
     "residual._MOST_STATES": 1,
     "residual._AT_ONCE": 1,
-    "residual_branches._AT_ONCE": 1,
-    "residual_branches._MOST_LABELINGS": 1,
-    "sums_of_precisions._MOST_WEIGHED": 1,
-    "weighted._WORK": 4,
+    "residual_pairs._AT_ONCE": 1,
+    "residual_pairs._MOST_LABELINGS": 1,
+    "sums._WORK": 4,
 }
 
 

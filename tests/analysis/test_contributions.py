@@ -62,7 +62,7 @@ def test_one_query_has_the_rows_that_it_has_among_all(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", EXPLAINED)
-@examples(60)
+@examples(25)
 @given(context=contexts, labels=qrels, data=st.data())
 def test_contributions_sum_to_the_score(
     measure: Any, context: dict[str, Run], labels: Labels, data: st.DataObject

@@ -13,15 +13,18 @@ import pytest
 
 from all_labelings import check, random_campaign
 from ir_measures_relative import RunContext, bounds, judge_next, verdicts
-from ir_measures_relative.extremes.precisions_apart import Task, alone, apart
-from ir_measures_relative.extremes.weighted import Quadratic, greatest_over_relevant
+from ir_measures_relative.extremes import Clock
+from ir_measures_relative.extremes.model import interval_by_query, share
+from ir_measures_relative.extremes.precisions import RunsOnQuery, alone, apart
+from ir_measures_relative.extremes.sums import Quadratic, greatest_over_relevant
+from ir_measures_relative.jobs import Work
 from oracles.med_exact import labelings
 
 CASES = int(os.environ.get("LABELING_CAMPAIGNS", "40"))
 MEASURES = ["AP@5", "AP_Rareness@5", "ERR@5"]
 
 
-def random_task(rng: np.random.Generator, even: bool) -> Task:
+def random_task(rng: np.random.Generator, even: bool) -> RunsOnQuery:
     """Three runs with some of up to eight documents; weights as rareness has them, or any."""
     n = int(rng.integers(1, 9))
     position = np.zeros((3, n), dtype=np.int64)
@@ -30,18 +33,17 @@ def random_task(rng: np.random.Generator, even: bool) -> Task:
         row[rng.permutation(n)[:length]] = rng.permutation(10)[:length] + 1
     is_open = rng.random(n) < rng.uniform(0.2, 0.9)
     weight = 2.0 - (position > 0).mean(axis=0) if rng.random() < 0.5 else rng.random(n)
-    return Task(
+    return RunsOnQuery(
         position,
         is_open,
         np.ones(n) if even else weight,
         int((~is_open).sum() + rng.integers(0, 3)),
         np.array([0, 0, 1]),
         np.array([1, 2, 2]),
-        None,
     )
 
 
-def every_value(task: Task) -> np.ndarray:
+def every_value(task: RunsOnQuery) -> np.ndarray:
     """The values of all runs under every labeling, shape (runs, labelings): from the formula."""
     found = []
     for labels in labelings(np.where(task.open, -1, 1).tolist(), (0, 1)):
@@ -65,14 +67,14 @@ def test_every_labeling_of_random_runs(even: bool) -> None:
     for _ in range(5 * CASES):
         task = random_task(rng, even)
         values = every_value(task)
-        lower, upper, exact = apart(task)
+        lower, upper, exact = apart(task, Work())
         apart_by = values[task.a] - values[task.b]
         np.testing.assert_allclose(lower, apart_by.min(axis=1), rtol=0, atol=1e-10)
         np.testing.assert_allclose(upper, apart_by.max(axis=1), rtol=0, atol=1e-10)
         assert exact.all()
         below += int((upper < 0).sum())
         if not even:
-            lower, upper, exact = alone(task)
+            lower, upper, exact = alone(task, Work())
             of_run = values[task.a]
             np.testing.assert_allclose(lower, of_run.min(axis=1), rtol=0, atol=1e-10)
             np.testing.assert_allclose(upper, of_run.max(axis=1), rtol=0, atol=1e-10)
@@ -86,7 +88,7 @@ def test_any_quadratic_function_over_the_number_of_relevant_documents() -> None:
     for _ in range(200):
         n, relevant, outside = int(rng.integers(0, 8)), int(rng.integers(1, 4)), int(rng.integers(0, 3))
         pairs = np.triu(rng.normal(size=(n, n)), 1) * rng.choice([0.2, 1.0])
-        function = Quadratic(float(rng.normal()), rng.normal(size=n), pairs + pairs.T)
+        function = Quadratic(float(rng.normal()), rng.normal(size=n), pairs + pairs.T, np.arange(n))
         every = [np.array(labels) for labels in itertools.product((0, 1), repeat=n)]
         value = [function.constant + x @ function.linear + x @ function.pairs @ x / 2 for x in every]
         best = max(
@@ -94,7 +96,7 @@ def test_any_quadratic_function_over_the_number_of_relevant_documents() -> None:
             for v, x in zip(value, every, strict=True)
             for more in range(outside + 1)
         )
-        found = greatest_over_relevant(function, relevant, outside)
+        found = greatest_over_relevant(function, relevant, outside, Clock())
         assert found.reached == pytest.approx(best, abs=1e-10)
         assert found.bound == pytest.approx(best, abs=1e-10)
 
@@ -102,13 +104,13 @@ def test_any_quadratic_function_over_the_number_of_relevant_documents() -> None:
 @pytest.mark.parametrize("no_time", [0.0, None])
 def test_the_interval_is_sound_without_time(no_time: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """With no time, and weights without a search."""
-    monkeypatch.setattr("ir_measures_relative.extremes.weighted._WORK", 0)
+    monkeypatch.setattr("ir_measures_relative.extremes.sums._WORK", 0)
     rng = np.random.default_rng(5)
     inexact = 0
     for _ in range(2 * CASES):
-        task = random_task(rng, no_time is not None)._replace(time_limit=no_time)
+        task = random_task(rng, no_time is not None)
         values = every_value(task)
-        lower, upper, exact = apart(task)
+        lower, upper, exact = apart(task, Work(time_limit=no_time))
         apart_by = values[task.a] - values[task.b]
         assert (lower <= apart_by.min(axis=1) + 1e-10).all() and (upper >= apart_by.max(axis=1) - 1e-10).all()
         tight = (np.abs(lower - apart_by.min(axis=1)) < 1e-9) & (np.abs(upper - apart_by.max(axis=1)) < 1e-9)
@@ -154,6 +156,26 @@ def test_a_time_limit_leaves_wider_intervals() -> None:
         exact, hasty = (verdicts(context, qrels, [measure], time_limit=limit) for limit in (None, 0.0))
         assert exact["exact"].all() and not hasty["exact"].all()
         assert (hasty["lower"] <= exact["lower"]).all() and (hasty["upper"] >= exact["upper"]).all()
+
+
+def seconds_left(task: int, work: Work) -> np.ndarray:
+    """As an interval of one pair: the number of the task, and the seconds it has."""
+    return np.array([[float(task)], [work.remaining() or 0.0], [0.0]])
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_time_limit_is_divided_among_the_searches_that_are_left(jobs: int) -> None:
+    if jobs > 1:
+        pytest.importorskip("joblib", reason="joblib is not installed")
+    one = np.array([0])
+    found = interval_by_query(seconds_left, lambda q, a, b: q, one, one, 4, Work(jobs, 400))
+    assert found.lower[0].tolist() == [0, 1, 2, 3]
+    if jobs == 1:  # what the first ones did not use, the last has
+        assert found.upper[0] == pytest.approx([100, 400 / 3, 200, 400], abs=60)
+    assert ((found.upper[0] > 50) & (found.upper[0] <= 400)).all()
+    third = share(Work(jobs, 300), 3)
+    assert third.jobs == jobs and third.remaining() == pytest.approx(100, abs=50)
+    assert share(Work(jobs), 3).remaining() is None
 
 
 @pytest.mark.parametrize(

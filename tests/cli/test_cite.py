@@ -7,7 +7,7 @@ import re
 import pytest
 
 from command_line import error, output
-from ir_measures_relative.cli.cited import entries
+from ir_measures_relative.cli.cite import entries
 from ir_measures_relative.measures.citations import citations
 from ir_measures_relative.measures.strings import registered
 

@@ -1,4 +1,4 @@
-"""The command line, as a process of its own: its output, its exit codes, and one line for whatever is wrong."""
+"""The command line: its output, its exit codes, and one line for whatever is wrong."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ import pandas as pd
 import pytest
 from ir_measures import AP, P, nDCG
 
-from command_line import COMMAND, QRELS, RUNS, error, output, run, unmeasured, write_run
+from command_line import COMMAND, QRELS, RUNS, error, here, output, process, run, unmeasured, write_run
 from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, __version__, demo, rrLP
 from ir_measures_relative.cli.arguments import split_measures
 
@@ -99,6 +99,9 @@ def test_a_folder_is_a_table(files: Path, policy: str) -> None:
     text = output(
         files / "qrels.txt", files / "runs", "nDCG@2 NRG@2", "UniqueRel@2", "--priors", policy, "-p", -1
     )
+    if policy == "others":
+        whole = process(files / "qrels.txt", files / "runs", "nDCG@2 NRG@2", "UniqueRel@2", "-p", -1)
+        assert (whole.returncode, whole.stdout, whole.stderr) == (0, text, "")  # the process says the same
     (files / "table.tsv").write_text(text, encoding="utf-8")
     table = pd.read_csv(files / "table.tsv", sep="\t")
     expected = RunContext(RUNS, priors=policy).evaluate(QRELS, [nDCG @ 2, NRG @ 2, UniqueRel @ 2])
@@ -176,7 +179,7 @@ def test_qrels_of_a_dataset(files: Path) -> None:
 
 
 def test_vaswani(files: Path) -> None:
-    home = Path(__file__).resolve().parents[2] / "shared" / "ir_datasets"
+    home = Path(__file__).resolve().parents[3] / "shared" / "ir_datasets"
     if not (home / "vaswani").is_dir():
         pytest.skip("no copy of the Vaswani collection at ../shared/ir_datasets")
     shutil.copytree(home, files / "home", copy_function=shutil.copyfile)
@@ -208,9 +211,12 @@ OFFLINE = {"IR_DATASETS_DL_TRIES": "1", "IR_DATASETS_DL_TIMEOUT": "2", "https_pr
         ("antique", "'antique' has docs, but no .*qrels.*give the qrels yourself"),
     ],
 )
-def test_datasets_that_cannot_be_had(files: Path, dataset: str, message: str) -> None:
-    env = os.environ | OFFLINE | {"IR_DATASETS_HOME": str(files / "home")}
-    said = error(dataset, files / "runs", "NRG@2", env=env, cwd=files)
+def test_datasets_that_cannot_be_had(
+    files: Path, dataset: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (OFFLINE | {"IR_DATASETS_HOME": str(files / "home")}).items():
+        monkeypatch.setenv(name, value)
+    said = error(dataset, files / "runs", "NRG@2", cwd=files)
     assert re.search(message, said), said
 
 
@@ -316,7 +322,9 @@ def test_bad_input_is_one_line_and_exit_code_2(
 def test_bad_input_of_a_process(files: Path, case: str) -> None:
     prepare_bad_input(files)
     arguments, message = BAD[case]
-    assert message in error(*arguments, cwd=files)
+    done = process(*arguments, cwd=files)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert done.stderr.startswith("ir_measures_relative: error: ") and message in done.stderr
 
 
 def prepare_bad_input(files: Path) -> None:
@@ -500,7 +508,8 @@ def test_a_full_disk(files: Path) -> None:
 
 
 def test_help_and_version() -> None:
-    assert output("--version") == f"ir_measures_relative {__version__}\n"
+    done = process("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"ir_measures_relative {__version__}\n", "")
     text = output("--help")
     for word in (
         "QRELS",
@@ -551,8 +560,7 @@ def test_a_prior_for_other_topics_and_an_empty_file(tmp_path) -> None:
     (tmp_path / "empty.run").write_text("")
 
     def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "ir_measures_relative", "q.txt", "a.run", *arguments]
-        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+        return here("q.txt", "a.run", *arguments, cwd=tmp_path)
 
     done = call("NRG@10", "--prior", "other.run")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)

@@ -105,10 +105,18 @@ def test_what_matplotlib_draws_is_a_picture(files: Path) -> None:
         assert is_picture(files / f"x.{ending}") == (ending not in ("raw", "rgba")), ending
 
 
-@pytest.mark.parametrize("ending", ["svg", "png", "svgz"])
-def test_a_picture_is_drawn_again(files: Path, call: Call, ending: str) -> None:
+@pytest.mark.parametrize(
+    ("ending", "befores"),
+    [
+        ("svg", [b"", SVG, PICTURES["png"], PICTURES["pdf"]]),
+        ("png", [PICTURES["png"]]),
+        ("svgz", [PICTURES["svgz"]]),
+    ],
+    ids=["svg", "png", "svgz"],
+)
+def test_a_picture_is_drawn_again(files: Path, call: Call, ending: str, befores: list[bytes]) -> None:
     path = files / f"out.{ending}"
-    for before in (b"", PICTURES[ending], PICTURES["png"], PICTURES["pdf"]):
+    for before in befores:
         path.write_bytes(before)
         path.chmod(0o640)
         assert call(*ARGUMENTS, "--plot", path.name)[::2] == (0, "")
@@ -137,35 +145,38 @@ def test_a_picture_takes_the_place_of_one_where_stdout_is_no_file(
     assert (files / "out.svg").stat().st_size > 1000
 
 
-def test_a_new_picture_has_the_usual_permissions(files: Path) -> None:
-    done = subprocess.run(
-        ["sh", "-c", 'umask 027; "$@"', "sh", *COMMAND, *ARGUMENTS, "--plot", "o.svg"], cwd=files
-    )
-    assert done.returncode == 0
+def test_a_new_picture_has_the_usual_permissions(files: Path, call: Call) -> None:
+    usual = os.umask(0o027)
+    try:
+        assert call(*ARGUMENTS, "--plot", "o.svg")[0] == 0
+    finally:
+        os.umask(usual)
     assert (files / "o.svg").stat().st_mode & 0o777 == 0o640
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits on this system")
-@pytest.mark.parametrize("before", [None, SVG])
-def test_a_full_disk_leaves_no_half_picture(files: Path, before: bytes | None) -> None:
-    """A limit to the size of a file stands for the end of the disk."""
-    if before is not None:
-        (files / "out.svg").write_bytes(before)
+def test_a_full_disk_leaves_no_half_picture(files: Path) -> None:
+    """A limit to the size of a file stands for the end of the disk; there is no picture before, or there is one."""
+    (files / "before.svg").write_bytes(SVG)
     was = contents(files)
     limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)); "
-    code = limited + "from ir_measures_relative.cli import main; sys.exit(main(sys.argv[1:]))"
+    code = limited + (
+        "from ir_measures_relative.cli import main\n"
+        "for path in ('out.svg', 'before.svg'):\n"
+        "    assert main([*sys.argv[1:], '--plot', path]) == 2"
+    )
     done = subprocess.run(
-        [sys.executable, "-c", code, *ARGUMENTS, "--plot", "out.svg"],
+        [sys.executable, "-c", code, *ARGUMENTS],
         cwd=files,
         env=unmeasured() | {"PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 2 and done.stdout.startswith("name\tNRG@2\tnDCG@2\nA\t")
-    (said,) = [line for line in done.stderr.splitlines() if "--plot" in line]
-    assert (
-        "error: --plot out.svg: the picture could not be written (File too large); make room, or give" in said
-    )
+    assert done.returncode == 0 and done.stdout.count("name\tNRG@2\tnDCG@2\nA\t") == 2, done.stderr
+    said = [line for line in done.stderr.splitlines() if "--plot" in line]
+    for path, line in zip(("out.svg", "before.svg"), said, strict=True):
+        why = "the picture could not be written (File too large); make room, or give"
+        assert f"error: --plot {path}: {why}" in line
     assert contents(files) == was
 
 

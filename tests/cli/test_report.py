@@ -36,8 +36,8 @@ def without_advice(code: int, out: str, err: str) -> tuple[int, str, str]:
     return code, out, "".join(lines)
 
 
-def data_of(path: Path) -> dict[str, object]:
-    match = re.search(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"))
+def data_of(path: Path, part: str = "data") -> dict[str, object]:
+    match = re.search(rf'id="{part}">(.*?)</script>', path.read_text(encoding="utf-8"))
     assert match
     return dict(json.loads(match[1]))
 
@@ -65,8 +65,8 @@ def test_groups_and_reference(files: Path, call: Call) -> None:
         *call(*ARGUMENTS, "rrLP", "--groups", "groups.csv", "--reference", "B", "--report", "out.html")
     )
     assert (code, said) == (0, "")
-    found = data_of(files / "out.html")
-    assert found["groups"] == ["x", "y"] and "comparison" in found
+    assert data_of(files / "out.html")["groups"] == ["x", "y"]
+    assert "comparison" in data_of(files / "out.html", "figures")
 
 
 def test_a_provider_of_ir_measures(files: Path, call: Call) -> None:

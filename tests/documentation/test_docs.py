@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from command_line import here
 from ir_measures_relative.measures.parameters import MISSING
 from ir_measures_relative.measures.strings import registered
 
@@ -104,16 +105,20 @@ def _run_commands(block: str) -> None:
     """Runs what follows each ``$``, and compares what it prints, on stdout or stderr, with the lines below it."""
     for command, shown in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
         program, *arguments = shlex.split(command)
-        module = {"python": [], "ir_measures_relative": ["-m", "ir_measures_relative"]}[program]
-        done = subprocess.run(
-            [sys.executable, *module, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            encoding="utf-8",
-        )
-        assert done.stdout.strip() == shown.strip(), command
+        if program == "ir_measures_relative":  # in this process; stdout is a pipe to readers, and comes last
+            done = here(*arguments)
+            printed = done.stderr + done.stdout
+        else:
+            assert program == "python", command
+            printed = subprocess.run(
+                [sys.executable, *arguments],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                text=True,
+                encoding="utf-8",
+            ).stdout
+        assert printed.strip() == shown.strip(), command
 
 
 #: What the README calls each thing that a measure may be relative to.

@@ -6,15 +6,15 @@ import io
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from example_scripts import EXAMPLES, run_example
+
 for needed in ("pyterrier", "bm25s", "sklearn"):
     pytest.importorskip(needed, reason=f"the quickstart needs {needed}, of the extra [examples]")
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 COLUMNS = ["name", "nDCG@10", "AP@100", "NRG@10", "UniqueRel@10", "P_Rareness@10", "AP_Rareness@100"]
 
 
@@ -92,7 +92,7 @@ def test_every_number_is_that_of_the_context_alone(table):
 
 
 def test_a_wrong_dataset():
-    wrong = quickstart("--dataset", "no-such-thing")
+    wrong = run_example("quickstart.py", "--dataset", "no-such-thing")
     assert wrong.returncode == 2
     assert "usage: quickstart.py [-h] [--dataset ID]" in wrong.stderr
     assert "ir_datasets knows no dataset 'no-such-thing'" in wrong.stderr

@@ -1,7 +1,9 @@
-"""The command line as a process of its own, and small files to give it."""
+"""The command line, in this process or as one of its own, and small files to give it."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -24,15 +26,38 @@ def unmeasured() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE_")}
 
 
-def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
-    """Runs the command; an error must be one line and nothing else."""
-    done = subprocess.run(
+def process(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+    """Runs the command as a process of its own, whose start takes longer than all that most tests ask of it."""
+    return subprocess.run(
         [*COMMAND, *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=120,
         **options,  # type: ignore[call-overload]
     )
+
+
+def here(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Runs the command in this process, as the interpreter would: with streams of UTF-8, and bytes as they come."""
+    from ir_measures_relative.cli import main
+
+    given = [os.fsdecode(a) if isinstance(a, bytes) else str(a) for a in arguments]
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace")
+    before = Path.cwd()
+    os.chdir(cwd or before)
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main(given)
+    finally:
+        os.chdir(before)
+    written = [stream.detach().getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
+    return subprocess.CompletedProcess(given, code, *written)
+
+
+def run(*arguments: object, **options: object) -> subprocess.CompletedProcess[str]:
+    """Runs the command; an error must be one line and nothing else. As a process only where it has options of one."""
+    done = (process if set(options) - {"cwd"} else here)(*arguments, **options)  # type: ignore[arg-type]
     if done.returncode:
         assert "Traceback" not in done.stderr, done.stderr
     return done

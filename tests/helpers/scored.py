@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import ir_measures
@@ -15,15 +17,21 @@ from oracles.rankings import trec_order
 def per_query(measure: Any, qrels: Any, run: Any, context: RunContext | None = None) -> dict[str, float]:
     """{query: value} of one measure, inside the context."""
     measure = ir_measures.parse_measure(measure)
-    with warnings.catch_warnings():
+    return per_query_of_each([measure], qrels, run, context)[measure]
+
+
+def per_query_of_each(
+    measures: Sequence[Any], qrels: Any, run: Any, context: RunContext | None = None
+) -> dict[Any, dict[str, float]]:
+    """{measure: {query: value}} of several in one call, inside the context."""
+    with warnings.catch_warnings(), context or contextlib.nullcontext():
         warnings.simplefilter("ignore", UserWarning)
-        if context is None:
-            metrics = list(ir_measures.iter_calc([measure], qrels, run))
-        else:
-            with context:
-                metrics = list(ir_measures.iter_calc([measure], qrels, run))
-    assert len({m.query_id for m in metrics}) == len(metrics)
-    return {m.query_id: m.value for m in metrics}
+        metrics = list(ir_measures.iter_calc(measures, qrels, run))
+    found: dict[Any, dict[str, float]] = {measure: {} for measure in measures}
+    for metric in metrics:
+        assert metric.query_id not in found[metric.measure]
+        found[metric.measure][metric.query_id] = metric.value
+    return found
 
 
 def ranking(run: dict[str, dict[str, float]], query: str) -> list[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from ir_measures_relative import RunContext
-from ir_measures_relative.io import packed
+from ir_measures_relative.io import files as packed
 from ir_measures_relative.io.files import read_bytes
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from drawn import examples
 from example_measures import EXAMPLES, REGISTERED, variants
 from ir_measures_relative import MED, RunContext
-from ir_measures_relative.measures.declaration import RelativeMeasure
 from random_campaigns import Labels, Run, contexts, pytrec_eval_qrels, qrels, runs
-from scored import assume_common, per_query
+from scored import assume_common, per_query, per_query_of_each
 
 
 @pytest.mark.parametrize("measure", EXAMPLES, ids=str)
@@ -48,7 +47,7 @@ THIRD: Run = {"q1": {"a": 0.0, "b": 1.0, "c": 2.0}}
 THIRD_AND_FIRST: Run = {**THIRD, "q2": {"a": 1.0}}
 
 
-@pytest.mark.parametrize("measure", EXAMPLES, ids=str)
+@pytest.mark.parametrize("name", REGISTERED)
 @examples(25)
 @given(context=contexts, run=runs, labels=qrels)
 @example(context={"r1": THIRD_AND_FIRST}, run={}, labels={"q1": {"a": 1, "b": 3}, "q2": {"a": 2}})
@@ -60,20 +59,23 @@ THIRD_AND_FIRST: Run = {**THIRD, "q2": {"a": 1.0}}
     labels={"q2": {"e": 3}, "q1": {"d": 1, "c": 1, "f": 1}},
 )
 def test_a_query_does_not_depend_on_the_others(
-    measure: RelativeMeasure, context: dict[str, Run], run: Run, labels: Labels
+    name: str, context: dict[str, Run], run: Run, labels: Labels
 ) -> None:
     """Not in the last bit: PyTerrier scores in batches, and a campaign may be split over machines."""
     assume_common(run, labels)
     options: dict[str, Any] = {"num_docs": 50, "reference": next(iter(context), None), "grades": (-1, 3)}
-    if "ref" in measure.SUPPORTED_PARAMS and not context:
+    measures = [e for e in EXAMPLES if name == e.NAME]
+    if "ref" in measures[0].SUPPORTED_PARAMS and not context:
         return
-    together = per_query(measure, labels, run, RunContext(context, **options))
-    assert set(together) == set(labels)
-    assert all(np.isfinite(list(together.values())))
+    together = per_query_of_each(measures, labels, run, RunContext(context, **options))
+    for values in together.values():
+        assert set(values) == set(labels)
+        assert all(np.isfinite(list(values.values())))
     for query, docs in labels.items():
         alone = RunContext({n: {q: r[q] for q in r if q == query} for n, r in context.items()}, **options)
         own = {q: run[q] for q in run if q == query}
-        assert per_query(measure, {query: docs}, own, alone) == {query: together[query]}
+        expected = {measure: {query: values[query]} for measure, values in together.items()}
+        assert per_query_of_each(measures, {query: docs}, own, alone) == expected
 
 
 # Beside the examples, measures that share with them all but a gain, a threshold or a set of documents.
@@ -163,19 +165,22 @@ TELL_ALIKE = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("measure", TELL_ALIKE, ids=str)
+@pytest.mark.parametrize("name", sorted({e.NAME for e in TELL_ALIKE}))
 @examples(25)
 @given(run=runs, other=runs, labels=qrels)
-def test_a_reference_scored_against_itself(measure: Any, run: Run, other: Run, labels: Labels) -> None:
+def test_a_reference_scored_against_itself(name: str, run: Run, other: Run, labels: Labels) -> None:
     """0 for a difference, 1 for a similarity."""
     assume_common(run, labels)
     context = RunContext({"ref": run, "other": other, "third": {}}, reference="ref")
+    measures = [e for e in TELL_ALIKE if name == e.NAME]
     with context.evaluating("ref"), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        values = [m.value for m in ir_measures.iter_calc([measure], labels, run)]
-    same = 1.0 if measure.SIMILARITY else 0.0
-    assert set(values) == {same}
-    assert set(per_query(measure, labels, run, context).values()) == {same}
+        values = list(ir_measures.iter_calc(measures, labels, run))
+    same = 1.0 if measures[0].SIMILARITY else 0.0
+    assert {m.value for m in values} == {same}
+    assert {m.measure for m in values} == set(measures)
+    of_a_newcomer = per_query_of_each(measures, labels, run, context)
+    assert [set(of_measure.values()) for of_measure in of_a_newcomer.values()] == [{same}] * len(measures)
 
 
 @pytest.mark.parametrize("measure", [e for e in EXAMPLES if "ref" in e.SUPPORTED_PARAMS], ids=str)

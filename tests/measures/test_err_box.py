@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn import examples
-from ir_measures_relative.extremes.err import _Difference
+from ir_measures_relative.extremes.cascade import _Difference
 
 DOCS = 5
 rankings = st.permutations(range(DOCS)).flatmap(

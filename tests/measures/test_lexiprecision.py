@@ -172,6 +172,9 @@ def test_against_an_empty_reference_rrlp_is_reciprocal_rank(run: Run, qrels: Lab
 def test_real_runs(robust03: Any) -> None:
     """Deep rankings, and two runs with ties on nine rows in ten, against the plain oracle, query by query."""
     runs, frame = robust03
+    topics = set(sorted(set(frame["query_id"]))[::3])
+    frame = frame[frame["query_id"].isin(topics)]
+    runs = {name: run[run["query_id"].isin(topics)] for name, run in runs.items()}
     names = ["fub03IeOLKe3", "MU03rob01", "rutcor03100", "NLPR03vb10"]
     qrels: dict[str, dict[str, int]] = {}
     for q, d, label in zip(frame["query_id"], frame["doc_id"], frame["relevance"], strict=True):

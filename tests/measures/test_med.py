@@ -320,7 +320,7 @@ def test_fully_judged_is_the_difference(absolute: Any) -> None:
 def test_what_may_follow_a_ranking(residual: Any, cutoff: int | None) -> None:
     """Against the definition: every labeling, and the tail as the sum of its weights."""
     run, reference, qrels = random_queries(
-        20 + (cutoff or 0), 300, most_open=7, cutoff=cutoff, labels=[-1, 0, 1, 2]
+        20 + (cutoff or 0), 100, most_open=7, cutoff=cutoff, labels=[-1, 0, 1, 2]
     )
     table = med(as_run(run), as_run(reference), qrels, "RBP", cutoff, p=0.7, residual=residual)
     for row in table.itertuples():
@@ -493,7 +493,7 @@ def test_time_limit_is_never_silent() -> None:
         ("MED(base='Q',gains={2:3})@10", "gains goes with base 'SDCG', 'nDCG', not 'Q'"),
         ("MED(base='Q',max_grade=3)@10", "max_grade goes with base 'SDCG', 'nDCG', 'ERR', not 'Q'"),
         ("MED(time_limit=1)@10", "time_limit goes with base 'SSP', 'AP', 'Q', 'ERR'"),
-        ("MED(base='AP',time_limit=0)@10", "it must be a number above 0"),
+        ("MED(base='AP',time_limit='1')@10", "it must be a number of seconds from 0 up"),
         ("MED(base='AP',dcg='log2')@10", "dcg goes with base 'SDCG', 'nDCG'"),
         ("MED(base='P',max_grade=3)@10", "max_grade goes with base 'SDCG', 'nDCG', 'ERR'"),
         ("MED(base='ERR',rel=1)@10", "rel goes with base"),
@@ -526,6 +526,10 @@ def test_bad_calls_of_med() -> None:
         med(a, a, base="P", cutoff=1, ref="B")
     with pytest.raises(ValueError, match="needs a cutoff"):
         med(a, a, base="P", cutoff=None)
+    with pytest.raises(
+        ValueError, match="time_limit=-1 is not allowed; it must be a number of seconds from 0 up"
+    ):
+        med(a, a, base="AP", cutoff=1, time_limit=-1)
     with pytest.raises(ValueError, match="no parameter 'basis'"):
         med(a, a, basis="P")
     with pytest.raises(ValueError, match="no query in common with the qrels"):

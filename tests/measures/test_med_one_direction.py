@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from ir_measures_relative.extremes import Clock, greatest_difference, greatest_err_difference
 from ir_measures_relative.extremes import search as search_module
-from ir_measures_relative.extremes.exact import greatest_difference, greatest_err_difference
 from oracles.med_exact import labelings, sum_precision
 
 # How many random cases each test tries.
@@ -51,7 +51,7 @@ class Case:
         found = (np.array(labels) for labels in labelings(self.label.tolist(), (0, 1)))
         return float(max(self.difference(labels, n) for labels in found for n in ends))
 
-    def check(self, time_limit: float | None = None) -> tuple[float, np.ndarray]:
+    def check(self, seconds: float | None = None) -> tuple[float, np.ndarray]:
         best = self.greatest()
         found = greatest_difference(
             self.winner,
@@ -60,7 +60,7 @@ class Case:
             cutoff=self.cutoff,
             other_relevant=self.other,
             outside=self.outside,
-            time_limit=time_limit,
+            clock=Clock(seconds),
             tolerance=TOLERANCE,
         )
         judged = self.label != -1
@@ -70,7 +70,7 @@ class Case:
         attained = float(self.difference(found.labels, found.outside))
         assert found.value == pytest.approx(attained, abs=1e-13), vars(self)
         assert found.value <= best + 1e-12 and best <= found.upper + 1e-12, vars(self)
-        if time_limit is None:
+        if seconds is None:
             assert found.upper - found.value <= TOLERANCE
             assert found.value == pytest.approx(best, abs=2 * TOLERANCE), vars(self)
         return best, found.labels
@@ -92,7 +92,7 @@ def test_sum_precision_equals_brute_force(seed: int) -> None:
 def test_the_bound_holds_when_time_runs_out() -> None:
     rng = np.random.default_rng(11)
     for _ in range(CASES):
-        Case(rng).check(time_limit=0)
+        Case(rng).check(seconds=0)
 
 
 @pytest.mark.parametrize("attempts", [2, 12])
@@ -107,7 +107,7 @@ def test_the_proof_does_not_lean_on_a_good_start(attempts: int, monkeypatch: pyt
 def test_documents_that_only_the_loser_holds_may_have_to_be_relevant() -> None:
     """The loser has the relevant documents at 1 and 2, and one that is open at 10: 2/2 against 2.3/3 below 0."""
     winner, loser = np.array([0, 0, 0]), np.array([1, 2, 10])
-    arguments = {"cutoff": 10, "tolerance": TOLERANCE}
+    arguments = {"cutoff": 10, "tolerance": TOLERANCE, "clock": Clock()}
     alone = greatest_difference(winner, loser, np.array([1, 1, -1]), **arguments)
     assert alone.value == pytest.approx(-2.3 / 3) and alone.labels.tolist() == [1, 1, 1]
     with_one = greatest_difference(winner, loser, np.array([1, 1, -1]), outside=1, **arguments)
@@ -142,14 +142,14 @@ def test_err_equals_brute_force(seed: int) -> None:
         low, high = np.where(case.label == -1, 0, known), np.where(case.label == -1, top, known)
         values = [plain_err(case.winner, s) - plain_err(case.loser, s) for s in corners(low, high)]
         found = greatest_err_difference(
-            case.winner, case.loser, low, high, time_limit=None, tolerance=TOLERANCE
+            case.winner, case.loser, low, high, clock=Clock(), tolerance=TOLERANCE
         )
         assert found.value == pytest.approx(max(values), abs=2 * TOLERANCE)
         assert found.upper - found.value <= TOLERANCE
         attained = plain_err(case.winner, found.stop) - plain_err(case.loser, found.stop)
         assert attained == pytest.approx(found.value, abs=1e-13)
         assert ((low <= found.stop) & (found.stop <= high)).all()
-        stopped = greatest_err_difference(case.winner, case.loser, low, high, time_limit=0)
+        stopped = greatest_err_difference(case.winner, case.loser, low, high, clock=Clock(0))
         assert stopped.value - 1e-12 <= max(values) <= stopped.upper + 1e-12
         below += max(values) < 0
     assert below > CASES / 20

@@ -18,7 +18,7 @@ from oracles.nrg import nrg_oracle, unique_rel_oracle
 from oracles.rankings import only_judged, trec_order
 from oracles.shapley import set_value_oracle
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
-from scored import assume_common, per_query, ranking
+from scored import assume_common, per_query, per_query_of_each, ranking
 
 TABLE1 = {"R1": "ABCDEFGHIJ", "R2": "EDCBAFGHIJ", "R3": "JIHGFEDCBA"}
 TABLE1_QRELS = {"q": {d: 1 for d in "AEFJ"}}
@@ -77,21 +77,20 @@ BASES = [
 ]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("measure", "options"), BASES)
 @examples(60)
 @given(context=contexts, run=runs, labels=qrels, k=cutoffs)
-def test_oracle(
-    measure: Any, options: Any, context: dict[str, Run], run: Run, labels: Labels, k: int | None
-) -> None:
+def test_oracle(context: dict[str, Run], run: Run, labels: Labels, k: int | None) -> None:
     assume_common(run, labels)
-    values = per_query(f"{measure}@{k}", labels, run, RunContext(context))
-    assert set(values) == set(labels)
-    for query, value in values.items():
+    options_of = {ir_measures.parse_measure(f"{measure}@{k}"): options for measure, options in BASES}
+    found = per_query_of_each(list(options_of), labels, run, RunContext(context))
+    for query, docs in labels.items():
         priors = [ranking(prior, query) for prior in context.values()]
-        expected = nrg_oracle(ranking(run, query), priors, labels[query], k=k, **options)
-        assert value == pytest.approx(expected, abs=1e-12)
-        assert -1e-15 <= value <= 1 + 1e-12 or {"gains", "norm"} & set(options)
+        for measure, options in options_of.items():
+            value = found[measure].pop(query)
+            expected = nrg_oracle(ranking(run, query), priors, docs, k=k, **options)
+            assert value == pytest.approx(expected, abs=1e-12), measure
+            assert -1e-15 <= value <= 1 + 1e-12 or {"gains", "norm"} & set(options), measure
+    assert not any(found.values())
 
 
 @examples(60)
@@ -196,7 +195,7 @@ def test_empty_context_on_robust03(robust03: Any) -> None:
     np.testing.assert_allclose(values[str(rr10)], reciprocal.where(reciprocal >= 0.1 - 1e-9, 0.0), atol=1e-12)
 
     by_label = {q: dict(zip(g.doc_id, g.relevance, strict=True)) for q, g in labels.groupby("query_id")}
-    for name, frame in robust_runs.items():
+    for name, frame in list(robust_runs.items())[::3]:
         for query, ranking_ in frame.groupby("query_id"):
             top = ranking_.nlargest(150, "score", keep="all")  # 0.8^150 is far below the tolerance
             docs = trec_order(dict(zip(top.doc_id, top.score, strict=True)))

@@ -234,8 +234,11 @@ def test_measures_do_not_share_what_they_must_not() -> None:
 
 def test_robust03_is_err_without_priors(robust03: Any) -> None:
     members, labels = robust03
-    for k, n in ((10, 2), (1000, 2)):  # gdeval takes its time
-        context = RunContext(dict(list(members.items())[:n]), priors=[])
+    topics = set(sorted(set(labels["query_id"]))[:30])  # gdeval takes its time
+    labels = labels[labels["query_id"].isin(topics)]
+    two = {n: run[run["query_id"].isin(topics)] for n, run in list(members.items())[:2]}
+    for k in (10, 1000):
+        context = RunContext(two, priors=[])
         ours = context.evaluate(labels, [NRG(base="ERR") @ k], perquery=True)["value"]
         theirs = context.evaluate(labels, [ERR @ k], perquery=True)["value"].fillna(0.0)
         assert (ours - theirs).abs().max() < 5.1e-6

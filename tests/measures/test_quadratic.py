@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn import examples
-from ir_measures_relative.extremes.quadratic import Quadratic, sum_precision
+from ir_measures_relative.extremes.sums import Quadratic, sum_of_precisions
 
 OPEN = -1
 rankings = st.permutations(range(6)).flatmap(
@@ -32,8 +32,10 @@ def test_what_is_decided_is_so_in_a_best_labeling(
     """At every price of a relevant document between the least and the most."""
     free = np.flatnonzero(label == OPEN)
     least, price, most = sorted(prices)
-    quadratic = Quadratic.of(winner, loser, label, free)
-    decided = quadratic.decided(label, least, most)
+    quadratic = Quadratic.of(winner, loser, label == 1, free)
+    decided = label.copy()
+    for value, those in enumerate(quadratic.decided(least, most)):
+        decided[free[those]] = value
     assert (decided[label != OPEN] == label[label != OPEN]).all()
     for cost in (least, price, most):
         best = best_decided = -np.inf
@@ -41,7 +43,7 @@ def test_what_is_decided_is_so_in_a_best_labeling(
             whole = label.copy()
             whole[free] = values
             relevant, x = whole == 1, np.array(values, dtype=float)
-            value = sum_precision(winner[relevant]) - sum_precision(loser[relevant])
+            value = sum_of_precisions(winner[relevant]) - sum_of_precisions(loser[relevant])
             written = quadratic.constant + quadratic.linear @ x + x @ quadratic.pairs @ x / 2
             assert written == pytest.approx(value, abs=1e-12)
             value -= cost * sum(values)

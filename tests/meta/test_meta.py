@@ -21,8 +21,10 @@ from hypothesis import strategies as st
 from drawn import examples
 from ir_measures_relative import meta
 from ir_measures_relative.meta.correlations import tau_ap
-from ir_measures_relative.meta.pairs import holm, topic_counts
-from ir_measures_relative.stats.paired import Settings, paired_test
+from ir_measures_relative.stats.corrections import corrected
+from ir_measures_relative.stats.paired_tests import paired_test
+from ir_measures_relative.stats.pairs import Pairs
+from ir_measures_relative.stats.resampling import topic_counts
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -66,7 +68,7 @@ def test_tests_are_those_of_single_pairs(test: str, seed: int) -> None:
     found = p_values(values, test)
     for i, j in itertools.combinations(range(len(values)), 2):
         d = np.round(values[i] - values[j], 12)
-        expected = paired_test(d, test, Settings()).p
+        expected = paired_test(Pairs.of_differences(d[None]), test).p[0]
         assert found[f"run{i}", f"run{j}"] == pytest.approx(expected, rel=1e-6, abs=1e-12, nan_ok=True)
 
 
@@ -133,7 +135,7 @@ def test_holm_is_that_of_statsmodels(seed: int) -> None:
     rng = np.random.default_rng(seed)
     p = np.round(rng.random((3, 7)) ** 4, 3)
     p[rng.random(p.shape) < 0.1] = np.nan
-    for row, found in zip(p, holm(p), strict=True):
+    for row, found in zip(p, corrected(p, "holm"), strict=True):
         known = ~np.isnan(row)
         assert np.isnan(found[~known]).all()
         if known.any():
@@ -523,7 +525,8 @@ def test_tables_of_pyterrier() -> None:
 
 def test_is_imported_when_it_is_asked_for() -> None:
     code = (
-        "import sys, ir_measures_relative as r; assert 'ir_measures_relative.meta' not in sys.modules; r.meta.ties;"
-        "assert not {'scipy', 'pandas', 'statsmodels'} & set(sys.modules)"
+        "import sys, ir_measures_relative as r; assert 'ir_measures_relative.meta' not in sys.modules;"
+        "assert not {'scipy', 'pandas', 'statsmodels'} & set(sys.modules);"
+        "r.meta.ties; assert 'statsmodels' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

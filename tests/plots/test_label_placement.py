@@ -9,17 +9,18 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+
+pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
+
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from drawn import examples
 from ir_measures_relative import RelativeWarning, plots
-from ir_measures_relative.plots import label_placement
-from ir_measures_relative.plots.label_placement import Placement, place_labels
-
-matplotlib = pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
-from matplotlib.axes import Axes  # noqa: E402
-from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
+from ir_measures_relative.plots import labels
+from ir_measures_relative.plots.labels import Placement, place_labels
 
 BOUNDS = np.array([50.0, 50.0, 850.0, 600.0])
 RADIUS = 4.5
@@ -101,7 +102,7 @@ def test_many_labels_take_bounded_work(shape, n, monkeypatch) -> None:
     compared = []  # the places looked at, each with each thing that it may cover, meet or cross
 
     def counted(name):
-        function = getattr(label_placement, name)
+        function = getattr(labels, name)
 
         def wrapper(first, second):
             compared.append(len(first) * len(second))
@@ -110,10 +111,10 @@ def test_many_labels_take_bounded_work(shape, n, monkeypatch) -> None:
         return wrapper
 
     for name in ("_overlap", "_meet", "_cross"):
-        monkeypatch.setattr(label_placement, name, counted(name))
+        monkeypatch.setattr(labels, name, counted(name))
     searches = []
-    best_place = label_placement._best_place
-    monkeypatch.setattr(label_placement, "_best_place", lambda *args: searches.append(1) or best_place(*args))
+    best_place = labels._best_place
+    monkeypatch.setattr(labels, "_best_place", lambda *args: searches.append(1) or best_place(*args))
     points, sizes = shape(n), sizes_of(n)
     found = place_labels(points, sizes, BOUNDS, np.zeros((0, 4)), RADIUS)
     assert len(searches) <= 1_000

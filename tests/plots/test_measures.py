@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+
+pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
+
 from ir_measures import RR, P
 
 from ir_measures_relative import P_Rareness, RunContext, meta, plots, rrLP
 from oracles import meta as oracle
-
-matplotlib = pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
 
 RUNS, QRELS = oracle.campaign(7, runs=6, topics=8)
 CONTEXT = RunContext(RUNS, groups={"r0": "g", "r1": "g"})

@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
+
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+
 from ir_measures_relative import RelativeWarning, RunContext, plots
 from ir_measures_relative.plots.text import as_text, legend_label, short_names, title
-
-matplotlib = pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
-from matplotlib.axes import Axes  # noqa: E402
-from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Glyph .* missing from:UserWarning"

@@ -15,15 +15,24 @@ from scipy import stats
 
 from drawn import examples
 from hostile import NAMES
-from ir_measures_relative import NRG, RunContext, UniqueRel, bounds, explain, select_complementary, verdicts
-from ir_measures_relative.comparison import judged_context
+from ir_measures_relative import (
+    NRG,
+    RunContext,
+    UniqueRel,
+    bounds,
+    explain,
+    select_complementary,
+    similarity,
+    verdicts,
+)
+from ir_measures_relative.comparison import Comparison, judged_context
 from ir_measures_relative.io.qrels import qrels_columns
 from ir_measures_relative.measures.strings import parse_measures
-from ir_measures_relative.reporting.documents import documents
-from ir_measures_relative.reporting.findings import find
-from ir_measures_relative.reporting.formulas import formula
-from ir_measures_relative.reporting.page import as_json
-from ir_measures_relative.reporting.sections import data_of, number, slugs
+from ir_measures_relative.questions.explaining import explained
+from ir_measures_relative.reporting.campaign import campaign_of, number, slugs
+from ir_measures_relative.reporting.run_pages import documents, documents_of
+from ir_measures_relative.reporting.sections import sections_of
+from ir_measures_relative.reporting.sections.relative_to import formula
 from ir_measures_relative.reporting.texts import queries_of, texts_of
 from random_campaigns import Labels, Run, contexts, cutoffs, qrels
 
@@ -41,9 +50,23 @@ EVERY += ["UE(base='RR',version='z')@3"]
 
 
 def data(context: RunContext, labels: Any, measures: list[Any], texts: Any = False) -> dict[str, Any]:
-    found = find(context, qrels_columns(labels), parse_measures(measures))
-    result = data_of(found, texts_of(None, texts), {})
-    return dict(json.loads(as_json(result)))  # what the page gets
+    """What the page gets: the numbers that all of it knows, the documents, and the figures by name."""
+    pytest.importorskip("jinja2", reason="the report needs Jinja2, of the extra [report]")
+    pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the extra [report]")
+    from ir_measures_relative.reporting.page import as_json, figures
+
+    campaign = campaign_of(context, qrels_columns(labels), parse_measures(measures))
+    about = documents_of(campaign, texts_of(None, texts))
+    result = (
+        campaign.numbers | figures(sections_of(campaign)) | ({} if about is None else {"documents": about})
+    )
+    return dict(json.loads(as_json(result)))
+
+
+def behind(context: RunContext, labels: Any, measure: Any) -> list[Any]:
+    """What stands behind the values of each run."""
+    judged = judged_context(context, labels)
+    return [explained(Comparison(judged, run, name), measure) for name, run in context.runs.items()]
 
 
 def table_of(about: dict[str, Any], names: list[str], query_ids: list[str], run: int) -> pd.DataFrame:
@@ -79,7 +102,7 @@ def test_documents_are_what_explain_says(
     except ValueError:  # a run that shares no query with the qrels
         return
     query_ids = [str(q) for q in judged_context(context, labels).judgments.query_ids]
-    about = documents(tables, context.names, query_ids, cutoff)
+    about = documents(behind(context, labels, measure), len(query_ids), cutoff)
     for i, expected in enumerate(tables):
         expected = expected[expected["position"] <= about["depth"]]
         found = table_of(about, context.names, query_ids, i)
@@ -98,8 +121,7 @@ def test_deep_rankings_show_their_start() -> None:
     labels = {"q": {f"d{i}": i % 2 for i in range(40)}}
     for cutoff, depth in ((None, 10), (15, 15), (30, 20)):
         measure = NRG if cutoff is None else NRG @ cutoff
-        tables = [explain(RunContext(runs), name, labels, measure) for name in runs]
-        about = documents(tables, list(runs), ["q"], cutoff)
+        about = documents(behind(RunContext(runs), labels, measure), 1, cutoff)
         assert about["depth"] == depth and len(about["listed"][0][0]) == depth
         at_top = about["found"][0][about["listed"][0][0][0][0]]
         position = {15: None, None: 40, 30: None}[cutoff]  # of d39 in the run that has it last
@@ -124,25 +146,39 @@ def test_numbers_are_those_of_the_analyses() -> None:
                 low, high = stats.t.interval(0.95, 2, low, stats.sem(expected))
             assert [page["lower"][i][r], page["upper"][i][r]] == pytest.approx([low, high], abs=1e-9)
     chosen = select_complementary(context, LABELS, 3, NRG @ 2)
-    assert [list(RUNS)[row[0]] for row in page["selection"]["rows"]] == chosen["name"].tolist()
-    assert [row[2] for row in page["selection"]["rows"]] == pytest.approx(
-        chosen["cumulative"].tolist(), abs=1e-9
-    )
-    found = {entry["measure"]: entry["rows"] for entry in page["verdicts"]}
-    assert list(found) == ["nDCG@2", "NRG@2"]
-    for measure, rows in found.items():
+    place = list(RUNS).index
+    for rows in (page["selection"]["rows"], page["selection"]["table"]["rows"]):
+        assert [row[:2] for row in rows] == [[i, place(name)] for i, name in enumerate(chosen["name"], 1)]
+        for column, name in enumerate(["marginal", "cumulative", "bound"], 2):
+            assert [row[column] for row in rows] == pytest.approx(chosen[name].tolist(), abs=1e-9)
+    for i, measure in enumerate(["nDCG@2", "NRG@2"]):
         expected = verdicts(context, LABELS, [measure])
-        assert [list(RUNS)[a] for a, *_ in rows] == expected["name"].tolist()
-        assert [row[2] for row in rows] == expected["verdict"].tolist()
-    expected = bounds(context, LABELS, ["nDCG@2"])
-    assert [row[3] for row in page["bounds"][0]["rows"]] == pytest.approx(
-        expected["upper"].tolist(), abs=1e-9
-    )
+        rows = page[f"verdicts-{i}"]["rows"]
+        assert [row[:3] for row in rows] == [
+            [place(a), place(b), word] for a, b, word in expected[["name", "other", "verdict"]].to_numpy()
+        ]
+        ends = expected[["lower", "value", "upper"]].to_numpy()
+        assert [row[3:] for row in rows] == [pytest.approx(row.tolist(), abs=1e-9) for row in ends]
+        for run, *counts in page[f"verdicts-{i}"]["table"]["rows"]:
+            words = [w for a, _, w, *_ in rows if a == run]
+            words += [{"better": "worse", "worse": "better"}.get(w, w) for _, b, w, *_ in rows if b == run]
+            assert counts == [words.count(word) for word in ("better", "worse", "equal", "open")]
+        expected = bounds(context, LABELS, [measure]).set_index("name")
+        for run, *cells in page[f"bounds-{i}"]["rows"]:
+            ends = expected.loc[list(RUNS)[run], ["lower", "value", "upper"]].tolist()
+            assert cells == pytest.approx(ends, abs=1e-9)
+    assert "bounds-2" not in page
     credit = context.evaluate(LABELS, ["Shapley@2"])["Shapley@2"]
-    assert [row[1] for row in page["shapley"]["rows"]] == pytest.approx(credit.tolist(), abs=1e-9)
-    assert sorted(page["likeness"]["order"]) == [0, 1, 2] and [
-        len(row) for row in page["likeness"]["distance"]
-    ] == [0, 1, 2]
+    assert dict(page["shapley"]["rows"]) == pytest.approx(dict(enumerate(credit)), abs=1e-9)
+    alike = page["likeness"]
+    assert sorted(alike["names"]) == [0, 1, 2] and [row[:2] for row in alike["rows"]] == [
+        [1, 0],
+        [2, 0],
+        [2, 1],
+    ]
+    distance = similarity(context, LABELS, ["MED@2"]).set_index(["name", "other"])["distance"]
+    for a, b, x in alike["rows"]:
+        assert x == pytest.approx(distance[list(RUNS)[b], list(RUNS)[a]], abs=1e-9)
 
 
 def test_what_is_added_to_the_measures() -> None:
@@ -156,7 +192,7 @@ def test_what_is_added_to_the_measures() -> None:
 
 def test_what_one_run_does_not_have() -> None:
     page = data(RunContext({"one": RUNS["one"]}), LABELS, ["nDCG@2"])
-    lacking = {"documents", "likeness", "selection", "shapley", "bounds", "verdicts", "comparison"}
+    lacking = {"documents", "likeness", "selection", "shapley", "bounds-0", "verdicts-0", "comparison"}
     assert not lacking & set(page)
     assert "documents" in data(RunContext({"one": RUNS["one"]}), LABELS, [UniqueRel @ 2])
 
@@ -170,27 +206,35 @@ def test_without_a_relevant_document() -> None:
 def test_the_reference() -> None:
     pytest.importorskip("statsmodels", reason="statsmodels is not installed")
     page = data(RunContext(RUNS, reference="two"), LABELS, ["nDCG@2", "rrLP"])
-    assert page["comparison"]["reference"] == 1 and [r[0] for r in page["comparison"]["rows"]] == [0, 2]
-    assert page["verdicts"][0]["reference"] == 1
+    assert [r[0] for r in page["comparison"]["table"]["rows"]] == [0, 2]
+    rows = page["verdicts-0"]["table"]["rows"]  # the differences from it
+    expected = verdicts(RunContext(RUNS, reference="two"), LABELS, ["nDCG@2"]).set_index("name")
+    assert sorted(run for run, *_ in rows) == [0, 2]
+    for run, word, *ends, n in rows:
+        found = expected.loc[list(RUNS)[run]]
+        assert [word, n] == [found["verdict"], found["open"]]
+        assert ends == pytest.approx(found[["value", "lower", "upper"]].tolist(), abs=1e-9)
     assert "comparison" not in data(RunContext(RUNS), LABELS, ["nDCG@2"])
 
 
 def test_nothing_is_open_where_all_is_judged() -> None:
     judged = {q: {d: len(d) - 1 for d in "abcdex"} for q in LABELS}
     page = data(RunContext(RUNS), judged | {"q1": {**judged["q1"], "a": 1}}, ["P@2", "NRG@2"])
-    assert not {"bounds", "verdicts"} & set(page) and {"likeness", "selection"} <= set(page)
+    assert not {"bounds-0", "verdicts-0"} & set(page) and {"likeness", "selection"} <= set(page)
 
 
 def test_a_reference_among_fixed_priors() -> None:
     pytest.importorskip("statsmodels", reason="statsmodels is not installed")
     page = data(RunContext(RUNS, reference="two", priors=["two"]), LABELS, ["nDCG@2"])
-    assert [r[0] for r in page["comparison"]["rows"]] == [0, 2]
+    assert [r[0] for r in page["comparison"]["table"]["rows"]] == [0, 2]
 
 
 def test_the_first_measures_that_can_be_bounded() -> None:
     page = data(RunContext(RUNS), LABELS, ["Judged@2", "AP", "P@2", "nDCG@2", "NRG@2"])
-    assert [entry["measure"] for entry in page["verdicts"]] == ["P@2", "NRG@2"]
-    assert [entry["measure"] for entry in page["bounds"]] == ["P@2", "NRG@2"]
+    for i, measure in enumerate(["P@2", "NRG@2"]):
+        assert page[f"bounds-{i}"]["table"]["columns"][2] == [measure, "value"]
+        assert page[f"verdicts-{i}"]["table"]["caption"].endswith(f" by {measure}")
+    assert "bounds-2" not in page
 
 
 @examples(25)
@@ -231,6 +275,10 @@ def test_addresses_are_unique_and_plain(ids: list[str]) -> None:
 
 @given(st.text())
 def test_json_ends_no_script(text: str) -> None:
+    pytest.importorskip("jinja2", reason="the report needs Jinja2, of the extra [report]")
+    pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the extra [report]")
+    from ir_measures_relative.reporting.page import as_json
+
     written = as_json({"a": text + "</script><!--\u2028"})
     assert not set(written) & set("<>&\u2028\u2029") and json.loads(written)["a"].startswith(text)
     written.encode()  # no half of a surrogate pair

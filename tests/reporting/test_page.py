@@ -8,6 +8,7 @@ import random
 import re
 import subprocess
 import sys
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the ex
 
 from hostile import NAMES, OF_GROUP, QRELS, QUERIES, RUNS, TEXT
 from ir_measures_relative import RunContext, report
-from ir_measures_relative.reporting.charts import charts
+from ir_measures_relative.reporting.sections.scatter import scatter
 
 # Tiny campaigns: the section on unjudged documents asks which grades there are.
 pytestmark = pytest.mark.filterwarnings("ignore:only .* documents are judged relevant")
@@ -133,6 +134,8 @@ def test_what_it_says_of_itself(tmp_path: Path) -> None:
     text = written(tmp_path, title="TREC", command="ir_measures_relative qrels runs NRG@3")
     mark = RunContext(RUNS).fingerprint(QRELS)
     assert mark["sha256"] in text and all(run["sha256"] in text for run in mark["runs"])
+    as_json = re.search(r"The fingerprint as JSON</summary><pre[^>]*>(.*?)</pre>", text, re.DOTALL)
+    assert as_json and json.loads(unescape(as_json[1])) == json.loads(json.dumps(mark))
     assert "<pre>ir_measures_relative qrels runs NRG@3</pre>" in text
     assert "@inproceedings{nrg2024," in text and "journals/tois/JarvelinK02" in text
     assert "<title>TREC</title>" in text
@@ -154,27 +157,33 @@ def test_absent_without_a_trace(tmp_path: Path) -> None:
     assert 'id="comparison"' not in text and "<dt>Reference" not in text and "<small>reference" not in text
 
 
-def test_charts_are_vega_lite() -> None:
+def with_data(name: str, figure: dict[str, Any]) -> dict[str, Any]:
+    """The specification with rows that hold each field it may ask for."""
+    fields = {"x": 0.1, "y": 0.2, "value": 1.0, "place": 0, "group": 0, "own": True}
+    fields |= dict.fromkeys(("run_place", "other_place", "lower", "upper", "bound"), 0) | {"verdict": "open"}
+    fields |= dict.fromkeys(("run_name", "other_name", "value_shown", "lower_shown", "upper_shown"), "said")
+    asked = set(re.findall(r'"field": "(\w+)"', json.dumps(figure["spec"])))
+    said = {"name", "sx", "sy", "topic", "shown", "others", "groupName", "label", "xl", "xu", "yl", "yu"}
+    assert asked <= {*fields, *said, "marginal_shown", "bound_shown", "range"}, name
+    spec = figure["spec"] | {"data": {"values": [fields]}}
+    return spec | ({"width": 300} if spec["width"] == "container" else {})
+
+
+@pytest.mark.parametrize("of_context", [{}, {"groups": OF_GROUP, "reference": NAMES[0]}])
+def test_pictures_are_vega_lite(tmp_path: Path, of_context: dict[str, Any]) -> None:
     import vl_convert
 
-    rows = [
-        {
-            "x": 0.1,
-            "y": 0.2,
-            "value": 1.0,
-            "place": 0,
-            "group": 0,
-            "own": True,
-            "verdict": "open",
-            "lower": 0,
-            "upper": 1,
-        }
-    ]
+    page = Elements(written(tmp_path, **of_context))
+    figures = json.loads(page.scripts[1])
+    drawn = {name: figure for name, figure in figures.items() if "spec" in figure}
+    expected = {"strip", "scatter", "likeness", "selection", "shapley", "bounds-0", "verdicts-0"}
+    assert expected <= set(drawn)
+    assert {a["data-chart"] for _, a in page.tags if "data-chart" in a} == set(drawn) - {"strip"}
+    for name, figure in drawn.items():
+        assert vl_convert.vegalite_to_svg(with_data(name, figure)).startswith("<svg"), name
     for groups in (0, 9):
-        for name, spec in charts(groups).items():
-            spec = spec | {"data": {"values": rows}}
-            spec = spec | ({"width": 300} if spec["width"] == "container" else {})
-            assert vl_convert.vegalite_to_svg(spec).startswith("<svg"), name
+        spec = scatter(groups, all_grouped=False)
+        assert vl_convert.vegalite_to_svg(with_data("scatter", {"spec": spec})).startswith("<svg")
 
 
 @pytest.mark.parametrize("kind", ["folder", "nowhere", "link"])
@@ -207,7 +216,7 @@ def test_what_is_there_stays_where_something_fails(tmp_path: Path) -> None:
 def test_without_a_package(package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(
-        ImportError, match=rf"the report needs {package}: pip install 'ir-measures-relative\[report\]'"
+        ImportError, match=r"the report needs more than .*: pip install 'ir-measures-relative\[report\]'"
     ):
         report(RunContext({"a": {"q": {"a": 1.0}}}), {"q": {"a": 1}}, ["P@1"], tmp_path / "page.html")
 

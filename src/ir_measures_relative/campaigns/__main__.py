@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from ..interrupts import INTERRUPTED
 from .regroup import _ROWS, by_query
 
 
@@ -31,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         names = by_query(args.runs, args.folder, rows_per_file=args.rows)
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return 130
     except (ValueError, OSError, ImportError) as error:
         print(f"{parser.prog}: error: {error}", file=sys.stderr)
         return 2

@@ -20,6 +20,7 @@ from ..io.qrels import Qrels, judge, qrels_columns
 from ..judgments import Judgments
 from ..measures.strings import parse_measures
 from ..messages import kind_of
+from ..options import needs_extra
 from ..priors import NAMED, Policy
 from ..scoring import Scores
 from .part import score_part
@@ -98,7 +99,7 @@ def evaluate(
     if names is None and getattr(policy, "needs_order", False):
         raise ValueError(f"priors={priors!r} needs the order of the runs: give names=[first, second, …]")
 
-    campaign = _Campaign(_with_query_column(runs), qrels, names)
+    campaign = _Campaign(_with_query_column(runs), qrels, names, groups or {})
     options: dict[str, Any] = {
         "priors": priors,
         "reference": reference,
@@ -106,7 +107,6 @@ def evaluate(
         "num_docs": num_docs,
     }
     context = RunContext({name: {} for name in campaign.names}, **options)  # refuses what no worker could use
-    campaign.groups = context.groups
     # A part cannot ask for means over all queries; here it is known what the policy makes of them.
     options["priors"] = {name: list(context.policy.priors_of(campaign, name)) for name in campaign.names}
 
@@ -133,15 +133,17 @@ class _Campaign:
 
     Attributes:
         names: the runs.
+        groups: from run name to group name.
         query_ids: the judged queries, in the order of the qrels.
         grades: the lowest and the highest relevance.
         parts: for each partition its runs and its judgments, both still to be computed.
     """
 
-    groups: Mapping[str, str] = {}
-
-    def __init__(self, runs: Any, qrels: Qrels, names: Sequence[str] | None) -> None:
+    def __init__(
+        self, runs: Any, qrels: Qrels, names: Sequence[str] | None, groups: Mapping[str, str]
+    ) -> None:
         dask = _dask()
+        self.groups = groups
         self._means: dict[ir_measures.Measure, dict[str, float]] = {}
         judged = _DaskQrels(qrels) if _is_dask(qrels) else _LocalQrels(qrels)
         self.query_ids, self.grades = judged.query_ids, judged.grades
@@ -420,7 +422,5 @@ def _dask() -> Any:
         import dask
         import dask.dataframe
     except ImportError as error:
-        raise ImportError(
-            f"{error}: campaigns on Dask need it; pip install 'ir-measures-relative[dask]'"
-        ) from error
+        raise needs_extra(f"a campaign on Dask ({error})", "dask") from error
     return dask

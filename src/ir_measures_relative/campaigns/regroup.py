@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..arrays import FloatArray, IntArray, object_array
 from ..ids import Ids
 from ..io.runs import name_runs, read_run, run_files
+from ..options import needs_extra
 from ..rankings import Rankings
 
 if TYPE_CHECKING:
@@ -239,4 +240,4 @@ def _check_arrow() -> None:
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
-        raise ImportError(f"{error}: Parquet files need it; pip install pyarrow") from error
+        raise needs_extra(f"by_query ({error})", "dask") from error

@@ -1,4 +1,10 @@
-"""The command ``ir_measures_relative``: ir_measures' own command line, and the runs to compare with."""
+"""The command ``ir_measures_relative``: ir_measures' own command line, and the runs to compare with.
+
+A command is a file here: ``add_arguments`` adds its flags, and ``check`` raises ValueError for flags that do not go
+together. One that answers with a table has ``lines``, which gives it line by line. One that writes a file has
+``prepare``, which looks whether it can be written before anything is read, and ``write``. Both have ``wanted``: whether
+it is asked for. Imports at the top of these files must be light, since ``--help`` waits for them.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +12,14 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from ..interrupts import INTERRUPTED, as_exceptions
-from ..measures.strings import is_relative
-from . import comparisons, unjudged
+from . import cite, compare, plot, report, score, unjudged
 from .arguments import parse_arguments, provider_of, read_measures
-from .output import drop_output, in_these_terms, lines, open_streams, say, tidy_warnings
+from .output import drop_output, in_these_terms, open_streams, say, tidy_warnings
+
+# In the order of their flags in the help; of the tables, the first that is wanted answers.
+_FILES = (plot, report)
+_TABLES = (unjudged, compare, score)
+_COMMANDS = (*_FILES, *_TABLES, cite)
 
 # What wrong input raises, here and in ir_measures and its providers; anything else is a mistake of this package.
 _BAD_INPUT = (
@@ -30,10 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 if all went well, 2 for input that is wrong or output that cannot be written, with one line on stderr; 130 and
     141, as usual, where the user interrupts or whoever reads the output stops reading.
     """
-    with as_exceptions():
-        code = _exit_code(arguments)
-        drop_output()
-        return code
+    code = _exit_code(arguments)
+    drop_output()
+    return code
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:
@@ -46,7 +54,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:
         return 141
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return 130
     except _BAD_INPUT as error:
         say("error", in_these_terms(error))
         return 2
@@ -54,42 +62,22 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        args = parse_arguments(arguments)
+        args = parse_arguments(_COMMANDS, arguments)
     except SystemExit as leave:  # argparse has said what there is to say: help, version, wrong arguments
         return leave.code if isinstance(leave.code, int) else 0
     measures = read_measures(args.measures)
     # What follows reads runs; help, and a mistake in the arguments, need not wait for its import.
-    from .inputs import check_context, check_newcomer, files_of_runs, input_files, read_context, read_qrels
-    from .scores import score
+    from . import inputs
 
-    provider = provider_of(args.provider, [m for m in measures if not is_relative(m)])
-    files = files_of_runs(args)
-    if args.plot:
-        from .picture import check_plot, plot
-
-        axes = check_plot(args.plot, measures, input_files(args, files))
-    if args.report:
-        from .page import check_report, write_report
-
-        check_report(args, input_files(args, files))
-    judged = read_qrels(args.qrels)
-    context, scored = read_context(args, files, judged.num_docs if args.num_docs is None else args.num_docs)
-    check_context(context, measures, args)
-    if not args.is_folder:
-        check_newcomer(context, judged, scored[0])
-    if unjudged.wants(args):
-        for line in unjudged.lines(context, measures, judged, args):
-            print(line)
-        return 0
-    if args.compare:
-        for line in comparisons.compared(context, measures, judged, args, files):
-            print(line)
-        return 0
-    scores = score(context, scored, measures, judged, provider)
-    for line in comparisons.with_intervals(scores, args) if args.ci else lines(scores, args):
+    provider = provider_of(args.provider, measures)
+    files = inputs.files_of_runs(args)
+    written = [command for command in _FILES if command.wanted(args)]
+    for command in written:
+        command.prepare(args, measures, inputs.named(args, files))
+    given = inputs.read(args, measures, files, provider)
+    table = next(command for command in _TABLES if command.wanted(args))
+    for line in table.lines(given):
         print(line)
-    if args.plot:
-        plot(args.plot, scores.table(), *axes, dict(context.groups))
-    if args.report:
-        write_report(args, arguments, context, scores, judged)
+    for command in written:
+        command.write(given)
     return 0

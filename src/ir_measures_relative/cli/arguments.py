@@ -13,10 +13,9 @@ from typing import Any, NoReturn
 import ir_measures
 
 from .. import __version__
-from ..measures.strings import parse_measure, registered
+from ..measures.strings import is_relative, parse_measure, registered
 from ..messages import is_text
 from ..priors import NAMED
-from . import cited, comparisons, page, unjudged
 from .output import DEFAULT_PLACES, PROG, say
 
 
@@ -36,7 +35,17 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=30, width=100)
 
 
-def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(commands: Sequence[Any], arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments, checked, with what all commands share and what each adds.
+
+    Args:
+        commands: the modules of the commands.
+        arguments: those of the process if not given.
+
+    Raises:
+        SystemExit: argparse has answered.
+        ValueError: arguments that do not go together.
+    """
     parser = _Parser(
         prog=PROG,
         usage=f"{PROG} QRELS RUN MEASURE… --prior RUN [--prior RUN …] [--reference RUN] [options]\n"
@@ -104,19 +113,13 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     folder.add_argument(
         "--groups", metavar="CSV", help="a file of two columns, run,group, a line for every run"
     )
-    folder.add_argument(
-        "--plot",
-        metavar="FILE",
-        help="draws the first relative against the first absolute measure, a point a run; .png, .pdf, .svg …",
-    )
-    page.add_argument(folder)
-    unjudged.add_flags(parser)
-    comparisons.add_arguments(parser, folder)
-    cited.add_arguments(parser, split_measures)
+    for command in commands:
+        command.add_arguments(parser, folder)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     args = parser.parse_intermixed_args(arguments)
+    args.arguments = sys.argv[1:] if arguments is None else arguments
     args.is_folder = os.path.isdir(args.run) or (not os.path.exists(args.run) and glob.has_magic(args.run))
-    _check(args)
+    _check(args, commands)
     return args
 
 
@@ -145,7 +148,7 @@ def _providers() -> list[str]:
 _MOST_PLACES = 1074  # no double has more
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check(args: argparse.Namespace, commands: Sequence[Any]) -> None:
     """Raises ValueError for arguments that do not go together, before anything is read."""
     if args.no_summary and not args.by_query:
         raise ValueError(
@@ -157,9 +160,8 @@ def _check(args: argparse.Namespace) -> None:
         )
     if args.output_format == "jsonl" and args.places != DEFAULT_PLACES:
         warnings.warn("--places is ignored with --output_format jsonl, which has all places", stacklevel=2)
-    unjudged.check_flags(args)
-    comparisons.check(args)
-    page.check_flags(args)
+    for command in commands:
+        command.check(args)
     if args.is_folder:
         if args.prior:
             raise ValueError(
@@ -216,12 +218,12 @@ def _read_measure(text: str) -> ir_measures.Measure:
     return parse_measure(text)
 
 
-def provider_of(name: str | None, absolute: Sequence[ir_measures.Measure]) -> Any:
+def provider_of(name: str | None, measures: Sequence[ir_measures.Measure]) -> Any:
     """What computes the absolute measures: ir_measures, or the one of its providers that is named."""
     if name is None:
         return ir_measures
     provider = ir_measures.providers.registry[name]
-    other = [str(m) for m in absolute if not provider.supports(m)]
+    other = [str(m) for m in measures if not is_relative(m) and not provider.supports(m)]
     if other:
         raise ValueError(f"--provider {name} does not compute {', '.join(other)}; leave --provider out")
     return provider

@@ -1,34 +1,44 @@
-"""What the command reads: runs, groups, judgments."""
+"""What the command reads: runs, groups, judgments; and their scores."""
 
 from __future__ import annotations
 
 import argparse
+import csv
+import io
+import logging
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import ir_measures
 import numpy as np
 
+from ..arrays import FloatArray
 from ..comparison import judged_context
 from ..context import RunContext
 from ..ids import Ids
+from ..io.datasets import dataset_of, qrels_of
 from ..io.files import read_bytes
 from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
-from ..io.runs import run_files
+from ..io.runs import read_runs, run_files
+from ..measures.absolute import host_evaluator, host_values
 from ..measures.strings import is_relative
 from ..priors import Policy
+from ..rankings import Rankings
+from ..scoring import Scores, score_runs
 
 
 class Judged(NamedTuple):
-    """The judgments, and the size of the collection where it is known."""
+    """The judgments, and the dataset that they are of, if they are of one."""
 
     columns: QrelsColumns
     iterations: Any  #: of each judgment: mostly 0, or the subtopic
-    num_docs: int | None
+    dataset: Any = None  #: of ir_datasets
 
     def as_ir_measures(self) -> Iterator[ir_measures.Qrel]:
         """The judgments as ir_measures takes them."""
@@ -36,6 +46,60 @@ class Judged(NamedTuple):
         iterations = self.iterations.strings() if isinstance(self.iterations, Ids) else self.iterations
         labels = self.columns.relevance.astype(np.int64).tolist()
         return map(ir_measures.Qrel, queries, docs, labels, iterations)
+
+    @property
+    def num_docs(self) -> int | None:
+        """The size of the collection, where it is known without fetching it."""
+        if self.dataset is None or not self.dataset.has_docs():
+            return None
+        found: int | None = self.dataset.docs_metadata().get("count")
+        return found
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a command works on."""
+
+    args: argparse.Namespace
+    measures: list[ir_measures.Measure]
+    context: RunContext
+    qrels: Judged
+    files: list[Path]  #: of the context's runs
+    provider: Any  #: of the measures that are not relative
+
+    def name_of(self, run: str) -> str | None:
+        """The name of a run, which is given by that or as a file; None where it is not one of the context's."""
+        names = self.context.names
+        return run if run in names else _name_of_file(run, names, self.files)
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The values of the runs; those of ir_measures by its provider, which also gets the qrels' iterations."""
+        judged = judged_context(self.context, self.qrels.columns)
+        host = [m for m in self.measures if not is_relative(m)]
+        evaluator = host_evaluator(self.provider, host, list(self.qrels.as_ir_measures())) if host else None
+
+        def absolute(measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
+            return host_values(evaluator, measures, rankings, judged.judgments)
+
+        names = self.context.names if self.args.is_folder else self.context.names[:1]
+        return score_runs(judged, names, self.measures, absolute=absolute)
+
+
+def read(
+    args: argparse.Namespace, measures: list[ir_measures.Measure], files: list[Path], provider: Any
+) -> Inputs:
+    """Reads judgments and runs.
+
+    Raises:
+        ValueError: what cannot be read, or does not go together.
+    """
+    qrels = _read_qrels(args.qrels)
+    context = _read_context(args, files, qrels.num_docs if args.num_docs is None else args.num_docs)
+    _check_context(context, measures, args)
+    if not args.is_folder:
+        _check_newcomer(context, qrels)
+    return Inputs(args, measures, context, qrels, files, provider)
 
 
 def files_of_runs(args: argparse.Namespace) -> list[Path]:
@@ -56,42 +120,43 @@ def files_of_runs(args: argparse.Namespace) -> list[Path]:
     return [*own, *{file.resolve(): file for file in [*reference, *priors]}.values()]
 
 
-def input_files(args: argparse.Namespace, runs: Iterable[Path]) -> dict[str, Path]:
+def named(args: argparse.Namespace, runs: Iterable[Path]) -> dict[str, str]:
     """The files that the command reads, by what a message calls them."""
-    named = {"the qrels": args.qrels, "the file of --groups": args.groups, "the reference": args.reference}
-    return {f"the run {run}": run for run in runs} | {
-        called: Path(path) for called, path in named.items() if path is not None
+    others = {"the qrels": args.qrels, "the file of --groups": args.groups, "the reference": args.reference}
+    return {f"the run {run}": str(run) for run in runs} | {
+        called: path for called, path in others.items() if path is not None
     }
 
 
-def read_context(
-    args: argparse.Namespace, files: list[Path], num_docs: int | None
-) -> tuple[RunContext, list[str]]:
-    """The runs, and the names of those to score."""
+def _read_context(args: argparse.Namespace, files: list[Path], num_docs: int | None) -> RunContext:
     try:
-        runs = RunContext.from_trec(files).runs
+        runs = read_runs(files)
     except ValueError as error:
         if args.is_folder:
             raise ValueError(
                 f"{error}; a file that is not a run does not belong in the folder of runs"
             ) from None
         raise
-    names = list(runs)
-    reference = args.reference
-    if reference is not None and (not args.is_folder or reference not in runs):
-        at = [i for i, file in enumerate(files) if file.resolve() == Path(reference).resolve()]
-        if not at:
+    names, reference = list(runs), args.reference
+    if reference is not None:
+        # Where RUN is a file the reference is one too, even if a run is called what the file is.
+        named = args.is_folder and reference in runs
+        reference = reference if named else _name_of_file(reference, names, files)
+        if reference is None:
             raise ValueError(
-                f"--reference {reference} is not a run of {args.run}; its runs are {', '.join(names)}"
+                f"--reference {args.reference} is not a run of {args.run}; its runs are {', '.join(names)}"
             )
-        reference = names[at[0]]
-    groups = read_groups(args.groups, names) if args.groups else None
+    groups = _read_groups(args.groups, names) if args.groups else None
     priors: Policy = args.priors or "others"
-    context = RunContext(runs, priors=priors, reference=reference, groups=groups, num_docs=num_docs)
-    return context, names if args.is_folder else names[:1]
+    return RunContext(runs, priors=priors, reference=reference, groups=groups, num_docs=num_docs)
 
 
-def read_groups(path: str, names: Sequence[str]) -> dict[str, str]:
+def _name_of_file(path: str, names: Sequence[str], files: Sequence[Path]) -> str | None:
+    at = [i for i, file in enumerate(files) if file.resolve() == Path(path).resolve()]
+    return names[at[0]] if at else None
+
+
+def _read_groups(path: str, names: Sequence[str]) -> dict[str, str]:
     """The group of every run; lines about other runs, and a header, are passed over."""
     try:
         text = read_bytes(path, f"--groups {path}").decode()
@@ -99,9 +164,6 @@ def read_groups(path: str, names: Sequence[str]) -> dict[str, str]:
         raise ValueError(
             f"--groups {path} is not text in UTF-8; give a CSV file of two columns, run,group"
         ) from None
-    import csv
-    import io
-
     groups: dict[str, str] = {}
     try:
         rows = list(csv.reader(io.StringIO(text, newline="")))
@@ -130,20 +192,17 @@ def read_groups(path: str, names: Sequence[str]) -> dict[str, str]:
     return {n: groups[n] for n in names}
 
 
-def read_qrels(qrels: str) -> Judged:
+def _read_qrels(qrels: str) -> Judged:
     """The judgments of a file, else of an ir_datasets id."""
     if os.path.isdir(qrels):
         raise ValueError(f"{qrels} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
     if not os.path.exists(qrels):
         return _read_dataset(qrels)
-    return Judged(*read_qrels_file(qrels), None)
+    return Judged(*read_qrels_file(qrels))
 
 
 def _read_dataset(name: str) -> Judged:
-    import logging
-
-    from .. import demo
-    from ..io.datasets import dataset_of, qrels_of
+    from .. import demo  # which imports ir_datasets, and that takes its time
 
     demo.register()
     if not sys.stderr.isatty():
@@ -154,8 +213,7 @@ def _read_dataset(name: str) -> Judged:
         raise ValueError(f"there is no qrels file {name!r}, and {error}") from None
     with _held_back(logging.getLogger("ir_datasets")):
         qrels = qrels_of(dataset)
-    num_docs = dataset.docs_metadata().get("count") if dataset.has_docs() else None
-    return Judged(qrels_columns(qrels), [getattr(q, "iteration", "0") for q in qrels], num_docs)
+    return Judged(qrels_columns(qrels), [getattr(q, "iteration", "0") for q in qrels], dataset)
 
 
 @contextmanager
@@ -176,7 +234,7 @@ def _held_back(logger: Any) -> Iterator[None]:
         logger.handle(record)
 
 
-def check_context(
+def _check_context(
     context: RunContext, measures: Iterable[ir_measures.Measure], args: argparse.Namespace
 ) -> None:
     """Raises ValueError where a measure needs a run to compare with that is not there."""
@@ -199,9 +257,10 @@ def check_context(
             )
 
 
-def check_newcomer(context: RunContext, judgments: Judged, name: str) -> None:
+def _check_newcomer(context: RunContext, qrels: Judged) -> None:
     """Raises ValueError where the evaluated run is one of those to compare it with, under another name."""
-    judged, rankings = judged_context(context, judgments.columns), context.runs[name]
+    name = context.names[0]
+    judged, rankings = judged_context(context, qrels.columns), context.runs[name]
     if not (judged.judgments.queries_of(rankings) >= 0).any():
         return
     for other in context.names:

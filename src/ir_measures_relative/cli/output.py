@@ -1,65 +1,108 @@
-"""What the command writes: tables and messages."""
+"""What the command writes: tables, files where nothing is lost, and messages."""
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from ..arrays import FloatArray
-    from ..scoring import Scores
+    import pandas as pd
 
 PROG = "ir_measures_relative"
 DEFAULT_PLACES = 4
-ALL_QUERIES = "all"  #: what ir_measures calls the aggregate over queries
 
 
-def lines(scores: Scores, args: argparse.Namespace) -> Iterator[str]:
-    """The output, line by line: ir_measures' own where RUN is a file, else tables that start with the name."""
-    import json
-
-    tsv = args.output_format == "tsv"
-    names = list(map(str, scores.measures))
-    means = scores.means().tolist()
-    if args.is_folder and not args.by_query:
-        if tsv:
-            yield "\t".join(["name", *names])
-        for name, of_run in zip(scores.names, means, strict=True):
-            row: dict[str, Any] = {"name": name} | dict(zip(names, of_run, strict=True))
-            yield _tsv(row, args.places) if tsv else json.dumps(row)
-        return
-    if args.is_folder and tsv:
-        yield "name\tquery_id\tmeasure\tvalue"
-    for name, values, of_run in zip(scores.names, scores.values, means, strict=True):
-        head: dict[str, Any] = {"name": name} if args.is_folder else {}
-        for query_id, measure, value in _long(scores, values, of_run, args):
-            of_query = {"query_id": query_id} if args.by_query else {}
-            line = head | of_query | {"measure": measure, "value": value}
-            yield _tsv(line, args.places) if tsv else json.dumps(line)
+def rows(table: pd.DataFrame, args: argparse.Namespace, header: bool = True) -> Iterator[str]:
+    """A table, line by line."""
+    if header and args.output_format == "tsv":
+        yield "\t".join(map(str, table.columns))
+    for row in table.astype(object).where(table.notna(), None).to_dict("records"):
+        if args.output_format == "tsv":
+            yield tsv(row.values(), args.places)
+        else:
+            yield json.dumps(
+                {name: cell.item() if isinstance(cell, np.generic) else cell for name, cell in row.items()}
+            )
 
 
-def _long(
-    scores: Scores, values: FloatArray, means: list[float], args: argparse.Namespace
-) -> Iterator[tuple[str, str, float]]:
-    """Query, measure and value of one run: every query where asked for, then the summary."""
-    names = list(map(str, scores.measures))
-    if args.by_query:
-        for query_id, of_query in zip(scores.query_ids, values.T.tolist(), strict=True):
-            yield from ((query_id, name, v) for name, v in zip(names, of_query, strict=True) if v == v)
-    if not args.no_summary:
-        yield from ((ALL_QUERIES, name, mean) for name, mean in zip(names, means, strict=True))
-
-
-def _tsv(row: dict[str, Any], places: int) -> str:
+def tsv(cells: Iterable[Any], places: int) -> str:
+    """A line of cells; numbers with so many decimal places, -1 for all."""
     spec = "" if places == -1 else f".{places}f"
-    return "\t".join(cell if isinstance(cell, str) else format(cell, spec) for cell in row.values())
+    return "\t".join(
+        format(float(cell), spec)
+        if isinstance(cell, (float, np.floating))
+        else "nan"
+        if cell is None
+        else str(cell)
+        for cell in cells
+    )
+
+
+def check_loss(
+    flag: str, path: str, inputs: Mapping[str, str], kind: str, is_one: Callable[[str], bool]
+) -> None:
+    """Raises ValueError where a file would take the place of anything but one of its kind, or an empty file.
+
+    Args:
+        flag: what asks for the file.
+        path: where it is to be put.
+        inputs: the files that the command reads, by what they are called.
+        kind: what the file is called.
+        is_one: whether what is there is such a file.
+    """
+    if not os.path.exists(path):
+        return
+    for called, file in inputs.items():
+        if os.path.exists(file) and os.path.samefile(file, path):
+            raise ValueError(
+                f"{flag} {path} is {called}, which the {kind} would overwrite; give another path"
+            )
+    if _is_output(path):
+        raise ValueError(f"{flag} {path} is where the table goes; give another path")
+    if not os.path.isfile(path):
+        raise ValueError(f"{flag} {path}: cannot be written, since it is not a file; give another path")
+    if os.path.getsize(path) and not is_one(path):
+        raise ValueError(
+            f"{flag} {path} exists and is not a {kind}; it is not overwritten: remove it, or give another path"
+        )
+
+
+def _is_output(path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(sys.stdout.fileno()), os.stat(path))
+    except (OSError, ValueError):  # no file at all
+        return False
+
+
+def check_writable(flag: str, path: str) -> None:
+    """Raises ValueError where no file can be written."""
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise ValueError(f"{flag} {path}: there is no folder {folder}; make it first")
+    if not all(os.access(place, os.W_OK) for place in (folder, path) if os.path.exists(place)):
+        raise ValueError(f"{flag} {path}: cannot be written; give another path")
+
+
+@contextmanager
+def writing(flag: str, path: str, kind: str) -> Iterator[None]:
+    """Says of a file that cannot be written what to do; what was there is still there."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(
+            f"{flag} {path}: the {kind} could not be written ({error.strerror or error}); make room, or give another "
+            "path"
+        ) from None
 
 
 # What the messages of the package call an argument, and what it is called here.

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import ir_measures
+import ir_measures_relative as package
 
-    from ..context import RunContext
-    from .inputs import Judged
+from .output import rows
+
+if TYPE_CHECKING:
+    from .inputs import Inputs
 
 _TABLES = ("bounds", "verdicts", "judge")
 
 
-def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Adds the flags, which ask for another table than that of the scores."""
+def add_arguments(parser: Any, folder: Any) -> None:
+    """The flags, which ask for another table than that of the scores."""
     group = parser.add_argument_group("what unjudged documents can change, where RUN is a folder")
     group.add_argument(
         "--bounds",
@@ -46,9 +47,9 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_flags(args: argparse.Namespace) -> None:
+def check(args: argparse.Namespace) -> None:
     """Raises ValueError for flags that do not go together."""
-    asked = [name for name in _TABLES if wants(args, name)]
+    asked = _asked(args)
     if args.jobs != 1 and not asked:
         raise ValueError(
             f"--jobs goes with {', '.join('--' + name for name in _TABLES)}; give one of these as well"
@@ -67,37 +68,28 @@ def check_flags(args: argparse.Namespace) -> None:
         )
 
 
-def wants(args: argparse.Namespace, *tables: str) -> bool:
-    """Whether one of the tables is asked for; any, if none is named."""
-    given = (getattr(args, name) for name in tables or _TABLES)
-    return any(value is not None and value is not False for value in given)
+def _asked(args: argparse.Namespace) -> list[str]:  # --judge 0 asks too, and is refused where it is read
+    given = {name: getattr(args, name) for name in _TABLES}
+    return [name for name, value in given.items() if value is not None and value is not False]
 
 
-def lines(
-    context: RunContext, measures: Sequence[ir_measures.Measure], qrels: Judged, args: argparse.Namespace
-) -> Iterator[str]:
-    """The table that is asked for, line by line."""
-    from ..unjudged.bounds import bounds
-    from ..unjudged.judging import judge_next
-    from ..unjudged.verdicts import verdicts
+def wanted(args: argparse.Namespace) -> bool:
+    """Whether one of the tables is asked for."""
+    return bool(_asked(args))
 
-    judgments = list(qrels.as_ir_measures())
+
+def lines(given: Inputs) -> Iterator[str]:
+    """The table that is asked for; documents to judge as the lines of a pool file."""
+    args, context, qrels = given.args, given.context, given.qrels.columns
     if args.judge is not None:
-        asked = judge_next(context, judgments, measures[0], args.judge, jobs=args.jobs)
+        asked = package.judge_next(context, qrels, given.measures[0], args.judge, jobs=args.jobs)
         yield from (f"{query} {doc}" for query, doc in zip(asked["query_id"], asked["doc_id"], strict=True))
-        return
-    if args.bounds:
-        table = bounds(context, judgments, measures, perquery=args.by_query, jobs=args.jobs)
+    elif args.bounds:
+        table = package.bounds(context, qrels, given.measures, perquery=args.by_query, jobs=args.jobs)
+        yield from rows(table, args)
     else:
         odds = "pool" if args.odds else None
-        table = verdicts(context, judgments, measures, perquery=args.by_query, odds=odds, jobs=args.jobs)
-    rows: list[dict[str, Any]] = table.to_dict("records")
-    if args.output_format == "jsonl":
-        import json
-
-        yield from map(json.dumps, rows)
-        return
-    spec = "" if args.places == -1 else f".{args.places}f"
-    yield "\t".join(table.columns)
-    for row in rows:
-        yield "\t".join(format(cell, spec) if isinstance(cell, float) else str(cell) for cell in row.values())
+        table = package.verdicts(
+            context, qrels, given.measures, perquery=args.by_query, odds=odds, jobs=args.jobs
+        )
+        yield from rows(table, args)

@@ -280,7 +280,7 @@ def pipelines() -> dict[str, Any]:
     return {name: Pipeline(name, retriever) for name, retriever in _retrievers().items()}
 
 
-class _Rows(Iterator[GenericDoc]):
+class _Sliceable(Iterator[GenericDoc]):
     """An iterator that can be sliced, as those of ir_datasets' documents can."""
 
     def __init__(self, rows: Sequence[GenericDoc]) -> None:
@@ -290,13 +290,13 @@ class _Rows(Iterator[GenericDoc]):
     def __next__(self) -> GenericDoc:
         return next(self._iter)
 
-    def __getitem__(self, key: int | slice) -> GenericDoc | _Rows:
-        return _Rows(self._rows[key]) if isinstance(key, slice) else self._rows[key]
+    def __getitem__(self, key: int | slice) -> GenericDoc | _Sliceable:
+        return _Sliceable(self._rows[key]) if isinstance(key, slice) else self._rows[key]
 
 
 class _Docs(BaseDocs):  # type: ignore[misc]
-    def docs_iter(self) -> _Rows:
-        return _Rows(generate().docs)
+    def docs_iter(self) -> _Sliceable:
+        return _Sliceable(generate().docs)
 
     def docs_store(self) -> _Store:
         return _Store(GenericDoc)

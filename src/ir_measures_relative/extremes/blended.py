@@ -7,22 +7,30 @@ With C(i) the number of relevant documents in the first i, binary gains and the 
     w_R(i) = (1 + β) / (i + β min(i, R)).
 
 AP is the same with w(i) = 1/i, and so is Q for β = 0. For one number R, w_R is a falling sequence like any other, and
-the bounds of `relaxation` hold with it. So there is a search a number, all from the same best labeling on, and the
+the bounds of `Relaxation` hold with it. So there is a search a number, all from the same best labeling on, and the
 number with the largest bound goes first; most are never looked at.
 """
 
 from __future__ import annotations
 
-import heapq
-import itertools
-
 import numpy as np
 import numpy.typing as npt
 
-from .relaxation import Mixture, Relaxation
-from .search import ATTEMPTS, Norm, Search, labeled, normalizers, open_documents
-from .solution import OPEN, TOLERANCE, Clock, FloatArray, IntArray, Solution
-from .sum_precision import checked
+from ..arrays import FloatArray, IntArray
+from ..options import PROVED
+from .model import MED_SECONDS, Clock
+from .search import (
+    ATTEMPTS,
+    BranchAndBound,
+    Norm,
+    Search,
+    Solution,
+    checked,
+    most_in_doubt,
+    normalizers,
+    open_documents,
+)
+from .sums import Mixture, Relaxation, sum_of_precisions
 
 
 def med_blended(
@@ -34,7 +42,7 @@ def med_blended(
     norm: Norm,
     beta: float,
     other_relevant: int = 0,
-    time_limit: float | None = 10.0,
+    clock: Clock | None = None,
 ) -> Solution:
     """The largest ``|Q@k(Y) - Q@k(Z)|`` over all labelings of the open documents.
 
@@ -44,12 +52,11 @@ def med_blended(
     The other arguments, what is returned and what is raised: as for `med_sum_precision`. Open documents are those of
     the two lists: what neither holds is relevant only if it is judged so.
     """
-    clock = Clock(time_limit)
+    clock = clock or Clock(MED_SECONDS)
     if not 0 <= beta < np.inf:
         raise ValueError(f"beta must be a number from 0 up, got {beta}")
-    search = Blended(
-        *checked(y, z, label, cutoff, norm, other_relevant), cutoff, norm, float(beta), other_relevant
-    )
+    arrays = checked(y, z, label, cutoff, norm, other_relevant)
+    search = BlendedSearch(*arrays, cutoff, norm, float(beta), other_relevant)
     search.run(clock)
     return Solution.of(search.difference, search.upper, search.best)
 
@@ -79,16 +86,12 @@ class Part:
         self.share = np.zeros(len(free)) if share is None else share
 
 
-class Blended:
-    """Branch and bound from AP's greedy labeling on; a node is a part and the number of relevant documents in it.
+class BlendedSearch(BranchAndBound):
+    """From AP's greedy labeling on; a node is a part and the number of relevant documents in it.
 
     Args:
         y, z, label, cutoff, norm, other_relevant: as for `Search`.
         beta: β.
-
-    Attributes:
-        best: the best labeling so far.
-        difference: its Q(Y) - Q(Z).
     """
 
     def __init__(
@@ -101,21 +104,19 @@ class Blended:
         beta: float,
         other_relevant: int,
     ) -> None:
-        self._y, self._z, self._cutoff = y, z, cutoff
+        super().__init__(y, z, label, PROVED)
+        self._cutoff = cutoff
         # By the number of relevant documents in the two lists: N, and w_R.
         relevant = np.arange(other_relevant, other_relevant + len(label) + 1)
         self._normalizer = normalizers(norm, relevant, cutoff)
         i = np.arange(1, cutoff + 1)
         self._worth = (1 + beta) / (i + beta * np.minimum(i, np.maximum(relevant, 1)[:, None]))
-        self._nodes: list[tuple[float, int, int, Part]] = []
-        self._age = itertools.count()
         self.best = Search(y, z, label, cutoff, norm, other_relevant).best
         self.difference = self._difference(self.best)
         for winner, loser in ((y, z), (z, y)):
-            free = open_documents(winner, label)
             # From R = k on w_R is 1/i, so that what the loser alone holds is better not relevant. Below, it may lower
             # the worth of the depths at which the loser is ahead.
-            lost = np.flatnonzero((label == OPEN) & (winner == 0))
+            free, lost = open_documents(winner, label)
             every = Part(winner, loser, label, np.append(free, lost), cutoff)
             own = Part(winner, loser, label, free, cutoff)
             for count in range(len(every.free) + 1):
@@ -124,26 +125,15 @@ class Blended:
                     found = part.relaxation.weighing(self._worth[part.known + count]).ceiling(count)
                     self._push(part, count, found)
 
-    @property
-    def upper(self) -> float:
-        """No labeling exceeds this."""
-        value = abs(self.difference)
-        return max(value, -self._nodes[0][0] if self._nodes else value)
-
-    def run(self, clock: Clock) -> None:
-        """Search until the value is proved to be the largest, or the time is up."""
-        while self._nodes and self.upper > abs(self.difference) + TOLERANCE and not clock.expired():
-            bound, _, count, part = heapq.heappop(self._nodes)
-            self._explore(part, count, -bound, clock)
-
     def _push(self, part: Part, count: int, bound: float) -> None:
         """Leave a node for later: `count` of the part's free documents are relevant."""
         bound = bound / float(self._normalizer[part.known + count])
-        if bound > abs(self.difference) + TOLERANCE:
-            heapq.heappush(self._nodes, (-min(bound, 1.0), next(self._age), count, part))
+        if bound > self.value + self._tolerance:
+            self._leave((part, count), min(bound, 1.0))
 
-    def _explore(self, part: Part, count: int, bound: float, clock: Clock) -> None:
+    def _explore(self, node: tuple[Part, int], bound: float, clock: Clock) -> None:
         """Bound the difference; branch where no prices prove enough."""
+        part, count = node
         if count in (0, len(part.free)):
             return self._consider(part.label, part.free[:count])
         relevant = part.known + count
@@ -157,7 +147,7 @@ class Blended:
             bound = min(bound, float(found[count]))
             labels = relaxation.labels(table, count)
             self._consider(part.label, part.free[labels > 0])
-            if bound <= (abs(self.difference) + TOLERANCE) * self._normalizer[relevant]:
+            if bound <= (self.value + self._tolerance) * self._normalizer[relevant]:
                 part.share = mixture.share
                 return None
             if attempt:
@@ -165,9 +155,7 @@ class Blended:
             else:  # it began with a guess
                 mixture = Mixture(relaxation, labels)
         part.share = mixture.share
-        # The document most in doubt; of two, the one that the winner ranks higher counts more.
-        place = np.where(part.winner > 0, part.winner, np.maximum(part.loser, 1))[part.free]
-        doubt = ((mixture.share * (1 - mixture.share) + 1e-9) / np.sqrt(place)).argmax()
+        doubt = most_in_doubt(part.winner, part.loser, part.free, mixture.share)
         rest, share = np.delete(part.free, doubt), np.delete(mixture.share, doubt)
         for one in (0, 1):
             label = part.label.copy()
@@ -175,20 +163,8 @@ class Blended:
             self._push(Part(part.winner, part.loser, label, rest, self._cutoff, share), count - one, bound)
         return None
 
-    def _consider(self, label: IntArray, relevant: IntArray) -> None:
-        """Keep this labeling if it is better."""
-        labels = labeled(label, relevant)
-        difference = self._difference(labels)
-        if abs(difference) > abs(self.difference) + TOLERANCE:
-            self.best, self.difference = labels, difference
-
     def _difference(self, labels: IntArray) -> float:
-        """Q(Y) - Q(Z), from the definition."""
         relevant = labels == 1
         count = np.count_nonzero(relevant)
-        worth = self._worth[count]
-        total = 0.0
-        for sign, positions in ((1, self._y), (-1, self._z)):
-            found = np.sort(positions[relevant & (positions > 0)])
-            total += sign * float((np.arange(1, len(found) + 1) * worth[found - 1]).sum())
-        return total / float(self._normalizer[count])
+        won, lost = (sum_of_precisions(p[relevant], worth=self._worth[count]) for p in (self._y, self._z))
+        return (won - lost) / float(self._normalizer[count])

@@ -1,20 +1,245 @@
-"""Expected reciprocal rank: each document stops some of the readers that got to it."""
+"""Expected reciprocal rank: each document stops some of the readers that got to it.
+
+It is the fourth metric of L. Tan and C. L. A. Clarke, "A Family of Rank Similarity Measures Based on Maximized
+Effectiveness Difference" (TKDE 27(11), 2015). With r_d the probability that the user stops at document d, and d_i the
+document at position i,
+
+    ERR@k = Σ_{i ≤ k} (1/i) · r_{d_i} · Π_{j < i} (1 - r_{d_j}).
+
+Every stop probability occurs at most once in every product, so ERR(Y) - ERR(Z) is linear in each of them
+while the others stay fixed. Over a box such a function is largest at a corner: no open document needs a grade
+other than 0 and the top one.
+"""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from ..arrays import FloatArray, IntArray
-from .exact import ErrExtreme, greatest_err_difference
+from ..arrays import FloatArray, IntArray, sum_by_query
+from ..jobs import Work
+from ..measures.cascade import chance_to_reach
+from ..measures.gains import reciprocal
+from ..options import LABELED_ALIKE, PROVED
 from .labelings import OpenDocuments
-from .model import TOLERANCE, Interval, Valued
-from .tasks import interval_by_query
+from .model import END_SECONDS, MED_SECONDS, Clock, Interval, Model, Valued, interval_by_query, share
+from .search import OPEN, Solution, checked_rankings
 
 
-class _Task(NamedTuple):
+def expected_reciprocal_rank(position: IntArray, go_on: FloatArray) -> FloatArray:
+    """ERR of a ranking.
+
+    Args:
+        position: of each document, 0 where not retrieved.
+        go_on: the chance that a reader goes on after it, shape (…, documents).
+    """
+    held = np.flatnonzero(position)
+    order = held[position[held].argsort()]
+    reached = np.ones((*go_on.shape[:-1], len(order) + 1))
+    np.cumprod(go_on[..., order], axis=-1, out=reached[..., 1:])
+    result: FloatArray = ((reached[..., :-1] - reached[..., 1:]) / position[order]).sum(axis=-1)
+    return result
+
+
+def med_err(
+    y: npt.ArrayLike,
+    z: npt.ArrayLike,
+    grade: npt.ArrayLike,
+    *,
+    cutoff: int,
+    max_grade: int,
+    clock: Clock | None = None,
+) -> Solution:
+    """The largest ``|ERR@k(Y) - ERR@k(Z)|`` over all gradings of the open documents.
+
+    A document of grade g stops the user with probability (2^g - 1)/2^max_grade. Branch and bound over the
+    open documents, with the bounds of `_Difference.over`.
+
+    Args:
+        y: shape (documents,), the position from 1 in ranking Y of every document of the two top-k lists, 0 if
+            absent.
+        z: the same for ranking Z.
+        grade: shape (documents,), -1 open, else 0 to `max_grade`.
+        cutoff: k; later positions count as absent.
+        max_grade: the top grade, at least 1.
+        clock: when to stop; 10 seconds of CPU time from now if not given. Looked at between the steps of the search.
+
+    Returns:
+        The solution, its value in [0, 1). When time runs out, `lower` and `upper` enclose the maximum.
+
+    Raises:
+        ValueError: for input that is not as described.
+    """
+    if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
+        raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")
+    clock = clock or Clock(MED_SECONDS)
+    y, z, grade = checked_rankings(y, z, grade, top_label=max_grade, cutoff=cutoff)
+
+    # How likely the user goes on at each document, with the top grade where it is open, and with grade 0.
+    low, high = (_go_on(np.where(grade == OPEN, label, grade), max_grade) for label in (max_grade, 0))
+    value, upper, go_on = _search([(y, z), (z, y)], low, high, clock, abs)
+    difference = float(expected_reciprocal_rank(y, go_on) - expected_reciprocal_rank(z, go_on))
+    labels = np.where(grade == OPEN, np.where(go_on < high, max_grade, 0), grade)
+    return Solution.of(difference, max(upper, value), labels)
+
+
+class ErrExtreme(NamedTuple):
+    """The largest difference in one direction.
+
+    Attributes:
+        value: the largest that was found.
+        upper: no labeling exceeds it.
+        stop: the probabilities to stop at each document, attaining `value`.
+    """
+
+    value: float
+    upper: float
+    stop: FloatArray
+
+
+def greatest_err_difference(
+    winner: IntArray,
+    loser: IntArray,
+    least: FloatArray,
+    most: FloatArray,
+    *,
+    clock: Clock,
+    tolerance: float = PROVED,
+) -> ErrExtreme:
+    """The largest ERR(winner) - ERR(loser), which is below 0 where the loser wins whatever the grades are.
+
+    Args:
+        winner: shape (documents,), the position from 1 of every document, 0 if absent.
+        loser: the same for the other ranking.
+        least: shape (documents,), the least probability to stop at each, from 0.
+        most: the greatest, below 1; the same where the document is judged.
+        clock: when to stop.
+        tolerance: how much better a labeling may be that is missed.
+    """
+    value, upper, go_on = _search([(winner, loser)], 1.0 - most, 1.0 - least, clock, float, tolerance)
+    return ErrExtreme(value, upper, 1.0 - go_on)
+
+
+def _search(
+    directions: Sequence[tuple[IntArray, IntArray]],
+    low: FloatArray,
+    high: FloatArray,
+    clock: Clock,
+    worth: Callable[[float], float],
+    tolerance: float = PROVED,
+) -> tuple[float, float, FloatArray]:
+    """The largest difference in any of the directions.
+
+    Args:
+        directions: pairs of a winner and a loser.
+        low, high: the range of every probability to go on.
+        worth: what a difference in the first direction is worth: itself, or its size.
+
+    Returns:
+        the largest that was found, what no labeling exceeds, and the probabilities to go on that attain the former.
+    """
+    y, z = directions[0]
+
+    def value_of(go_on: FloatArray) -> float:
+        return worth(float(expected_reciprocal_rank(y, go_on) - expected_reciprocal_rank(z, go_on)))
+
+    best, value = high, value_of(high)
+    # A node is a bound, the difference to maximize, and the range that every document is confined to.
+    stack = [(1.0, _Difference(*pair), low, high) for pair in directions]
+    while stack and not clock.expired():
+        _, objective, low, high = stack.pop()
+        bound, least, greatest = objective.over(low, high)
+        if bound <= value + tolerance:
+            continue
+        # A slope that has one sign all over the box decides its document.
+        falling = greatest <= 0
+        rising = (least >= 0) & ~falling
+        low, high = np.where(falling, high, low), np.where(rising, low, high)
+        corner = np.where(least + greatest > 0, low, high)
+        found = value_of(corner)
+        if found > value:
+            best, value = corner, found
+        undecided = np.flatnonzero(low < high)
+        if len(undecided):
+            # Branch on the document that matters most whichever way it is decided.
+            branch = undecided[np.minimum(greatest, -least)[undecided].argmax()]
+            for side in (high, low):
+                lows, highs = low.copy(), high.copy()
+                lows[branch] = highs[branch] = side[branch]
+                stack.append((bound, objective, lows, highs))
+    return value, max([value] + [bound for bound, *_ in stack]), best
+
+
+class _Difference:
+    """ERR(winner) - ERR(loser) as a function of what the user does at every document.
+
+    Let s_d = 1 - r_d be the probability of going on, and S_i the product of s over the first i documents of a
+    ranking. Summation by parts gives ERR = 1 - Σ_i w_i S_i with w_i = 1/i - 1/(i+1), or 1/i at the last depth,
+    so the difference is Σ_i w_i (S_i(loser) - S_i(winner)). Documents that both rankings hold by depth i are
+    in both products, so that S_i(loser) - S_i(winner) = C_i (L_i - W_i), where C_i is the product of s over
+    these, and L_i and W_i those over the documents that only the loser, or only the winner, holds by then.
+    """
+
+    def __init__(self, winner: IntArray, loser: IntArray) -> None:
+        depth = np.arange(1, max(winner.max(initial=0), loser.max(initial=0)) + 1)
+        won, lost = ((positions > 0) & (positions <= depth[:, None]) for positions in (winner, loser))
+        # Whether a document is among those of C_i, W_i, L_i; each of shape (depths, documents).
+        self.members = [mask.astype(float) for mask in (won & lost, won & ~lost, lost & ~won)]
+        self.weight = 1 / depth - np.where(depth < len(depth), 1 / (depth + 1), 0)
+
+    def over(self, low: FloatArray, high: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """How the difference behaves while every s_d stays in [low_d, high_d], 0 < low.
+
+        Returns:
+            An upper bound on the difference, and the least and the greatest slope ∂/∂r_d, shape (documents,),
+            that it can have anywhere in the box.
+        """
+        # Products of positive factors are least where all factors are, and greatest where all are.
+        common_low, won_low, lost_low = (np.exp(m @ np.log(low)) for m in self.members)
+        common_high, won_high, lost_high = (np.exp(m @ np.log(high)) for m in self.members)
+        lead_low, lead_high = lost_low - won_high, lost_high - won_low  # L - W
+        common_low, common_high = self.weight * common_low, self.weight * common_high
+
+        # ∂/∂r_d = -∂/∂s_d: at every depth, + C W / s_d for a d in W, - C L / s_d in L, - C (L - W) / s_d in C.
+        # Such a product without its factor s_d is least, and greatest, at the same corners as the whole.
+        def slope(common: FloatArray, won: FloatArray, lost: FloatArray, lead: FloatArray) -> FloatArray:
+            in_common, in_won, in_lost = self.members
+            total: FloatArray = (
+                (common * won) @ in_won - (common * lost) @ in_lost - (common * lead) @ in_common
+            )
+            return total
+
+        none = np.zeros_like(lead_low)
+        greatest = (
+            slope(common_high, won_high, none, np.minimum(lead_low, 0)) / high
+            + slope(common_low, none, lost_low, np.maximum(lead_low, 0)) / low
+        )
+        least = (
+            slope(common_low, won_low, none, np.minimum(lead_high, 0)) / low
+            + slope(common_high, none, lost_high, np.maximum(lead_high, 0)) / high
+        )
+        # Three bounds. C (L - W) at every depth: the greatest L - W, with the greatest C where it is positive,
+        # else the least. And from either end of the box to any point in it, one coordinate at a time: the
+        # difference, linear in that coordinate, grows by a slope found in the box times at most high_d - low_d.
+        bound = min(
+            (np.where(lead_high > 0, common_high, common_low) * lead_high).sum(),
+            (common_high * (lost_high - won_high)).sum() + (high - low) @ np.maximum(greatest, 0),
+            (common_low * (lost_low - won_low)).sum() + (high - low) @ np.maximum(-least, 0),
+        )
+        return float(bound), least, greatest
+
+
+def _go_on(grades: IntArray, max_grade: int) -> FloatArray:
+    """1 - (2^g - 1)/2^max_grade, written so that it is never rounded to 0."""
+    return np.asarray((2.0**max_grade - 2.0**grades + 1) / 2.0**max_grade, dtype=np.float64)
+
+
+class StopsOnQuery(NamedTuple):
     """One query, its open documents and those that may stop a reader, and pairs of runs."""
 
     position: IntArray  #: shape (runs, documents), 0 where not retrieved
@@ -22,7 +247,6 @@ class _Task(NamedTuple):
     most: FloatArray
     a: IntArray
     b: IntArray
-    time_limit: float | None
 
 
 class Cascade(Valued):
@@ -53,81 +277,143 @@ class Cascade(Valued):
     def known_gain(self) -> FloatArray:
         return self.stop
 
+    def _values(self, stop: FloatArray) -> FloatArray:
+        """The value of every run, shape (runs, …, queries), where documents have these chances, (…, documents)."""
+        found = [
+            [expected_reciprocal_rank(row[rows], 1.0 - stop[..., rows]) for rows in self.rows]
+            for row in self.position
+        ]
+        result = np.array(found).reshape(len(self.position), len(self.rows), *stop.shape[:-1])
+        return np.moveaxis(result, 1, -1)
+
     def sampled(self, gains: FloatArray) -> FloatArray:
         stop = np.tile(self.stop, (len(gains), 1))
         stop[:, self.open] = gains
-        found = [
-            [expected_reciprocal_rank(row[rows], stop[:, rows]) for rows in self.rows]
-            for row in self.position
-        ]
-        return np.array(found).reshape(len(self.position), len(self.rows), len(gains)).transpose(0, 2, 1)
-
-    def _values(self, stop: FloatArray) -> FloatArray:
-        found = [
-            [float(expected_reciprocal_rank(row[rows], stop[rows])) for rows in self.rows]
-            for row in self.position
-        ]
-        return np.array(found).reshape(len(self.position), len(self.rows))
+        return self._values(stop)
 
     def value(self) -> FloatArray:
         return self._values(self.stop)
 
-    def one(self) -> Interval:
+    def one(self, work: Work) -> Interval:
         lower, upper = self.value(), self._values(np.where(self.open, self.highest, self.stop))
         return Interval(lower, upper, np.ones(lower.shape, dtype=bool))
 
-    def difference(self, a: IntArray, b: IntArray) -> Interval:
-        return interval_by_query(_apart, self._task, a, b, len(self.rows), self.jobs)
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        one = self.one(work)
+        found = interval_by_query(_apart, self._task, a, b, len(self.rows), work)
+        return found.within(one.of(a).minus(one.of(b)))
 
-    def _task(self, q: int, a: IntArray, b: IntArray) -> _Task:
+    def _task(self, q: int, a: IntArray, b: IntArray) -> StopsOnQuery:
         """Pairs of runs on one query."""
         rows = self.rows[q]
         runs, at = np.unique(np.concatenate([a, b]), return_inverse=True)
         stop = self.stop[rows]
         most = np.where(self.open[rows], self.highest, stop)
-        first, second = at.reshape(2, -1)
-        return _Task(self.position[np.ix_(runs, rows)], stop, most, first, second, self.time_limit)
+        return StopsOnQuery(self.position[np.ix_(runs, rows)], stop, most, *at.reshape(2, -1))
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        x, y = (
-            np.divide(1.0, self.position[i], out=np.zeros(self.position.shape[1]), where=self.position[i] > 0)
-            for i in (a, b)
-        )
-        result: FloatArray = np.where(self.open & (np.maximum(x, y) > TOLERANCE), np.abs(x - y) + x * y, 0.0)
+        x, y = reciprocal(self.position[a]), reciprocal(self.position[b])
+        moved = np.abs(x - y) + x * y
+        result: FloatArray = np.where(self.open & (np.maximum(x, y) > LABELED_ALIKE), moved, 0.0)
         return result * self.highest
 
 
-def _apart(task: _Task) -> FloatArray:
+def _apart(task: StopsOnQuery, work: Work) -> FloatArray:
     """Lower, upper, and 1 where both are attained, of each pair; shape (3, pairs)."""
     found = np.empty((3, len(task.a)))
     for i, (a, b) in enumerate(zip(task.a, task.b, strict=True)):
         held = (task.position[a] > 0) | (task.position[b] > 0)
         x, y, least, most = task.position[a, held], task.position[b, held], task.least[held], task.most[held]
-        up, down = (_greatest(x, y, least, most, task), _greatest(y, x, least, most, task))
-        exact = all(end.upper - end.value <= TOLERANCE for end in (up, down))
+        left = 2 * (len(task.a) - i)
+        up = _greatest(x, y, least, most, share(work, left))
+        down = _greatest(y, x, least, most, share(work, left - 1))
+        exact = all(end.upper - end.value <= LABELED_ALIKE for end in (up, down))
         found[:, i] = -down.upper, up.upper, exact
     return found
 
 
 def _greatest(
-    winner: IntArray, loser: IntArray, least: FloatArray, most: FloatArray, task: _Task
+    winner: IntArray, loser: IntArray, least: FloatArray, most: FloatArray, work: Work
 ) -> ErrExtreme:
     """The greatest difference; what only one of the two holds is decided."""
     least, most = np.where(loser > 0, least, most), np.where(winner > 0, most, least)
     if (least == most).all():
-        value = float(expected_reciprocal_rank(winner, least) - expected_reciprocal_rank(loser, least))
+        go_on = 1.0 - least
+        value = float(expected_reciprocal_rank(winner, go_on) - expected_reciprocal_rank(loser, go_on))
         return ErrExtreme(value, value, least)
-    return greatest_err_difference(
-        winner, loser, least, most, time_limit=task.time_limit, tolerance=TOLERANCE
-    )
+    clock = Clock(END_SECONDS, work)
+    return greatest_err_difference(winner, loser, least, most, clock=clock, tolerance=LABELED_ALIKE)
 
 
-def expected_reciprocal_rank(position: IntArray, stop: FloatArray) -> FloatArray:
-    """ERR of documents at these positions, 0 where not retrieved; ``stop`` of shape (…, documents)."""
-    held = np.flatnonzero(position > 0)
-    order = held[np.argsort(position[held])]
-    stops = stop[..., order]
-    left = np.cumprod(1.0 - stops, axis=-1)
-    reached = np.concatenate([np.ones((*stops.shape[:-1], 1)), left], axis=-1)[..., : len(order)]
-    result: FloatArray = (reached * stops / position[order]).sum(axis=-1)
-    return result
+class ResidualCascade(Model):
+    """``Σ_i (1/i)·θ'(d_i)·Π_{l<i} (1 - θ'(d_l))`` with ``θ'(d) = θ(d)·Π_j (1 - Π_{e above d in j} (1 - θ(e)))``.
+
+    A higher grade never lowers it: it raises the θ of its document, and turns searchers away from those below it in
+    the priors, so it lowers no θ'; and the value never falls in a θ', since to be satisfied at i is worth 1/i, and to
+    read on no more than 1/(i + 1). So one run is exact, with no open document relevant and with all at the highest
+    grade. Of two runs the difference is bounded by their intervals, whatever these have to do with each other: a
+    label may help both, and θ' is no linear function of a label, so that not even the ends of its range need do.
+
+    Args:
+        position: of every document in every run, shape (runs, documents).
+        priors: of every run, as rows of ``position``.
+        theta: the chance that each judged document satisfies.
+        highest: the greatest such chance.
+    """
+
+    def __init__(
+        self,
+        open_docs: OpenDocuments,
+        position: IntArray,
+        priors: Sequence[IntArray],
+        theta: FloatArray,
+        highest: float,
+    ) -> None:
+        super().__init__(open_docs)
+        self.priors, self.highest = priors, highest
+        self.theta = np.where(self.open, 0.0, theta)
+        self.rows = np.flatnonzero(self.open | (self.theta > 0))
+        self.position = position[:, self.rows]
+
+    @property
+    def known_gain(self) -> FloatArray:
+        return self.theta
+
+    def _values(self, theta: FloatArray) -> FloatArray:
+        """The value of every run, shape (runs, queries), where the documents satisfy with these chances."""
+        n, theta, query = self.open_docs.n_queries, theta[self.rows], self.open_docs.docs.query[self.rows]
+        not_seen = [1.0 - chance_to_reach(row, theta, query, n) for row in self.position]
+        result = np.empty((len(self.position), n))
+        for i, priors in enumerate(self.priors):
+            left = theta.copy()
+            for j in priors.tolist():
+                left *= not_seen[j]
+            row = self.position[i]
+            result[i] = sum_by_query(left * reciprocal(row) * chance_to_reach(row, left, query, n), query, n)
+        return result
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        result = np.empty((len(self.position), len(gains), self.open_docs.n_queries))
+        theta = self.theta.copy()
+        for i, labeling in enumerate(gains):
+            theta[self.open] = labeling
+            result[:, i] = self._values(theta)
+        return result
+
+    @cached_property
+    def _one(self) -> Interval:
+        lower, upper = self._values(self.theta), self._values(np.where(self.open, self.highest, self.theta))
+        return Interval(lower, upper, np.ones(lower.shape, dtype=bool))
+
+    def one(self, work: Work) -> Interval:
+        return self._one
+
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
+        own, other = reciprocal(self.position[a]), reciprocal(self.position[b])
+        shown = np.union1d(self.priors[a], self.priors[b])
+        above = reciprocal(self.position[shown]).max(axis=0, initial=0.0)  # of what is below it in a prior
+        query = self.open_docs.docs.query[self.rows]
+        result = np.zeros(len(self.theta))
+        result[self.rows] = np.abs(own - other) + own * other + above * reach[query]
+        moved: FloatArray = np.where(self.open, result * self.highest, 0.0)
+        return moved

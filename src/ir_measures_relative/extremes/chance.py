@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Literal, TypeAlias
+
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, ratio
+from ..arrays import BoolArray, FloatArray, IntArray, ratio
+from ..jobs import Work
 from ..measures.gains import discount
-from ..measures.ue.measure import Normalizers, normalize
-from ..measures.ue.random_rankings import expected_sum_of_precisions
-from .fractions import greatest_positive_ratio, greatest_ratio
+from ..options import LABELED_ALIKE
 from .labelings import OpenDocuments
-from .model import TOLERANCE, Interval
-from .normalized import Normalized
+from .model import Interval
 from .precisions import Precisions
+from .ratios import Normalized
+
+#: From sums of precisions, numbers of relevant documents, sizes of the pool and depths to values; one each a labeling.
+ValueOfSums: TypeAlias = Callable[[FloatArray, IntArray, IntArray, IntArray], FloatArray]
+#: From the value of rankings, of perfect ones, and of random ones to the normalized value, elementwise.
+ValueOfGains: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
-class Pool:
-    """The pool of each query when its open documents are judged.
+class PoolSize:
+    """The size of the pool of each query when its open documents are judged.
 
     Args:
         whole: the size of the collection, where that is the pool.
@@ -33,32 +40,60 @@ class Pool:
 
 
 class PrecisionsAboveChance(Precisions):
-    """AP_UE, exact for one run: for a given number of relevant documents it rises with the sum of precisions."""
+    """AP_UE, exact for one run: for a given number of relevant documents it rises with the sum of precisions.
 
-    pool: Pool
-    exact_level: bool
-    version: int
+    Args:
+        position: of every document in every run, shape (runs, documents).
+        relevant: which judged documents are.
+        pool: what is ranked perfectly and at random.
+        value_of: the normalized value.
+    """
+
+    def __init__(
+        self,
+        open_docs: OpenDocuments,
+        position: IntArray,
+        relevant: BoolArray,
+        pool: PoolSize,
+        value_of: ValueOfSums,
+    ) -> None:
+        super().__init__(open_docs, position, relevant, np.ones(len(relevant)))
+        self.pool, self.value_of = pool, value_of
 
     def normalized(self, total: FloatArray, n_relevant: IntArray, query: int) -> FloatArray:
         flat, relevant = total.reshape(-1), n_relevant.reshape(-1)
         size = np.full(len(flat), self.pool.size[query])
         depth = np.full(len(flat), self.pool.depth[query])
-        upper = np.minimum(depth, relevant).astype(np.float64)
-        expected = expected_sum_of_precisions(relevant, size, depth, self.exact_level)
-        level = Normalizers(upper, np.where(relevant == size, upper, expected))
-        return normalize(flat, level, self.version).reshape(total.shape)
+        return self.value_of(flat, relevant, size, depth).reshape(total.shape)
 
-    def difference(self, a: IntArray, b: IntArray) -> Interval:
-        one = self.one()
-        first, second = one.of(a), one.of(b)
-        return first.minus(second)
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        one = self.one(work)
+        return one.of(a).minus(one.of(b))
 
 
 class GainsAboveChance(Normalized):
-    """nDCG_UE: version 2 exact for one run, version 1 the product of its two factors' extremes."""
+    """nDCG_UE: version 2 exact for one run, version 1 the product of its two factors' extremes.
 
-    pool: Pool
-    version: int
+    Args:
+        weight, gain, levels, cutoff: as for :class:`Normalized`.
+        pool: what is ranked perfectly and at random.
+        version: 1 or 2.
+        value_of: the normalized value of that version.
+    """
+
+    def __init__(
+        self,
+        open_docs: OpenDocuments,
+        weight: FloatArray,
+        gain: FloatArray,
+        levels: FloatArray,
+        cutoff: int | None,
+        pool: PoolSize,
+        version: Literal[1, 2],
+        value_of: ValueOfGains,
+    ) -> None:
+        super().__init__(open_docs, weight, gain, levels, cutoff)
+        self.pool, self.version, self.value_of = pool, version, value_of
 
     def _random_level(self) -> tuple[FloatArray, FloatArray]:
         """REB for a gain of 1 in all, and what the judged documents and the least gains make of it."""
@@ -67,52 +102,48 @@ class GainsAboveChance(Normalized):
         known = self.open_docs.sums(self.gain, ~self.open) + self.least * self.sizes
         return unit, unit * known
 
-    def _levels(self) -> FloatArray:
-        """REB as sums over levels, shaped like the ideals."""
-        unit, known = self._random_level()
-        result = np.zeros_like(self.ideals)
-        result[:, 0] = known[:, None]
-        width = np.arange(result.shape[2])
-        result[:, 1:] = np.multiply.outer(unit, np.multiply.outer(self.steps, width))
-        return result
-
-    def one(self) -> Interval:
-        known = self.open_docs.sums(self.weight * self.gain, ~self.open)
-        level, n = self._levels(), self.open_docs.n_queries
+    def one(self, work: Work) -> Interval:
+        known, n = self._known_sums(), self.open_docs.n_queries
+        unit, chance = self._random_level()
+        # REB by level, shaped like the ideals; what is above it, and the room that it leaves.
+        width = np.arange(self.ideals.shape[2])
+        chances = np.multiply.outer(unit, np.multiply.outer(self.steps, width))
+        room, rooms = self.ideal - chance, self.ideals - chances
         ends = np.empty((2, *known.shape))
         exact = np.ones(known.shape, dtype=bool)
         for run, weight in enumerate(self.weight):
-            free = weight[self._rows]
-            found, less = self._numerator(known[run], free), self._numerator(-known[run], -free)
+            found, more = self._above(known[run], weight)
+            less_found, less = self._above(-known[run], -weight)
             if self.version == 1:
-                of_ideal, of_level = (greatest_ratio(found, x, self.sizes) for x in (self.ideals, level))
-                least, least_level = (-greatest_ratio(less, x, self.sizes) for x in (self.ideals, level))
-                ends[0, run] = least * _share(least_level)
-                ends[1, run] = of_ideal * _share(of_level)
-                exact[run] = ends[1, run] - ends[0, run] <= TOLERANCE
+                for end, sign, above in ((0, -1.0, (less_found, less)), (1, 1.0, (found, more))):
+                    of_ideal, of_chance = (
+                        sign * self._over(*above, *below).greatest()
+                        for below in ((self.ideal, self.ideals), (chance, chances))
+                    )
+                    ends[end, run] = of_ideal * (of_chance / (1.0 + of_chance))  # A/(A + REB) from A/REB
+                exact[run] = ends[1, run] - ends[0, run] <= LABELED_ALIKE
                 continue
-            above, room = found - level, self.ideals - level
-            most = greatest_positive_ratio(above, room, self.sizes)
-            ends[1, run] = np.where(most > 0, most, greatest_ratio(above, level, self.sizes))
-            below = less + level
-            worst = greatest_positive_ratio(below, level, self.sizes)
-            least_above = -greatest_ratio(below, room, self.sizes)
+            above = found - chance, more - chances
+            most = self._over(*above, room, rooms).greatest_positive()
+            highest = np.where(most > 0, most, self._over(*above, chance, chances).greatest())
+            below = less_found + chance, less + chances
+            worst = self._over(*below, chance, chances).greatest_positive()
+            least_above = -self._over(*below, room, rooms).greatest()
             # A pool of one gain has nothing to rank, which is 0.
             even = np.zeros(n, dtype=bool)
-            for uniform in range(self.ideals.shape[1]):
-                at = np.where(np.arange(self.ideals.shape[1]) <= uniform, self.sizes[:, None], 0)
-                room_left = np.take_along_axis(room, at[:, :, None], axis=2)[..., 0].sum(axis=1)
-                even |= room_left <= TOLERANCE
+            for uniform in range(len(self.steps) + 1):
+                at = np.where(np.arange(len(self.steps)) < uniform, self.sizes[:, None], 0)
+                left = np.take_along_axis(rooms, at[:, :, None], axis=2)[..., 0].sum(axis=1)
+                even |= room + left <= LABELED_ALIKE
             # Where all labelings are above chance, the least is above it too, but for such a pool.
             ends[0, run] = np.where(worst > 0, -worst, np.where(even, 0.0, np.maximum(least_above, 0.0)))
-            ends[1, run] = np.clip(ends[1, run], -1.0, 1.0)
+            ends[1, run] = np.clip(highest, -1.0, 1.0)
             exact[run] = ~even
         return Interval(ends[0], ends[1], exact)
 
-    def difference(self, a: IntArray, b: IntArray) -> Interval:
-        one = self.one()
-        first, second = one.of(a), one.of(b)
-        return first.minus(second)
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        one = self.one(work)
+        return one.of(a).minus(one.of(b))
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         # Every label moves the random level.
@@ -129,12 +160,5 @@ class GainsAboveChance(Normalized):
             here = self._query[starts]
             total[:, here] += np.add.reduceat(gains - self.least, starts, axis=1) * unit[here]
         # A pool of one gain has nothing to rank: the two differ by rounding alone.
-        total = np.where(ideal - total <= TOLERANCE * ideal, ideal, total)
-        levels = Normalizers(np.broadcast_to(ideal, found.shape), np.broadcast_to(total, found.shape))
-        return normalize(found, levels, self.version)
-
-
-def _share(times_chance: FloatArray) -> FloatArray:
-    """A/(A + REB) from A/REB."""
-    result: FloatArray = times_chance / (1.0 + times_chance)
-    return result
+        total = np.where(ideal - total <= LABELED_ALIKE * ideal, ideal, total)
+        return self.value_of(found, np.broadcast_to(ideal, found.shape), np.broadcast_to(total, found.shape))

@@ -1,17 +1,66 @@
-"""What the kinds of measures have in common."""
+"""What all extremes have in common: intervals, the models of measures, and the time that a search may take."""
 
 from __future__ import annotations
 
+import math
+import os
+import time
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
+from ..jobs import Work, map_tasks
+from ..options import LABELED_ALIKE
 from .labelings import OpenDocuments
 
-#: Values closer than this are taken for equal: far above what rounding does, far below what a label does.
-TOLERANCE = 1e-11
+#: CPU seconds of one search: for MED, and for each end of an interval of bounds and verdicts, which make many more.
+MED_SECONDS, END_SECONDS = 10.0, 1.0
+
+# So many runs, or pairs of runs, are in one task.
+_PAIRS = 250
+
+Task = TypeVar("Task")
+
+
+class Clock:
+    """Tells a search when its time is over.
+
+    Args:
+        cpu_seconds: of this thread, so that what a search finds does not depend on how busy the machine is; None for
+            no limit.
+        work: its share of the time of the call, which is counted on the wall.
+
+    Raises:
+        ValueError: for a negative limit or NaN.
+    """
+
+    def __init__(self, cpu_seconds: float | None = None, work: Work | None = None) -> None:
+        self._limit = math.inf if cpu_seconds is None else cpu_seconds
+        if not self._limit >= 0:
+            raise ValueError(f"cpu_seconds must be None or a number of seconds from 0 up, got {cpu_seconds}")
+        self._work = work or Work()
+        self._wall, self._cpu = time.monotonic(), time.thread_time()
+
+    def expired(self) -> bool:
+        """Whether the time is up."""
+        if self._work.expired():
+            return True
+        # A thread has used no more CPU time than has passed, and the clock on the wall is the cheaper to read.
+        passed = time.monotonic() - self._wall >= self._limit
+        return passed and time.thread_time() - self._cpu >= self._limit
+
+
+def share(work: Work, left: int) -> Work:
+    """The time that one of the parts of a call may take: as much as each other of the ``left`` parts that are to do.
+
+    What a part does not use is shared among those after it.
+    """
+    seconds = work.remaining()
+    return Work(work.jobs, None if seconds is None else seconds / max(left, 1))
 
 
 class Interval(NamedTuple):
@@ -28,7 +77,7 @@ class Interval(NamedTuple):
     def minus(self, other: Interval) -> Interval:
         """What the difference of two values cannot leave, whatever they have to do with each other."""
         lower, upper = self.lower - other.upper, self.upper - other.lower
-        return Interval(lower, upper, upper - lower <= TOLERANCE)
+        return Interval(lower, upper, upper - lower <= LABELED_ALIKE)
 
     def within(self, other: Interval) -> Interval:
         """What two intervals have in common, where both hold."""
@@ -44,14 +93,7 @@ class Model(ABC):
 
     Args:
         open_docs: the documents.
-
-    Attributes:
-        jobs: in how many processes a model that has much to compute may do so.
-        time_limit: how many seconds of CPU time a search for one extreme, of one query, may take.
     """
-
-    jobs: int = 1
-    time_limit: float | None = 1.0
 
     def __init__(self, open_docs: OpenDocuments) -> None:
         self.open_docs = open_docs
@@ -80,12 +122,13 @@ class Model(ABC):
         """
 
     @abstractmethod
-    def one(self) -> Interval:
-        """Of every run, shape (runs, queries)."""
+    def one(self, work: Work) -> Interval:
+        """Of every run, shape (runs, queries); what is not finished in time has wider ends, and is not exact."""
 
-    @abstractmethod
-    def difference(self, a: IntArray, b: IntArray) -> Interval:
-        """Of run a[i] less run b[i], shape (pairs, queries)."""
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        """Of run a[i] less run b[i], shape (pairs, queries); by default from the intervals of the two."""
+        one = self.one(work)
+        return one.of(a).minus(one.of(b))
 
     @abstractmethod
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
@@ -105,3 +148,86 @@ class Valued(Model):
     @abstractmethod
     def value(self) -> FloatArray:
         """The value of every run where no open document has a gain, shape (runs, queries)."""
+
+
+class Coverage(Model):
+    """TaSC, from the intervals of its base: a good run is one whose priors are as bad as they can be.
+
+    Args:
+        base: the model of the base measure.
+        priors: of every run, as indices.
+        score: TaSC of each query, from the values of the base of a run, and of its priors (a row each).
+    """
+
+    def __init__(
+        self,
+        base: Model,
+        priors: list[IntArray],
+        score: Callable[[FloatArray, FloatArray], FloatArray],
+    ) -> None:
+        super().__init__(base.open_docs)
+        self.base, self.priors, self.score = base, priors, score
+
+    def _scores(self, of_run: FloatArray, of_priors: FloatArray) -> FloatArray:
+        rows = [self.score(of_run[run], of_priors[priors]) for run, priors in enumerate(self.priors)]
+        return np.array(rows).reshape(of_run.shape)
+
+    @property
+    def known_gain(self) -> FloatArray:
+        return self.base.known_gain
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        values = self.base.sampled(gains)
+        return self._scores(values, values)
+
+    def one(self, work: Work) -> Interval:
+        lower, upper, exact = self.base.one(work)
+        low, high = self._scores(lower, upper), self._scores(upper, lower)
+        alone = np.array([not len(priors) for priors in self.priors])[:, None]
+        return Interval(low, high, (exact & alone) | (high - low <= LABELED_ALIKE))
+
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
+        nearby = [self.base.influence(run, int(prior), reach) for run in (a, b) for prior in self.priors[run]]
+        result: FloatArray = np.max([self.base.influence(a, b, reach), *nearby], axis=0)
+        # A label may count by the prior that it makes the best one.
+        moves = self.open & (reach > 0)[self.open_docs.docs.query]
+        return np.maximum(result, np.where(moves, 2 * LABELED_ALIKE, 0.0))
+
+
+def interval_by_query(
+    function: Callable[[Task, Work], FloatArray],
+    task_of: Callable[[int, IntArray, IntArray], Task],
+    a: IntArray,
+    b: IntArray,
+    n_queries: int,
+    work: Work,
+) -> Interval:
+    """The intervals of runs, or of pairs of runs, query by query; shape (pairs, queries).
+
+    Args:
+        function: from a task and the time for it to lower, upper and whether they are exact (above 0) of its pairs;
+            shape (3, pairs).
+        task_of: the task of a query and some pairs of runs.
+        a: the first run of each pair.
+        b: the second.
+    """
+    parts = [slice(start, start + _PAIRS) for start in range(0, len(a), _PAIRS)]
+    where = [(part, q) for q in range(n_queries) for part in parts]
+    processes = work.jobs if work.jobs > 0 else os.cpu_count() or 1
+    found, done = np.empty((3, len(a), n_queries)), 0
+
+    def task_in_time(part: slice, q: int) -> tuple[Task, Work]:
+        # Several are done at once, and some wait to be; those that are finished are counted.
+        seconds = share(work, math.ceil((len(where) - done) / processes)).remaining()
+        return task_of(q, a[part], b[part]), Work(time_limit=seconds)
+
+    tasks = (task_in_time(part, q) for part, q in where)
+    results = map_tasks(partial(_in_time, function), tasks, work.jobs, total=len(where), desc="bounding")
+    for (part, q), ends in zip(where, results, strict=True):
+        found[:, part, q] = ends
+        done += 1
+    return Interval(found[0], found[1], found[2] > 0)
+
+
+def _in_time(function: Callable[[Task, Work], FloatArray], task: tuple[Task, Work]) -> FloatArray:
+    return function(*task)

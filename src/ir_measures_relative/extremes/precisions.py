@@ -3,28 +3,43 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
+from ..jobs import Work
+from ..measures.gains import reciprocal
+from ..options import LABELED_ALIKE
 from .labelings import OpenDocuments
-from .model import Interval, Model
-from .precisions_apart import Task, alone, apart
-from .sums_of_precisions import sums_by_count
-from .tasks import interval_by_query
+from .model import END_SECONDS, Clock, Interval, Model, interval_by_query, share
+from .search import greatest_difference
+from .sums import End, Quadratic, greatest_over_relevant, sum_of_precisions
 
-#: From sums of precisions and numbers of relevant documents to values, elementwise.
-Norm: TypeAlias = Callable[[FloatArray, IntArray, int], FloatArray]
+# Beyond these numbers of open documents of two runs, their difference is that of two intervals; the second is where
+# weights differ.
+_MOST_EVEN, _MOST_WEIGHTED = 2000, 600
+# Up to this number of open documents of a query are tried in order with weights that differ.
+_MOST_WEIGHED = 300
 
 
-class Query(NamedTuple):
+class OpenQuery(NamedTuple):
     """The documents of one query."""
 
     rows: IntArray  #: into all documents, those that are open, or judged relevant
     open: BoolArray
     relevant: int  #: how many are judged relevant
+
+
+class RunsOnQuery(NamedTuple):
+    """One query, its open documents and those judged relevant, and pairs of runs."""
+
+    position: IntArray  #: shape (runs, documents), 0 where not retrieved
+    open: BoolArray
+    weight: FloatArray
+    relevant: int  #: how many are judged relevant
+    a: IntArray
+    b: IntArray
 
 
 class Precisions(Model):
@@ -51,7 +66,7 @@ class Precisions(Model):
         rows = np.flatnonzero(self.open | relevant)
         ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
         self.queries = [
-            Query(some := rows[i:j], self.open[some], int(relevant[some].sum()))
+            OpenQuery(some := rows[i:j], self.open[some], int(relevant[some].sum()))
             for i, j in itertools.pairwise(ends)
         ]
 
@@ -81,13 +96,13 @@ class Precisions(Model):
         result: FloatArray = total / np.maximum(n_relevant, 1)
         return result
 
-    def one(self) -> Interval:
+    def one(self, work: Work) -> Interval:
         runs = np.arange(len(self.position))
         if self.even:
             found = [[self._extremes(i, q) for q in range(len(self.queries))] for i in range(len(runs))]
             ends = np.array(found).reshape(len(runs), len(self.queries), 2)
             return Interval(ends[..., 0], ends[..., 1], np.ones(ends.shape[:2], dtype=bool))
-        return interval_by_query(alone, self._task, runs, runs, len(self.queries), self.jobs)
+        return interval_by_query(alone, self._task, runs, runs, len(self.queries), work)
 
     def _extremes(self, run: int, q: int) -> tuple[float, float]:
         query = self.queries[q]
@@ -100,28 +115,138 @@ class Precisions(Model):
         high = self.normalized(np.broadcast_to(most[:, None], count.shape), count, q)
         return float(low.min()), float(high.max())
 
-    def difference(self, a: IntArray, b: IntArray) -> Interval:
-        one = self.one()
-        found = interval_by_query(apart, self._task, a, b, len(self.queries), self.jobs)
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        one = self.one(work if self.even else share(work, 2))
+        found = interval_by_query(apart, self._task, a, b, len(self.queries), work)
         return found.within(one.of(a).minus(one.of(b)))
 
-    def _task(self, q: int, a: IntArray, b: IntArray) -> Task:
+    def _task(self, q: int, a: IntArray, b: IntArray) -> RunsOnQuery:
         """Pairs of runs on one query."""
         query = self.queries[q]
         # Only the runs of these pairs are sent.
         runs, at = np.unique(np.concatenate([a, b]), return_inverse=True)
         first, second = at.reshape(2, -1)
         position, weight = self.position[np.ix_(runs, query.rows)], self.weight[query.rows]
-        return Task(position, query.open, weight, query.relevant, first, second, self.time_limit)
+        return RunsOnQuery(position, query.open, weight, query.relevant, first, second)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         docs, n = self.open_docs.docs, self.open_docs.n_queries
-        inverse = np.divide(1.0, self.position, out=np.zeros(self.position.shape), where=self.position > 0)
         known = np.array([query.relevant for query in self.queries])
         free = np.bincount(docs.query[self.open], minlength=n)
         size = np.maximum(known + free / 2, 1.0)
         # A relevant document adds its precision, and one to the precision of those below it.
-        moved = np.abs(inverse[a] - inverse[b]) * np.log1p(np.maximum(self.position[a], self.position[b]))
+        x, y = self.position[a], self.position[b]
+        moved = np.abs(reciprocal(x) - reciprocal(y)) * np.log1p(np.maximum(x, y))
         grown = np.where(reach > 0, reach, 0.0) / size
         result: FloatArray = np.where(self.open, moved / size[docs.query] + grown[docs.query], 0.0)
         return result
+
+
+def apart(task: RunsOnQuery, work: Work) -> FloatArray:
+    """Lower, upper, and 1 where both are attained, of each pair; shape (3, pairs)."""
+    if not task.open.any():
+        sums = np.array([sum_of_precisions(position, task.weight) for position in task.position])
+        value = (sums[task.a] - sums[task.b]) / max(task.relevant, 1)
+        return np.stack([value, value, np.ones(len(value))])
+    solve = _even if (task.weight == 1.0).all() else _weighted
+    found = []
+    for i, (a, b) in enumerate(zip(task.a, task.b, strict=True)):
+        held = (task.position[a] > 0) | (task.position[b] > 0)
+        x, y = task.position[a, held], task.position[b, held]
+        left = 2 * (len(task.a) - i)
+        up, down = solve(task, held, x, y, share(work, left)), solve(task, held, y, x, share(work, left - 1))
+        exact = all(end.bound - end.reached <= LABELED_ALIKE for end in (up, down))
+        found.append((-down.bound, up.bound, exact))
+    return np.array(found).T
+
+
+def alone(task: RunsOnQuery, work: Work) -> FloatArray:
+    """The same of each run of ``task.a``."""
+    found = []
+    for i, position in enumerate(task.position[task.a]):
+        held = position > 0
+        x = position[held]
+        # The largest weights first, and the smallest; or as the difference from a run that holds nothing.
+        least, most = sums_by_count(x, task.weight[held], task.open[held], False)
+        fewest = np.maximum(task.relevant + np.arange(len(least)), 1)
+        lower = float((least / (fewest + (task.open & ~held).sum())).min())
+        upper = float((most / fewest).max())
+        nothing = np.zeros(len(x), dtype=np.int64)
+        left = 2 * (len(task.a) - i)
+        up = _weighted(task, held, x, nothing, share(work, left))
+        down = _weighted(task, held, nothing, x, share(work, left - 1))
+        lower, upper = max(lower, -down.bound), min(upper, up.bound)
+        found.append((lower, upper, max(upper - up.reached, -lower - down.reached) <= LABELED_ALIKE))
+    return np.array(found).T
+
+
+def _even(task: RunsOnQuery, held: BoolArray, winner: IntArray, loser: IntArray, work: Work) -> End:
+    """The greatest difference of one run less another, by branch and bound, where all weights are 1."""
+    is_open = task.open[held]
+    if is_open.sum() > _MOST_EVEN or work.expired():
+        return End(np.inf, -np.inf)
+    found = greatest_difference(
+        winner,
+        loser,
+        np.where(is_open, -1, 1),
+        cutoff=int(max(winner.max(initial=1), loser.max(initial=1))),
+        other_relevant=task.relevant - int((~is_open).sum()),
+        outside=int((task.open & ~held).sum()),
+        clock=Clock(END_SECONDS, work),
+        tolerance=LABELED_ALIKE,
+    )
+    proved = found.upper - found.value <= LABELED_ALIKE
+    return End(found.value if proved else found.upper, found.value)
+
+
+def _weighted(task: RunsOnQuery, held: BoolArray, winner: IntArray, loser: IntArray, work: Work) -> End:
+    """The same for any weights; the search ends after a number of steps."""
+    is_open = task.open[held]
+    if is_open.sum() > _MOST_WEIGHTED or work.expired():
+        return End(np.inf, -np.inf)
+    quadratic = Quadratic.of(winner, loser, ~is_open, np.flatnonzero(is_open), task.weight[held])
+    outside = int((task.open & ~held).sum())
+    return greatest_over_relevant(quadratic, task.relevant, outside, Clock(None, work))
+
+
+def sums_by_count(
+    position: IntArray, weight: FloatArray, is_open: BoolArray, even: bool
+) -> tuple[FloatArray, FloatArray]:
+    """No more, and no less, than the sum of precisions where 0, 1, … of the open documents are relevant.
+
+    Args:
+        position: of the documents that the run holds and that are open, or judged relevant.
+        even: whether all weights are 1; the sums are then attained.
+    """
+    order = np.argsort(position)
+    position, weight, is_open = position[order], weight[order], is_open[order]
+    inverse = reciprocal(position)
+    known = ~is_open
+    n = int(is_open.sum())
+    if even:
+        before = np.cumsum(known)[is_open]
+        after = (inverse * known).sum() - np.cumsum(inverse * known)[is_open]
+        at = inverse[is_open]
+        start = sum_of_precisions(position[known])
+        first = (before + np.arange(1, n + 1)) * at + after  # those above it are relevant as well
+        deeper = at.sum() - np.cumsum(at)
+        last = ((before + 1) * at + after + deeper)[::-1]  # those below it are
+        return start + np.append(0.0, np.cumsum(last)), start + np.append(0.0, np.cumsum(first))
+    if n > _MOST_WEIGHED:
+        least, most = sums_by_count(position, weight, is_open, True)
+        return least * weight.min(), most * weight.max()
+    least, most = np.empty((2, n + 1))
+    places = np.flatnonzero(is_open)
+    ascending = np.sort(weight[is_open])
+    for count in range(n + 1):
+        for result, where, which in (
+            (least, places[n - count :], ascending[:count]),
+            (most, places[:count], ascending[n - count :]),
+        ):
+            relevant = known.copy()
+            relevant[where] = True
+            weights = np.sort(np.concatenate([weight[known], which]))
+            if result is most:
+                weights = weights[::-1]
+            result[count] = (np.cumsum(weights) * inverse[relevant]).sum()
+    return least, most

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..measures.gains import discount
+from ..jobs import Work
+from ..measures.gains import discount, reciprocal
+from ..options import LABELED_ALIKE
 from .labelings import OpenDocuments
-from .model import TOLERANCE, Interval, Model
+from .model import Interval, Model
 
 #: The least and the greatest preference, from the labels (-1 open) by position in the two rankings; whether exact.
 Extremes = tuple[float, float, bool]
@@ -26,6 +28,7 @@ class Preferences(Model):
         reference: of every run, as an index.
         kind: the measure's name.
         weight: of RPP.
+        score: from the gains of the open documents to the value of every run, shape (runs, queries).
     """
 
     def __init__(
@@ -53,7 +56,7 @@ class Preferences(Model):
     def sampled(self, gains: FloatArray) -> FloatArray:
         return np.stack([self.score(labels) for labels in gains], axis=1)
 
-    def one(self) -> Interval:
+    def one(self, work: Work) -> Interval:
         shape = len(self.position), len(self.rows)
         lower, upper, exact = np.zeros(shape), np.zeros(shape), np.ones(shape, dtype=bool)
         for run, reference in enumerate(self.reference):
@@ -67,21 +70,19 @@ class Preferences(Model):
     def _extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> Extremes:
         if self.kind in ("rrLP", "sgnLP"):
             high, low = greatest_lexicographic(x, y, is_open), -greatest_lexicographic(y, x, is_open)
-            return (
-                (low, high, True)
-                if self.kind == "rrLP"
-                else (float(np.sign(low)), float(np.sign(high)), True)
-            )
+            if self.kind == "rrLP":
+                return low, high, True
+            return float(np.sign(low)), float(np.sign(high)), True
         if self.kind == "sgnLR":
             above, surely = may_win_worst_case(x, y, is_open)
             below, surely_not = may_win_worst_case(y, x, is_open)
             return -below, above, surely and surely_not
         high, low = greatest_paired(x, y, is_open, self.weight), -greatest_paired(y, x, is_open, self.weight)
-        return low, high, high - low <= TOLERANCE
+        return low, high, high - low <= LABELED_ALIKE
 
-    def difference(self, a: IntArray, b: IntArray) -> Interval:
-        lower, upper, exact = self.one()
-        first, second = (Interval(lower[runs], upper[runs], exact[runs]) for runs in (a, b))
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        one = self.one(work)
+        first, second = one.of(a), one.of(b)
         found = first.minus(second)
         # Against the reference itself, which is 0 from it, the interval is that of the run.
         to_reference = np.array([self.reference[x] == y for x, y in zip(a, b, strict=True)])[:, None]
@@ -91,9 +92,8 @@ class Preferences(Model):
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         places = self.position[[a, b, self.reference[a], self.reference[b]]]
-        inverse = np.divide(1.0, places, out=np.zeros(places.shape), where=places > 0).max(axis=0)
         # In RPP what nobody retrieves still makes a level.
-        some: FloatArray = np.maximum(inverse, 1e-3)
+        some: FloatArray = np.maximum(reciprocal(places).max(axis=0), 1e-3)
         moves = self.open & (reach > 0)[self.open_docs.docs.query]
         return np.where(moves, some, 0.0)
 
@@ -200,7 +200,7 @@ def greatest_paired(x: IntArray, y: IntArray, is_open: BoolArray, weight: str) -
     # A level is lost for sure only where even the earliest is no earlier than their latest.
     sign = np.where((sign < 0) & ~(earliest > latest), 0.0, sign)
     level = np.arange(1, levels + 1)
-    weights = {"uniform": np.ones(levels), "inverse": 1.0 / level, "dcg": discount(level)}[weight]
+    weights = {"uniform": np.ones(levels), "inverse": reciprocal(level), "dcg": discount(level)}[weight]
     total = np.cumsum(weights)
     values = np.cumsum(sign * weights) / total
     return float(np.max(np.append(values[max(known, 1) - 1 :], 0.0 if not known else -np.inf)))

@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray, rank_within, ratio
+from ..jobs import Work
 from ..measures.gains import discount, ideal_dcg
-from .every_label import greatest_of_all
+from ..options import LABELED_ALIKE
+from .ideals import greatest_of_all, place, places
 from .labelings import OpenDocuments
-from .model import TOLERANCE, Interval, Model
-from .placement import place, places
-from .residual_branches import branched_difference
-from .residual_pairs import greatest_difference, side_of
+from .model import Interval, Model
+from .ratios import climb
+from .residual_pairs import ResidualSide, branched_difference, relaxed_difference
 
 # Steps of the search for weights of the ideal: each halves what is left, more or less.
 _ROUNDS = 12
@@ -42,9 +43,9 @@ class Residual(Model):
     One run, binary labels: exact. For a fixed λ the labels that maximize ``Σ residual gain·seen - λ·ideal`` are found
     by :func:`place`; Dinkelbach's iteration on λ gives the extreme ratio. Graded labels: the least value is exact too,
     since ``Σ … - λ·ideal`` is concave in the gains, and so is least where each is the least or the greatest. The
-    greatest is exact where few of the run's documents are open, by :mod:`.every_label`; else it is bounded by ideals
-    with other placements of the documents than the best one, which are never above the ideal. For the difference of
-    two runs see :mod:`.residual_pairs`.
+    greatest is exact where few of the run's documents are open, by :func:`~.ideals.greatest_of_all`; else it is bounded
+    by ideals with other placements of the documents than the best one, which are never above the ideal. For the
+    difference of two runs see :mod:`.residual_pairs`.
 
     Args:
         survival: the chance that each document was left to find, for every run; shape (runs, documents).
@@ -74,7 +75,6 @@ class Residual(Model):
         self.query = open_docs.docs.query[self.columns]
         self.top = top[self.columns]
         self.forced = ~self.open[self.columns]
-        self._one: Interval | None = None
 
     def _ideals(self, gain: FloatArray) -> FloatArray:
         """The ideal of every run where the documents have these gains, shape (runs, queries)."""
@@ -105,6 +105,14 @@ class Residual(Model):
     def judged_at(self, row: IntArray) -> BoolArray:
         """Whether each of some columns is judged to have a gain."""
         return self.taken(self.forced.astype(np.float64), row) > 0
+
+    def _side(self, one: Interval, runs: IntArray, rows: IntArray, queries: IntArray) -> ResidualSide:
+        """A run for each problem, with its documents in the order of ``rows``, on its query."""
+        found, residual = (
+            np.where(rows >= 0, (self.top * part[:, self.columns])[runs[:, None], rows], 0.0)
+            for part in (self.weight, self.survival)
+        )
+        return ResidualSide(found, residual, one.lower[runs, queries], one.upper[runs, queries])
 
     def found(self, run: int, row: IntArray) -> FloatArray:
         """What each of these documents adds to the run's sum at its highest gain."""
@@ -137,25 +145,22 @@ class Residual(Model):
             result[run] = ratio(found, (best * seen).sum(axis=2))
         return result
 
-    def one(self) -> Interval:
-        if self._one is None:
-            shape = len(self.weight), self.open_docs.n_queries
-            ends = np.zeros((2, *shape))
-            exact = np.ones(shape, dtype=bool)
-            for run in range(shape[0]):
-                ends[0, run], ends[1, run], exact[run] = self._extremes(run)
-            self._one = Interval(ends[0], ends[1], exact)
-        return self._one
+    def one(self, work: Work) -> Interval:
+        shape = len(self.weight), self.open_docs.n_queries
+        ends = np.zeros((2, *shape))
+        exact = np.ones(shape, dtype=bool)
+        for run in range(shape[0]):
+            ends[0, run], ends[1, run], exact[run] = self._extremes(run, work)
+        return Interval(ends[0], ends[1], exact)
 
-    def _extremes(self, run: int) -> tuple[FloatArray, FloatArray, BoolArray]:
+    def _extremes(self, run: int, work: Work) -> tuple[FloatArray, FloatArray, BoolArray]:
         docs = self.sorted_by(run)
         found = self.found(run, docs.row)
         n = docs.row.shape[1]
-        simple = self.levels[0] > 0 or n * min(n, self.cutoff or n) > _MOST_STATES
-        if simple:
+        if self.levels[0] > 0 or n * min(n, self.cutoff or n) > _MOST_STATES or work.expired():
             return self._simple(run, docs, found)
-        lower = np.where(docs.forced.any(axis=1), least_ratio(docs, found, self.cutoff), 0.0)
-        upper = greatest_ratio(docs, found, self.cutoff)
+        lower = np.where(docs.forced.any(axis=1), extreme_ratio(docs, found, self.cutoff, -1.0), 0.0)
+        upper = extreme_ratio(docs, found, self.cutoff, 1.0)
         if len(self.levels) <= 2:
             return lower, upper, np.ones(len(lower), dtype=bool)
         shares = self.levels / self.levels[-1]
@@ -163,7 +168,7 @@ class Residual(Model):
         rest = np.flatnonzero(np.isnan(best))
         best[rest] = np.maximum(relaxed_ratio(docs.at(rest), found[rest], self.cutoff), upper[rest])
         exact = np.ones(len(best), dtype=bool)
-        exact[rest] = best[rest] - upper[rest] <= TOLERANCE
+        exact[rest] = best[rest] - upper[rest] <= LABELED_ALIKE
         return lower, best, exact
 
     def _simple(self, run: int, docs: Sorted, found: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
@@ -178,27 +183,28 @@ class Residual(Model):
         ]
         lower = ratio(low, ideals[1])
         upper = np.where(ideals[0] > 0, np.minimum(ratio(high, ideals[0]), 1.0), (high > 0).astype(float))
-        return lower, upper, upper - lower <= TOLERANCE
+        return lower, upper, upper - lower <= LABELED_ALIKE
 
-    def difference(self, a: IntArray, b: IntArray) -> Interval:
-        one = self.one()
-        first, second = one.of(a), one.of(b)
-        simple = first.minus(second)
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        one = self.one(work)
+        simple = one.of(a).minus(one.of(b))
         if self.levels[0] > 0 or not len(self.columns):
             return simple
         width = int(np.bincount(self.query).max())
         if width * min(width, self.cutoff or width) > _MOST_STATES // 10:
             return simple
         size = max(1, _AT_ONCE // (width * self.open_docs.n_queries))
-        parts = [slice(i, i + size) for i in range(0, len(a), size)]
-        upper, most = (np.concatenate(e) for e in zip(*(self._above(a[p], b[p]) for p in parts), strict=True))
-        lower, least = (
-            np.concatenate(e) for e in zip(*(self._above(b[p], a[p]) for p in parts), strict=True)
-        )
-        exact = (upper - most <= TOLERANCE) & (lower - least <= TOLERANCE)
-        return Interval(-lower, upper, exact).within(simple)
+        ends, exact = np.stack([simple.lower, simple.upper]), np.zeros(simple.exact.shape, dtype=bool)
+        for part in (slice(i, i + size) for i in range(0, len(a), size)):
+            if work.expired():
+                break
+            upper, most = self._above(one, a[part], b[part])
+            lower, least = self._above(one, b[part], a[part])
+            ends[:, part] = -lower, upper
+            exact[part] = (upper - most <= LABELED_ALIKE) & (lower - least <= LABELED_ALIKE)
+        return Interval(ends[0], ends[1], exact).within(simple)
 
-    def _above(self, a: IntArray, b: IntArray) -> tuple[FloatArray, FloatArray]:
+    def _above(self, one: Interval, a: IntArray, b: IntArray) -> tuple[FloatArray, FloatArray]:
         """A bound of run a[i] less run b[i], and the greatest difference found; shape (pairs, queries)."""
         n = self.open_docs.n_queries
         orders = {run: self.sorted_by(run) for run in np.unique(b).tolist()}
@@ -206,16 +212,13 @@ class Residual(Model):
         forced = np.concatenate([orders[run].forced for run in b.tolist()])
         query = np.tile(np.arange(n), len(b))
         open_here = np.bincount(self.query[~self.forced], minlength=n)[query] > 0
-        first = side_of(self, np.repeat(a, n), rows, query)
-        second = side_of(self, np.repeat(b, n), rows, query)
-        bound, reached = np.zeros((2, len(query)))
+        first, second = (self._side(one, np.repeat(runs, n), rows, query) for runs in (a, b))
+        bound = first.upper - second.lower
+        reached = bound.copy()
         some = np.flatnonzero(open_here)
-        one = self.one()
-        bound[:] = one.upper[np.repeat(a, n), query] - one.lower[np.repeat(b, n), query]
-        reached[:] = bound
         if len(some):
             sides, fixed, real = (first.at(some), second.at(some)), forced[some], rows[some] >= 0
-            found = greatest_difference(*sides, fixed, real, self.cutoff)
+            found = relaxed_difference(*sides, fixed, real, self.cutoff)
             shares = self.levels / self.levels[-1]
             bound[some], reached[some] = branched_difference(*sides, fixed, real, shares, self.cutoff, *found)
         return bound.reshape(len(a), n), reached.reshape(len(a), n)
@@ -240,31 +243,23 @@ def _ratio_of(docs: Sorted, found: FloatArray, chosen: BoolArray, cutoff: int | 
     return ratio((found * chosen).sum(axis=1), ideal)
 
 
-def greatest_ratio(docs: Sorted, found: FloatArray, cutoff: int | None) -> FloatArray:
-    """The greatest sum over ideal where each open document has no gain or its highest; 0/0 is 0."""
-    return _extreme_ratio(docs, found, cutoff, 1.0)
+def extreme_ratio(docs: Sorted, found: FloatArray, cutoff: int | None, sign: float) -> FloatArray:
+    """The greatest (1) or least (-1) sum over ideal where each open document has no gain or its highest; 0/0 is 0.
 
-
-def least_ratio(docs: Sorted, found: FloatArray, cutoff: int | None) -> FloatArray:
-    """The least sum over ideal, where a document with a gain is judged."""
-    return _extreme_ratio(docs, found, cutoff, -1.0)
-
-
-def _extreme_ratio(docs: Sorted, found: FloatArray, cutoff: int | None, sign: float) -> FloatArray:
-    """Dinkelbach's iteration, from the better of no open document relevant and all."""
+    The least only where a document with a gain is judged: an ideal of 0 is no ratio. Where it can be 0, so can the
+    value, and the caller knows.
+    """
     real = docs.row >= 0
-    ends = [_ratio_of(docs, found, chosen, cutoff) for chosen in (docs.forced, real)]
-    best: FloatArray = np.maximum(*ends) if sign > 0 else np.minimum(*ends)
-    active = np.flatnonzero((~docs.forced & real).any(axis=1))
-    while len(active):
-        some = docs.at(active)
-        chosen = place(sign * found[active], some.residual, some.forced, -sign * best[active], cutoff)
-        reached = _ratio_of(some, found[active], chosen & (some.row >= 0), cutoff)
-        # An ideal of 0 is no ratio; where it can be 0, so can the value, and the caller knows.
-        better = sign * (reached - best[active]) > 0
-        best[active[better]] = reached[better]
-        active = active[better]
-    return best
+    ends = [sign * _ratio_of(docs, found, chosen, cutoff) for chosen in (docs.forced, real)]
+    best: FloatArray = np.maximum(*ends)
+
+    def reach(rows: IntArray, least: FloatArray) -> FloatArray:
+        some = docs.at(rows)
+        chosen = place(sign * found[rows], some.residual, some.forced, -least, cutoff)
+        return sign * _ratio_of(some, found[rows], chosen & (some.row >= 0), cutoff)
+
+    climb(best, np.flatnonzero((~docs.forced & real).any(axis=1)), reach)
+    return sign * best
 
 
 def relaxed_ratio(docs: Sorted, found: FloatArray, cutoff: int | None) -> FloatArray:
@@ -278,28 +273,25 @@ def relaxed_ratio(docs: Sorted, found: FloatArray, cutoff: int | None) -> FloatA
     weights = places(chosen, cutoff)
     bound: FloatArray = np.ones(len(found))
     for step in range(1, _ROUNDS + 1):
-        ideal = weights * docs.residual
-        value, chosen = _fraction(found, ideal, docs.forced, free)
+        value, chosen = _greatest_of_sets(found, weights * docs.residual, docs.forced, free)
         bound = np.minimum(bound, value)
         weights = weights + (places(chosen, cutoff) - weights) / (step + 1)
     return bound
 
 
-def _fraction(
+def _greatest_of_sets(
     found: FloatArray, ideal: FloatArray, forced: BoolArray, free: BoolArray
 ) -> tuple[FloatArray, BoolArray]:
     """The greatest ``Σ found / Σ ideal`` over sets of documents that hold the forced ones, and the set; at most 1."""
-    best: FloatArray = np.zeros(len(found))
-    chosen = forced
-    while True:
-        trial = forced | (free & (found - best[:, None] * ideal > 0))
-        below = (ideal * trial).sum(axis=1)
-        above = (found * trial).sum(axis=1)
+    best, chosen = np.zeros(len(found)), forced.copy()
+
+    def reach(rows: IntArray, least: FloatArray) -> FloatArray:
+        trial = forced[rows] | (free[rows] & (found[rows] - least[:, None] * ideal[rows] > 0))
+        above, below = ((part[rows] * trial).sum(axis=1) for part in (found, ideal))
         value = np.where(below > 0, ratio(above, below), (above > 0).astype(np.float64))
-        better = value > best
-        if not better.any():
-            return np.minimum(best, 1.0), chosen
-        chosen = np.where(better[:, None], trial, chosen)
-        best = np.where(better, np.minimum(value, 1.0), best)
-        if (best[better] >= 1.0).all():
-            return best, chosen
+        better = value > least
+        chosen[rows[better]] = trial[better]
+        return value
+
+    climb(best, np.arange(len(found)), reach, most=1.0)
+    return best, chosen

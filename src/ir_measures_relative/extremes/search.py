@@ -1,33 +1,283 @@
-"""Branch and bound for the difference of two sums of precisions, over the number of relevant documents.
+"""MED for average precision and its relatives, and the greatest difference of two runs in one direction.
 
-`Search` looks for the largest difference, whichever ranking wins, or for that of the one less the other alone, which
-may be below 0. Where it is, each document more that is relevant brings it closer to 0. So documents may have to be
-relevant that help the loser alone, or neither.
+A. Moffat, "Computing Maximized Effectiveness Distance for Recall-Based Metrics", §3 and §5. What is maximized is a
+quadratic function of the labels (see :mod:`.sums`) over a normalizer that grows with the number of relevant documents.
+From a greedy labeling on, branch and bound improves the value and proves that no labeling has a larger one.
 """
 
 from __future__ import annotations
 
 import heapq
 import itertools
-from typing import Literal, NamedTuple, TypeAlias
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from .quadratic import Quadratic, sum_precision
-from .relaxation import Mixture, Relaxation
-from .solution import OPEN, TOLERANCE, Clock, FloatArray, IntArray
+from ..arrays import FloatArray, IntArray
+from ..options import PROVED
+from .model import MED_SECONDS, Clock
+from .sums import Mixture, Quadratic, Relaxation, sum_of_precisions
 
 Norm: TypeAlias = Literal["k", "R", "min"]
 
+#: The label of an open document.
+OPEN = -1
+
 ATTEMPTS = 12
-"""So many prices are tried on one number of relevant documents before the search branches."""
+"""How many prices are tried on one number of relevant documents before the search branches."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The largest difference found, a proven bound, and the labeling that attains it.
+
+    Attributes:
+        value: ``|M(Y) - M(Z)|`` under `labels`, evaluated from the definition of M.
+        lower: equal to `value`.
+        upper: no labeling exceeds this; equal to `value` when `exact`.
+        exact: whether `value` is proved to be within :data:`~ir_measures_relative.options.PROVED` of the maximum.
+        winner: +1 if `labels` makes M(Y) the larger, -1 if M(Z), 0 if `value` is 0.
+        labels: shape (documents,); the input labels with every open one set to 0 or to the top label.
+    """
+
+    value: float
+    lower: float
+    upper: float
+    exact: bool
+    winner: int
+    labels: IntArray
+
+    @classmethod
+    def of(cls, difference: float, upper: float, labels: IntArray) -> Solution:
+        """The solution for a signed `difference` M(Y) - M(Z), proved optimal if `upper` allows no more."""
+        value = float(abs(difference))
+        exact = bool(upper <= value + PROVED)
+        winner = int(difference > 0) - int(difference < 0)
+        # A score is in [0, 1], so no difference exceeds 1, whatever the bound of an interrupted search.
+        return cls(value, value, value if exact else min(float(upper), 1.0), exact, winner, labels)
+
+
+def checked_rankings(
+    y: npt.ArrayLike, z: npt.ArrayLike, labels: npt.ArrayLike, *, top_label: int, cutoff: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """The three arrays as int64, with positions beyond the cutoff turned into 0 (absent).
+
+    Raises:
+        ValueError: for arrays of unequal shape, values that are not integers, negative positions, a position
+            taken twice in one ranking, a label outside -1..top_label, or a cutoff below 1.
+    """
+    if cutoff < 1:
+        raise ValueError(f"cutoff must be at least 1, got {cutoff}")
+    arrays = {"y": np.asarray(y), "z": np.asarray(z), "labels": np.asarray(labels)}
+    for name, array in arrays.items():
+        if array.ndim != 1 or array.shape != arrays["y"].shape:
+            shapes = ", ".join(f"{n} {a.shape}" for n, a in arrays.items())
+            raise ValueError(f"expected three one-dimensional arrays with one entry a document, got {shapes}")
+        if array.size and array.dtype.kind not in "iu":
+            raise ValueError(f"{name} must hold integers, got dtype {array.dtype}")
+    for name in ("y", "z"):
+        positions = arrays[name]
+        if positions.size and positions.min() < 0:
+            raise ValueError(
+                f"{name} holds the position {positions.min()}; positions count from 1, 0 is absent"
+            )
+        taken, times = np.unique(positions[positions > 0], return_counts=True)
+        if times.size and times.max() > 1:
+            raise ValueError(f"{name} has {times.max()} documents at position {taken[times.argmax()]}")
+    wrong = arrays["labels"][(arrays["labels"] < OPEN) | (arrays["labels"] > top_label)]
+    if wrong.size:
+        raise ValueError(f"a label must be {OPEN} (open) or 0 to {top_label}, got {wrong[0]}")
+    y, z, labels = (array.astype(np.int64) for array in arrays.values())
+    return np.where(y <= cutoff, y, 0), np.where(z <= cutoff, z, 0), labels
+
+
+def med_sum_precision(
+    y: npt.ArrayLike,
+    z: npt.ArrayLike,
+    label: npt.ArrayLike,
+    *,
+    cutoff: int,
+    norm: Norm,
+    other_relevant: int = 0,
+    clock: Clock | None = None,
+) -> Solution:
+    """The largest ``|M(Y) - M(Z)|`` over all labelings of the open documents, M = SP@k / N.
+
+    N is k for ``norm="k"`` (SSP, Eq. 10), the number of relevant documents R for "R" (AP, Eq. 8), min(k, R)
+    for "min" (AP, Eq. 9); 0/0 is 0.
+
+    Args:
+        y: shape (documents,), the position from 1 in ranking Y of every document of the two top-k lists, 0 if
+            absent.
+        z: the same for ranking Z.
+        label: shape (documents,), -1 open, 0 not relevant, 1 relevant.
+        cutoff: k; later positions count as absent.
+        norm: what SP is divided by.
+        other_relevant: number of relevant documents that are in neither list; they count in R.
+        clock: when to stop; 10 seconds of CPU time from now if not given. Looked at between the steps of the search.
+
+    Returns:
+        The solution, its value in [0, 1]. When time runs out, `lower` and `upper` enclose the maximum.
+
+    Raises:
+        ValueError: for input that is not as described.
+    """
+    clock = clock or Clock(MED_SECONDS)
+    search = Search(*checked(y, z, label, cutoff, norm, other_relevant), cutoff, norm, other_relevant)
+    search.run(clock)
+    return Solution.of(search.difference, search.upper, search.best)
+
+
+def greedy_sum_precision(
+    y: npt.ArrayLike,
+    z: npt.ArrayLike,
+    label: npt.ArrayLike,
+    *,
+    cutoff: int,
+    norm: Norm,
+    other_relevant: int = 0,
+) -> Solution:
+    """A lower bound on `med_sum_precision`, by the paper's greedy heuristic (§5, Eq. 13).
+
+    For either ranking as the winner: the open document that would add most to SP(winner) - SP(loser) becomes
+    relevant, the weights of the others are computed anew, and so on while a document adds anything. The best
+    difference M(winner) - M(loser) on the way counts. Ties go to the document that the winner ranks higher.
+
+    Args, Raises: as in `med_sum_precision`.
+
+    Returns:
+        The solution, its value in [0, 1] and, as for every AP and SSP, `upper` = 1.
+    """
+    search = Search(*checked(y, z, label, cutoff, norm, other_relevant), cutoff, norm, other_relevant)
+    return Solution.of(search.difference, 1.0, search.best)
+
+
+def checked(
+    y: npt.ArrayLike, z: npt.ArrayLike, label: npt.ArrayLike, cutoff: int, norm: str, other_relevant: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """The three arrays, with positions beyond the cutoff turned into 0; what is not as described is named."""
+    if norm not in get_args(Norm):
+        raise ValueError(f"norm must be one of {', '.join(map(repr, get_args(Norm)))}, got {norm!r}")
+    if other_relevant < 0:
+        raise ValueError(f"other_relevant must not be negative, got {other_relevant}")
+    return checked_rankings(y, z, label, top_label=1, cutoff=cutoff)
+
+
+class Extreme(NamedTuple):
+    """The largest difference in one direction.
+
+    Attributes:
+        value: the largest that was found.
+        upper: no labeling exceeds it; equal to `value`, but for the tolerance, where the search came to its end.
+        labels: of all documents, attaining `value`.
+        outside: how many of the documents outside are relevant with them.
+    """
+
+    value: float
+    upper: float
+    labels: IntArray
+    outside: int
+
+
+def greatest_difference(
+    winner: IntArray,
+    loser: IntArray,
+    label: IntArray,
+    *,
+    cutoff: int,
+    other_relevant: int = 0,
+    outside: int = 0,
+    clock: Clock,
+    tolerance: float,
+) -> Extreme:
+    """The largest AP(winner) - AP(loser) over all labelings, which is below 0 where the loser wins whatever they are.
+
+    Args:
+        winner: shape (documents,), the position from 1 of every document of the two rankings, 0 if absent.
+        loser: the same for the other ranking.
+        label: shape (documents,), -1 open, 0 not relevant, 1 relevant.
+        cutoff: no position is beyond it.
+        other_relevant: number of relevant documents that are in neither ranking; they count in R.
+        outside: number of open documents that are in neither; any of them may be relevant.
+        clock: when to stop.
+        tolerance: how much better a labeling may be that is missed.
+
+    Returns:
+        the largest difference, in [-1, 1].
+    """
+    search = Search(winner, loser, label, cutoff, "R", other_relevant, outside, tolerance)
+    search.run(clock)
+    value = search.difference
+    return Extreme(value, min(search.upper, 1.0), search.best, outside if value < 0 else 0)
+
+
+class BranchAndBound(ABC):
+    """A search over labelings: the part with the largest bound first; of two, the older.
+
+    Args:
+        y, z: positions in the rankings; those beyond the cutoff are 0.
+        label: -1 open, 0 not relevant, 1 relevant.
+        tolerance: how much better a labeling may be that is missed.
+
+    Attributes:
+        best: the best labeling so far.
+        difference: its M(Y) - M(Z).
+    """
+
+    difference: float
+
+    def __init__(self, y: IntArray, z: IntArray, label: IntArray, tolerance: float) -> None:
+        self._y, self._z, self._tolerance = y, z, tolerance
+        self._nodes: list[tuple[float, int, Any]] = []
+        self._age = itertools.count()
+        self.best = labeled(label, [])
+
+    @property
+    def value(self) -> float:
+        """The largest difference so far."""
+        return self._size(self.difference)
+
+    def _size(self, difference: float) -> float:
+        """What is to be as large as can be."""
+        return abs(difference)
+
+    @property
+    def upper(self) -> float:
+        """No labeling exceeds this."""
+        return max(self.value, -self._nodes[0][0] if self._nodes else self.value)
+
+    def run(self, clock: Clock) -> None:
+        """Search until the value is proved to be the largest, or the time is up."""
+        while self.upper > self.value + self._tolerance and not clock.expired():
+            bound, _, node = heapq.heappop(self._nodes)
+            self._explore(node, -bound, clock)
+
+    @abstractmethod
+    def _explore(self, node: Any, bound: float, clock: Clock) -> None:
+        """Bound the difference in a part of the search; branch where that does not prove enough."""
+
+    @abstractmethod
+    def _difference(self, labels: IntArray) -> float:
+        """M(Y) - M(Z), from the definition."""
+
+    def _leave(self, node: Any, bound: float) -> None:
+        """Leave a part for later."""
+        heapq.heappush(self._nodes, (-bound, next(self._age), node))
+
+    def _consider(self, label: IntArray, relevant: npt.ArrayLike) -> None:
+        """Keep this labeling if it is better."""
+        labels = labeled(label, relevant)
+        difference = self._difference(labels)
+        if self._size(difference) > self.value + self._tolerance:
+            self.best, self.difference = labels, difference
 
 
 class Node(NamedTuple):
-    """A part of the search: some open documents are labeled. The largest bound comes first, then the oldest."""
+    """A part of the search: some open documents are labeled."""
 
-    priority: tuple[float, int]
     winner: IntArray
     loser: IntArray
     label: IntArray
@@ -35,21 +285,20 @@ class Node(NamedTuple):
     quadratic: Quadratic | None = None  #: if it is known already; it is too large to be kept for every node
 
 
-class Search:
-    """Branch and bound from the greedy labeling on.
+class Search(BranchAndBound):
+    """From the greedy labeling on, over the number of relevant documents.
+
+    The largest difference, whichever ranking wins, or that of the one less the other alone, which may be below 0. Where
+    it is, each document more that is relevant brings it closer to 0. So documents may have to be relevant that help the
+    loser alone, or neither.
 
     Args:
-        y, z, label: positions in the rankings, and labels; positions beyond the cutoff are 0.
+        y, z, label, tolerance: as for :class:`BranchAndBound`.
         cutoff: k.
         norm: "k", "R" or "min", what SP is divided by.
         other_relevant: how many relevant documents are in neither ranking.
         outside: None for the largest |M(Y) - M(Z)|. Else for the largest M(Y) - M(Z) alone, and only for "R": how many
             further documents, in neither ranking, may be relevant.
-        tolerance: how much better a labeling may be that is missed.
-
-    Attributes:
-        best: the best labeling so far.
-        difference: its M(Y) - M(Z).
     """
 
     def __init__(
@@ -61,9 +310,10 @@ class Search:
         norm: Norm,
         other_relevant: int,
         outside: int | None = None,
-        tolerance: float = TOLERANCE,
+        tolerance: float = PROVED,
     ) -> None:
-        self._y, self._z, self._cutoff, self._tolerance = y, z, cutoff, tolerance
+        super().__init__(y, z, label, tolerance)
+        self._cutoff = cutoff
         relevant = np.arange(other_relevant, other_relevant + len(label) + 1)
         self._normalizer = normalizers(norm, relevant, cutoff)
         # Whether one more relevant document adds 1 to N, or nothing.
@@ -75,30 +325,15 @@ class Search:
         self._signed = outside is not None
         # N where the difference is below 0: everything outside is then best relevant.
         self._normalizer_below = self._normalizer + (outside or 0)
-        self._nodes: list[Node] = []
-        self._age = itertools.count()
-        self.best = labeled(label, [])
         self.difference = self._difference(self.best)
         for winner, loser in [(y, z)] if self._signed else [(y, z), (z, y)]:
-            quadratic = Quadratic.of(winner, loser, label, self._free(winner, label))
+            quadratic = Quadratic.of(winner, loser, label == 1, self._free(winner, label))
             self._greedy(label, quadratic)
             # No score, and so no difference, exceeds 1.
-            self._push(winner, loser, label, self._normalizer.astype(np.float64), quadratic)
+            self._push(Node(winner, loser, label, self._normalizer.astype(np.float64), quadratic))
 
-    @property
-    def value(self) -> float:
-        """The largest difference so far."""
-        return self.difference if self._signed else abs(self.difference)
-
-    @property
-    def upper(self) -> float:
-        """No labeling exceeds this."""
-        return max(self.value, -self._nodes[0].priority[0] if self._nodes else self.value)
-
-    def run(self, clock: Clock) -> None:
-        """Search until the value is proved to be the largest, or the time is up."""
-        while self.upper > self.value + self._tolerance and not clock.expired():
-            self._explore(heapq.heappop(self._nodes), clock)
+    def _size(self, difference: float) -> float:
+        return difference if self._signed else abs(difference)
 
     def _divided(self, sums: FloatArray, counts: slice = slice(None)) -> FloatArray:
         """The largest differences for these SP(winner) - SP(loser), by the number of relevant documents."""
@@ -115,51 +350,28 @@ class Search:
 
     def _free(self, winner: IntArray, label: IntArray) -> IntArray:
         """The open documents that the best labeling may make relevant, those of the winner first, in its order."""
-        free = open_documents(winner, label)
-        if self.value >= 0:
-            return free
-        return np.append(free, np.flatnonzero((label == OPEN) & (winner == 0)))
+        own, lost = open_documents(winner, label)
+        return own if self.value >= 0 else np.append(own, lost)
 
-    def _push(
-        self,
-        winner: IntArray,
-        loser: IntArray,
-        label: IntArray,
-        bounds: FloatArray,
-        quadratic: Quadratic | None = None,
-    ) -> None:
+    def _push(self, node: Node) -> None:
         """Leave a node for later."""
-        priority = -float(self._divided(bounds).max()), next(self._age)
-        heapq.heappush(self._nodes, Node(priority, winner, loser, label, bounds, quadratic))
+        self._leave(node, float(self._divided(node.bounds).max()))
 
     def _greedy(self, label: IntArray, quadratic: Quadratic) -> None:
-        """Keep the best labeling that the greedy heuristic passes."""
-        gain = quadratic.linear.copy()
+        """Keep the best labeling that the greedy heuristic (Eq. 13) passes."""
         # Below 0 what costs less than the mean is a gain.
-        stop = min(self.value, 0.0) + TOLERANCE
-        chosen: list[int] = []
-        gains = [quadratic.constant]
-        while len(chosen) < len(gain):
-            # The weight of Eq. 13 in the winner less that in the loser, given what is relevant by now.
-            # Rounding must neither make a gain of nothing nor decide between equal ones.
-            document = int((gain >= gain.max() - TOLERANCE).argmax())
-            if gain[document] <= stop:
-                break
-            chosen.append(document)
-            gains.append(gain[document])
-            gain += quadratic.pairs[document]
-            gain[document] = -np.inf
-        if chosen:
+        chosen, sums = quadratic.greedy(min(self.value, 0.0) + PROVED)
+        if len(chosen):
             first = int((label == 1).sum()) + 1
-            values = self._divided(np.cumsum(gains)[1:], slice(first, first + len(chosen)))
+            values = self._divided(sums[1:], slice(first, first + len(chosen)))
             if values.max() > self.value:
                 self.best = labeled(label, quadratic.free[chosen[: int(values.argmax()) + 1]])
                 self.difference = self._difference(self.best)
 
-    def _explore(self, node: Node, clock: Clock) -> None:
+    def _explore(self, node: Node, bound: float, clock: Clock) -> None:
         """Bound the difference for every number of relevant documents; branch where no prices prove enough."""
         winner, loser = node.winner, node.loser
-        label = self._decided(node)
+        label = self._decided(node, bound)
         free = self._free(winner, label)
         if not len(free):
             return self._consider(label, [])
@@ -176,12 +388,12 @@ class Search:
             least = int(unproved.argmax())
             most = least + int((~unproved[least:]).argmax() or len(unproved) - least) - 1
             aim = min(max(2 * least, 1), most)
-            # The last prices, though they were found for fewer documents, tell which so many may be.
+            # The last prices, though they were found for fewer documents, tell which may be among that many.
             share = relaxation.labels(table, aim) if aim < len(table) else np.zeros(len(free))
             mixture = Mixture(relaxation, share)
             for attempt in range(ATTEMPTS):
                 if clock.expired():
-                    return self._push(winner, loser, label, all_bounds)
+                    return self._push(Node(winner, loser, label, all_bounds))
                 found, table = relaxation.bounds(mixture.price, most)
                 np.minimum(bounds[: most + 1], found, out=bounds[: most + 1])
                 share = relaxation.labels(table, aim)
@@ -193,17 +405,15 @@ class Search:
                 else:  # it began with a guess
                     mixture = Mixture(relaxation, share)
             else:
-                # The document most in doubt; of two, the one that the winner ranks higher counts more.
-                place = np.where(winner > 0, winner, np.maximum(loser, 1))[free]
-                doubt = (mixture.share * (1 - mixture.share) + 1e-9) / np.sqrt(place)
+                doubt = most_in_doubt(winner, loser, free, mixture.share)
                 for relevant in (0, 1):
                     labels = label.copy()
-                    labels[free[doubt.argmax()]] = relevant
-                    self._push(winner, loser, labels, all_bounds)
+                    labels[free[doubt]] = relevant
+                    self._push(Node(winner, loser, labels, all_bounds))
                 return None
         return None
 
-    def _decided(self, node: Node) -> IntArray:
+    def _decided(self, node: Node, bound: float) -> IntArray:
         """The labels with those set that the best labeling of the node, if it is above the value, may have.
 
         That has SP(winner) - SP(loser) - λN = 0, λ its ratio, and no other more; so a document that does not lower
@@ -214,23 +424,18 @@ class Search:
         quadratic = node.quadratic
         if quadratic is None:
             free = self._free(node.winner, node.label)
-            quadratic = Quadratic.of(node.winner, node.loser, node.label, free)
+            quadratic = Quadratic.of(node.winner, node.loser, node.label == 1, free)
         known = int((node.label == 1).sum())
         growth = self._growth[known : known + len(quadratic.free)]
-        least, most = self.value * growth.min(initial=1), -node.priority[0] * growth.max(initial=0)
-        return quadratic.decided(node.label, float(least), float(most))
-
-    def _consider(self, label: IntArray, relevant: npt.ArrayLike) -> None:
-        """Keep this labeling if it is better."""
-        labels = labeled(label, relevant)
-        difference = self._difference(labels)
-        if (difference if self._signed else abs(difference)) > self.value + self._tolerance:
-            self.best, self.difference = labels, difference
+        least, most = self.value * growth.min(initial=1), bound * growth.max(initial=0)
+        zeros, ones = quadratic.decided(float(least), float(most))
+        label = node.label.copy()
+        label[quadratic.free[zeros]], label[quadratic.free[ones]] = 0, 1
+        return label
 
     def _difference(self, labels: IntArray) -> float:
-        """M(Y) - M(Z), from the definition."""
         relevant = labels == 1
-        difference = sum_precision(self._y[relevant]) - sum_precision(self._z[relevant])
+        difference = sum_of_precisions(self._y[relevant]) - sum_of_precisions(self._z[relevant])
         normalizer = self._normalizer_below if difference < 0 and self._signed else self._normalizer
         return float(difference / normalizer[np.count_nonzero(relevant)])
 
@@ -245,11 +450,11 @@ def normalizers(norm: Norm, relevant: IntArray, cutoff: int) -> IntArray:
     return choices[norm]
 
 
-def open_documents(winner: IntArray, label: IntArray) -> IntArray:
-    """The open documents that the winner holds, in its order."""
-    free = np.flatnonzero((label == OPEN) & (winner > 0))
-    in_order: IntArray = free[winner[free].argsort()]
-    return in_order
+def open_documents(winner: IntArray, label: IntArray) -> tuple[IntArray, IntArray]:
+    """The open documents that the winner holds, in its order, and those that it does not."""
+    own = np.flatnonzero((label == OPEN) & (winner > 0))
+    in_order: IntArray = own[winner[own].argsort()]
+    return in_order, np.flatnonzero((label == OPEN) & (winner == 0))
 
 
 def labeled(label: IntArray, relevant: npt.ArrayLike) -> IntArray:
@@ -257,3 +462,9 @@ def labeled(label: IntArray, relevant: npt.ArrayLike) -> IntArray:
     labels = np.where(label == OPEN, 0, label)
     labels[np.asarray(relevant, dtype=np.int64)] = 1
     return labels
+
+
+def most_in_doubt(winner: IntArray, loser: IntArray, free: IntArray, share: FloatArray) -> int:
+    """Which of the free documents is most in doubt; of two, the one that the winner ranks higher counts more."""
+    place = np.where(winner > 0, winner, np.maximum(loser, 1))[free]
+    return int(((share * (1 - share) + 1e-9) / np.sqrt(place)).argmax())

@@ -1,7 +1,15 @@
-"""The content of a file, whatever it is packed in; and what a file is that holds no text."""
+"""Files: their content, unpacked as far as a run or judgments may reach; what they are if no text; writing one.
+
+A few kilobytes can be made that unpack to more than any memory holds. Text of runs and judgments packs to a third and
+at best to a tenth, since a ranking holds a document once. So there is a limit that no such file reaches.
+"""
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import io
+import lzma
 import os
 import re
 import stat
@@ -10,10 +18,17 @@ import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-
-from .packed import GZIP, unpacked
+from typing import Any
 
 PARQUET = b"PAR1"  #: the first bytes of a Parquet file
+GZIP = b"\x1f\x8b"  #: the first bytes of a gzip file
+
+#: How far any file may unpack, in bytes, and how many times its own size one may that is larger than that.
+LEAST, TIMES = 2**28, 200
+#: The variable of the environment that holds another limit, in bytes.
+MAX_UNPACKED = "IR_MEASURES_RELATIVE_MAX_UNPACKED"
+
+_PIECE = 1 << 16  # bytes that are unpacked at a time: the memory of what becomes of them is used again
 
 # The first bytes of what is not read here, what to call it, and what to do.
 _OTHERS = {
@@ -73,6 +88,94 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
     if picture:
         raise ValueError(f"{source} is a picture ({picture}); give a text file")
     return data.removeprefix(b"\xef\xbb\xbf")  # the mark that some editors put in front of UTF-8
+
+
+def unpacked(data: bytes, source: str) -> bytes:
+    """The content of a file; as it is where it is not packed.
+
+    Args:
+        source: what messages call it.
+
+    Raises:
+        ValueError: a damaged file, or one that unpacks to more than any run; says what to do.
+    """
+    suffix, read = next(((s, read) for start, s, read in _PACKED if data.startswith(start)), ("", None))
+    if read is None:
+        return data
+    limit = max_unpacked(len(data))
+    try:
+        return read(data, limit)
+    except _TooLargeError:
+        raise ValueError(too_large(source, f"the {suffix} file", len(data), limit)) from None
+    except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
+        raise ValueError(
+            f"{source}: the {suffix} file is truncated or damaged ({error}); fetch it again"
+        ) from None
+
+
+class _TooLargeError(Exception):
+    """It unpacks to more than the limit."""
+
+
+def _from_gzip(data: bytes, limit: int) -> bytes:
+    try:
+        from isal.igzip import IGzipFile  # takes a third of the time
+
+        return _read(IGzipFile(fileobj=io.BytesIO(data)), limit)
+    except (_TooLargeError, MemoryError):
+        raise
+    except Exception:  # it is not installed; or the file is damaged, which each library says in its own words
+        return _read(gzip.GzipFile(fileobj=io.BytesIO(data)), limit)
+
+
+def _from_bz2(data: bytes, limit: int) -> bytes:
+    return _read(bz2.BZ2File(io.BytesIO(data)), limit)
+
+
+def _from_xz(data: bytes, limit: int) -> bytes:
+    return _read(lzma.LZMAFile(io.BytesIO(data)), limit)
+
+
+#: The first bytes of a packed file, the ending of its name, and what unpacks it up to a limit.
+_PACKED = ((GZIP, ".gz", _from_gzip), (b"BZh", ".bz2", _from_bz2), (b"\xfd7zXZ\x00", ".xz", _from_xz))
+
+
+def _read(file: Any, limit: int) -> bytes:
+    """The content of an opened file.
+
+    Raises:
+        _TooLargeError: it has more than ``limit`` bytes; not many more than these are ever in memory.
+    """
+    pieces, size = [], 0
+    with file:
+        while piece := file.read(_PIECE):
+            pieces.append(piece)
+            size += len(piece)
+            if size > limit:
+                raise _TooLargeError
+    return b"".join(pieces)
+
+
+def max_unpacked(size: int) -> int:
+    """How many bytes a file of this size may unpack to.
+
+    Raises:
+        ValueError: the variable of the environment is not a number of bytes.
+    """
+    said = os.environ.get(MAX_UNPACKED)
+    if not said:
+        return max(LEAST, TIMES * size)
+    if not re.fullmatch("[0-9]{1,18}", said):
+        raise ValueError(f"{MAX_UNPACKED}={said!r} is not a number of bytes; give one such as {LEAST}")
+    return int(said)
+
+
+def too_large(source: str, what: str, size: int, limit: int) -> str:
+    """What a message says of a file that holds more than the limit."""
+    return (
+        f"{source}: {what}, of {size:,} bytes, unpacks to more than {limit:,}, as no run does, and is not read; if it "
+        f"is meant, set {MAX_UNPACKED} in the environment to the number of bytes that it may have"
+    )
 
 
 def kind_of_picture(start: bytes) -> str | None:

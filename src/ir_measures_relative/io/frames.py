@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from ..arrays import ObjectArray
 from ..ids import Ids
-from .packed import max_unpacked, too_large
+from .files import max_unpacked, too_large
 
 #: ir_measures' name of a column, then PyTerrier's.
 NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "score": "score", "name": "name"}
@@ -21,7 +21,7 @@ OF_OTHERS = (
 )
 
 
-def is_frame(value: object) -> bool:
+def is_frame(value: object) -> TypeGuard[Any]:
     """Whether a value is a DataFrame, of pandas or made like one."""
     return hasattr(value, "itertuples") and hasattr(value, "columns")
 

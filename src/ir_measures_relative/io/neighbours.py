@@ -1,15 +1,15 @@
 """What other libraries hold a run or judgments in, as a DataFrame or a dict; known by what it can do, and not imported.
 
-Tables: polars, pyarrow, and whatever else hands on Arrow data; HuggingFace's data sets, a dict of columns, rows that
+Tables: polars, pyarrow, and all that hands on Arrow data; HuggingFace's data sets, a dict of columns, rows that
 are dicts. Objects: ranx's ``Run`` and ``Qrels``, trectools' ``TrecRun`` and ``TrecQrel``, LensKit's
-``ItemListCollection``.
+``ItemListCollection``. Each has a reader of runs and one of judgments, which are looked up at the end of this file.
 """
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Mapping, Set
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import Any, NamedTuple, TypeAlias
 
 from ..messages import kind_of
 from .frames import OF_OTHERS, is_frame, known_columns, scheme_of_others
@@ -24,24 +24,17 @@ class Given(NamedTuple):
     columns: tuple[str, ...] = ()  #: of the whole table, of which a DataFrame holds what may be needed
 
 
+#: What reads an object of another library, and is given what messages call it: None where it is something else.
+Reader: TypeAlias = Callable[[Any, str], Given | None]
+
+
 def given_run(value: Any, source: str) -> Given | None:
     """What stands for a run of another library's; None for anything else.
 
     Raises:
         ValueError: an object that holds judgments, or nothing.
     """
-    if _is_of_ranx(value):
-        if hasattr(value, "qrels"):
-            raise ValueError(f"{source}: a {_full_name(value)} holds judgments; give a ranx.Run as a run")
-        return Given(value.to_dict(), tag=value.name if isinstance(value.name, str) else None)
-    if hasattr(value, "run_data"):
-        return _of_trectools(value, value.run_data, source)
-    if _is_of_lenskit(value):
-        frame = _of_lenskit(value, source)
-        if "score" not in frame.columns and "rank" in frame.columns:
-            frame = frame.assign(score=-frame["rank"].astype(float))  # a list in order, without scores
-        return Given(frame, kind="ItemListCollection", columns=tuple(frame.columns))
-    return _table(value, source)
+    return _first(RUN_READERS, value, source)
 
 
 def given_qrels(value: Any, source: str) -> Given | None:
@@ -50,29 +43,64 @@ def given_qrels(value: Any, source: str) -> Given | None:
     Raises:
         ValueError: an object that holds a run, or nothing, or whose labels cannot be told.
     """
-    if _is_of_ranx(value):
-        if not hasattr(value, "qrels"):
-            raise ValueError(f"{source}: a {_full_name(value)} holds a run; give a ranx.Qrels as judgments")
-        return Given(value.to_dict())
-    if hasattr(value, "qrels_data"):
-        return _of_trectools(value, value.qrels_data, source)
-    if _is_of_lenskit(value):
-        frame = _of_lenskit(value, source)
-        if not {"relevance", "label"} & set(frame.columns):
-            if "rating" in frame.columns:
-                raise ValueError(
-                    f"{source}: the ItemListCollection holds ratings and no labels; say what they are, such as "
-                    "frame = collection.to_df(); frame['relevance'] = (frame['rating'] >= 4).astype(int), and give "
-                    "the frame with the columns query_id, doc_id and relevance"
-                )
-            if "score" in frame.columns:
-                raise ValueError(
-                    f"{source}: the ItemListCollection holds scores and no labels, as a run does; give the lists of "
-                    "what is relevant"
-                )
-            frame = frame.assign(relevance=1)  # as LensKit's metrics have it: what is listed is relevant
-        return Given(frame, kind="ItemListCollection", columns=tuple(frame.columns))
-    return _table(value, source)
+    return _first(QRELS_READERS, value, source)
+
+
+def _first(readers: Sequence[Reader], value: Any, source: str) -> Given | None:
+    return next((given for reader in readers if (given := reader(value, source)) is not None), None)
+
+
+def _ranx_run(value: Any, source: str) -> Given | None:
+    if not _is_of_ranx(value):
+        return None
+    if hasattr(value, "qrels"):
+        raise ValueError(f"{source}: a {_full_name(value)} holds judgments; give a ranx.Run as a run")
+    return Given(value.to_dict(), tag=value.name if isinstance(value.name, str) else None)
+
+
+def _ranx_qrels(value: Any, source: str) -> Given | None:
+    if not _is_of_ranx(value):
+        return None
+    if not hasattr(value, "qrels"):
+        raise ValueError(f"{source}: a {_full_name(value)} holds a run; give a ranx.Qrels as judgments")
+    return Given(value.to_dict())
+
+
+def _trectools_run(value: Any, source: str) -> Given | None:
+    return _of_trectools(value, value.run_data, source) if hasattr(value, "run_data") else None
+
+
+def _trectools_qrels(value: Any, source: str) -> Given | None:
+    return _of_trectools(value, value.qrels_data, source) if hasattr(value, "qrels_data") else None
+
+
+def _lenskit_run(value: Any, source: str) -> Given | None:
+    if not _is_of_lenskit(value):
+        return None
+    frame = _of_lenskit(value, source)
+    if "score" not in frame.columns and "rank" in frame.columns:
+        frame = frame.assign(score=-frame["rank"].astype(float))  # a list in order, without scores
+    return Given(frame, kind="ItemListCollection", columns=tuple(frame.columns))
+
+
+def _lenskit_qrels(value: Any, source: str) -> Given | None:
+    if not _is_of_lenskit(value):
+        return None
+    frame = _of_lenskit(value, source)
+    if not {"relevance", "label"} & set(frame.columns):
+        if "rating" in frame.columns:
+            raise ValueError(
+                f"{source}: the ItemListCollection holds ratings and no labels; say what they are, such as "
+                "frame = collection.to_df(); frame['relevance'] = (frame['rating'] >= 4).astype(int), and give "
+                "the frame with the columns query_id, doc_id and relevance"
+            )
+        if "score" in frame.columns:
+            raise ValueError(
+                f"{source}: the ItemListCollection holds scores and no labels, as a run does; give the lists of "
+                "what is relevant"
+            )
+        frame = frame.assign(relevance=1)  # as LensKit's metrics have it: what is listed is relevant
+    return Given(frame, kind="ItemListCollection", columns=tuple(frame.columns))
 
 
 def _full_name(value: Any) -> str:
@@ -209,3 +237,8 @@ def _plain(kind: Any) -> Any:
         return _plain(kind.value_type)
     is_view = getattr(pyarrow.types, "is_string_view", None)
     return pyarrow.large_string() if is_view is not None and is_view(kind) else kind
+
+
+#: The readers, in the order in which they are asked; a table is what no library has claimed.
+RUN_READERS: tuple[Reader, ...] = (_ranx_run, _trectools_run, _lenskit_run, _table)
+QRELS_READERS: tuple[Reader, ...] = (_ranx_qrels, _trectools_qrels, _lenskit_qrels, _table)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..messages import kind_of, warn
+from ..options import needs_extra
 
 
 def import_pyterrier() -> Any:
@@ -20,9 +21,7 @@ def import_pyterrier() -> Any:
     except ModuleNotFoundError as error:
         if error.name != "pyterrier":
             raise
-        raise ImportError(
-            "pipelines need PyTerrier: pip install 'ir-measures-relative[pyterrier]'", name="pyterrier"
-        ) from None
+        raise needs_extra("to run pipelines", "pyterrier") from None
     return pyterrier
 
 

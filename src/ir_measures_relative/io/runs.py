@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from tqdm import tqdm
 
 from ..arrays import FloatArray, ObjectArray, object_array
 from ..ids import Ids
@@ -75,14 +76,13 @@ def _from_file(path: str | os.PathLike[str], name: str) -> Rankings:
         )
     data = read_bytes(path, source)
     if data.startswith(PARQUET):
-        rankings = _from_frame(read_parquet(data, source), source)
-        rankings.name = name
+        rankings = _from_frame(read_parquet(data, source), source).named(name)
         rankings.check_documents()
         return rankings
     return read_trec_run(data, source, name)
 
 
-def _from_dict(run: Mapping[str, Any], name: str) -> Rankings:
+def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Rankings:
     for query_id, docs in run.items():
         if not isinstance(docs, Mapping):
             raise ValueError(
@@ -92,7 +92,7 @@ def _from_dict(run: Mapping[str, Any], name: str) -> Rankings:
     query_ids = list(itertools.chain.from_iterable(itertools.repeat(q, len(docs)) for q, docs in run.items()))
     doc_ids = list(itertools.chain.from_iterable(run.values()))
     scores = list(itertools.chain.from_iterable(docs.values() for docs in run.values()))
-    return _from_lists(query_ids, doc_ids, scores, name)
+    return _from_lists(query_ids, doc_ids, scores, name, tag)
 
 
 def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
@@ -116,16 +116,16 @@ def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
     return _from_lists(query_ids, doc_ids, scores, name)
 
 
-def _from_lists(query_ids: list[Any], doc_ids: list[Any], scores: list[Any], name: str) -> Rankings:
+def _from_lists(
+    query_ids: list[Any], doc_ids: list[Any], scores: list[Any], name: str, tag: str | None = None
+) -> Rankings:
     queries, docs = object_array(query_ids), object_array(doc_ids)
-    return Rankings(queries, docs, _as_floats(object_array(scores), queries, docs, name), name=name)
+    return Rankings(queries, docs, _as_floats(object_array(scores), queries, docs, name), name=name, tag=tag)
 
 
 def _from_given(given: Given, name: str) -> Rankings:
     if not is_frame(given.content):
-        rankings = _from_dict(given.content, name)
-        rankings.tag = given.tag
-        return rankings
+        return _from_dict(given.content, name, given.tag)
     return _from_frame(given.content, name, given.kind, given.columns)
 
 
@@ -209,6 +209,17 @@ def _without_pictures(files: Iterable[Path]) -> list[Path]:
 
 
 _PACKED = (".gz", ".bz2", ".xz")
+
+
+def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
+    """The runs of some files, by name.
+
+    Raises:
+        ValueError: a file that is not a run, which names file and line; two files of one name.
+    """
+    progress = tqdm(files, desc="reading runs", unit="run", disable=None, leave=False)
+    runs = [read_run(file, str(file)) for file in progress]
+    return {name: run.named(f"run {name!r}") for name, run in zip(name_runs(files, runs), runs, strict=True)}
 
 
 def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:

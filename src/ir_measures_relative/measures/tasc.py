@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import FloatArray
+from ..options import OUTSIDE_RANGE
 from . import absolute_base, parameters
 from .absolute_base import OfAbsoluteBase
 from .coverage import Coverage
@@ -18,9 +19,6 @@ from .declaration import register
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext
-
-# How far outside [0, 1] rounding may carry a measure whose range that is.
-_ROUNDING = 1e-6
 
 
 def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
@@ -86,7 +84,7 @@ class _TaSC(OfAbsoluteBase):
         return Coverage(values, np.full(n_queries, 1.0 / max(n_queries, 1)), best=True)
 
     def _checked(self, values: FloatArray) -> FloatArray:
-        outside = values[(values < -_ROUNDING) | (values > 1 + _ROUNDING)]
+        outside = values[(values < -OUTSIDE_RANGE) | (values > 1 + OUTSIDE_RANGE)]
         if len(outside):
             raise ValueError(
                 f"{self!r}: its base must range from 0 to 1, and {self.base_measure()} gave {float(outside[0])}; "

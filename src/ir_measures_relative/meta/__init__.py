@@ -7,17 +7,12 @@ says under what it is invariant: a statistic that changes when every value is do
 :func:`rescaling_test` finds it out.
 """
 
-from .conflicts import conflicts
 from .correlations import correlation
-from .degrading import degrade
-from .differences import percentage_absolute_difference
-from .levels import locality, separation, ties_by_level
-from .power import asl_curve, discriminative_power
-from .queries import query_sets
-from .resampling import stability, swap_rate
-from .rescaling import rescaling_test
-from .systems import system_subsets
-from .ties import ties
+from .degrading import degrade, system_subsets
+from .power import asl_curve, conflicts, discriminative_power
+from .ties import locality, separation, ties, ties_by_level
+from .topics import query_sets, stability, swap_rate
+from .units import percentage_absolute_difference, rescaling_test
 
 __all__ = [
     "asl_curve",

@@ -1,17 +1,23 @@
-"""Rank correlations of measures: do they order the runs alike?"""
+"""Do measures order the runs alike? Rank correlations, and other ways to compare values of the same runs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
 
+import ir_measures
 import numpy as np
+import pandas as pd
+from scipy.stats import kendalltau, weightedtau
 
 from ..arrays import FloatArray
+from ..comparison import JudgedContext
+from ..measures.declaration import RelativeMeasure
 from ..options import check_choice
-from .table import Scores, frame, read_table
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ..questions.similarities import score_pairs
+from ..scoring import score_runs
+from .table import Measured, of_pairs, of_runs, read_table
 
 
 def correlation(table: Any, kind: str = "tau") -> pd.DataFrame:
@@ -54,32 +60,12 @@ def correlation(table: Any, kind: str = "tau") -> pd.DataFrame:
     check_choice("kind", kind, tuple(KINDS))
     scores = read_table(table)
     for of_measure in scores:
-        of_measure.runs()
-    means = [standing(s) for s in scores]
-    return frame(
-        [
-            {"measure": a.measure, "other": b.measure, "correlation": KINDS[kind](means[i], means[j])}
-            for i, a in enumerate(scores)
-            for j, b in enumerate(scores)
-            if i != j
-        ],
-        ["measure", "other", "correlation"],
-    )
-
-
-def standing(scores: Scores) -> FloatArray:
-    """The means over topics in units of the measure's spread; what rounding alone keeps apart is tied.
-
-    Of a measure of pairs, the means over topics and opponents.
-    """
-    if scores.values is not None:
-        means = scores.values.mean(axis=1)
-    else:
-        square = np.zeros((len(scores.names), len(scores.names)))
-        square[scores.first, scores.second] = scores.differences.mean(axis=1)
-        means = (square - square.T).sum(axis=1) / max(len(square) - 1, 1)
-    result: FloatArray = np.round((means - means.min()) / (scores.spread or 1.0), 9)
-    return result
+        of_measure.runs()  # for its check
+    rows = [
+        (a.measure, b.measure, KINDS[kind](a.standing(), b.standing()))
+        for a, b in itertools.permutations(scores, 2)
+    ]
+    return pd.DataFrame(rows, columns=["measure", "other", "correlation"])
 
 
 def tau_ap(x: FloatArray, y: FloatArray) -> float:
@@ -98,18 +84,89 @@ def tau_ap(x: FloatArray, y: FloatArray) -> float:
 
 
 def _tau(x: FloatArray, y: FloatArray) -> float:
-    from scipy.stats import kendalltau
-
     return float(kendalltau(x, y).statistic)
 
 
 def _weighted(x: FloatArray, y: FloatArray) -> float:
-    from scipy.stats import weightedtau
-
-    if not np.ptp(x) or not np.ptp(y):
-        return np.nan
-    return float(weightedtau(x, y).statistic)
+    return float(weightedtau(x, y).statistic) if np.ptp(x) and np.ptp(y) else np.nan
 
 
 #: Of two rankings by their values, the second being the truth.
 KINDS = {"tau": _tau, "tau_ap": tau_ap, "weighted": _weighted}
+
+
+def _agreement(scores: Measured, truth: Measured) -> float:
+    """The share of the pairs of runs that the truth's means tell apart that these tell apart alike; NaN of no pair.
+
+    Of measures of pairs, the means of the pairs: so it also says what a mean over opponents cannot.
+    """
+    return _alike(
+        *(np.where(np.abs(means := s.means()) <= s.pairs.limit, 0.0, means) for s in (scores, truth))
+    )
+
+
+def _ranking_agreement(scores: Measured, truth: Measured) -> float:
+    """The same of the rankings of each topic: the share of pairs and topics that the truth tells apart."""
+    return _alike(scores.pairs.differences, truth.pairs.differences)
+
+
+def _alike(found: FloatArray, expected: FloatArray) -> float:
+    told = expected != 0
+    return float((np.sign(found) == np.sign(expected))[told].mean()) if told.any() else np.nan
+
+
+def _ties(scores: Measured, truth: Measured) -> float:
+    """The share of pairs of runs and topics that are tied."""
+    return float((scores.pairs.differences == 0).mean())
+
+
+def _correlating(kind: str) -> Callable[[Measured, Measured], float]:
+    return lambda scores, truth: KINDS[kind](scores.standing(), truth.standing())
+
+
+#: How alike two sets of values of the same runs are, the second being the truth.
+ALIKE: dict[str, Callable[[Measured, Measured], float]] = {
+    **{kind: _correlating(kind) for kind in KINDS},
+    "agreement": _agreement,
+    "ranking_agreement": _ranking_agreement,
+    "ties": _ties,
+}
+
+
+def score(judged: JudgedContext, measures: Sequence[ir_measures.Measure]) -> list[Measured]:
+    """The values of each measure; of pairs by a measure that says which of two runs is better, without ``ref=``.
+
+    Raises:
+        ValueError: a measure that has no value on some query; what the measures object to.
+    """
+    names, queries = judged.names, judged.judgments.query_ids.tolist()
+    single = [m for m in measures if not is_of_pairs(m)]
+    scored = score_runs(judged, names, single, part=True).values if single else np.empty((len(names), 0, 0))
+    values = dict(zip(single, scored.swapaxes(0, 1), strict=True))
+    pairs = list(itertools.combinations(range(len(names)), 2))
+    result = []
+    for measure in measures:
+        if is_of_pairs(measure):
+            result.append(of_pairs(str(measure), score_pairs(judged, measure, pairs), names, queries))
+        else:
+            result.append(of_runs(str(measure), values[measure], names, queries))
+    return result
+
+
+def is_of_pairs(measure: ir_measures.Measure) -> bool:
+    """Whether the measure compares any two runs by its sign: rrLP, sgnLP, sgnLR and RPP, without ``ref=``."""
+    return isinstance(measure, RelativeMeasure) and measure.SIGNED and measure.get("ref") is None
+
+
+def check_kinds(kinds: str | Sequence[str], allowed: Sequence[str]) -> list[str]:
+    """The kinds, each once.
+
+    Raises:
+        ValueError: none, or one that is not allowed.
+    """
+    chosen = [kinds] if isinstance(kinds, str) else list(dict.fromkeys(kinds))
+    if not chosen:
+        raise ValueError(f"kinds is empty; give some of {', '.join(map(repr, allowed))}")
+    for kind in chosen:
+        check_choice("kinds", kind, allowed)
+    return chosen

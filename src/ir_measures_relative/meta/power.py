@@ -1,23 +1,20 @@
-"""Discriminative power: how many pairs of runs does a measure tell apart, and how many where there is nothing?"""
+"""How much does a measure tell apart: power and its false positives, ASL curves, conflicts with other measures."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from tqdm import tqdm
 
 from ..arrays import FloatArray
-from ..options import check_choice, check_count, check_share
-from ..stats.paired import check_correction, corrected
-from .pairs import SUM_TESTS, bootstrap_p, holm, hsd_p, permuted_means, topic_counts, tukey_p
-from .table import Scores, frame, read_table
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-_TESTS = (*SUM_TESTS, "bootstrap", "hsd", "tukey")
-_OF_ALL_RUNS = ("hsd", "tukey")
+from ..options import ROUNDED, check_count, check_share
+from ..stats.corrections import check_correction, corrected
+from ..stats.paired_tests import Found, PairedTestOptions, check_test
+from .table import Measured, pairs_of, read_table
 
 
 def discriminative_power(
@@ -94,14 +91,15 @@ def discriminative_power(
         check_share("level", one)
     check_count("swaps", swaps, 0)
     rows: list[dict[str, Any]] = []
-    for scores, p, null in p_values(table, test, correction, resamples, swaps, seed):
-        found, of_null = corrected(p, correction), _corrected_rows(null, correction)
+    for scores, found in _tested(table, test, correction, resamples, seed):
+        # Other random numbers than those of the test.
+        p, null = (corrected(x, correction) for x in (found.p, found.null(swaps, seed + 1)))
         for one in levels:
-            told = found <= one
+            told = p <= one
             row: dict[str, Any] = {"measure": scores.measure} | ({"level": float(one)} if several else {})
             row |= {"pairs": len(p), "significant": int(told.sum()), "share": float(told.mean())}
-            rows.append(row | {"false_positive_rate": float((of_null <= one).mean()) if swaps else np.nan})
-    return frame(rows)
+            rows.append(row | {"false_positive_rate": float((null <= one).mean()) if swaps else np.nan})
+    return pd.DataFrame(rows)
 
 
 def asl_curve(
@@ -129,57 +127,102 @@ def asl_curve(
         ValueError: as :func:`discriminative_power`.
     """
     rows: list[dict[str, Any]] = []
-    for scores, p, _ in p_values(table, test, correction, resamples, 0, seed):
-        p = corrected(p, correction)
+    for scores, found in _tested(table, test, correction, resamples, seed):
+        p = corrected(found.p, correction)
+        first, second = pairs_of(scores.names)
         for rank, pair in enumerate(np.argsort(-p, kind="stable"), 1):
-            names = scores.names[scores.first[pair]], scores.names[scores.second[pair]]
-            row = {"measure": scores.measure, "rank": rank, "name": names[0], "other": names[1]}
-            rows.append(row | {"p": float(p[pair])})
-    return frame(rows)
+            row = {"measure": scores.measure, "rank": rank, "name": scores.names[first[pair]]}
+            rows.append(row | {"other": scores.names[second[pair]], "p": float(p[pair])})
+    return pd.DataFrame(rows)
 
 
-def _corrected_rows(p: FloatArray, correction: str | None) -> FloatArray:
-    """The p-values of each row, corrected for their number."""
-    if correction in ("holm", "h"):
-        return holm(p)
-    return p if correction is None else np.array([corrected(row, correction) for row in p])
+def conflicts(
+    table: Any,
+    test: str = "t",
+    correction: str | None = None,
+    level: float = 0.05,
+    *,
+    resamples: int = 9999,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """How often two measures agree, by a test, on which of two runs is better; contradict; or one tells and one not.
+
+    Each pair of runs is told apart by both measures for the same run (an active agreement, in the words of Moffat,
+    Scholer and Thomas, ADCS 2012), by both for different runs (an active disagreement), by one of the two, or by
+    neither. UE's Table 8 counts "conflict cases", in which one measure tells two runs apart and the other does not, or
+    they contradict.
+
+    A disagreement does not say which of the two measures errs, and one that tells more apart is in conflict with others
+    for that alone.
+
+    Invariant under: positive factors and added constants, of any measure on its own (on one seed, to rounding).
+
+    Args:
+        table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns;
+            with a column ``other``, of pairs, for the tests of differences.
+        test, correction, resamples, seed: as for :func:`discriminative_power`.
+        level: at which a pair is told apart: p ≤ level.
+
+    Returns:
+        a DataFrame with one row for each two measures: ``measure``, ``other``, ``pairs`` (of runs), ``agree``,
+        ``contradict``, ``only_measure``, ``only_other``, ``neither``, which add up to ``pairs``; ``conflicts``
+        (contradict + only_measure + only_other) and their ``share`` of the pairs, from 0 to 1.
+
+    Raises:
+        ValueError: as :func:`discriminative_power`.
+
+    Example:
+        >>> import pandas as pd
+        >>> from ir_measures_relative import meta
+        >>> values = {"A": {"a": 0.1, "b": 0.5, "c": 0.3}, "B": {"a": 0.1, "b": 0.5, "c": 0.5}}
+        >>> rows = [(n, q, m, v + q * i % 3 / 50) for m, vs in values.items() for i, (n, v) in enumerate(vs.items())
+        ...         for q in range(9)]
+        >>> table = pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"])
+        >>> meta.conflicts(table)[["measure", "other", "agree", "contradict", "only_measure", "only_other", "neither"]]
+          measure other  agree  contradict  only_measure  only_other  neither
+        0       A     B      2           0             1           0        0
+    """
+    check_share("level", level)
+    verdicts = [
+        (scores.measure, np.where(corrected(found.p, correction) <= level, _better(found), 0.0))
+        for scores, found in _tested(table, test, correction, resamples, seed)
+    ]
+    rows = []
+    for (measure, one), (name, other) in itertools.combinations(verdicts, 2):
+        counts = {
+            "agree": (one * other > 0).sum(),
+            "contradict": (one * other < 0).sum(),
+            "only_measure": ((one != 0) & (other == 0)).sum(),
+            "only_other": ((one == 0) & (other != 0)).sum(),
+            "neither": ((one == 0) & (other == 0)).sum(),
+        }
+        row: dict[str, Any] = {"measure": measure, "other": name, "pairs": len(one)}
+        row |= {key: int(count) for key, count in counts.items()}
+        row["conflicts"] = row["contradict"] + row["only_measure"] + row["only_other"]
+        rows.append(row | {"share": row["conflicts"] / len(one)})
+    columns = ["agree", "contradict", "only_measure", "only_other", "neither", "conflicts", "share"]
+    return pd.DataFrame(rows, columns=["measure", "other", "pairs", *columns])
 
 
-def p_values(
-    table: Any, test: str, correction: str | None, resamples: int, swaps: int, seed: int
-) -> Iterator[tuple[Scores, FloatArray, FloatArray]]:
-    """Of each measure, the p-value of each pair, and those of each table whose names were swapped."""
-    from tqdm import tqdm
-
-    check_choice("test", test, _TESTS)
-    check_count("resamples", resamples, 99)
-    check_count("seed", seed, 0)
+def _tested(
+    table: Any, test: str, correction: str | None, resamples: int, seed: int
+) -> Iterator[tuple[Measured, Found]]:
+    """What a test finds out about all pairs by each measure."""
+    chosen = check_test(test, campaign=True)
+    options = PairedTestOptions(resamples=resamples, seed=seed)
     check_correction(correction)
-    if test in _OF_ALL_RUNS and correction is not None:
+    if chosen.corrects and correction is not None:
         raise ValueError(
             f"correction={correction!r}: test={test!r} allows for the number of pairs itself; give correction=None"
         )
     measures = read_table(table, least_topics=2)
-    n = len(measures[0].queries)
-    if test in _OF_ALL_RUNS:
-        # The values from their mean on: what is added to all of them takes no digits away.
-        values = [s.runs() - s.runs().mean() for s in measures]
-        nulls = permuted_means(values, swaps, seed + 1)
-        if test == "tukey":
-            for scores, of_measure, null in zip(measures, values, nulls, strict=True):
-                yield scores, tukey_p(of_measure.mean(axis=1), scores), tukey_p(null, scores)
-            return
-        ranges = [np.sort(np.ptp(m, axis=1)) for m in permuted_means(values, resamples, seed)]
-        for scores, of_measure, found, null in zip(measures, values, ranges, nulls, strict=True):
-            yield scores, hsd_p(of_measure.mean(axis=1), found, scores), hsd_p(null, found, scores)
-        return
-    signs = np.random.default_rng(seed + 1).choice([-1.0, 1.0], size=(swaps, n))
-    counts = topic_counts(resamples, n, seed) if test == "bootstrap" else None
     for scores in tqdm(measures, desc="testing", unit="measure", disable=None, leave=False):
-        if counts is not None:
-            d = scores.differences
-            null = np.array([bootstrap_p(d * s, counts) for s in tqdm(signs, disable=None, leave=False)])
-            yield scores, bootstrap_p(d, counts), null
-        else:
-            weights, p_of = SUM_TESTS[test](scores)
-            yield scores, p_of(weights.sum(axis=1)), p_of(signs @ weights.T)
+        if chosen.needs == "campaign":
+            scores.runs()  # for its check
+        yield scores, chosen.run(scores.pairs, options)
+
+
+def _better(found: Found) -> FloatArray:
+    """Which run of each pair the test is for: 1 the first, -1 the second; by signs or ranks, where it is by these."""
+    total, size = found.terms.sum(axis=1), np.abs(found.terms).sum(axis=1)
+    return np.where(np.abs(total) <= ROUNDED * size, 0.0, np.sign(total))

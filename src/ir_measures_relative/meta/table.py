@@ -3,43 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from ..arrays import FloatArray, IntArray
 from ..io.frames import is_frame
 from ..messages import kind_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-#: What is smaller than this share of a measure's spread is rounding.
-ROUNDING = 1e-9
+from ..stats.pairs import Pairs, tie_limit, with_ties
 
 
-class Scores(NamedTuple):
+class Measured(NamedTuple):
     """The values of one measure.
 
     Attributes:
         measure: its name.
         names: of the runs.
         queries: their ids.
-        values: runs × queries; None of a measure that compares two runs, which has values of pairs alone.
-        first: of each pair, the row of its first run.
-        second: and of its second.
-        differences: pairs × queries: by how much the first is better than the second.
-        spread: from the lowest value (or difference, if there is nothing else) to the highest.
+        pairs: all pairs of the runs on the queries, with the values of the runs; of a measure that compares two runs,
+            which has values of pairs alone, without.
     """
 
     measure: str
     names: list[str]
     queries: list[Any]
-    values: FloatArray | None
-    first: IntArray
-    second: IntArray
-    differences: FloatArray
-    spread: float
+    pairs: Pairs
 
     def runs(self) -> FloatArray:
         """The values of the runs.
@@ -47,15 +36,30 @@ class Scores(NamedTuple):
         Raises:
             ValueError: there are values of pairs alone.
         """
-        if self.values is None:
+        if self.pairs.values is None:
             raise ValueError(
                 f"{self.measure} has values of pairs (there is a column 'other'), and this needs one a run: give a "
                 "table without that column; discriminative_power, asl_curve, conflicts and ties take pairs"
             )
-        return self.values
+        return self.pairs.values
+
+    def means(self) -> FloatArray:
+        """The mean of each pair of runs: how much better the first is."""
+        means: FloatArray = self.pairs.differences.mean(axis=1)
+        return means
+
+    def standing(self) -> FloatArray:
+        """The means of the runs over topics, those that are tied equal; of a measure of pairs, over opponents too."""
+        if self.pairs.values is not None:
+            means = self.pairs.values.mean(axis=1)
+        else:
+            square = np.zeros((len(self.names), len(self.names)))
+            square[pairs_of(self.names)] = self.means()
+            means = (square - square.T).sum(axis=1) / max(len(square) - 1, 1)
+        return with_ties(means, self.pairs.limit)
 
 
-def read_table(table: Any, *, least_topics: int = 1) -> list[Scores]:
+def read_table(table: Any, *, least_topics: int = 1) -> list[Measured]:
     """The measures of a table, in its order.
 
     Raises:
@@ -63,8 +67,6 @@ def read_table(table: Any, *, least_topics: int = 1) -> list[Scores]:
         ValueError: columns that are not there, values that are missing, not finite or given twice, fewer than two runs
             or too few topics.
     """
-    import pandas as pd
-
     if not is_frame(table):
         raise TypeError(
             f"table is {kind_of(table)}; give the DataFrame that RunContext.evaluate(…, perquery=True) or "
@@ -131,7 +133,7 @@ def _words(axes: Sequence[list[Any]], at: Sequence[Any]) -> str:
     return f"{' and '.join(f'run {n!r}' for n in names)} on query {query!r}"
 
 
-def of_runs(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> Scores:
+def of_runs(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> Measured:
     """The values of runs × queries.
 
     Raises:
@@ -143,48 +145,44 @@ def of_runs(measure: str, values: FloatArray, names: list[str], queries: list[An
             f"{measure} of {_words([names, queries], absent[0])} is not in the table; every measure needs a value of "
             "every run on every query"
         )
-    first, second = np.triu_indices(len(names), 1)
-    differences = values[first] - values[second]
-    spread = float(np.ptp(values))
-    return Scores(measure, names, queries, values, first, second, _clean(differences, spread), spread)
+    return Measured(measure, names, queries, Pairs.of_runs(values))
 
 
-def of_pairs(measure: str, differences: FloatArray, names: list[str], queries: list[Any]) -> Scores:
+def of_pairs(measure: str, differences: FloatArray, names: list[str], queries: list[Any]) -> Measured:
     """The values of every two runs, the earlier one first: pairs × queries."""
-    first, second = np.triu_indices(len(names), 1)
-    spread = float(np.ptp(differences)) if differences.size else 0.0
-    return Scores(measure, names, queries, None, first, second, _clean(differences, spread), spread)
+    return Measured(measure, names, queries, Pairs.of_differences(differences))
 
 
-def _of_square(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> Scores:
+def _of_square(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> Measured:
     """The upper triangle, from whichever side it was given."""
-    first, second = np.triu_indices(len(names), 1)
+    first, second = pairs_of(names)
     one, two = values[first, second], -values[second, first]
     differences = np.where(np.isnan(one), two, one)
-    spread = float(np.nanmax(differences) - np.nanmin(differences)) if differences.size else 0.0
-    clash = np.argwhere(np.abs(one - two) > ROUNDING * spread)
-    if len(clash):
-        a, b = names[first[clash[0][0]]], names[second[clash[0][0]]]
-        raise ValueError(
-            f"{measure} of runs {a!r} and {b!r} on query {queries[clash[0][1]]!r} is not the negative of that of the "
-            "two the other way round; give each pair once"
-        )
-    absent = np.argwhere(np.isnan(differences))
-    if len(absent):
-        a, b = names[first[absent[0][0]]], names[second[absent[0][0]]]
-        raise ValueError(
-            f"{measure} of runs {a!r} and {b!r} on query {queries[absent[0][1]]!r} is not in the table; every pair "
-            "needs a value on every query"
-        )
+    for wrong, message in (
+        (
+            np.abs(one - two) > tie_limit(np.array([differences, -differences])),
+            "is not the negative of that of the two the other way round; give each pair once",
+        ),
+        (np.isnan(differences), "is not in the table; every pair needs a value on every query"),
+    ):
+        for pair, query in np.argwhere(wrong)[:1]:
+            a, b = names[first[pair]], names[second[pair]]
+            raise ValueError(f"{measure} of runs {a!r} and {b!r} on query {queries[query]!r} {message}")
     return of_pairs(measure, differences, names, queries)
 
 
-def _clean(differences: FloatArray, spread: float) -> FloatArray:
-    """0 where two differ by no more than what rounding may do: a tie."""
-    return np.where(np.abs(differences) <= ROUNDING * spread, 0.0, differences)
+def pairs_of(names: Sequence[str]) -> tuple[IntArray, IntArray]:
+    """The rows of the two runs of each pair, the earlier one first."""
+    first, second = np.triu_indices(len(names), 1)
+    return first, second
 
 
-def frame(rows: list[dict[str, Any]], columns: Sequence[str] | None = None) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=columns)
+def summary(values: Sequence[float]) -> dict[str, Any]:
+    """How many samples have a value, their mean, and their standard deviation (n - 1)."""
+    known = np.array(values, dtype=np.float64)
+    known = known[~np.isnan(known)]
+    return {
+        "samples": len(known),
+        "mean": float(known.mean()) if len(known) else np.nan,
+        "deviation": float(known.std(ddof=1)) if len(known) > 1 else np.nan,
+    }

@@ -1,15 +1,24 @@
-"""How often does a measure see no difference?"""
+"""Where does a measure see no difference? Ties, and at which recall levels rankings separate."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
+import ir_measures
+import numpy as np
+import pandas as pd
+
+from ..arrays import BoolArray, FloatArray, IntArray
+from ..comparison import JudgedContext, check_is_context, judged_context
+from ..context import RunContext
+from ..io.qrels import Qrels
+from ..measures.lexiprecision import RecallLevels, reciprocal_ranks
 from ..messages import kind_of
-from .table import frame, read_table
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ..options import check_count
+from ..questions.similarities import with_reference
+from ..scoring import check_campaign
+from .table import read_table
 
 
 def ties(table: Any, by: Mapping[Any, Any] | None = None) -> pd.DataFrame:
@@ -48,12 +57,12 @@ def ties(table: Any, by: Mapping[Any, Any] | None = None) -> pd.DataFrame:
         raise TypeError(f"by is {kind_of(by)}; give a dict or a Series from topic to class")
     rows = []
     for scores in read_table(table):
-        tied = scores.differences == 0
+        tied = scores.pairs.differences == 0
         for label, topics in _classes(scores.queries, by):
             here = tied[:, topics]
             row = {"measure": scores.measure} | label | {"comparisons": here.size, "tied": int(here.sum())}
             rows.append(row | {"share": float(here.mean())})
-    return frame(rows)
+    return pd.DataFrame(rows)
 
 
 def _classes(queries: list[Any], by: Mapping[Any, Any] | None) -> Iterator[tuple[dict[str, Any], list[int]]]:
@@ -69,3 +78,221 @@ def _classes(queries: list[Any], by: Mapping[Any, Any] | None) -> Iterator[tuple
         )
     for label in sorted(known):
         yield {"of": label}, [i for i, q in enumerate(queries) if q in class_of and class_of[q] == label]
+
+
+class Levels(NamedTuple):
+    """The recall levels of every run, in the order in which a measure looks at them.
+
+    Attributes:
+        ranks: reciprocal ranks, runs × queries × levels.
+        relevant: how many levels each query has.
+    """
+
+    ranks: FloatArray
+    relevant: IntArray
+
+    def differences(self) -> Iterator[FloatArray]:
+        """``RR_i`` of each run less those of each later one: pairs × queries × levels."""
+        for i in range(len(self.ranks) - 1):
+            yield self.ranks[i] - self.ranks[i + 1 :]
+
+
+def levels_of(judged: JudgedContext, measure: RecallLevels) -> Levels:
+    """The recall levels of the runs of a context, as a measure has them."""
+    cutoff, rel, judged_only = map(measure.get, ("cutoff", "rel", "judged_only"))
+    docs = judged.judgments.relevant
+    keep = docs.grade >= rel
+    positions = judged.positions_of_runs(docs, cutoff, judged_only)[:, keep]
+    ranks = np.array([reciprocal_ranks(p, docs.query[keep], docs.n_queries) for p in positions])
+    relevant = np.bincount(docs.query[keep], minlength=docs.n_queries)
+    if measure.FROM_THE_WORST:
+        # Each query's own last level first: what the rows are padded with goes to the end again.
+        level = np.arange(ranks.shape[2])
+        at = np.where(level < relevant[:, None], relevant[:, None] - 1 - level, level)
+        ranks = np.take_along_axis(ranks, np.broadcast_to(at, ranks.shape), axis=2)
+    return Levels(ranks, relevant)
+
+
+def ties_by_level(
+    context: RunContext, qrels: Qrels | None, measure: ir_measures.Measure | str = "rrLP", levels: int = 20
+) -> pd.DataFrame:
+    """The share of pairs of rankings that are tied at each recall level (lexiprecision, Figure 5).
+
+    Tied at level i are two rankings whose i-th highest-ranked relevant documents stand at the same position, or that
+    both do not retrieve it: RR_i(run) = RR_i(other), whatever the levels before. Level 1 is reciprocal rank. A level
+    counts the topics that have so many relevant documents.
+
+    Invariant under: all that keeps the positions of relevant documents.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measure: rrLP, sgnLP, RPP, or sgnLR, whose level 1 is the worst one; with its ``rel``, cutoff and so on, and
+            without ``ref=``.
+        levels: how many.
+
+    Returns:
+        a DataFrame with one row a level that some topic has: ``measure``, ``level`` from 1, ``comparisons`` (pairs of
+        runs × topics), ``tied`` and ``share``, from 0 to 1.
+
+    Raises:
+        ValueError: fewer than two runs, another measure; what :meth:`RunContext.evaluate` raises.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, meta
+        >>> runs = {"a": {"q": {"A": 3, "B": 2}}, "b": {"q": {"A": 3, "X": 2, "B": 1}}, "c": {"q": {"A": 3}}}
+        >>> meta.ties_by_level(RunContext(runs), {"q": {"A": 1, "B": 1, "C": 1}})
+          measure  level  comparisons  tied  share
+        0    rrLP      1            3     3    1.0
+        1    rrLP      2            3     0    0.0
+        2    rrLP      3            3     3    1.0
+    """
+    check_count("levels", levels, 1)
+    name, found = _read(context, qrels, measure)
+    deepest = min(levels, found.ranks.shape[2])
+    has = np.arange(deepest) < found.relevant[:, None]
+    tied = np.zeros(deepest, dtype=np.int64)
+    for differences in found.differences():
+        tied += ((differences[..., :deepest] == 0) & has).sum(axis=(0, 1))
+    comparisons = _pairs(found) * has.sum(axis=0)
+    return pd.DataFrame(
+        [
+            {"measure": name, "level": i + 1, "comparisons": int(n), "tied": int(t), "share": float(t / n)}
+            for i, (n, t) in enumerate(zip(comparisons, tied, strict=True))
+        ],
+        columns=["measure", "level", "comparisons", "tied", "share"],
+    )
+
+
+def separation(
+    context: RunContext, qrels: Qrels | None, measure: ir_measures.Measure | str = "rrLP"
+) -> pd.DataFrame:
+    """At which recall level pairs of rankings separate: the distribution of i* (lexiprecision, Figure 6).
+
+    i* is the first level at which the reciprocal ranks of two rankings differ, so the number of levels that
+    lexiprecision looks at (for sgnLR from the worst one on).
+
+    Invariant under: all that keeps the positions of relevant documents.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measure: rrLP, sgnLP, RPP or sgnLR, with its ``rel``, cutoff and so on, and without ``ref=``.
+
+    Returns:
+        a DataFrame with one row a level at which some pair separates: ``measure``, ``level`` from 1, ``comparisons``
+        (pairs of runs × topics), ``separated`` there, ``share`` (of all comparisons) and ``cumulative`` (the share, of
+        all that separate at all, of those that have by this level: the curve of Figure 6).
+
+    Raises:
+        ValueError: fewer than two runs, another measure; what :meth:`RunContext.evaluate` raises.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, meta
+        >>> runs = {"a": {"q": {"A": 3, "B": 2}}, "b": {"q": {"A": 3, "X": 2, "B": 1}}, "c": {"q": {"X": 3, "A": 2}}}
+        >>> meta.separation(RunContext(runs), {"q": {"A": 1, "B": 1, "C": 1}}).round(3)
+          measure  level  comparisons  separated  share  cumulative
+        0    rrLP      1            3          2  0.667       0.667
+        1    rrLP      2            3          1  0.333       1.000
+    """
+    name, found = _read(context, qrels, measure)
+    counts = np.zeros(found.ranks.shape[2] + 1, dtype=np.int64)
+    for differences in found.differences():
+        differ: BoolArray = differences != 0
+        first = differ[differ.any(axis=2)].argmax(axis=1) if differ.size else np.zeros(0, dtype=np.int64)
+        counts += np.bincount(first, minlength=len(counts))
+    comparisons = _pairs(found) * found.ranks.shape[1]
+    so_far = np.cumsum(counts)
+    return pd.DataFrame(
+        [
+            {
+                "measure": name,
+                "level": int(i + 1),
+                "comparisons": comparisons,
+                "separated": int(counts[i]),
+                "share": float(counts[i] / comparisons),
+                "cumulative": float(so_far[i] / so_far[-1]),
+            }
+            for i in np.flatnonzero(counts)
+        ],
+        columns=["measure", "level", "comparisons", "separated", "share", "cumulative"],
+    )
+
+
+def locality(
+    context: RunContext,
+    qrels: Qrels | None,
+    measure: ir_measures.Measure | str = "rrLP",
+    levels: int = 8,
+    ahead: int = 4,
+) -> pd.DataFrame:
+    """Does what two rankings differ by at one recall level tell of the next? (lexiprecision, Figure 7)
+
+    Over all pairs of rankings of the topics with at least so many ``levels``: the correlation of the differences in
+    reciprocal rank, δRR_i, at each two levels, and the coefficients of a linear model of δRR_i by the ``ahead`` levels
+    that follow. Each pair counts both ways round, so that the order of the runs does not matter, means are 0, and the
+    model has no constant.
+
+    Invariant under: all that keeps the positions of relevant documents. The coefficients are in units of reciprocal
+    rank, which shrinks with the level: a coefficient below 1 is no weak relation.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measure: rrLP, sgnLP, RPP or sgnLR, with its ``rel``, cutoff and so on, and without ``ref=``.
+        levels: how many.
+        ahead: how many following levels the model has.
+
+    Returns:
+        a DataFrame with one row for each level and later one: ``measure``, ``level`` from 1, ``other``, ``comparisons``
+        (pairs of runs × topics), ``correlation``, from -1 to 1, and ``coefficient`` of ``other`` in the model of
+        ``level``; NaN where ``other`` is not in it, or not all of it within the levels, and of what never differs.
+
+    Raises:
+        ValueError: fewer than two runs, another measure, no topic with so many levels; what
+            :meth:`RunContext.evaluate` raises.
+    """
+    check_count("levels", levels, 2)
+    check_count("ahead", ahead, 1)
+    name, found = _read(context, qrels, measure)
+    deep = found.relevant >= levels
+    if not deep.any():
+        most = int(found.relevant.max(initial=0))
+        raise ValueError(f"levels={levels} is more than any topic has, which is {most}; give fewer")
+    products = np.zeros((levels, levels))
+    for differences in found.differences():
+        flat = differences[:, deep, :levels].reshape(-1, levels)
+        products += flat.T @ flat
+    size = np.sqrt(products.diagonal())
+    rows: list[dict[str, Any]] = []
+    for i in range(levels - 1):
+        inside = slice(i + 1, i + 1 + ahead)
+        model = np.full(levels, np.nan)
+        block = products[inside, inside]
+        if len(block) == ahead and np.linalg.matrix_rank(block) == ahead:
+            model[inside] = np.linalg.solve(block, products[inside, i])
+        for j in range(i + 1, levels):
+            both = size[i] * size[j]
+            row = {"measure": name, "level": i + 1, "other": j + 1}
+            row["comparisons"] = _pairs(found) * int(deep.sum())
+            row["correlation"] = float(products[i, j] / both) if both else np.nan
+            rows.append(row | {"coefficient": float(model[j])})
+    return pd.DataFrame(rows)
+
+
+def _pairs(levels: Levels) -> int:
+    n = len(levels.ranks)
+    return n * (n - 1) // 2
+
+
+def _read(context: Any, qrels: Any, measure: Any) -> tuple[str, Levels]:
+    check_is_context(context)
+    parsed = with_reference(measure)
+    if not isinstance(parsed, RecallLevels):
+        raise ValueError(f"{parsed} does not compare recall levels; give rrLP, sgnLP, sgnLR or RPP")
+    if len(context.names) < 2:
+        count = len(context.names)
+        raise ValueError(f"the context holds {count} run{'s' * (count != 1)}; give two or more to compare")
+    judged = judged_context(context, qrels)
+    check_campaign(judged)
+    return str(parsed), levels_of(judged, parsed)

@@ -3,17 +3,24 @@ alike, what one adds as more is deployed; and what :mod:`~ir_measures_relative.m
 
 Each takes the ``ax`` to draw on and returns it. Without one it makes a figure by pyplot, for a notebook or a
 window; with one it leaves pyplot alone. Needs matplotlib: ``pip install 'ir-measures-relative[plot]'``.
+
+A kind of picture is a file here; what they share is in ``figures``, ``text`` and ``labels``.
 """
 
+from ..options import needs_extra
+
+try:
+    import matplotlib as _matplotlib  # noqa: F401
+except ImportError:
+    raise needs_extra("drawing pictures", "plot") from None
+
+from .curves import asl_curves, degradation, separation, sweep, ties_by_level
 from .figures import new_figure
-from .fused import fusion, fusion_frontier, fusion_pairs
-from .heatmap import similarity
+from .fused import fusion, fusion_frontier
 from .history import chronological
-from .intervals import sweep
-from .matrices import locality, matrix_of_measures, query_sets
-from .measures import asl_curves, degradation, separation, ties_by_level
-from .scatter import relative_against_absolute
-from .unjudged import intervals, matrix_of_verdicts
+from .intervals import intervals
+from .matrices import fusion_pairs, locality, matrix_of_measures, matrix_of_verdicts, similarity
+from .scatter import query_sets, relative_against_absolute
 
 __all__ = [
     "asl_curves",

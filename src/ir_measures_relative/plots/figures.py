@@ -1,15 +1,26 @@
-"""Figures and axes, and what is written beside them."""
+"""What the pictures share: axes, what is written beside them, colours and groups, and what is read from a table."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+import ir_measures
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ..arrays import FloatArray
 from ..messages import warn
-from .text import title
+from .text import legend_label, title
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+#: Okabe and Ito's colours, which the colour-blind tell apart, without their yellow, which is faint on white
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+
+#: Of the groups, or lines, in turn
+MARKERS = "os^DvPX"
+_NO_GROUP = "no group"
 
 # Names of systems along an axis, in points.
 _LARGEST, _SMALLEST = 9.0, 4.5
@@ -18,33 +29,17 @@ _OF_A_FIGURE = 0.77
 
 
 def new_figure(width: float = 9.0, height: float = 6.5) -> Figure:
-    """An empty figure that pyplot does not know of: no window opens, and no backend is chosen.
-
-    Raises:
-        ImportError: matplotlib is missing; says how to install it.
-    """
-    require_matplotlib()
-    from matplotlib.figure import Figure
-
+    """An empty figure that pyplot does not know of: no window opens, and no backend is chosen."""
     figure = Figure(figsize=(width, height), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)  # type: ignore[union-attr]
     return figure
 
 
-def require_matplotlib() -> None:
-    """Raises ImportError, which says what to install, where matplotlib is missing."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError:
-        raise ImportError("the pictures need matplotlib: pip install 'ir-measures-relative[plot]'") from None
-
-
 def given_or_new_axes(ax: Axes | None, width: float = 9.0, height: float = 6.5) -> Axes:
     """``ax``, or that of a new figure of pyplot's of this size, in inches."""
-    require_matplotlib()
     if ax is not None:
         return ax
-    import matplotlib.pyplot
+    import matplotlib.pyplot  # which chooses a backend: not where axes are given
 
     return matplotlib.pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
@@ -75,6 +70,12 @@ def write_axis_titles(ax: Axes, x: str | None, y: str | None, **style: Any) -> N
         ax.set_ylabel(title(y, height, 10.0), **style)
 
 
+def write_grid(ax: Axes, **which: Any) -> None:
+    """Draws lines behind what is drawn, at the ticks."""
+    ax.grid(color="0.9", linewidth=0.6, **which)
+    ax.set_axisbelow(True)
+
+
 def names_that_fit(room: float, n: int) -> tuple[float, range]:
     """The size of the names of ``n`` systems along an axis, and which have room there.
 
@@ -94,3 +95,89 @@ def warn_of_names_left_out(shown: int, n: int) -> None:
         f"all {n} systems are drawn, but only {shown} have their names beside them, since there is no room for more: "
         "a larger figure has room (ax=plots.new_figure(24, 18).subplots()), or draw fewer systems"
     )
+
+
+class GroupStyle(NamedTuple):
+    """Systems that look alike."""
+
+    label: str
+    rows: list[int]  #: which of the systems
+    colour: str
+    marker: str
+
+
+def groups_of(names: Sequence[str], groups: Mapping[str, str] | None) -> list[GroupStyle]:
+    """The groups in alphabetical order, then the systems that are in none; one if there are no groups at all."""
+    if not groups:
+        return [GroupStyle("", list(range(len(names))), COLOURS[0], MARKERS[0])]
+    of_system = [str(groups[n]) if n in groups else None for n in names]
+    result = []
+    for i, group in enumerate(sorted({g for g in of_system if g is not None})):
+        rows = [row for row, g in enumerate(of_system) if g == group]
+        # Every seven groups the markers move on by one, so that 49 groups look different.
+        marker = MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]
+        result.append(GroupStyle(legend_label(group, 36), rows, COLOURS[i % len(COLOURS)], marker))
+    rest = [row for row, g in enumerate(of_system) if g is None]
+    return [*result, GroupStyle(_NO_GROUP, rest, "#808080", "o")] if rest else result
+
+
+def add_legend(ax: Axes, entries: int) -> None:
+    """A legend of the groups: beside the axes where the figure makes room for it, else inside."""
+    if ax.figure.get_layout_engine() is not None:
+        columns = 1 + (entries - 1) // 25
+        place = {"bbox_to_anchor": (1.01, 1.0), "loc": "upper left", "borderaxespad": 0.0}
+        ax.legend(title="group", ncols=columns, fontsize=8, **place)
+    else:
+        ax.legend(title="group", loc="best", fontsize=7, framealpha=0.9)
+
+
+def names_and_values(
+    table: pd.DataFrame, *measures: ir_measures.Measure | str
+) -> tuple[list[str], list[FloatArray]]:
+    """The names of the systems, and their values of each measure; NaN where there is none, or no finite one.
+
+    Raises:
+        ValueError: a column that is not there, or that holds something else than numbers.
+    """
+    for column in ("name", *map(str, measures)):
+        if column not in table.columns:
+            raise ValueError(
+                f"the table has no column {column!r}; its columns are {[str(c) for c in table.columns]}: give a "
+                "table of one row a system, with its name and its measures"
+            )
+    values = []
+    for column in map(str, measures):
+        try:
+            numbers = table[column].to_numpy(dtype=np.float64, na_value=np.nan)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the column {column!r} of the table is not all numbers ({error})") from None
+        values.append(np.where(np.isfinite(numbers), numbers, np.nan))
+    return [str(n) for n in table["name"]], values
+
+
+def check_table(table: pd.DataFrame, made_by: str, *columns: str) -> None:
+    """Raises ValueError for a table that lacks columns or has no rows; ``made_by`` is the call that makes one."""
+    lacking = [c for c in columns if c not in getattr(table, "columns", ())]
+    if lacking or not len(table):
+        what = f"lacks {', '.join(lacking)}" if lacking else "has no rows"
+        raise ValueError(f"the table {what}; give the one that {made_by} returns")
+
+
+def rows_of_measure(
+    table: pd.DataFrame, measure: ir_measures.Measure | str | None, made_by: str, columns: Sequence[str]
+) -> tuple[pd.DataFrame, str]:
+    """The rows of one measure, the first if none is given, and its name.
+
+    Args:
+        table: what a function makes of a context, judgments and measures, without ``perquery``.
+        made_by: the name of the function.
+        columns: those that must be there.
+    """
+    lacking = [column for column in columns if column not in getattr(table, "columns", ())]
+    if lacking or "query_id" in table.columns or "qid" in table.columns:
+        raise ValueError(f"give the table that {made_by}(context, qrels, measures) returns, without perquery")
+    known = list(dict.fromkeys(table["measure"]))
+    shown = (known[0] if known else "") if measure is None else str(measure)
+    if shown not in known:
+        raise ValueError(f"the table holds no {shown or 'measure'}; its measures are {known}")
+    return table[table["measure"] == shown], shown

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ir_measures
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
 
 from ..arrays import FloatArray
 from ..context import RunContext
 from ..io.qrels import Qrels
-from .figures import given_or_new_axes, names_that_fit, size_of, write_axis_titles, write_title
-from .groups import COLOURS
-from .tables import names_and_values
+from .figures import (
+    COLOURS,
+    given_or_new_axes,
+    names_and_values,
+    names_that_fit,
+    size_of,
+    write_axis_titles,
+    write_grid,
+    write_title,
+)
 from .text import legend_label, short_names, width_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
 
 
 def chronological(
@@ -33,7 +38,7 @@ def chronological(
 
     Args:
         systems: a context, whose systems are taken in their order, each with those before it as its priors,
-            whatever the context's ``priors`` says; or a table that was made with ``priors="earlier"``, as for
+            not those of the context's ``priors``; or a table that was made with ``priors="earlier"``, as for
             :func:`relative_against_absolute`, with its rows in order. The lines have a gap where there is no value.
         qrels: the judgments, for a context.
         relative: the measure of what was added.
@@ -45,7 +50,6 @@ def chronological(
 
     Raises:
         ValueError: a column that is not there or is not all numbers, or a context without qrels.
-        ImportError: matplotlib is missing.
     """
     if isinstance(systems, RunContext):
         if qrels is None:
@@ -89,8 +93,7 @@ def chronological(
         write_axis_titles(ax, None, "effectiveness")
     _name_systems(ax, short_names(names))
     ax.set_xlim(-0.5, max(n, 1) - 0.5)
-    ax.grid(axis="y", color="0.9", linewidth=0.6)
-    ax.set_axisbelow(True)
+    write_grid(ax, axis="y")
     write_axis_titles(ax, "system, in the order given", None)
     write_title(ax, "What each system added to those before it")
     other.legend(handles=lines, loc="upper center", ncols=columns, frameon=False)

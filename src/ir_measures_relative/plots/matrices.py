@@ -1,25 +1,38 @@
-"""Measure by measure: correlations and conflicts; and the topics on which there is something to tell."""
+"""Maps of colours: every two systems, measures or recall levels."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
+import ir_measures
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.patches import Patch
 
 from ..arrays import FloatArray
-from .figures import given_or_new_axes, names_that_fit, size_of, write_axis_titles, write_title
-from .groups import COLOURS, MARKERS
-from .heatmap import write_values
-from .tables import check_table
-from .text import short_names
+from ..context import RunContext
+from ..io.qrels import Qrels
+from ..questions.similarities import clustered, inner_range, judged_or_not, squares, with_reference
+from .figures import (
+    check_table,
+    given_or_new_axes,
+    names_that_fit,
+    rows_of_measure,
+    size_of,
+    size_with_margins,
+    write_axis_titles,
+    write_title,
+)
+from .text import short_names, title, width_of
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
+# Up to this many systems, or measures, have their values written into the cells, in letters of at least so many points.
+_MOST_SYSTEMS_WITH_VALUES, _MOST_MEASURES_WITH_VALUES = 22, 16
+_SMALLEST_VALUE = 4.0
 
-# The values are written into the cells of up to so many measures.
-_MOST_WITH_VALUES = 16
-_COLUMNS = {
+# Of a table of measures by measures: colours, title, and what the colours say.
+_OF_MEASURES = {
     "correlation": ("viridis", "How alike the measures order the runs", "correlation"),
     "share": (
         "cividis_r",
@@ -27,6 +40,76 @@ _COLUMNS = {
         "share of pairs of runs in conflict",
     ),
 }
+# Told apart without colour by their brightness.
+_VERDICTS = {"better": "#08519c", "worse": "#fdae6b", "equal": "#bdbdbd", "open": "#f7f7f7"}
+
+
+def similarity(
+    context: RunContext,
+    qrels: Qrels | None = None,
+    measure: ir_measures.Measure | str = "MED@10",
+    signed: bool = False,
+    ax: Axes | None = None,
+    jobs: int = 1,
+) -> Axes:
+    """Which systems are alike: a heat map of how far apart each two of them are.
+
+    The distance of two systems is the mean over queries of the measure's absolute value, so differences on one
+    query do not cancel those on another; by RBO and RBA, which are 1 for what is alike, the mean of what is missing
+    to 1. Hierarchical clustering (average linkage, with the leaves in optimal order) puts systems that are alike side
+    by side.
+
+    A few values far outside the others do not stretch the colours: they have the last colour, and an arrow on the
+    colour bar says so.
+
+    Args:
+        context: the systems.
+        qrels: the judgments. None is those of the context's dataset, and where it has none, no judgment at all, which
+            MED, RBO and RBA can do without.
+        measure: a measure with a reference run: MED, RBO, RBA, rrLP, sgnLP, sgnLR or RPP.
+        signed: show the mean with its sign (above 0: the system of the row beats that of the column) instead of
+            the distance; the order stays. For rrLP and its siblings.
+        ax: where to draw.
+        jobs: the number of processes; -1 for one a core. Exact MED takes its time.
+
+    Returns:
+        the axes, which hold the heat map; the colour bar has axes of its own.
+
+    Raises:
+        ValueError: a measure without a reference run, or a context without runs.
+    """
+    parsed = with_reference(measure)
+    if signed and not parsed.SIGNED:
+        raise ValueError(f"{parsed} does not say which of two systems is better; leave signed=True out")
+    if not context.names:
+        raise ValueError("the context holds no run to compare")
+    distance, mean = squares(judged_or_not(context, qrels, [parsed]), parsed, signed, jobs)
+    order = clustered(distance)
+    names = short_names([context.names[i] for i in order])
+    n = len(names)
+    # A system is at no distance from itself; leaving that out keeps the colours for the differences.
+    apart = ~np.eye(n, dtype=bool)
+    shown = np.where(apart, (mean if signed else distance)[np.ix_(order, order)], np.nan)
+    if signed:
+        says, label = "Which system beats which", f"mean {parsed}; above 0: row beats column"
+    else:
+        says = "How far apart the systems are"
+        of = f"1 - {parsed}" if parsed.SIMILARITY else str(parsed)
+        label = f"mean |{of}|" if (mean < 0).any() else f"mean {of}"
+    low, high, extend = inner_range(shown[apart], signed)
+    side = min(3.5 + 0.42 * n, 16.0)
+    ax = given_or_new_axes(ax, width=side + 1.0, height=side)
+    image = ax.imshow(shown, cmap="PuOr" if signed else "viridis", vmin=low, vmax=high)
+    ax.set_facecolor("0.93")
+    label = title(label, 0.8 * size_of(ax)[1], 10.0)
+    ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label, extend=extend)
+    room = _side(ax, names) / n
+    size = _name_both_axes(ax, names, room)
+    of_values = min(size - 1.5, room / 2.4)
+    if n <= _MOST_SYSTEMS_WITH_VALUES and of_values >= _SMALLEST_VALUE:
+        _write_values(ax, image, shown, of_values)
+    write_title(ax, f"{says}, by {parsed}; alike ones side by side")
+    return ax
 
 
 def matrix_of_measures(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
@@ -42,10 +125,9 @@ def matrix_of_measures(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Raises:
         ValueError: another table, or none of its rows.
-        ImportError: matplotlib is missing.
     """
     shown = "correlation" if "correlation" in getattr(table, "columns", ()) else "share"
-    check_table(table, "correlation(table) or conflicts(table)", "measure", "other", shown)
+    check_table(table, "meta.correlation(table) or conflicts(table)", "measure", "other", shown)
     measures = list(dict.fromkeys([*table["measure"], *table["other"]]))
     at, n = {m: i for i, m in enumerate(measures)}, len(measures)
     values: FloatArray = np.full((n, n), np.nan)
@@ -55,17 +137,13 @@ def matrix_of_measures(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         values = np.where(np.isnan(values), values.T, values)
     side = min(3.0 + 0.6 * n, 14.0)
     ax = given_or_new_axes(ax, width=side + 1.5, height=side)
-    colours, says, label = _COLUMNS[shown]
+    colours, says, label = _OF_MEASURES[shown]
     image = ax.imshow(values, cmap=colours)
     ax.set_facecolor("0.93")
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label)
-    names = short_names([str(m) for m in measures])
-    size, fitting = names_that_fit(min(size_of(ax)) / max(n, 1), n)
-    ax.set_xticks(fitting, [names[i] for i in fitting], rotation=90, fontsize=size)
-    ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)
-    ax.tick_params(length=0)
-    if n <= _MOST_WITH_VALUES:
-        write_values(ax, image, values, 8.0)
+    _name_both_axes(ax, short_names([str(m) for m in measures]), min(size_of(ax)) / max(n, 1))
+    if n <= _MOST_MEASURES_WITH_VALUES:
+        _write_values(ax, image, values, 8.0)
     write_title(ax, says)
     return ax
 
@@ -82,9 +160,8 @@ def locality(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Raises:
         ValueError: another table, or none of its rows.
-        ImportError: matplotlib is missing.
     """
-    check_table(table, "locality(context, qrels)", "measure", "level", "other", "correlation")
+    check_table(table, "meta.locality(context, qrels)", "measure", "level", "other", "correlation")
     n = int(table["other"].max())
     values = np.full((n, n), np.nan)
     values[table["level"] - 1, table["other"] - 1] = table["correlation"]
@@ -96,43 +173,125 @@ def locality(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_xticks(range(1, n + 1))
     ax.set_yticks(range(1, n + 1))
     ax.tick_params(length=0)
-    if n <= _MOST_WITH_VALUES:
-        write_values(ax, image, values, 8.0, first=1)
+    if n <= _MOST_MEASURES_WITH_VALUES:
+        _write_values(ax, image, values, 8.0, first=1)
     write_axis_titles(ax, "recall level", "recall level")
     write_title(ax, f"Which recall levels differ alike ({table['measure'].iloc[0]})")
     return ax
 
 
-def query_sets(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Each topic by the value of a random ranking and the mean of the runs (UE, Fig. 1): no better, on the diagonal.
+def matrix_of_verdicts(
+    table: pd.DataFrame, measure: ir_measures.Measure | str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Which run is proved better than which, and what is open; the runs in the order of their proofs.
 
     Args:
-        table: what :func:`ir_measures_relative.meta.query_sets` returns.
+        table: what :func:`~ir_measures_relative.verdicts` gives for all pairs, without ``perquery``.
+        measure: which of its measures; the first if not given.
         ax: where to draw.
 
     Returns:
         the axes.
 
     Raises:
-        ValueError: another table, or none of its rows.
-        ImportError: matplotlib is missing.
+        ValueError: a table without the columns, or without the measure.
     """
-    check_table(table, "query_sets(context, qrels)", "measure", "expected", "actual", "set")
-    ax = given_or_new_axes(ax, width=7.0)
-    ax.axline((0.0, 0.0), slope=1.0, color="0.6", linewidth=0.9, zorder=1)
-    looks = {"": ("other", "0.6", "."), "uninformative": ("uninformative", COLOURS[1], MARKERS[1])}
-    looks["ideal"] = ("ideal", COLOURS[0], MARKERS[0])
-    for name, (label, colour, marker) in looks.items():
-        rows = table[table["set"] == name]
-        if len(rows):
-            ax.plot(rows["expected"], rows["actual"], marker, color=colour, markersize=5.5, label=label)
-    ax.set_xlim(left=0.0)
-    ax.set_ylim(bottom=0.0)
-    ax.grid(color="0.9", linewidth=0.6)
-    ax.set_axisbelow(True)
-    ax.legend(title="topics", fontsize=8, framealpha=0.85, edgecolor="none")
-    write_axis_titles(ax, "value of a random ranking", "mean value of the runs")
-    write_title(
-        ax, f"On which topics runs are better than chance ({table['measure'].iloc[0]}, before normalization)"
+    rows, shown = rows_of_measure(
+        table, measure, "verdicts", ("name", "other", "measure", "value", "verdict")
     )
+    runs = list(dict.fromkeys([*rows["name"], *rows["other"]]))
+    at, n, words = {run: i for i, run in enumerate(runs)}, len(runs), list(_VERDICTS)
+    turned = {"better": "worse", "worse": "better"}
+    verdict = np.full((n, n), -1)
+    value = np.zeros((n, n))
+    for a, b, difference, word in zip(
+        rows["name"], rows["other"], rows["value"], rows["verdict"], strict=True
+    ):
+        i, j = at[a], at[b]
+        verdict[i, j], verdict[j, i] = words.index(word), words.index(turned.get(word, word))
+        value[i, j], value[j, i] = difference, -difference
+    order = np.lexsort((-value.sum(axis=1), (verdict == 1).sum(axis=1) - (verdict == 0).sum(axis=1)))
+    side = min(3.5 + 0.35 * n, 16.0)
+    ax = given_or_new_axes(ax, width=side + 1.5, height=side)
+    cells = np.where(verdict < 0, np.nan, verdict)[np.ix_(order, order)]
+    ax.imshow(cells, cmap=ListedColormap(list(_VERDICTS.values())), vmin=-0.5, vmax=3.5)
+    ax.set_facecolor("0.85")
+    _name_both_axes(ax, short_names([runs[i] for i in order]), min(size_of(ax)) / max(n, 1))
+    present = [words[i] for i in np.unique(verdict[verdict >= 0])]
+    patches = [Patch(facecolor=_VERDICTS[w], edgecolor="0.5", label=w) for w in present]
+    place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
+    ax.legend(handles=patches, title="row than column", frameon=False, **place)
+    write_title(ax, f"Which run is better by {shown}, with any labels of the unjudged documents")
     return ax
+
+
+def fusion_pairs(
+    table: pd.DataFrame, measure: ir_measures.Measure | str = "nDCG@10", ax: Axes | None = None
+) -> Axes:
+    """What fusing two runs gains over the better of the two: blue where it helps, red where it hurts.
+
+    Args:
+        table: what :func:`ir_measures_relative.fusion_pairs` returned.
+        measure: what it was made with, for the colour bar.
+        ax: where to draw.
+
+    Returns:
+        the axes; the runs stand in the order of their mean gain. A dot marks a pair whose interval does not hold 0.
+
+    Raises:
+        ValueError: another table.
+    """
+    check_table(table, "fusion_pairs(context, qrels)", "name", "other", "gain", "lower", "upper")
+    names = list(dict.fromkeys([*table["name"], *table["other"]]))
+    row_of = {name: i for i, name in enumerate(names)}
+    n = len(names)
+    gain, sure = np.full((n, n), np.nan), np.zeros((n, n), dtype=bool)
+    for row in table.itertuples(index=False):
+        a, b = row_of[row.name], row_of[row.other]
+        gain[a, b] = gain[b, a] = row.gain
+        sure[a, b] = sure[b, a] = row.lower > 0 or row.upper < 0
+    order = np.argsort(-np.nansum(gain, axis=1), kind="stable")
+    gain, sure = gain[np.ix_(order, order)], sure[np.ix_(order, order)]
+    shown = short_names([names[i] for i in order])
+    side = min(3.5 + 0.42 * n, 16.0)
+    ax = given_or_new_axes(ax, width=side + 1.0, height=side)
+    reach = float(np.nanmax(np.abs(gain))) or 1.0
+    image = ax.imshow(gain, cmap="RdBu", vmin=-reach, vmax=reach)
+    ax.set_facecolor("0.93")
+    label = title(f"gain in mean {measure} over the better of the two", 0.8 * size_of(ax)[1], 10.0)
+    ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label)
+    room = _side(ax, shown) / n
+    size = _name_both_axes(ax, shown, room)
+    of_values = min(size - 1.5, room / 2.4)
+    if n <= _MOST_SYSTEMS_WITH_VALUES and of_values >= _SMALLEST_VALUE:
+        _write_values(ax, image, gain, of_values)
+    at = np.argwhere(sure)
+    ax.plot(at[:, 1] + 0.36, at[:, 0] - 0.36, "o", color="black", markersize=max(1.2, room / 12), zorder=4)
+    write_title(ax, "What fusing two runs gains (blue) or loses (red) against the better of the two")
+    return ax
+
+
+def _side(ax: Axes, names: list[str]) -> float:
+    """How long a side of the heat map will be, in points, about: the longest name needs room beside it as well."""
+    beside = width_of(max(names, key=len), 12.0) + 50.0  # with the title
+    return max(min(*size_of(ax), min(size_with_margins(ax)) - beside), 1.0)
+
+
+def _name_both_axes(ax: Axes, names: list[str], room: float) -> float:
+    """Writes the names beside rows and columns, which have this room each, in points; the size of the letters."""
+    size, fitting = names_that_fit(room, len(names))
+    ax.set_xticks(fitting, [names[i] for i in fitting], rotation=90, fontsize=size)
+    ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)
+    ax.tick_params(length=0)
+    return size
+
+
+def _write_values(ax: Axes, image: Any, values: FloatArray, size: float, first: int = 0) -> None:
+    """Writes each value into its cell, in black or white, which of them is legible; cells count from ``first``."""
+    for (row, column), value in np.ndenumerate(values):
+        if np.isnan(value):
+            continue
+        red, green, blue = image.cmap(image.norm(value))[:3]
+        colour = "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else "black"
+        text = f"{round(value, 2) + 0.0:.2f}".replace("0.", ".") if abs(value) < 1 else f"{value:.2f}"
+        ax.text(column + first, row + first, text, ha="center", va="center", size=size, color=colour)

@@ -1,24 +1,31 @@
-"""Relative against absolute effectiveness: a point a system."""
+"""A point a system, or a topic."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import ir_measures
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
 
 from ..arrays import FloatArray
 from ..messages import warn
-from .figures import given_or_new_axes, write_axis_titles, write_title
-from .groups import add_legend, groups_of
-from .intervals import draw_bars, means_and_bars
-from .tables import names_and_values
+from ..stats.intervals import means_and_margins
+from .figures import (
+    COLOURS,
+    MARKERS,
+    add_legend,
+    check_table,
+    given_or_new_axes,
+    groups_of,
+    names_and_values,
+    write_axis_titles,
+    write_grid,
+    write_title,
+)
+from .labels import MARKER_SIZE, label_points
 from .text import short_names
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
 
 # How many systems have room on a figure of the usual size; a new one grows for more, up to twice its size.
 _COMFORTABLE = 40
@@ -55,11 +62,10 @@ def relative_against_absolute(
 
     Raises:
         ValueError: a column that is not there, which names those that are; or one that is not all numbers.
-        ImportError: matplotlib is missing.
     """
-    bars: dict[str, list[FloatArray]] = {}
+    margins: dict[str, list[FloatArray]] = {}
     if ci:
-        table, bars = means_and_bars(table, absolute, relative)
+        table, margins = means_and_margins(table, absolute, relative)
     names, (x, y) = names_and_values(table, absolute, relative)
     drawn = ~np.isnan(x + y)
     if not drawn.all():
@@ -68,8 +74,6 @@ def relative_against_absolute(
     names, x, y = [n for n, d in zip(names, drawn, strict=True) if d], x[drawn], y[drawn]
     larger = min(2.0, max(1.0, len(names) / _COMFORTABLE) ** 0.5)
     ax = given_or_new_axes(ax, width=9.0 * larger, height=6.5 * larger)
-    from .point_labels import MARKER_SIZE, label_points
-
     found = groups_of(names, groups)
     colours = [""] * len(names)
     for group in found:
@@ -80,13 +84,59 @@ def relative_against_absolute(
         for row in group.rows:
             colours[row] = group.colour
     if ci:
-        draw_bars(ax, x, y, [[ends[drawn] for ends in bars[str(m)]] for m in (absolute, relative)], colours)
+        _draw_bars(
+            ax, x, y, [[ends[drawn] for ends in margins[str(m)]] for m in (absolute, relative)], colours
+        )
     ax.margins(0.1)
-    ax.grid(color="0.9", linewidth=0.6)
-    ax.set_axisbelow(True)
+    write_grid(ax)
     write_axis_titles(ax, f"absolute effectiveness: {absolute}", f"relative effectiveness: {relative}")
     write_title(ax, "Relative against absolute effectiveness")
     if groups:
         add_legend(ax, len(found))
     label_points(ax, short_names(names), x, y, colours)
+    return ax
+
+
+def _draw_bars(
+    ax: Axes, x: FloatArray, y: FloatArray, margins: list[list[FloatArray]], colours: list[str]
+) -> None:
+    """Draws the intervals of points, thin and behind them."""
+    (left, right), (below, above) = margins
+    for i, colour in enumerate(colours):
+        ax.errorbar(
+            x[i], y[i], xerr=[[left[i]], [right[i]]], yerr=[[below[i]], [above[i]]],
+            fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.45, zorder=2,
+        )  # fmt: skip
+
+
+def query_sets(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
+    """Each topic by the value of a random ranking and the mean of the runs (UE, Fig. 1): no better, on the diagonal.
+
+    Args:
+        table: what :func:`ir_measures_relative.meta.query_sets` returns.
+        ax: where to draw.
+
+    Returns:
+        the axes.
+
+    Raises:
+        ValueError: another table, or none of its rows.
+    """
+    check_table(table, "meta.query_sets(context, qrels)", "measure", "expected", "actual", "set")
+    ax = given_or_new_axes(ax, width=7.0)
+    ax.axline((0.0, 0.0), slope=1.0, color="0.6", linewidth=0.9, zorder=1)
+    looks = {"": ("other", "0.6", "."), "uninformative": ("uninformative", COLOURS[1], MARKERS[1])}
+    looks["ideal"] = ("ideal", COLOURS[0], MARKERS[0])
+    for name, (label, colour, marker) in looks.items():
+        rows = table[table["set"] == name]
+        if len(rows):
+            ax.plot(rows["expected"], rows["actual"], marker, color=colour, markersize=5.5, label=label)
+    ax.set_xlim(left=0.0)
+    ax.set_ylim(bottom=0.0)
+    write_grid(ax)
+    ax.legend(title="topics", fontsize=8, framealpha=0.85, edgecolor="none")
+    write_axis_titles(ax, "value of a random ranking", "mean value of the runs")
+    write_title(
+        ax, f"On which topics runs are better than chance ({table['measure'].iloc[0]}, before normalization)"
+    )
     return ax

@@ -73,7 +73,8 @@ def Experiment(
             documents could bring it, as :func:`~ir_measures_relative.bounds` has them. For a table of means.
         report: writes the experiment as one HTML file to this path, as :func:`~ir_measures_relative.report` does, with
             the queries of ``topics``, and the texts of documents where results have a column ``text``.
-        kwargs: the other arguments of ``pt.Experiment``.
+        kwargs: the other arguments of ``pt.Experiment``. ``test`` is one of :func:`~ir_measures_relative.compare`'s, by
+            name, or a function.
 
     Returns:
         what ``pt.Experiment`` returns for these arguments, with the measures in the order asked.

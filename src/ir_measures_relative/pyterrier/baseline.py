@@ -1,4 +1,4 @@
-"""The comparison with a baseline in the tables of ``pt.Experiment``: nothing is said of two different quantities."""
+"""The comparison with a baseline in the tables of ``pt.Experiment``: by the tests of ``compare``, where it is valid."""
 
 from __future__ import annotations
 
@@ -8,14 +8,69 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..arrays import FloatArray
 from ..comparison import judged_context
 from ..context import RunContext
 from ..measures.strings import is_relative
 from ..messages import warn
-from ..stats.validity import why_not_comparable
+from ..questions.comparing import why_not_comparable
+from ..stats.corrections import corrected
+from ..stats.paired_tests import check_test, paired_test
+from ..stats.pairs import Pairs, tie_limit
 
 # What pt.Experiment adds to a measure for a baseline; the last two with a correction.
 _WINS, _LOSSES, _P, _REJECT, _CORRECTED = "+", "-", "p-value", "reject", "p-value corrected"
+
+
+class BaselineTest:
+    """The test of every system against the baseline, as :func:`~ir_measures_relative.compare` makes it.
+
+    ``pt.Experiment`` takes it for the test, and asks it for each system and measure in turn. It remembers the values,
+    since what counts as a tie goes by those of all systems; :meth:`fill_in` then writes what it found into the table.
+
+    Args:
+        options: the arguments of ``pt.Experiment``.
+
+    Raises:
+        ValueError: the name of a test that there is not.
+    """
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._options = dict(options)
+        self._test = options.get("test", "t")
+        self._values: list[tuple[FloatArray, FloatArray]] = []
+        if isinstance(self._test, str):
+            check_test(self._test)
+            self._options["test"] = self
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The arguments for ``pt.Experiment``, with this for the test; a function as the test stays as it is."""
+        return self._options
+
+    def __call__(self, one: Any, baseline: Any) -> tuple[float, float]:
+        self._values.append((np.asarray(one, dtype=np.float64), np.asarray(baseline, dtype=np.float64)))
+        return 0.0, 0.5  # filled in later
+
+    def fill_in(self, result: Any) -> Any:
+        """What ``pt.Experiment`` returned, with the p-values, wins and losses of the test."""
+        table = _table_of(result)
+        if table is None or not self._values:
+            return result
+        measures = [c.removesuffix(f" {_P}") for c in table.columns if c.endswith(f" {_P}")]
+        others = np.arange(len(table)) != self._options["baseline"]
+        values = np.array(self._values).reshape(others.sum(), len(measures), 2, -1)
+        for measure, of_measure in zip(measures, values.swapaxes(0, 1), strict=True):
+            pairs = Pairs.between(of_measure[:, 0], of_measure[:, 1], tie_limit(of_measure))
+            found = pairs.wins, pairs.losses, paired_test(pairs, self._test).p
+            for what, column in zip((_WINS, _LOSSES, _P), found, strict=True):
+                filled = np.full(len(table), np.nan)
+                filled[others] = column
+                table[f"{measure} {what}"] = filled
+            if f"{measure} {_CORRECTED}" in table:
+                _correct(table, measure, self._options)
+        _style_only_numbers(result)
+        return result
 
 
 def without_invalid(
@@ -73,18 +128,9 @@ def _table_of(result: Any) -> pd.DataFrame | None:
 
 def _correct(table: pd.DataFrame, measure: str, options: Mapping[str, Any]) -> None:
     """Corrects the p-values that are left for their number, as ``pt.Experiment`` does for all."""
-    from statsmodels.stats.multitest import multipletests
-
-    p = table[f"{measure} {_P}"].to_numpy(dtype=np.float64)
-    known = np.flatnonzero(~np.isnan(p))
-    reject, corrected = np.zeros(len(p), dtype=bool), np.full(len(p), np.nan)
-    if len(known):
-        alpha = options.get("correction_alpha", 0.05)
-        reject[known], corrected[known] = multipletests(
-            p[known], alpha=alpha, method=options.get("correction")
-        )[:2]
-    table[f"{measure} {_REJECT}"] = reject
-    table[f"{measure} {_CORRECTED}"] = corrected
+    level = options.get("correction_alpha", 0.05)
+    p = corrected(table[f"{measure} {_P}"].to_numpy(dtype=np.float64), options["correction"], level)
+    table[f"{measure} {_REJECT}"], table[f"{measure} {_CORRECTED}"] = p <= level, p
 
 
 def _style_only_numbers(result: Any) -> None:

@@ -27,11 +27,9 @@ from ..measures.strings import is_relative, parse_measure
 from ..messages import kind_of
 from ..priors import Policy, chosen_by_means
 from ..reporting import check_target, write
-from .baseline import without_invalid
-from .bounded import check_plain, named, of_topics, with_bounds
-from .replay import Replay, run_and_time, with_progress
-from .saved_runs import SavedRuns
-from .table import in_order, rounded, set_times
+from .baseline import BaselineTest, without_invalid
+from .runs import Replay, SavedRuns, run_and_time, with_progress
+from .table import check_plain, in_order, named, of_topics, rounded, set_times, with_bounds
 
 # What the first call of pt.Experiment does not get: it makes no table and saves nothing.
 _SECOND_CALL_ONLY = ("perquery", "dataframe", "highlight", "save_dir", "save_mode", "save_format")
@@ -77,13 +75,16 @@ def experiment(
         check_plain(options)
     if report is not None:
         check_target(report)
+    tests = BaselineTest(options)
+    options = tests.options
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
     options = with_progress(options)
     if not (bounds or report is not None or any(map(is_relative, metrics))):
         # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
         with saved.staging(options, {}) as plain:
-            return in_order(pt.Experiment(systems, topics, qrels, metrics, names=names, **plain), asked)
+            result = pt.Experiment(systems, topics, qrels, metrics, names=names, **plain)
+        return in_order(tests.fill_in(result), asked)
 
     first = {k: v for k, v in options.items() if k not in _SECOND_CALL_ONLY}
     runs, times = run_and_time(systems, topics, qrels, metrics, names, first)
@@ -101,11 +102,11 @@ def experiment(
     evaluated = (
         _with_priors_of_the_whole(context, qrels, topics, options) if "batch_size" in options else context
     )
-    with saved.staging(second, short_times) as second, evaluated:
+    with saved.staging(second, short_times) as second, evaluated._replaying():
         result = pt.Experiment(
             replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
         )
-    result = without_invalid(result, context, qrels, metrics, options)
+    result = without_invalid(tests.fill_in(result), context, qrels, metrics, options)
     if times and not options.get("perquery"):
         set_times(result, times if isinstance(result, dict) else short_times)
     result = in_order(result, asked)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
+from scipy.special import stdtrit
 
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..options import check_count
@@ -264,8 +265,6 @@ def reach_of_interval(chosen: Chosen, other: Chosen, divisions: Divisions, confi
     - the jackknife's: ``(T - 1)/T · Σ_t (d_t - d)²``, with d_t the difference when topic t neither chooses nor is
       scored (Efron and Stein, "The Jackknife Estimate of Variance", Annals of Statistics, 1981).
     """
-    from scipy.stats import t
-
     difference, with_less = chosen.values - other.values, chosen.with_less - other.with_less
     held_out, folds = divisions.held_out, divisions.folds
     n_divisions, n_topics = held_out.shape
@@ -273,7 +272,7 @@ def reach_of_interval(chosen: Chosen, other: Chosen, divisions: Divisions, confi
 
     means = (difference * held_out).sum(axis=1) / held_out.sum(axis=1)
     corrected = (1 / n_divisions + 1 / (folds - 1)) * float(means.var(ddof=1))
-    reach = float(t.ppf(share, n_divisions - 1)) * math.sqrt(corrected)
+    reach = float(stdtrit(n_divisions - 1, share)) * math.sqrt(corrected)
 
     used = len(np.unique(divisions.division))  # the first ones
     scored = difference[:used] * held_out[:used]
@@ -283,4 +282,4 @@ def reach_of_interval(chosen: Chosen, other: Chosen, divisions: Divisions, confi
     deleted = deleted + np.bincount(divisions.deleted, weights=changed, minlength=n_topics)
     deleted = deleted / (used / folds * (n_topics - 1))
     jackknife = (n_topics - 1) / n_topics * float(((deleted - deleted.mean()) ** 2).sum())
-    return max(reach, float(t.ppf(share, n_topics - 1)) * math.sqrt(jackknife))
+    return max(reach, float(stdtrit(n_topics - 1, share)) * math.sqrt(jackknife))

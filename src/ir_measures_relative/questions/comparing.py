@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any
 
 import ir_measures
 import numpy as np
+import pandas as pd
+from tqdm import tqdm
 
 from ..arrays import FloatArray
-from ..comparison import Comparison, JudgedContext, check_is_context, judged_context
+from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..context import RunContext
 from ..io.qrels import Qrels
+from ..measures.declaration import RelativeMeasure
 from ..measures.strings import is_relative, parse_measures
 from ..messages import kind_of, warn
-from ..options import check_count
 from ..priors import ContextData, Listed, Policy, policy_of
 from ..scoring import mean_of_topics, score_runs
-from ..stats.paired import (
-    BY_SPREAD,
-    TESTS,
-    Settings,
-    check_correction,
-    corrected,
-    is_constant,
-    paired_test,
-    without_rounding,
-)
-from ..stats.validity import why_not_comparable
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ..stats.corrections import check_correction, corrected
+from ..stats.paired_tests import TESTS, PairedTestOptions, check_test, paired_test
+from ..stats.pairs import Pairs, tie_limit
 
 
 def compare(
@@ -71,23 +63,30 @@ def compare(
         baseline: the run to compare every other with; all pairs if not given.
         test: ``"t"`` (paired t-test), ``"wilcoxon"`` (signed ranks), ``"sign"``, ``"randomization"`` (signs
             flipped) or ``"bootstrap"`` (of t, shifted to a mean of 0). The interval is Student's, and with
-            ``"bootstrap"`` that of the same resamples. All by scipy.
-        correction: how the p-values of one measure are corrected for the number of pairs: what statsmodels'
-            ``multipletests`` knows, such as ``"holm"``, ``"bonferroni"``, ``"fdr_bh"``; None for no correction.
+            ``"bootstrap"`` that of the same resamples.
+        correction: how the p-values of one measure are corrected for the number of pairs: ``"holm"``, or what
+            statsmodels' ``multipletests`` knows, such as ``"bonferroni"``, ``"fdr_bh"``; None for no correction.
         confidence: of the interval, which is that of one comparison, not corrected for their number.
         resamples: how many, for randomization and bootstrap.
         seed: of their random numbers.
 
     Returns:
-        a DataFrame with one row a measure and pair: ``name``, ``other``, ``measure``; ``mean`` and ``other_mean`` over
-        topics, also of a measure that ir_measures sums; ``difference`` of the two, and its interval ``lower`` to
-        ``upper``; ``p``, two-sided, and ``p_corrected``; ``effect``, the mean difference in standard deviations of
-        the difference; on how many topics the run ``wins``, ``ties`` and ``losses``; and the number of ``topics``.
+        a DataFrame with one row a measure and pair:
+
+        - ``name``, ``other``, ``measure``;
+        - ``mean``, ``other_mean``: over topics, also of a measure that ir_measures sums;
+        - ``difference``: of the two means, with its interval ``lower`` to ``upper``;
+        - ``p``: two-sided, and ``p_corrected``;
+        - ``effect``: the mean difference in standard deviations of the difference;
+        - ``wins``, ``ties``, ``losses``: on how many topics the run is better, as good and worse. A difference of at
+          most 10⁻⁹ of the spread of the measure (over the runs that are compared, on all topics) is a tie, for the test
+          as well;
+        - ``topics``: how many.
 
     Raises:
         ValueError: names or a baseline that the context does not hold, or that are among the fixed priors; a single
             run; an unknown test or correction.
-        ImportError: a correction, and statsmodels is not installed.
+        ImportError: a correction that needs statsmodels, which is not installed.
 
     Example:
         >>> from ir_measures_relative import RunContext, UniqueRel, compare
@@ -100,12 +99,11 @@ def compare(
           name other   mean  other_mean      p  wins  ties  losses
         0  one   two  0.875        0.25  0.125     6     1       1
     """
-    check_is_context(context)
-    settings = _settings(test, correction, confidence, resamples, seed)
+    options = _checked(context, test, correction, confidence, resamples, seed)
     parsed = parse_measures(measures)
     _candidates(context, names, priors, baseline)  # for its checks, before the judgments are read
     judged = judged_context(context, qrels)
-    return compare_judged(judged, parsed, names, priors, baseline, test, correction, settings)
+    return compare_judged(judged, parsed, names, priors, baseline, test, correction, options)
 
 
 def compare_judged(
@@ -116,36 +114,38 @@ def compare_judged(
     baseline: str | None = None,
     test: str = "t",
     correction: str | None = "holm",
-    settings: Settings | None = None,
+    options: PairedTestOptions | None = None,
 ) -> pd.DataFrame:
     """:func:`compare`, on judgments that are read already."""
-    from tqdm import tqdm
-
     check_correction(correction)
-    settings, context = settings or Settings(), judged.context
+    options, context = options or PairedTestOptions(), judged.context
     names, of_each = _candidates(context, names, priors, baseline)
-    pairs = _pairs(names, baseline)
+    who = _pairs(names, baseline)
     chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
     by_pair = [m for m in parsed if is_relative(m) and m.SIGNED and m.get("ref") is None]
     scored = [m for m in parsed if m not in by_pair]
     scores = score_runs(judged, names, scored, priors=chosen)
-    row = {name: i for i, name in enumerate(names)}
-    asked = _Warnings(context, test)
-    rows: list[dict[str, Any]] = []
-    todo = list(itertools.product(parsed, pairs))
-    for measure, (a, b) in tqdm(todo, desc="testing", unit="test", disable=None, leave=False):
+    first, second = ([names.index(pair[i]) for pair in who] for i in (0, 1))
+    asked = _Warnings(test)
+    tables = []
+    for measure in tqdm(parsed, desc="testing", unit="measure", disable=None, leave=False):
+        reasons: list[str | None] = [None] * len(who)
         if measure in by_pair:
-            of_a: FloatArray = measure(ref=b).score(Comparison(judged, context.runs[a], a))
-            of_b, reason = np.zeros(len(of_a)), None
+            one = np.array(
+                [measure(ref=b).score(Comparison(judged, context.runs[a], a)) for a, b in who]
+            ).reshape(len(who), -1)
+            other, limit = np.zeros(one.shape), tie_limit(np.array([one, -one]))
         else:
-            of_a, of_b = (scores.values[row[n], scored.index(measure)] for n in (a, b))
-            reason = why_not_comparable(judged, measure, a, b, chosen)
-        rows.append(
-            {"name": a, "other": b, "measure": str(measure)}
-            | _row(measure, of_a, of_b, test, settings, asked, reason, (a, b))
-        )
+            values = scores.values[:, scored.index(measure)]
+            one, other, limit = values[first], values[second], tie_limit(values)
+            reasons = [why_not_comparable(judged, measure, a, b, chosen) for a, b in who]
+        table = _table(measure, one, other, limit, test, options, asked, who, reasons)
+        table.insert(0, "name", [a for a, _ in who])
+        table.insert(1, "other", [b for _, b in who])
+        table["p_corrected"] = corrected(table["p"].to_numpy(), correction)
+        tables.append(table)
     asked.say()
-    return _table(rows, correction)
+    return pd.concat(tables, ignore_index=True)
 
 
 def adds(
@@ -179,10 +179,14 @@ def adds(
         priors: as for :func:`compare`, which also has the other arguments.
 
     Returns:
-        a DataFrame with one row a measure and run: ``name``, ``measure``, ``mean``, ``lower`` (the mean is at least
-        that, with the confidence asked for; below 0 where not even that is certain), ``p`` (one-sided) and
-        ``p_corrected``, ``effect``, ``above`` (on how many
-        topics it adds something) and ``topics``.
+        a DataFrame with one row a measure and run:
+
+        - ``name``, ``measure``, ``mean``;
+        - ``lower``: the mean is at least that, with the confidence asked for; below 0 where not even that is certain;
+        - ``p``: one-sided, and ``p_corrected``;
+        - ``effect``: the mean in standard deviations;
+        - ``above``: on how many topics the run adds something;
+        - ``topics``: how many.
 
     Raises:
         ValueError: as :func:`compare`; a measure that is relative to neither.
@@ -195,10 +199,7 @@ def adds(
           name      measure   mean  lower    p  p_corrected  effect  above  topics
         0  new  UniqueRel@1  0.875  0.638  0.0          0.0   2.475      7       8
     """
-    from tqdm import tqdm
-
-    check_is_context(context)
-    settings = _settings(test, correction, confidence, resamples, seed)._replace(greater=True)
+    options = replace(_checked(context, test, correction, confidence, resamples, seed), greater=True)
     parsed = parse_measures(measures)
     for measure in parsed:
         if not is_relative(measure) or measure.RELATIVE_TO not in ("priors", "systems"):
@@ -209,47 +210,34 @@ def adds(
     judged = judged_context(context, qrels)
     chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
     scores = score_runs(judged, names, parsed, priors=chosen)
-    asked = _Warnings(context, test)
-    rows: list[dict[str, Any]] = []
-    todo = list(itertools.product(enumerate(parsed), enumerate(names)))
-    for (j, measure), (i, name) in tqdm(todo, desc="testing", unit="test", disable=None, leave=False):
-        values = scores.values[i, j]
-        row = _row(measure, values, np.zeros(len(values)), test, settings, asked, None, (name,))
-        row["above"] = row["wins"]
+    asked = _Warnings(test)
+    tables = []
+    for j, measure in enumerate(tqdm(parsed, desc="testing", unit="measure", disable=None, leave=False)):
+        values, nothing = scores.values[:, j], np.zeros(scores.values[:, j].shape)
+        limit = tie_limit(np.array([values, nothing]))
+        who = [(name,) for name in names]
+        table = _table(measure, values, nothing, limit, test, options, asked, who, [None] * len(names))
+        table.insert(0, "name", names)
+        table["above"] = table["wins"]
         if not measure.is_0_for_a_copy:
-            row["p"] = row["p_corrected"] = np.nan
-            asked.above_0_for_a_copy(measure)
-        kept = ("mean", "lower", "p", "p_corrected", "effect", "above", "topics")
-        rows.append({"name": name, "measure": str(measure)} | {k: row[k] for k in kept})
+            table["p"] = np.nan
+            for _ in names:
+                asked.above_0_for_a_copy(measure)
+        table["p_corrected"] = corrected(table["p"].to_numpy(), correction)
+        tables.append(table)
     asked.say()
-    return _table(rows, correction)
+    columns = ["name", "measure", "mean", "lower", "p", "p_corrected", "effect", "above", "topics"]
+    return pd.concat(tables, ignore_index=True)[columns]
 
 
-def _table(rows: list[dict[str, Any]], correction: str | None) -> pd.DataFrame:
-    """The rows as a table, with the p-values of each measure corrected for their number."""
-    import pandas as pd
-
-    table = pd.DataFrame(rows)
-    for _, of_measure in table.groupby("measure", sort=False):
-        p = of_measure["p"].to_numpy(dtype=np.float64)
-        table.loc[of_measure.index, "p_corrected"] = corrected(p, correction)
-    counts = [column for column in ("wins", "ties", "losses", "above") if column in table]
-    return table.astype(dict.fromkeys(counts, "Int64"))
-
-
-def _settings(test: str, correction: str | None, confidence: float, resamples: int, seed: int) -> Settings:
-    """The arguments of a test, checked."""
-    if test not in TESTS:
-        raise ValueError(f"test={test!r} is not allowed; it must be one of {', '.join(map(repr, TESTS))}")
-    is_number = isinstance(confidence, (int, float, np.floating)) and not isinstance(confidence, bool)
-    if not is_number or not 0.5 < confidence < 1:
-        raise ValueError(
-            f"confidence={confidence!r} is not allowed; it must be between 0.5 and 1, such as 0.95"
-        )
-    check_count("resamples", resamples, 99)
-    check_count("seed", seed, 0)
+def _checked(
+    context: RunContext, test: str, correction: str | None, confidence: float, resamples: int, seed: int
+) -> PairedTestOptions:
+    """The options of a test, every argument checked."""
+    check_is_context(context)
+    check_test(test)
     check_correction(correction)
-    return Settings(float(confidence), resamples=int(resamples), seed=seed)
+    return PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
 
 
 def _candidates(
@@ -296,58 +284,106 @@ def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
     return [(name, baseline) for name in names if name != baseline]
 
 
-def _row(
+def _table(
     measure: ir_measures.Measure,
-    of_a: FloatArray,
-    of_b: FloatArray,
+    one: FloatArray,
+    other: FloatArray,
+    limit: float,
     test: str,
-    settings: Settings,
+    options: PairedTestOptions,
     warnings: _Warnings,
-    reason: str | None,
-    who: tuple[str, ...],
-) -> dict[str, Any]:
-    """What is said of two runs, from the values of each on every topic."""
-    known = ~(np.isnan(of_a) | np.isnan(of_b))
-    of_a, of_b = of_a[known], of_b[known]
-    difference = without_rounding(of_a, of_b)
-    n = len(difference)
-    mean, other_mean = (mean_of_topics(measure, v) if n else np.nan for v in (of_a, of_b))
-    row: dict[str, Any] = {"mean": mean, "other_mean": other_mean, "difference": mean - other_mean}
-    outcome, effect = (np.nan, np.nan, np.nan), np.nan
-    wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
-    if not known.all():
-        warnings.unknown(measure, int((~known).sum()))
-    counts: dict[str, Any] = {"wins": wins, "ties": n - wins - losses, "losses": losses}
-    if reason is not None:
-        warnings.not_comparable(measure, who, reason)
-        row["difference"], counts = np.nan, dict.fromkeys(counts, None)
-    elif n < 2:
-        warnings.one_topic(n)
-    else:
-        p, lower, upper = paired_test(difference, test, settings)
-        outcome = (lower, upper, p)
-        effect = _effect(difference)
-        if np.isnan(p) and is_constant(difference):
-            warnings.constant(measure, who, float(difference[0]))
+    who: Sequence[tuple[str, ...]],
+    reasons: Sequence[str | None],
+) -> pd.DataFrame:
+    """What is said of each pair, by its values on every topic, pairs × topics.
+
+    Args:
+        limit: up to which a difference is a tie.
+        who: the names of each pair.
+        reasons: why its values are not comparable; None if they are.
+    """
+    pairs, known = Pairs.between(one, other, limit), ~np.isnan(one - other)
+    valid = np.array([reason is None for reason in reasons])
+    tested = Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit)
+    rows: list[dict[str, Any]] = []
+    for i, outcome in enumerate(zip(*paired_test(tested, test, options), strict=True)):
+        d = pairs.differences[i, known[i]]
+        n, wins, losses = len(d), int((d > 0).sum()), int((d < 0).sum())
+        mean, other_mean = (mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
+        p, lower, upper = outcome
+        row: dict[str, Any] = {"measure": str(measure), "mean": mean, "other_mean": other_mean}
+        row |= {"difference": mean - other_mean, "lower": lower, "upper": upper, "p": p, "p_corrected": p}
+        row |= {"effect": np.nan, "wins": wins, "ties": n - wins - losses, "losses": losses, "topics": n}
+        if n < len(known[i]):
+            warnings.unknown(measure, len(known[i]) - n)
+        reason = reasons[i]
+        if reason is not None:
+            warnings.not_comparable(measure, who[i], reason)
+            row |= {"difference": np.nan} | dict.fromkeys(("wins", "ties", "losses"))
+        elif n < 2:
+            warnings.one_topic(n)
+        elif np.ptp(d) > limit:
+            row["effect"] = d.mean() / d.std(ddof=1)
+            if np.isnan(p):
+                warnings.sparse(measure, who[i], wins + losses)
+        elif not d.any():
+            row["effect"] = 0.0
         elif np.isnan(p):
-            warnings.sparse(measure, who, wins + losses)
-    row |= dict(zip(("lower", "upper", "p"), outcome, strict=True))
-    row |= {"p_corrected": row["p"], "effect": effect}
-    return row | counts | {"topics": n}
+            warnings.constant(measure, who[i], d[0])
+        rows.append(row)
+    return pd.DataFrame(rows).astype(dict.fromkeys(("wins", "ties", "losses"), "Int64"))
 
 
-def _effect(difference: FloatArray) -> float:
-    """The mean in standard deviations; 0 where all differences are 0, and NaN where they are all the same."""
-    if is_constant(difference):
-        return np.nan if difference.any() else 0.0
-    return float(difference.mean() / difference.std(ddof=1))
+def why_not_comparable(
+    judged: JudgedContext,
+    measure: ir_measures.Measure,
+    a: str,
+    b: str,
+    priors: dict[str, Collection[str]] | None = None,
+) -> str | None:
+    """Why the values of two runs of a context are different quantities; None if they are not.
+
+    Two values relative to priors compare where both runs stand against the same runs but for each other:
+    ``priors(a) - {b} = priors(b) - {a}``, and each counts the other as a prior or neither does. Distances to a
+    reference compare where neither run is the reference.
+
+    Args:
+        priors: of each run, instead of those that the context's policy gives it.
+    """
+    if not is_relative(measure):
+        return None
+    if measure.RELATIVE_TO == "priors":
+        of_a, of_b = (_priors(judged, measure, name, priors) for name in (a, b))
+        if (b in of_a) != (a in of_b):
+            counts, other = (a, b) if b in of_a else (b, a)
+            return f"{other!r} is a prior of {counts!r}, and {counts!r} is not a prior of {other!r}"
+        alone = sorted((of_a - {b}) ^ (of_b - {a}))
+        if alone:
+            return f"{some(alone)} {'is a prior' if len(alone) == 1 else 'are priors'} of one and not of the other"
+    if measure.RELATIVE_TO == "reference" and not measure.SIGNED:
+        reference = Comparison(judged, judged.context.runs[a], None).reference(measure.get("ref"))
+        for name in (a, b):
+            if reference is judged.context.runs[name]:
+                return f"{name!r} is the reference, which is at no distance from itself"
+    return None
+
+
+def _priors(
+    judged: JudgedContext,
+    measure: RelativeMeasure,
+    name: str,
+    priors: dict[str, Collection[str]] | None,
+) -> set[str]:
+    chosen = None if priors is None else tuple(priors[name])
+    comparison = Comparison(judged, judged.context.runs[name], name, chosen)
+    return {judged.names[i] for i in comparison.priors(measure.get("prior"))}
 
 
 class _Warnings:
     """What was met, to be said once a kind."""
 
-    def __init__(self, context: ContextData, test: str) -> None:
-        self._context, self._test = context, test
+    def __init__(self, test: str) -> None:
+        self._test = test
         self._said: dict[str, tuple[str, int]] = {}
 
     def _note(self, kind: str, message: str) -> None:
@@ -374,7 +410,7 @@ class _Warnings:
         )
 
     def constant(self, measure: Any, who: tuple[str, ...], difference: float) -> None:
-        others = ", ".join(repr(t) for t in TESTS if t not in BY_SPREAD)
+        others = ", ".join(repr(n) for n, t in TESTS.items() if t.needs == "pair" and not t.by_spread)
         self._note(
             "constant",
             f"{' and '.join(map(repr, who))}: the difference on {measure} is {difference:.6g} on every topic, and "

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import BoolArray, IntArray
+from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import Comparison, check_is_context, judged_context, some
 from ..ids import Ids
 from ..io.qrels import Qrels
@@ -83,27 +83,62 @@ def explain(
     if query_id is not None:  # of all queries only the policy, which chooses the priors, may need to know
         comparison = _of_query(comparison, parsed, query_id)
         judged, judgments = comparison.judged, comparison.judgments
-    docs, gain, contribution = parsed.contributions(comparison)
-    cutoff, judged_only = parsed.get("cutoff"), parsed.get("judged_only")
+    found = explained(comparison, parsed)
+    columns: dict[str, Any] = {
+        "query_id": pd.Series(judgments.query_ids[found.query], dtype=str),
+        "doc_id": pd.Series(found.ids.strings(), dtype=str),
+        "relevance": _or_na(found.grade, found.judged),
+        "position": found.position,
+    }
+    for i, places in zip(found.seen_by, found.places, strict=True):
+        columns[f"position in {judged.names[i]}"] = _or_na(places, places > 0)
+    columns["gain"] = found.gain
+    columns["contribution"] = found.contribution
+    return pd.DataFrame(columns)
 
+
+class Explained(NamedTuple):
+    """The documents at the top of a run, in the order of its rankings, and what each contributes to a measure."""
+
+    query: IntArray  #: places among the judged queries
+    ids: Ids
+    position: IntArray
+    judged: BoolArray
+    grade: IntArray  #: of those that are judged
+    seen_by: list[int]  #: the runs that the measure compares with
+    places: list[IntArray]  #: for each of these the positions there; 0 outside its top k
+    gain: FloatArray
+    contribution: FloatArray
+
+
+def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
+    """:func:`explain`, as arrays.
+
+    Raises:
+        ValueError: a measure that is not a sum over documents.
+    """
+    docs, gain, contribution = measure.contributions(comparison)
+    cutoff, judged_only = measure.get("cutoff"), measure.get("judged_only")
+    judged, judgments = comparison.judged, comparison.judgments
     query, ids, position = _listed(comparison, cutoff, judged_only)
     row, judged_row = docs.rows_of(query, ids), judgments.rows_of(query, ids)
-    columns: dict[str, Any] = {
-        "query_id": pd.Series(judgments.query_ids[query], dtype=str),
-        "doc_id": pd.Series(ids.strings(), dtype=str),
-        "relevance": _or_na(judgments.grade[judged_row], judged_row >= 0),
-        "position": position,
-    }
-    names = judged.names
-    for i in _seen_by(comparison, parsed):
-        if judged_only:  # all of them are judged
-            places = judged.positions_of_runs(judgments, cutoff, judged_only)[i][judged_row]
-        else:
-            places = _positions(comparison, names[i], query, ids, cutoff)
-        columns[f"position in {names[i]}"] = _or_na(places, places > 0)
-    columns["gain"] = np.where(row >= 0, gain[row] if len(gain) else 0.0, 0.0)
-    columns["contribution"] = np.where(row >= 0, contribution[row] if len(gain) else 0.0, 0.0)
-    return pd.DataFrame(columns)
+    seen_by = _seen_by(comparison, measure)
+    if judged_only:  # all of them are judged
+        of_runs = judged.positions_of_runs(judgments, cutoff, judged_only)
+        places = [of_runs[i][judged_row] for i in seen_by]
+    else:
+        places = [_positions(comparison, judged.names[i], query, ids, cutoff) for i in seen_by]
+    return Explained(
+        query,
+        ids,
+        position,
+        judged_row >= 0,
+        judgments.grade[judged_row],
+        seen_by,
+        places,
+        np.where(row >= 0, gain[row] if len(gain) else 0.0, 0.0),
+        np.where(row >= 0, contribution[row] if len(gain) else 0.0, 0.0),
+    )
 
 
 def _of_query(comparison: Comparison, measure: RelativeMeasure, query_id: str) -> Comparison:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import ir_measures
 import numpy as np
+from tqdm import tqdm
 
 from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums
+from ..comparison import JudgedContext
 from ..measures.fusion import Fusion, fused_rankings, union_of, votes_of
 from ..measures.gains import discount, reciprocal
-
-if TYPE_CHECKING:
-    from ..comparison import JudgedContext
 
 #: Some runs of a context, by ascending indices.
 RunSet: TypeAlias = tuple[int, ...]
@@ -125,8 +124,6 @@ class FusedValues:
 
     def compute(self, sets: Iterable[RunSet]) -> None:
         """Computes those of the sets that are not known yet, with a progress bar."""
-        from tqdm import tqdm
-
         missing = sorted({s for s in sets if s not in self._known}, key=lambda s: (len(s), s))
         if not missing:
             return

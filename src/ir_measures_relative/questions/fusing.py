@@ -5,27 +5,24 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import ir_measures
 import numpy as np
+import pandas as pd
 
 from ..arrays import FloatArray
 from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
+from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.absolute_base import absolute_measure
 from ..measures.fusion import METHODS, Fusion
 from ..measures.nrg import NRG
 from ..options import check_choice, check_confidence, check_count, is_number
 from ..scoring import check_campaign
-from ..stats.paired import Settings, is_constant, t_interval
+from ..stats.intervals import student_interval
 from .choosing import STRATEGIES, Budget, Chooser, check_topics, divided, reach_of_interval
 from .fused_values import FusedValues, RunSet
-
-if TYPE_CHECKING:
-    import ir_measures
-    import pandas as pd
-
-    from ..context import RunContext
 
 #: How many sets of runs are tried at most, unless the caller says otherwise.
 MOST_SETS = 100_000
@@ -121,8 +118,6 @@ def fuse(
         3    exact        (odd, even)        1.0       1.0
         4      all  (odd, even, none)        0.5       0.5
     """
-    import pandas as pd
-
     check_is_context(context)
     base = absolute_measure(measure)
     check_confidence(confidence)
@@ -198,8 +193,6 @@ def fusion_pairs(
     Raises:
         ValueError: fewer than two runs, one topic, a measure that is relative to other runs.
     """
-    import pandas as pd
-
     check_is_context(context)
     base = absolute_measure(measure)
     check_confidence(confidence)
@@ -214,16 +207,22 @@ def fusion_pairs(
     pairs = list(itertools.combinations(range(len(context.names)), 2))
     alone, together = values.of([(i,) for i in range(len(context.names))]), values.of(pairs)
     means = alone.mean(axis=1)
-    rows = []
-    for (a, b), fused in zip(pairs, together, strict=True):
-        better = a if means[a] >= means[b] else b
-        gain = fused - alone[better]
-        lower, upper = t_interval(gain, Settings(confidence)) if not is_constant(gain) else (gain.mean(),) * 2
-        row = {"name": context.names[a], "other": context.names[b], "fused": float(fused.mean())}
-        row |= {"better": float(means[better]), "gain": float(gain.mean())}
-        row |= {"lower": float(lower), "upper": float(upper)}
-        rows.append(row)
-    return pd.DataFrame(rows)
+    better = np.array([a if means[a] >= means[b] else b for a, b in pairs])
+    gain = together - alone[better]
+    lower, upper = student_interval(gain, confidence)
+    mean = gain.mean(axis=1)
+    names = np.array(context.names, dtype=object)
+    return pd.DataFrame(
+        {
+            "name": pd.Series(names[[a for a, _ in pairs]], dtype=str),
+            "other": pd.Series(names[[b for _, b in pairs]], dtype=str),
+            "fused": together.mean(axis=1),
+            "better": means[better],
+            "gain": mean,
+            "lower": np.where(np.isnan(lower), mean, lower),  # the same on every topic
+            "upper": np.where(np.isnan(upper), mean, upper),
+        }
+    )
 
 
 class _Complements:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import ir_measures
 import numpy as np
+import pandas as pd
+from tqdm import tqdm
 
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import JudgedContext, check_is_context
+from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.absolute_base import absolute_measure
 from ..measures.fusion import union_of
 from ..options import check_count
 from .fused_values import UNJUDGED, ValueOfLabels, cutoff_of, value_of_labels
 from .fusing import judged_together
-
-if TYPE_CHECKING:
-    import ir_measures
-    import pandas as pd
-
-    from ..context import RunContext
 
 # How many times its cutoff a measure needs of a ranking of which random halves are taken: fewer than half of so many
 # documents are hardly ever less than the cutoff.
@@ -76,8 +74,6 @@ def headroom(
            single  best_of_each  headroom
         0     0.5           1.0       0.5
     """
-    import pandas as pd
-
     check_is_context(context)
     base = absolute_measure(measure)
     of_labels = value_of_labels(base)
@@ -136,8 +132,6 @@ def values_on_halves(
 
     A ranking is what is left of it in the half, and so are the judgments.
     """
-    from tqdm import tqdm
-
     depth = max(_LEAST_DEPTH, _TIMES_DEEPER * cutoff) if cutoff is not None else 2**31 - 1
     topics = _by_topic(judged, depth)
     rng = np.random.default_rng(seed)

@@ -17,6 +17,7 @@ from ..measures.coverage import Coverage
 from ..measures.declaration import RelativeMeasure
 from ..measures.nrg import NRG
 from ..messages import warn
+from ..options import ROUNDED
 from ..scoring import check_campaign
 from .explaining import relative_measure
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..context import RunContext
-
-# By how much, relative to the value, a group must be better to count as better than another.
-_TOLERANCE = 1e-12
 
 
 def select_complementary(
@@ -189,7 +187,7 @@ def best_group(coverage: Coverage, n: int, time_limit: float) -> Group:
     with tqdm(desc="searching groups", unit="group", disable=None, leave=False, delay=1.0) as bar:
         while heap:
             bound, _, group, left = heapq.heappop(heap)
-            if -bound <= value + _TOLERANCE * abs(value):
+            if -bound <= value + ROUNDED * abs(value):
                 break
             if time.monotonic() > limit:
                 warn(
@@ -199,7 +197,7 @@ def best_group(coverage: Coverage, n: int, time_limit: float) -> Group:
                 return Group(sorted(best), value, -bound)
             bar.update()
             for bound, child, rest in _children(coverage, group, left, n):
-                if bound <= value + _TOLERANCE * abs(value):
+                if bound <= value + ROUNDED * abs(value):
                     continue
                 if len(child) == n:
                     best, value = child, bound

@@ -173,6 +173,39 @@ def clustered(distance: FloatArray) -> list[int]:
     return [int(i) for i in leaves_list(linkage(condensed, method="average", optimal_ordering=True))]
 
 
+def inner_range(values: FloatArray, signed: bool = False) -> tuple[float, float, str]:
+    """The range of values but for those that are far out, for a scale of colours; and where there are others beyond.
+
+    Far out is what lies three times the distance of the quartiles beyond them (Tukey's outer fences).
+
+    Args:
+        values: any number of them.
+        signed: the range is the same on both sides of 0.
+
+    Returns:
+        the lower end, the upper end, and one of ``neither``, ``min``, ``max``, ``both``.
+    """
+    if signed:
+        values = np.abs(values)
+    if not len(values) or not values.max():
+        return -1.0 if signed else 0.0, 1.0, "neither"
+    first, third = np.quantile(values, [0.25, 0.75])
+    reach = 3 * (third - first)
+    near = values[(values >= first - reach) & (values <= third + reach)]
+    low, high = float(near.min()), float(near.max())
+    if signed:
+        high = high or float(values.max())
+        return -high, high, "both" if high < values.max() else "neither"
+    if low == high:
+        low, high = 0.0, float(values.max())
+    below, above = bool(low > values.min()), bool(high < values.max())
+    return (
+        low,
+        high,
+        {(True, True): "both", (True, False): "min", (False, True): "max"}.get((below, above), "neither"),
+    )
+
+
 class _Portion(NamedTuple):
     judged: JudgedContext
     measure: RelativeMeasure

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..comparison import Comparison, check_is_context, judged_context
 from ..io.qrels import Qrels
-from ..options import check_count
+from ..options import check_confidence, check_count
 from ..priors import matching
 from ..scoring import check_campaign
-from ..stats.paired import Settings, t_interval
+from ..stats.intervals import student_interval
 from .explaining import relative_measure
 
 if TYPE_CHECKING:
@@ -82,10 +82,7 @@ def sweep(
         raise ValueError(
             f"measure={parsed!r}: give a measure whose priors are free, such as NRG@10 or UniqueRel@10"
         )
-    if not 0 < confidence < 1:
-        raise ValueError(
-            f"confidence={confidence!r} is not allowed; it must be between 0 and 1, such as 0.95"
-        )
+    check_confidence(confidence)
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     if names is not None and not len(names):
@@ -100,14 +97,13 @@ def sweep(
     judged = judged_context(context, qrels)
     check_campaign(judged)
     rows: list[dict[str, Any]] = []
-    settings = Settings(confidence)
     todo = [(name, *one) for name in chosen for one in _sets(context.names, name, over, samples, seed)]
     for name, label, size, sets in tqdm(todo, desc="sweeping priors", unit="set", disable=None, leave=False):
         total = np.zeros(judged.judgments.n_queries)
         for priors in sets:
             total += parsed.score(Comparison(judged, context.runs[name], name, priors))
         values = total / len(sets)
-        lower, upper = t_interval(values, settings) if len(values) > 1 else (np.nan, np.nan)
+        lower, upper = map(float, student_interval(values, confidence))
         row = {"name": name, "priors": label, "size": size, "mean": float(values.mean())}
         rows.append(row | {"lower": lower, "upper": upper, "topics": len(values)})
     return pd.DataFrame(rows)

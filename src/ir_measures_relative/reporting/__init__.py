@@ -1,7 +1,7 @@
 """The report: one HTML file of a campaign, which opens from disk, without a network.
 
-``findings`` calls the analyses of the package, ``sections`` and ``documents`` make the data of the page of them,
-``charts`` says how they are drawn, and ``page`` puts it together. Needs Jinja2 and vl-convert:
+``campaign`` holds what the sections look at; each file of ``sections`` is a section, with its data, its words and its
+pictures; ``run_pages`` are the pages of single runs; ``page`` puts everything together. Needs Jinja2 and vl-convert:
 ``pip install 'ir-measures-relative[report]'``.
 """
 
@@ -10,18 +10,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ir_measures
 
+from ..context import RunContext
 from ..io.datasets import qrels_of
+from ..io.files import write_whole
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..measures.strings import parse_measures
+from ..options import needs_extra
 from ..scoring import Scores
 from .texts import Texts, queries_of, texts_of
-
-if TYPE_CHECKING:
-    from ..context import RunContext
 
 
 def report(
@@ -74,11 +74,32 @@ def report(
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
-    """Raises what :func:`report` raises for a path, or a missing package; the path."""
-    from . import page
+    """The path, where a file can be written.
 
-    page.require_packages()
-    return page.check_target(path)
+    Raises:
+        OSError: it cannot be; says why.
+        ImportError: as for :func:`report`.
+    """
+    require_packages()
+    target = Path(os.path.realpath(path))  # a link stays one
+    if target.is_dir():
+        raise IsADirectoryError(
+            f"{path} is a folder; give the path of a file, such as {Path(path) / 'report.html'}"
+        )
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"{path}: there is no folder {target.parent}; make it first")
+    if not all(os.access(place, os.W_OK) for place in (target.parent, target) if place.exists()):
+        raise PermissionError(f"{path}: cannot be written; give another path")
+    return target
+
+
+def require_packages() -> None:
+    """Raises ImportError, which says what to install, where a package is missing."""
+    try:
+        import jinja2  # noqa: F401
+        import vl_convert  # noqa: F401
+    except ImportError:
+        raise needs_extra("the report", "report") from None
 
 
 def write(
@@ -100,12 +121,20 @@ def write(
         given: the values of the measures, where they are computed already.
         dataset: whose texts and queries there are, where the context was not made from one.
     """
-    from .findings import find
-    from .page import page, write_file
-    from .sections import data_of
+    # What needs the packages, and what the sections call.
+    from .campaign import campaign_of
+    from .page import page
+    from .run_pages import documents_of
+    from .sections import sections_of
 
     dataset = context.dataset if dataset is None else dataset
-    found = find(context, qrels, measures, given)
-    data = data_of(found, texts_of(dataset, texts), queries_of(dataset, queries))
-    named = title or f"{len(context.names)} run{'' if len(context.names) == 1 else 's'}, side by side"
-    write_file(page(found, data, named, command), path)
+    found, asked = texts_of(dataset, texts), queries_of(dataset, queries)
+    campaign = campaign_of(context, qrels, measures, given=given, queries=asked, command=command)
+    n = len(context.names)
+    title = title or f"{n} run{'' if n == 1 else 's'}, side by side"
+    text = page(campaign, sections_of(campaign), documents_of(campaign, found), title)
+
+    def put(beside: str) -> None:
+        Path(beside).write_bytes(text.encode("utf-8", "replace"))
+
+    write_whole(path, put)  # what was there stays where it cannot be written

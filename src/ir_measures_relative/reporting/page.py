@@ -12,114 +12,89 @@ import hashlib
 import json
 import os
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
+import jinja2
+import vl_convert
+
 from .. import __version__
-from ..io.files import write_whole
-from ..measures.citations import citations
-from .charts import COLOURS, charts
-from .findings import Findings
-from .formulas import formula
+from .campaign import ReportedCampaign
+from .charts import CONFIG
+from .run_pages import strip
+from .section import Picture, Section
 
-#: By which the command knows a report, which it may replace, within so many bytes.
-GENERATOR = "ir_measures_relative"
-_HEAD = 512
-
+# What the command knows a report by, which it may replace; it is within so many bytes of the start.
+_GENERATOR, _HEAD = "ir_measures_relative", 512
 # Of one module, in this order.
-_SCRIPTS = ("elements.js", "tables.js", "pictures.js", "run.js", "start.js")
+_SCRIPTS = ("elements.js", "tables.js", "pictures.js", "scatter.js", "run.js", "start.js")
 _LICENSE = (
     "Vega, Vega-Lite and Vega-Embed: Copyright (c) University of Washington Interactive Data Lab, "
     "BSD 3-Clause License, https://github.com/vega"
 )
 
 
-def require_packages() -> None:
-    """Raises ImportError, which says what to install, where a package is missing."""
-    try:
-        import jinja2  # noqa: F401
-        import vl_convert  # noqa: F401
-    except ImportError as error:
-        raise ImportError(
-            f"the report needs {error.name}: pip install 'ir-measures-relative[report]'"
-        ) from None
+def page(
+    campaign: ReportedCampaign, sections: Sequence[Section], documents: dict[str, Any] | None, title: str
+) -> str:
+    """The file, as text.
 
-
-def check_target(path: str | os.PathLike[str]) -> Path:
-    """The path, where a file can be written.
-
-    Raises:
-        OSError: it cannot be; says why.
+    Args:
+        sections: what there is to say.
+        documents: those at the top of each run, as the page has them.
+        title: stands above.
     """
-    target = Path(os.path.realpath(path))  # a link stays one
-    if target.is_dir():
-        raise IsADirectoryError(
-            f"{path} is a folder; give the path of a file, such as {Path(path) / 'report.html'}"
-        )
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {target.parent}; make it first")
-    if not all(os.access(place, os.W_OK) for place in (target.parent, target) if place.exists()):
-        raise PermissionError(f"{path}: cannot be written; give another path")
-    return target
-
-
-def write_file(text: str, target: str | os.PathLike[str]) -> None:
-    """Writes the file, whole or not at all.
-
-    Raises:
-        OSError: it cannot be written; what was there is still there.
-    """
-
-    def write(beside: str) -> None:
-        Path(beside).write_bytes(text.encode("utf-8", "replace"))
-
-    write_whole(target, write)
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    numbers = campaign.numbers
+    pieces = environment.get_template("pieces.html").make_module({"runs": numbers["runs"]})
+    environment.globals.update(
+        {name: getattr(pieces, name) for name in ("run_link", "number", "picture", "table")}
+    )
+    data = numbers | ({} if documents is None else {"documents": documents})
+    scripts = [_bundle(), "\n".join(map(_asset, _SCRIPTS))]
+    text: str = environment.get_template("report.html").render(
+        title=title,
+        generator=f"{_GENERATOR} {__version__}",
+        policy=_policy(scripts),
+        style=_asset("report.css"),
+        scripts=scripts,
+        license=_LICENSE,
+        runs=len(numbers["runs"]),
+        topics=len(numbers["topics"]),
+        fingerprint=campaign.fingerprint,
+        sections=[(part, environment.from_string(part.words).render(part.facts)) for part in sections],
+        json={"data": as_json(data), "figures": as_json(figures(sections))},
+    )
+    return text.lstrip()
 
 
 def is_report(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a report, by its head."""
     with open(path, "rb") as file:
-        return f'<meta name="generator" content="{GENERATOR} '.encode() in file.read(_HEAD)
+        return f'<meta name="generator" content="{_GENERATOR} '.encode() in file.read(_HEAD)
 
 
-def page(found: Findings, data: dict[str, Any], title: str, command: str | None) -> str:
-    """The file, as text."""
-    import jinja2
+def figures(sections: Sequence[Section]) -> dict[str, Any]:
+    """What the scripts draw and list, by name: specifications with their rows, and tables."""
+    specs = {"strip": strip()} | {name: spec for part in sections for name, spec in part.specs.items()}
+    found: dict[str, Any] = {name: {"spec": {"config": CONFIG} | spec} for name, spec in specs.items()}
+    for part in sections:
+        found |= {name: {"table": table._asdict()} for name, table in part.tables.items()}
+        found |= {name: _drawn(picture) for name, picture in part.pictures.items()}
+    return found
 
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    relative = [i for i, m in enumerate(data["measures"]) if m["relative"]]
-    first = relative[0] if relative else 0
-    order = sorted(range(len(data["runs"])), key=lambda r: -(data["means"][first][r] or 0.0))
-    mark = found.fingerprint
-    scripts = [_bundle(), "\n".join(map(_asset, _SCRIPTS))]
-    text: str = environment.get_template("report.html").render(
-        title=title,
-        generator=f"{GENERATOR} {__version__}",
-        policy=_policy(scripts),
-        style=_asset("report.css"),
-        scripts=scripts,
-        license=_LICENSE,
-        data=data,
-        json={"data": as_json(data), "charts": as_json(charts(len(data["groups"])))},
-        sorted_by=first,
-        order=order,
-        colours=COLOURS,
-        judgments=mark["qrels"]["judgments"],
-        fingerprint=mark,
-        fingermarktext=json.dumps(mark, indent=1, ensure_ascii=True),
-        command=command,
-        formulas=[formula(m) for m in found.measures],
-        bibtex="\n\n".join(citations(found.measures)),
-    )
-    return text.lstrip()
+
+def _drawn(picture: Picture) -> dict[str, Any]:
+    spec, fields = {"config": CONFIG} | picture.spec, list(picture.fields.items())
+    return picture._asdict() | {"spec": spec, "fields": fields, "table": picture.table._asdict()}
 
 
 def as_json(value: Any) -> str:
-    """JSON that can stand in a script element, whatever is in its strings."""
+    """JSON that can stand in a script element, with any strings in it."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return re.sub("[<>&\u2028\u2029\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
 
@@ -143,8 +118,6 @@ def _asset(name: str) -> str:
 @lru_cache(maxsize=1)
 def _bundle() -> str:
     """The programs of Vega, Vega-Lite and Vega-Embed, as one module that offers ``vegaEmbed``."""
-    import vl_convert
-
     program: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     if re.search("</script|<!--", program, re.IGNORECASE):  # would end the element that it stands in
         raise RuntimeError(

@@ -1,1 +1,1 @@
-"""Paired tests, intervals, corrections and resampling."""
+"""Paired tests, their intervals, corrections and resampling: maths on arrays, which knows nothing of measures."""

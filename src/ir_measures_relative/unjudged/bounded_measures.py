@@ -10,19 +10,15 @@ import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import Comparison, JudgedContext
-from ..extremes.additive import Additive
-from ..extremes.cascade import Cascade
-from ..extremes.chance import GainsAboveChance, Pool, PrecisionsAboveChance
-from ..extremes.coverage import Coverage
-from ..extremes.first import Best
-from ..extremes.followed import Followed
+from ..extremes.additive import Additive, Best, Followed
+from ..extremes.cascade import Cascade, ResidualCascade
+from ..extremes.chance import GainsAboveChance, PoolSize, PrecisionsAboveChance
 from ..extremes.labelings import OpenDocuments, open_documents
-from ..extremes.model import Model
-from ..extremes.normalized import Normalized
+from ..extremes.model import Coverage, Model
 from ..extremes.precisions import Precisions
 from ..extremes.preferences import Preferences
+from ..extremes.ratios import Normalized
 from ..extremes.residual import Residual
-from ..extremes.residual_cascade import ResidualCascade
 from ..judgments import Judgments
 from ..measures.declaration import RelativeMeasure
 from ..measures.gains import chance_to_satisfy, discount, gain_of, persistence, reciprocal
@@ -30,6 +26,9 @@ from ..measures.nrg import Unseen
 from ..measures.parameters import MISSING
 from ..measures.rareness import rareness_weights
 from ..measures.strings import is_relative
+from ..measures.tasc import max_tasc
+from ..measures.ue.measure import Normalizers, normalize
+from ..measures.ue.random_rankings import expected_sum_of_precisions
 from ..options import check_count
 
 #: Makes the model of a measure on the documents of a campaign.
@@ -272,9 +271,9 @@ def _err(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     return Cascade(open_docs, open_docs.positions(), stop, (2.0**highest - 1.0) / 2.0**_HIGHEST_IN_ERR)
 
 
-def _pool(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Pool:
+def _pool(measure: ir_measures.Measure, open_docs: OpenDocuments) -> PoolSize:
     whole = open_docs.judged.context.num_docs if measure.get("pool") == "corpus" else None
-    return Pool(open_docs, whole, measure.get("judged_only"))
+    return PoolSize(open_docs, whole, measure.get("judged_only"))
 
 
 def _check_version(measure: ir_measures.Measure) -> None:
@@ -285,21 +284,28 @@ def _check_version(measure: ir_measures.Measure) -> None:
 
 
 def _ap_ue(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
+    version, exact_level = measure.get("version"), measure.get("expected") == "exact"
+
+    def value_of(total: FloatArray, relevant: IntArray, size: IntArray, depth: IntArray) -> FloatArray:
+        upper = np.minimum(depth, relevant).astype(np.float64)
+        expected = expected_sum_of_precisions(relevant, size, depth, exact_level)
+        return normalize(total, Normalizers(upper, np.where(relevant == size, upper, expected)), version)
+
     positions = open_docs.positions(measure.get("judged_only"))
-    model = PrecisionsAboveChance(
-        open_docs, positions, _relevant(measure, open_docs), np.ones(len(open_docs.docs))
-    )
-    model.pool, model.version = _pool(measure, open_docs), measure.get("version")
-    model.exact_level = measure.get("expected") == "exact"
-    return model
+    relevant = _relevant(measure, open_docs)
+    return PrecisionsAboveChance(open_docs, positions, relevant, _pool(measure, open_docs), value_of)
 
 
 def _ndcg_ue(measure: ir_measures.Measure, open_docs: OpenDocuments) -> Model:
     _check_version(measure)
-    positions = open_docs.positions(measure.get("judged_only"))
-    model = GainsAboveChance(open_docs, discount(positions), *_graded(measure, open_docs), open_docs.cutoff)
-    model.pool, model.version = _pool(measure, open_docs), measure.get("version")
-    return model
+    version = measure.get("version")
+
+    def value_of(value: FloatArray, perfect: FloatArray, random: FloatArray) -> FloatArray:
+        return normalize(value, Normalizers(perfect, random), version)
+
+    weight = discount(open_docs.positions(measure.get("judged_only")))
+    gains, pool = _graded(measure, open_docs), _pool(measure, open_docs)
+    return GainsAboveChance(open_docs, weight, *gains, open_docs.cutoff, pool, version, value_of)
 
 
 def _preference(measure: RelativeMeasure, open_docs: OpenDocuments) -> Model:
@@ -334,7 +340,7 @@ def _tasc(measure: RelativeMeasure, judged: JudgedContext, elsewhere: int) -> Mo
         Comparison(judged, run, name).priors(measure.get("prior"))
         for name, run in judged.context.runs.items()
     ]
-    return Coverage(base, priors)
+    return Coverage(base, priors, max_tasc)
 
 
 #: From a measure's name, and the base of NRG and UE, to its model. ir_measures' own stand beside this package's.

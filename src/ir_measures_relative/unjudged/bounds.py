@@ -11,10 +11,11 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, object_array
 from ..comparison import Comparison, JudgedContext, check_is_context, judged_context
 from ..extremes.labelings import warn_of_judged_priors
-from ..extremes.model import TOLERANCE, Interval, Model, Valued
-from ..extremes.tasks import check_work
+from ..extremes.model import Interval, Model, Valued
 from ..io.qrels import Qrels
+from ..jobs import Work
 from ..measures.strings import is_relative, parse_measures
+from ..options import LABELED_ALIKE as TOLERANCE
 from ..scoring import check_campaign
 from .bounded_measures import model_of
 
@@ -75,7 +76,7 @@ def bounds(
     import pandas as pd
 
     check_is_context(context)
-    check_work(jobs)
+    work = Work(jobs)
     parsed, judged = parse_measures(measures), judged_context(context, qrels)
     check_bounded(judged, parsed)
     check_residual(residual, parsed)
@@ -83,9 +84,8 @@ def bounds(
     tables = []
     for measure in parsed:
         model = model_of(measure, judged, elsewhere, residual)
-        model.jobs = jobs
         value = values_of(judged, measure, model)
-        interval = settled(model.one(), value, model)
+        interval = settled(model.one(work), value, model)
         columns: dict[str, Any] = {"lower": interval.lower, "value": value, "upper": interval.upper}
         if perquery:
             index: dict[str, Any] = {

@@ -10,10 +10,10 @@ import ir_measures
 import numpy as np
 
 from ..comparison import check_is_context, judged_context
-from ..extremes.model import TOLERANCE
-from ..extremes.tasks import check_work
 from ..io.qrels import Qrels
+from ..jobs import Work
 from ..measures.strings import parse_measure
+from ..options import LABELED_ALIKE as TOLERANCE
 from ..options import check_count
 from .bounded_measures import model_of
 from .bounds import check_bounded
@@ -34,7 +34,7 @@ def judge_next(
     *,
     path: str | os.PathLike[str] | None = None,
     jobs: int = 1,
-    time_limit: float | None = 1.0,
+    time_limit: float | None = None,
 ) -> pd.DataFrame:
     """The unjudged documents whose labels would settle most of the verdicts that are open.
 
@@ -69,7 +69,7 @@ def judge_next(
     import pandas as pd
 
     check_is_context(context)
-    check_work(jobs, time_limit)
+    work = Work(jobs, time_limit)
     parsed, judged = parse_measure(measure), judged_context(context, qrels)
     check_bounded(judged, [parsed])
     check_count("n", n, 1)
@@ -85,8 +85,7 @@ def judge_next(
             )
         a, b = (np.array([names.index(name)], dtype=np.int64) for name in between)
     model = model_of(parsed, judged)
-    model.jobs, model.time_limit = jobs, time_limit
-    _, interval = differences(judged, parsed, model, a, b)
+    _, interval = differences(judged, parsed, model, a, b, work)
     lower, upper = interval.lower.mean(axis=1), interval.upper.mean(axis=1)
     docs, listed = model.open_docs.docs, np.flatnonzero(model.open)
     weight, pairs = np.zeros(len(listed)), np.zeros(len(listed), dtype=np.int64)

@@ -13,7 +13,7 @@ from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..judgments import Judgments
 from ..measures.med import MED
-from ..measures.med.bases import BASES
+from ..measures.med_bases import BASES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,17 +74,7 @@ def med(
         check_queries(judged, rankings)
         check_queries(judged, against)
     task = measure.task(Comparison(judged, rankings, None))
-    solutions, (_, labels) = BASES[base].solve(task), task.levels
-    labelings = [
-        dict(
-            zip(
-                task.pool.ids.take(row[level > 0]).strings(),
-                labels[level[level > 0] - 1].tolist(),
-                strict=True,
-            )
-        )
-        for row, level in zip(task.pool.row, solutions.level, strict=True)
-    ]
+    solutions = BASES[base].solve(task)
     return pd.DataFrame(
         {
             "query_id": judged.judgments.query_ids,
@@ -93,6 +83,6 @@ def med(
             "upper": solutions.upper,
             "exact": solutions.exact,
             "winner": np.array(["", "run", "reference"], dtype=object)[solutions.winner],
-            "labeling": labelings,
+            "labeling": task.labelings(solutions),
         }
     )

@@ -9,7 +9,8 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, ObjectArray
-from ..extremes.model import TOLERANCE, Model
+from ..extremes.model import Model
+from ..options import LABELED_ALIKE as TOLERANCE
 from .pool_odds import Chance, pool_chances
 
 #: What ``verdicts(…, odds=…)`` takes: ``"pool"``, or the chance of each document.

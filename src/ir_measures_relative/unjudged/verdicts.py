@@ -11,10 +11,11 @@ import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
 from ..comparison import JudgedContext, check_is_context, judged_context
-from ..extremes.model import TOLERANCE, Interval, Model
-from ..extremes.tasks import check_work
+from ..extremes.model import Interval, Model, share
 from ..io.qrels import Qrels
+from ..jobs import Work
 from ..measures.strings import parse_measures
+from ..options import LABELED_ALIKE as TOLERANCE
 from ..options import check_count
 from .bounded_measures import model_of
 from .bounds import check_bounded, check_residual, settled, values_of
@@ -39,7 +40,7 @@ def verdicts(
     seed: int = 0,
     spread: float = 0.8,
     jobs: int = 1,
-    time_limit: float | None = 1.0,
+    time_limit: float | None = None,
 ) -> pd.DataFrame:
     """Which of two runs is better whatever the labels of the open documents are, and which comparisons they decide.
 
@@ -64,8 +65,9 @@ def verdicts(
             log-odds. At 0 the documents are independent, and the odds too sure of themselves: the documents of a good
             run are relevant more often than their places say.
         jobs: how many processes compute the extremes of AP, AP_Rareness and ERR, query by query. The rows are the same.
-        time_limit: how many seconds of CPU time the search for each end of a difference may take on a query, with AP
-            and ERR; None for no limit. Where it is not enough the interval is wider, and not ``exact``.
+        time_limit: seconds that the whole call may take; None for no limit. With AP and ERR the search for each end of
+            a difference on a query never takes more than one second of CPU time. Where the time is not enough the
+            interval is wider, and not ``exact``.
 
     Returns:
         a DataFrame with one row a pair and measure, each pair once in the order of the context: ``name``, ``other``,
@@ -90,7 +92,7 @@ def verdicts(
     import pandas as pd
 
     check_is_context(context)
-    check_work(jobs, time_limit)
+    work = Work(jobs, time_limit)
     parsed, judged = parse_measures(measures), judged_context(context, qrels)
     check_bounded(judged, parsed)
     check_residual(residual, parsed)
@@ -103,10 +105,9 @@ def verdicts(
     a, b = pairs_of(context)
     names, query_ids = object_array(judged.names), judged.judgments.query_ids
     tables = []
-    for measure in parsed:
+    for done, measure in enumerate(parsed):
         model = model_of(measure, judged, elsewhere, residual)
-        model.jobs, model.time_limit = jobs, time_limit
-        value, interval = differences(judged, measure, model, a, b)
+        value, interval = differences(judged, measure, model, a, b, share(work, len(parsed) - done))
         counts = movable(model, a, b, interval)
         if perquery:
             n = len(query_ids)
@@ -156,13 +157,13 @@ def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
 
 
 def differences(
-    judged: JudgedContext, measure: ir_measures.Measure, model: Model, a: IntArray, b: IntArray
+    judged: JudgedContext, measure: ir_measures.Measure, model: Model, a: IntArray, b: IntArray, work: Work
 ) -> tuple[FloatArray, Interval]:
     """The difference of each pair of runs as judged, and its interval; shape (pairs, queries)."""
     values = values_of(judged, measure, model)
     value = values[a] - values[b]
     value = without_rounding(value)
-    lower, upper, exact = settled(model.difference(a, b), value, model)
+    lower, upper, exact = settled(model.difference(a, b, work), value, model)
     return value, Interval(without_rounding(lower), without_rounding(upper), exact)
 
 

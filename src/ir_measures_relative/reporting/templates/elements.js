@@ -1,6 +1,6 @@
 // Data, elements and words. Names and texts only ever become text nodes, titles and data.
 const data = JSON.parse(document.getElementById("data").textContent);
-const charts = JSON.parse(document.getElementById("charts").textContent);
+const figures = JSON.parse(document.getElementById("figures").textContent);
 const { runs, topics, measures, groups, values, means, lower, upper, documents } = data;
 const $ = (selector, within = document) => within.querySelector(selector);
 

@@ -21,40 +21,17 @@ function route() {
   }
 }
 
-const drawings = { scatter: drawScatter, likeness: drawLikeness, selection: drawSelection, shapley: drawShapley };
-
-function drawFigure(figure) {
-  const [name, i] = figure.dataset.chart.split("-");
-  if (name === "bounds") return drawBounds(figure, data.bounds[i]);
-  if (name === "verdicts") return drawVerdicts(figure, data.verdicts[i]);
-  return drawings[name](figure);
-}
-
-if ($("#scatter")) {
-  const find = (relative) => Math.max(0, measures.findIndex((m) => m.relative === relative));
-  const start = { x: find(false), y: find(true) };
-  if (start.x === start.y) start.y = start.x ? 0 : 1;
-  for (const axis of ["x", "y"]) {
-    const select = $(`#scatter-${axis}`);
-    select.append(...measures.map((m, i) => el("option", { value: i, selected: i === start[axis] }, m.name)));
-    select.addEventListener("change", () => drawScatter($("#scatter figure")));
-  }
-  $("#scatter-names").checked = runs.length <= (innerWidth < 600 ? 8 : 25); // of more, names hide each other
-  for (const box of ["#scatter-bars", "#scatter-names"]) $(box).addEventListener("change", () => drawScatter($("#scatter figure")));
-  $("#scatter .buttons").addEventListener("click", (event) => {
-    if (event.target.dataset.zoom) zoom(Number(event.target.dataset.zoom));
-  });
-}
+if ($("#scatter")) startScatter();
+for (const place of document.querySelectorAll("[data-table]")) place.append(tableOf(figures[place.dataset.table].table));
 
 const waiting = new Set(document.querySelectorAll("#campaign figure[data-chart]"));
-const begin = (figure) => { if (waiting.delete(figure)) return drawFigure(figure); };
+const begin = (figure) => { if (waiting.delete(figure)) return figure.dataset.chart === "scatter" ? drawScatter(figure) : drawFigure(figure); };
 const watch = new IntersectionObserver((entries) => {
   for (const entry of entries) if (entry.isIntersecting) { watch.unobserve(entry.target); begin(entry.target); }
 }, { rootMargin: "400px" });
 for (const figure of waiting) watch.observe(figure);
 addEventListener("beforeprint", () => { if (!$("#campaign").hidden) waiting.forEach(begin); });
 
-comparisonTable();
 addEventListener("hashchange", route);
 route();
 document.documentElement.dataset.ready = "true";

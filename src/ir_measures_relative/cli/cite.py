@@ -1,0 +1,65 @@
+"""``--cite``: the papers behind measures, as BibTeX."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import ir_measures
+
+from ..measures.citations import citations
+from ..measures.strings import is_relative, no_such_measure, registered
+from .arguments import split_measures
+
+
+class Cite(argparse.Action):
+    """Prints the entries, and leaves, as ``--help`` does: nothing else is asked for."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option: Any = None
+    ) -> None:
+        print("\n\n".join(entries(itertools.chain.from_iterable(values))))
+        parser.exit()
+
+
+def add_arguments(parser: Any, folder: Any) -> None:
+    """The flag."""
+    parser.add_argument(
+        "--cite",
+        action=Cite,
+        nargs="+",
+        type=split_measures,
+        metavar="MEASURE",
+        help="prints the papers behind measures of this package as BibTeX, and nothing else; 'all' for every measure",
+    )
+
+
+def check(args: argparse.Namespace) -> None:
+    """Nothing goes wrong here: the flag answers as soon as it is read."""
+
+
+def entries(texts: Iterable[str]) -> list[str]:
+    """The entries of the measures that are named, each once, in the order of the file.
+
+    Args:
+        texts: names, or measure strings, whose parameters do not matter; or ``all``.
+
+    Raises:
+        ValueError: no name, or one that is none of this package's measures.
+    """
+    names = [found[0] for text in texts if (found := re.match(r"\w*", text))]
+    known, ours = ir_measures.measures.registry, registered()
+    if not names:
+        raise ValueError("--cite names no measure; give one such as NRG, or all")
+    for name in names:
+        if name != "all" and name not in known:
+            raise ValueError(f"--cite: {no_such_measure(name, list(ours))}")
+        if name != "all" and not is_relative(known[name]):
+            raise ValueError(
+                f"--cite: {name} is a measure of ir_measures, whose documentation names its paper; give one of "
+                f"{', '.join(ours)}, or all"
+            )
+    return citations(ours.values() if "all" in names else [known[name] for name in names])

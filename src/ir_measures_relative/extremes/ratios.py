@@ -1,0 +1,291 @@
+"""Ratios of two sums, both of which the labels move; nDCG and its like.
+
+With λ the ratio reached so far, a better one exists if and only if the greatest ``above - λ·below`` over the labelings
+is above 0. So a few maximizations of such a sum, document by document or by a dynamic program, find the greatest ratio
+(W. Dinkelbach, "On Nonlinear Fractional Programming", Management Science, 1967).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import numpy as np
+
+from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, table
+from ..jobs import Work
+from ..measures.gains import discount, ideal_dcg
+from ..options import ROUNDED
+from .labelings import OpenDocuments
+from .model import Interval, Valued
+
+
+def climb(
+    best: FloatArray,
+    active: IntArray,
+    reach: Callable[[IntArray, FloatArray], FloatArray],
+    most: float = np.inf,
+) -> None:
+    """Dinkelbach's iteration: raises ``best`` to the greatest ratios.
+
+    Args:
+        best: a ratio that each problem attains, or a value below which none is of interest.
+        active: the problems to work on.
+        reach: from some problems, and λ of each, to the ratios at labelings that maximize ``above - λ·below``.
+        most: a ratio above which none is of interest.
+    """
+    while len(active):
+        reached = reach(active, best[active])
+        better = reached > best[active]
+        active = active[better]
+        best[active] = np.minimum(reached[better], most)
+        if (best[active] >= most).all():
+            break
+
+
+class LevelSums:
+    """``(above + Σ_l Δ_l·above_l[n_l]) / (below + Σ_l Δ_l·below_l[n_l])`` over ``n_1 ≥ n_2 ≥ … ≥ 0``.
+
+    n_l is how many open documents are given at least level l. The greatest ``above - λ·below`` is a dynamic program
+    over the levels, which asks nothing of the shape of either function. λ may be negative: then it is the size of the
+    denominator that helps.
+
+    Args:
+        above: one a problem.
+        above_by_level: shape (problems, levels, 1 + documents).
+        below: one a problem.
+        below_by_level: like that above; sums of at least 0, and a sum of 0 only where what is above is 0.
+        sizes: the number of open documents of each problem; entries beyond are not looked at.
+        step: Δ_l, one a level; 1 if not given.
+        falling: whether the best n_l of each level by itself fall, but for rounding: then no program is needed.
+
+    Attributes:
+        counts: n_l of the last ratio that was found, shape (problems, levels).
+    """
+
+    def __init__(
+        self,
+        above: FloatArray,
+        above_by_level: FloatArray,
+        below: FloatArray,
+        below_by_level: FloatArray,
+        sizes: IntArray,
+        *,
+        step: FloatArray | None = None,
+        falling: bool = False,
+    ) -> None:
+        self._above, self._above_by_level = above, above_by_level
+        self._below, self._below_by_level = below, below_by_level
+        self._sizes, self._falling = sizes, falling
+        self._step = np.ones(above_by_level.shape[1]) if step is None else step
+        self._beyond = np.arange(above_by_level.shape[2]) > sizes[:, None]
+        self.counts: IntArray = np.zeros(above_by_level.shape[:2], dtype=np.int64)
+
+    def greatest(self) -> FloatArray:
+        """The greatest ratio; 0/0 is 0."""
+        rows = np.arange(len(self._above))
+        above, all_below = self._sums(rows, np.repeat(self._sizes[:, None], len(self._step), axis=1))
+        _, none_below = self._sums(rows, self.counts)
+        best = ratio(above, all_below)
+        climb(best, np.flatnonzero(all_below > 0), self._reach)
+        # A labeling without a gain to find has the value 0 by definition.
+        result: FloatArray = np.where(none_below > 0, best, np.maximum(best, 0.0))
+        return result
+
+    def greatest_positive(self) -> FloatArray:
+        """The greatest ratio where that is above 0, else 0; where the numerator is, the denominator must be too."""
+        best = np.zeros(len(self._above))
+        climb(best, np.arange(len(best)), self._reach)
+        return best
+
+    def _reach(self, rows: IntArray, least: FloatArray) -> FloatArray:
+        score = self._above_by_level[rows] - least[:, None, None] * self._below_by_level[rows]
+        score[np.broadcast_to(self._beyond[rows, None, :], score.shape)] = -np.inf
+        if self._falling:
+            chosen = np.minimum.accumulate(score.argmax(axis=2), axis=1)
+        else:
+            chosen = _nested_choice(self._step[:, None] * score)
+        above, below = self._sums(rows, chosen)
+        reached = ratio(above, np.where(below > ROUNDED, below, 0.0))
+        better = reached > least
+        self.counts[rows[better]] = chosen[better]
+        return reached
+
+    def _sums(self, rows: IntArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
+        """The numerator and the denominator of some problems, for numbers of documents at each level."""
+        at = rows[:, None], np.arange(counts.shape[1]), counts
+        above = self._above[rows] + row_sums(self._step * self._above_by_level[at])
+        return above, self._below[rows] + row_sums(self._step * self._below_by_level[at])
+
+
+def _nested_choice(score: FloatArray) -> IntArray:
+    """The ``n_1 ≥ n_2 ≥ …`` that maximize ``Σ_l score[l, n_l]``, shape (problems, levels)."""
+    problems, levels, width = score.shape
+    places = np.arange(width)
+    tail: FloatArray = np.zeros((problems, width))
+    at = np.empty((levels, problems, width), dtype=np.int64)
+    for level in reversed(range(levels)):
+        total = score[:, level] + tail
+        tail = np.maximum.accumulate(total, axis=1)
+        # Where the running maximum was last raised is where it is attained.
+        raised: BoolArray = np.ones_like(total, dtype=bool)
+        raised[:, 1:] = total[:, 1:] > tail[:, :-1]
+        at[level] = np.maximum.accumulate(np.where(raised, places, 0), axis=1)
+    chosen = np.empty((problems, levels), dtype=np.int64)
+    limit = np.full(problems, width - 1)
+    for level in range(levels):
+        limit = at[level][np.arange(problems), limit]
+        chosen[:, level] = limit
+    return chosen
+
+
+def sums_of_first(
+    weight: FloatArray, query: IntArray, n_queries: int, width: int
+) -> tuple[IntArray, FloatArray]:
+    """The documents of each query by falling weight, and the sums of the first 0, 1, … weights."""
+    order = np.lexsort((-weight, query))
+    by_query = table(weight[order], query[order], n_queries, 0.0)[:, : width - 1]
+    sums = np.zeros((n_queries, width))
+    np.cumsum(by_query, axis=1, out=sums[:, 1 : 1 + by_query.shape[1]])
+    return order, sums
+
+
+class Normalized(Valued):
+    """A sum over the ideal DCG of the judgments, exact for a run and for the difference of two.
+
+    For given numbers of open documents at each gain the ideal is fixed, and the larger gains go to the documents with
+    the larger weights; so the extremes are those of :class:`LevelSums`.
+
+    Args:
+        weight: what each document counts per gain in every run, at least 0; shape (runs, documents).
+        gain: of every judged document.
+        levels: the gains that a label can give, ascending.
+        cutoff: the depth of the ideal ranking.
+    """
+
+    def __init__(
+        self,
+        open_docs: OpenDocuments,
+        weight: FloatArray,
+        gain: FloatArray,
+        levels: FloatArray,
+        cutoff: int | None,
+    ) -> None:
+        super().__init__(open_docs)
+        docs, n = open_docs.docs, open_docs.n_queries
+        self.gain = np.where(self.open, 0.0, gain)
+        self.weight = weight
+        self.cutoff = cutoff
+        self._rows = np.flatnonzero(self.open)
+        self._query = docs.query[self._rows]
+        self.sizes = np.bincount(self._query, minlength=n)
+        # Levels as steps from 0 up: the least gain is one that every open document has.
+        self.least = float(levels[0])
+        self.steps = np.diff(levels)
+        self.ideal, self.ideals = self._ideals(levels, int(self.sizes.max(initial=0)) + 1)
+
+    def _ideals(self, levels: FloatArray, width: int) -> tuple[FloatArray, FloatArray]:
+        """The ideal of the least gains, and what each level above adds to it where n open documents have that.
+
+        Shapes (queries) and (queries, levels - 1, width).
+        """
+        docs, n = self.open_docs.docs, self.open_docs.n_queries
+        # Judged documents may have gains between the levels, where the grades known are a part of those that they have.
+        every = np.unique(np.concatenate([[0.0], levels, self.gain]))
+        deepest = int(np.bincount(docs.query, minlength=n).max(initial=0)) + 1
+        so_far = np.cumsum(discount.up_to(deepest if self.cutoff is None else min(self.cutoff, deepest)))
+        least, added = np.zeros(n), np.zeros((n, len(levels) - 1, width))
+
+        def ideal_of(count: IntArray) -> FloatArray:
+            result: FloatArray = so_far[np.minimum(count, len(so_far) - 1)]
+            return result
+
+        for low, high in itertools.pairwise(every):
+            count = np.bincount(docs.query[~self.open & (self.gain >= high)], minlength=n)
+            if high <= levels[0]:
+                least += (high - low) * ideal_of(count + self.sizes)
+            elif high > levels[-1]:
+                least += (high - low) * ideal_of(count)
+            else:
+                level = int(np.searchsorted(levels, high)) - 1
+                added[:, level] += (high - low) * ideal_of(count[:, None] + np.arange(width))
+        return least, added
+
+    def value(self) -> FloatArray:
+        ideal = ideal_dcg(self.gain, self.open_docs.docs.query, self.open_docs.n_queries, self.cutoff)
+        return ratio(self._known_sums(), ideal)
+
+    def _known_sums(self) -> FloatArray:
+        return self.open_docs.sums(self.weight * self.gain, ~self.open)
+
+    @property
+    def known_gain(self) -> FloatArray:
+        return self.gain
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        found, ideal = self.parts(gains)
+        return ratio(found, np.broadcast_to(ideal, found.shape))
+
+    def parts(self, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The sums of some labelings, shape (runs, labelings, queries), and the ideals, (labelings, queries)."""
+        n = self.open_docs.n_queries
+        found = np.repeat(self._known_sums()[:, None, :], len(gains), axis=1)
+        ideal = np.repeat(self.ideal[None], len(gains), axis=0)
+        count = np.zeros((len(gains), n), dtype=np.int64)
+        starts = np.flatnonzero(np.diff(self._query, prepend=-1))
+        here = self._query[starts]
+        for level, step in enumerate(self.steps):
+            if len(starts):
+                reached = gains > self.least + self.steps[: level + 1].sum() - step / 2
+                count[:, here] = np.add.reduceat(reached.astype(np.int64), starts, axis=1)
+            ideal += self.ideals[np.arange(n), level, count]
+        if len(starts):
+            for run, weight in enumerate(self.weight[:, self._rows]):
+                found[run][:, here] += np.add.reduceat(gains * weight, starts, axis=1)
+        return found, ideal
+
+    def one(self, work: Work) -> Interval:
+        known = self._known_sums()
+        ends = [self._extremes(*run) for run in zip(known, self.weight, strict=True)]
+        return self._exact(ends)
+
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        known = self._known_sums()
+        pairs = zip(a, b, strict=True)
+        return self._exact(
+            [self._extremes(known[x] - known[y], self.weight[x] - self.weight[y]) for x, y in pairs]
+        )
+
+    def _exact(self, ends: list[tuple[FloatArray, FloatArray]]) -> Interval:
+        both = np.array(ends).reshape(len(ends), 2, self.open_docs.n_queries)
+        return Interval(both[:, 0], both[:, 1], np.ones(both[:, 0].shape, dtype=bool))
+
+    def _extremes(self, known: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The least and the greatest value of each query."""
+        down, up = (
+            self._over(*self._above(sign * known, sign * weight), self.ideal, self.ideals).greatest()
+            for sign in (-1.0, 1.0)
+        )
+        return -down, up
+
+    def _over(
+        self, above: FloatArray, above_by_level: FloatArray, below: FloatArray, below_by_level: FloatArray
+    ) -> LevelSums:
+        return LevelSums(above, above_by_level, below, below_by_level, self.sizes)
+
+    def _above(self, known: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The numerator where all open documents have the least gain, and what each level adds to it."""
+        n, _, width = self.ideals.shape
+        _, won = sums_of_first(weight[self._rows], self._query, n, width)
+        least: FloatArray = known + self.least * won[np.arange(n), self.sizes]
+        return least, self.steps[:, None] * won[:, None, :]
+
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
+        query, n = self.open_docs.docs.query, self.open_docs.n_queries
+        known = self.ideal + self.ideals[..., 0].sum(axis=1)
+        full = self.ideal + self.ideals[np.arange(n), :, self.sizes].sum(axis=1)
+        # A document that neither run holds counts by what it adds to the ideal.
+        grown = ratio(reach * (full - known), full * np.maximum(self.sizes, 1))
+        moved = np.abs(self.weight[a] - self.weight[b]) * ratio(np.full(n, self.steps.sum()), full)[query]
+        result: FloatArray = np.where(self.open, moved + grown[query], 0.0)
+        return result

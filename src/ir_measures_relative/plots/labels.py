@@ -1,0 +1,336 @@
+"""Labels beside the points of a scatter plot, which cover neither each other nor the points.
+
+They find their places whenever the figure is drawn. The work is bounded. Markers do not move, so a table of how many
+lie left of and below each place tells at once whether a box or a line meets one, however many there are; and at most
+a fixed number of places is looked for, for any number of labels. A label that finds no place is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgb
+from matplotlib.text import Text
+from matplotlib.transforms import IdentityTransform
+
+from ..arrays import BoolArray, FloatArray, IntArray
+from .figures import size_of, warn_of_names_left_out
+
+MARKER_SIZE = 6.5  #: of the points, in points
+
+# The gaps between a point and its label that are tried, in sizes of a marker, and the directions: the corners and
+# sides of a square around the point, right and left first.
+_GAPS = (0.3, 0.8, 1.5, 2.5, 3.5, 5.0, 6.5, 8.5, 10.5, 13.0, 16.0, 20.0, 25.0)
+_DIRECTIONS = np.array(
+    [
+        *((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)),
+        *((1, 0.5), (1, -0.5), (-1, 0.5), (-1, -0.5), (0.5, 1), (-0.5, 1), (0.5, -1), (-0.5, -1)),
+    ]
+)
+_REACH = np.repeat(_GAPS, len(_DIRECTIONS))[:, None]
+_TOWARDS = np.tile(_DIRECTIONS, (len(_GAPS), 1))
+_PREFERENCE = 0.1 * np.tile(np.arange(len(_DIRECTIONS)), len(_GAPS))
+
+# What a place costs beside its distance, in radii of a marker, for each thing that the line to it meets, and for
+# each line that meets it.
+_CROSSED = 30.0
+# From this length on, in radii of a marker, a line leads from the point to its label.
+_LED = 4.0
+# What lines meet is compared for so many of the nearest places first, then for those up to the next number.
+_BATCHES = (16, 48, 112)
+
+# Every label may move so often, but no more places than this are looked for in all.
+_SWEEPS = 8
+_MOST_SEARCHES = 1_000
+# Up to so many labels all are to find a place, so that those in a crowd choose first. Of more, it is better to leave
+# some out: those in a crowd choose last, and a line to a label may cross no more than so many things.
+_ALL_LABELLED = 80
+_MOST_CROSSED = 2
+# How fine the table of markers is: cells a radius, and at most so many a side.
+_CELLS = 4
+_MOST_CELLS = 2_048
+
+
+def label_points(
+    ax: Axes, labels: Sequence[str], x: FloatArray, y: FloatArray, colours: Sequence[str]
+) -> None:
+    """Labels that find their places whenever the figure is drawn, so that these fit its size and resolution.
+
+    Those that find none are not shown, and a warning says how many.
+    """
+    width, height = size_of(ax)
+    room = width * height / max(len(labels), 1)  # of 25 and 40 labels on a new figure: 7,239 and 4,525
+    size = 8.5 if room > 7_000 else 7.5 if room > 4_500 else 6.0
+    style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "zorder": 4}
+    texts = [
+        ax.annotate(label, (a, b), xytext=(0, 0), textcoords="offset points", color=_darker(colour), **style)
+        for label, a, b, colour in zip(labels, x, y, colours, strict=True)
+    ]
+    lines = LineCollection(
+        [], colors=list(colours), linewidths=0.6, alpha=0.6, zorder=2, transform=IdentityTransform()
+    )
+    ax.add_collection(lines, autolim=False)
+    placer = _Placer(np.column_stack([x, y]), texts, lines)
+    ax.add_artist(placer)
+    for artist in (*texts, lines, placer):
+        artist.set_in_layout(False)
+
+
+class _Placer(Artist):  # type: ignore[misc]
+    """Draws nothing, but places the labels before they are drawn."""
+
+    def __init__(self, points: FloatArray, texts: list[Any], lines: Any) -> None:
+        super().__init__()
+        self.set_zorder(0.5)
+        self.points, self.texts, self.lines = points, texts, lines
+        self.measured: Any = None  # what the size of a label depends on, when it was last measured
+        self.sizes = np.zeros((0, 2))
+        self.situation: Any = None  # that the labels are placed for
+        self.left_out = 0
+
+    def draw(self, renderer: Any) -> None:
+        ax = self.axes
+        points = ax.transData.transform(self.points)
+        bounds = np.array(ax.bbox.extents)
+        legend = ax.get_legend()
+        taken = np.array([legend.get_window_extent(renderer).extents] if legend else []).reshape(-1, 4)
+        pixel = ax.figure.dpi / 72.0
+        situation = points, self._sizes(renderer, pixel), bounds, taken
+        if self.situation is not None and all(map(_same, situation, self.situation)):
+            return
+        self.situation = situation
+        centres, lines, placed = place_labels(*situation, radius=MARKER_SIZE / 2 * pixel)
+        for text, offset, has_place in zip(self.texts, (centres - points) / pixel, placed, strict=True):
+            text.set_position(offset)
+            text.set_visible(bool(has_place))
+        self.lines.set_segments(list(lines))
+        within = int((np.clip(points, bounds[:2], bounds[2:]) == points).all(axis=1).sum())
+        before, self.left_out = self.left_out, within - int(placed.sum())
+        if self.left_out > before:
+            warn_of_names_left_out(within - self.left_out, within)
+
+    def _sizes(self, renderer: Any, pixel: float) -> FloatArray:
+        """Width and height of each label, in pixels. They are measured anew only where they may have changed."""
+        now = type(renderer), pixel, [(t.get_text(), t.get_fontproperties()) for t in self.texts]
+        if now != self.measured:
+            for text in self.texts:
+                text.set_visible(True)  # else it has no size
+            extents = [Text.get_window_extent(t, renderer) for t in self.texts]
+            self.sizes = np.array([(e.width + 2 * pixel, e.height + pixel) for e in extents]).reshape(-1, 2)
+            self.measured, self.situation = now, None
+        return self.sizes
+
+
+def _same(one: FloatArray, other: FloatArray) -> bool:
+    """Whether two arrays of pixels are the same but for what a layout that is made anew may differ by."""
+    return one.shape == other.shape and np.allclose(one, other, rtol=0.0, atol=1e-3, equal_nan=True)
+
+
+def _darker(colour: str) -> tuple[float, ...]:
+    """A shade of the colour that is legible as text."""
+    return tuple(0.6 * part for part in to_rgb(colour))
+
+
+class Placement(NamedTuple):
+    """Where the labels went."""
+
+    centres: FloatArray  #: shape (labels, 2); the point itself for a label without a place
+    lines: FloatArray  #: from point to label, shape (labels, 2, 2); of length 0 where none is needed
+    placed: BoolArray  #: whether a label has a place
+
+
+def place_labels(
+    points: FloatArray, sizes: FloatArray, bounds: FloatArray, taken: FloatArray, radius: float
+) -> Placement:
+    """Places labels beside their points, or at the end of a line from there.
+
+    Greedy, then a few sweeps in which each label moves to what is best beside the others. Deterministic. Lengths
+    are pixels, and a box is (left, bottom, right, top).
+
+    Args:
+        points: shape (labels, 2). Those that are not within the bounds get no label.
+        sizes: width and height of each label, shape (labels, 2).
+        bounds: the box in which the labels must be.
+        taken: boxes that the labels must not cover, such as a legend; shape (any, 4).
+        radius: of the markers.
+    """
+    n = len(points)
+    centres, lines = points.copy(), np.repeat(points[:, None], 2, axis=1)
+    boxes, placed = np.zeros((n, 4)), np.zeros(n, dtype=bool)
+    inside = np.flatnonzero((points >= bounds[:2]).all(axis=1) & (points <= bounds[2:]).all(axis=1))
+    if not len(inside):
+        return Placement(centres, lines, placed)
+    markers = _Markers(points[inside], radius, bounds)
+    around = sizes[inside].mean(axis=0) * 2
+    crowd = markers.within(np.concatenate([points[inside] - around, points[inside] + around], axis=1))
+    few = len(inside) <= _ALL_LABELLED
+    order = inside[np.argsort(-crowd if few else crowd, kind="stable")][:_MOST_SEARCHES]
+    most_crossed = np.inf if few else _MOST_CROSSED
+    for _ in range(min(_SWEEPS, _MOST_SEARCHES // len(order))):
+        moved = False
+        for i in order:
+            placed[i], lines[i] = False, points[i]
+            others = np.flatnonzero(placed)
+            led = others[(lines[others, 0] != lines[others, 1]).any(axis=1)]
+            found = _best_place(
+                points[i], sizes[i], bounds, taken, markers, boxes[others], lines[led], most_crossed
+            )
+            if found is None:
+                continue
+            box, line = found
+            moved |= not np.array_equal(box, boxes[i])
+            boxes[i], lines[i], placed[i] = box, line, True
+        if not moved:
+            break
+    centres[placed] = (boxes[placed, :2] + boxes[placed, 2:]) / 2
+    return Placement(centres, lines, placed)
+
+
+class _Markers:
+    """How many markers lie in a box: four look-ups in a table of running sums."""
+
+    def __init__(self, points: FloatArray, radius: float, bounds: FloatArray) -> None:
+        self.radius = radius
+        self.low = bounds[:2]
+        extent = bounds[2:] - bounds[:2]
+        self.cell = max(radius / _CELLS, float(extent.max()) / _MOST_CELLS)
+        self.shape = np.floor(extent / self.cell).astype(np.int64) + 1
+        row, column = self._cells(points).T
+        count = np.bincount(row * self.shape[1] + column, minlength=int(self.shape.prod())).reshape(
+            self.shape
+        )
+        self.table = np.pad(count.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+
+    def _cells(self, points: FloatArray) -> IntArray:
+        cells: IntArray = np.floor((points - self.low) / self.cell).astype(np.int64)
+        return cells
+
+    def within(self, boxes: FloatArray) -> IntArray:
+        """How many have their centre in each box; in doubt, by less than a cell, one more."""
+        first = np.clip(self._cells(boxes[:, :2]), 0, self.shape)
+        last = np.clip(self._cells(boxes[:, 2:]) + 1, 0, self.shape)
+        (left, bottom), (right, top) = first.T, last.T
+        table = self.table
+        count: IntArray = table[right, top] - table[left, top] - table[right, bottom] + table[left, bottom]
+        return count
+
+    def covered(self, boxes: FloatArray) -> BoolArray:
+        """Whether a box covers a part of any."""
+        grown = self.radius * np.array([-1.0, -1.0, 1.0, 1.0])
+        return np.asarray(self.within(boxes + grown) > 0)
+
+    def met(self, start: FloatArray, ends: FloatArray) -> IntArray:
+        """About how many a line from one to each of ``ends`` runs over, but for what is close to ``start``."""
+        along = ends - start
+        length = np.linalg.norm(along, axis=1, keepdims=True)
+        steps = np.arange(3.0, max(float(length.max()) / self.radius, 3.0) + 1.0, 2.0) * self.radius
+        samples = start + along[:, None] * (steps / np.maximum(length, 1e-9))[:, :, None]
+        boxes = np.concatenate([samples, samples], axis=2).reshape(-1, 4)
+        hit = self.covered(boxes).reshape(samples.shape[:2]) & (steps < length)
+        count: IntArray = hit.sum(axis=1)
+        return count
+
+
+def _best_place(
+    point: FloatArray,
+    size: FloatArray,
+    bounds: FloatArray,
+    taken: FloatArray,
+    markers: _Markers,
+    boxes: FloatArray,
+    lines: FloatArray,
+    most_crossed: float,
+) -> tuple[FloatArray, FloatArray] | None:
+    """The box of the cheapest place that covers nothing, and the line to it; None if there is none.
+
+    Args:
+        boxes: the other labels.
+        lines: those that lead to them.
+    """
+    radius = markers.radius
+    candidates = point + _TOWARDS * (size / 2 + radius + _REACH * 2 * radius)
+    box = np.concatenate([candidates - size / 2, candidates + size / 2], axis=1)
+    free = np.flatnonzero(
+        (box[:, :2] >= bounds[:2]).all(axis=1)
+        & (box[:, 2:] <= bounds[2:]).all(axis=1)
+        & ~markers.covered(box)
+    )
+    free = free[~_overlap(box[free], np.concatenate([boxes, taken])).any(axis=1)]
+    if not len(free):
+        return None
+    box = box[free]
+    ends = np.clip(point, box[:, :2], box[:, 2:])
+    length = np.linalg.norm(ends - point, axis=1)
+    ends = np.where((length > _LED * radius)[:, None], ends, point)
+    cost = length / radius + _PREFERENCE[free]
+    # What the lines meet takes longer to find, so the cheapest go first, until no other can be cheaper.
+    cheapest = np.argsort(cost, kind="stable")
+    best, least = None, np.inf
+    for some in np.split(cheapest, _BATCHES):
+        if not len(some) or cost[some[0]] >= least:
+            break
+        crossed = _crossings(point, ends[some], box[some], markers, boxes, lines)
+        full = np.where(crossed <= most_crossed, cost[some] + _CROSSED * crossed, np.inf)
+        if full.min() < least:
+            best, least = some[full.argmin()], full.min()
+    return None if best is None else (box[best], np.array([point, ends[best]]))
+
+
+def _crossings(
+    point: FloatArray,
+    ends: FloatArray,
+    box: FloatArray,
+    markers: _Markers,
+    boxes: FloatArray,
+    lines: FloatArray,
+) -> IntArray:
+    """How many markers, labels and lines the line to each place meets, and how many lines meet the place."""
+    own = np.stack([np.broadcast_to(point, ends.shape), ends], axis=1)
+    led = (ends != point).any(axis=1)
+    over = markers.met(point, ends) + _meet(own, boxes).sum(axis=1) + _cross(own, lines).sum(axis=1)
+    count: IntArray = led * over + _meet(lines, box).sum(axis=0)
+    return count
+
+
+def _overlap(boxes: FloatArray, others: FloatArray) -> BoolArray:
+    """Whether each box overlaps each other one; shape (boxes, others)."""
+    left, bottom, right, top = boxes.T[:, :, None]
+    others_left, others_bottom, others_right, others_top = others.T[:, None, :]
+    return np.asarray(
+        (left < others_right) & (right > others_left) & (bottom < others_top) & (top > others_bottom)
+    )
+
+
+def _meet(lines: FloatArray, boxes: FloatArray) -> BoolArray:
+    """Whether each line has a part in each box; shape (lines, boxes)."""
+    enters, leaves = np.zeros((len(lines), len(boxes))), np.ones((len(lines), len(boxes)))
+    for axis in (0, 1):  # where on its way from 0 to 1 the line is between the sides of the box
+        start, end = lines[:, :1, axis], lines[:, 1:, axis]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one, other = (
+                (boxes[:, axis] - start) / (end - start),
+                (boxes[:, axis + 2] - start) / (end - start),
+            )
+        np.maximum(enters, np.fmin(one, other), out=enters)
+        np.minimum(leaves, np.fmax(one, other), out=leaves)
+    return np.asarray(enters < leaves)
+
+
+def _cross(lines: FloatArray, others: FloatArray) -> BoolArray:
+    """Whether each line crosses each other one; shape (lines, others)."""
+    a, b = lines[:, None, 0], lines[:, None, 1]
+    p, q = others[None, :, 0], others[None, :, 1]
+    return np.asarray((_side(a, b, p) != _side(a, b, q)) & (_side(p, q, a) != _side(p, q, b)))
+
+
+def _side(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
+    """On which side of the line from a to b the point c is."""
+    turn = (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (
+        c[..., 0] - a[..., 0]
+    )
+    return np.asarray(np.sign(turn))

@@ -1,0 +1,214 @@
+"""The runs of an experiment: a pipeline runs once, what it gives is caught and replayed, and saved where asked for."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import sys
+import tempfile
+import types
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import pandas as pd
+import pyterrier as pt
+
+from ..messages import warn
+
+#: The columns that the measures of ir_measures need, and those of this package.
+_USUAL = frozenset(("query_id", "doc_id", "score"))
+
+
+def with_progress(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of ``pt.Experiment``, where ``verbose="auto"`` shows progress if there is someone to see it."""
+    if options.get("verbose", "auto") != "auto" or options.get("plan", "linear") != "linear":
+        return dict(options)
+    return dict(options) | {"verbose": sys.stderr.isatty() or pt.tqdm.__module__ == "tqdm.notebook"}
+
+
+def run_and_time(
+    systems: Sequence[Any],
+    topics: Any,
+    qrels: Any,
+    metrics: Sequence[Any],
+    names: Sequence[str],
+    options: Mapping[str, Any],
+) -> tuple[dict[str, pd.DataFrame], dict[str, float]]:
+    """Lets ``pt.Experiment`` run every pipeline once, evaluating next to nothing.
+
+    Args:
+        metrics: what will be evaluated, whose columns PyTerrier looks for in what the pipelines say of themselves.
+
+    Returns:
+        the results by name, with a column ``name``, and the mean response times as PyTerrier measures them.
+    """
+    catches = [_Catch() for _ in systems]
+    caught = [
+        _first_rows(system) if isinstance(system, pd.DataFrame) else system >> catch
+        for system, catch in zip(systems, catches, strict=True)
+    ]
+    with warnings.catch_warnings():
+        # Which topics have judgments is said in the second call.
+        warnings.filterwarnings("ignore", message=r".*topic\(s\) not found in qrels")
+        averages = pt.Experiment(
+            caught,
+            topics,
+            _first_rows(qrels).assign(label=0),
+            [ir_measures.P @ 1, *_asking_for_columns(metrics), "mrt"],
+            names=list(names),
+            dataframe=False,
+            **options,
+        )
+    runs = {
+        name: (system if isinstance(system, pd.DataFrame) else catch.result()).assign(name=name)
+        for name, system, catch in zip(names, systems, catches, strict=True)
+    }
+    return runs, {name: averages[name]["mrt"] for name in names}
+
+
+def _asking_for_columns(metrics: Sequence[Any]) -> list[ir_measures.Measure]:
+    """A measure without values that needs those columns of a run which only some of the metrics need, if there are."""
+    measures = [m for m in metrics if isinstance(m, ir_measures.Measure)]
+    needed = sorted(set(ir_measures.run_inputs(measures)) - _USUAL)
+    return [ir_measures.define(lambda qrels, run: (), "columns", run_inputs=needed)] if needed else []
+
+
+def _first_rows(frame: Any) -> Any:
+    """The first row of every query, of results or qrels: a stub that costs PyTerrier no time to evaluate."""
+    return frame.drop_duplicates("qid") if "qid" in getattr(frame, "columns", ()) else frame
+
+
+class _Catch(pt.Transformer):  # type: ignore[misc]
+    """The end of a pipeline: keeps what comes, and hands on a stub of it."""
+
+    def __init__(self) -> None:
+        self._batches: list[pd.DataFrame] = []
+
+    def __repr__(self) -> str:
+        return "results"
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        self._batches.append(inp)
+        return _first_rows(inp)
+
+    def transform_outputs(self, input_columns: list[str]) -> list[str]:
+        return input_columns
+
+    def result(self) -> pd.DataFrame:
+        """All that came."""
+        return self._batches[0] if len(self._batches) == 1 else pd.concat(self._batches, ignore_index=True)
+
+
+class Replay(pt.Transformer):  # type: ignore[misc]
+    """Gives the results that a pipeline gave before, for the queries asked."""
+
+    def __init__(self, results: pd.DataFrame, shown: str) -> None:
+        self._results = results
+        self._shown = shown
+
+    def __repr__(self) -> str:
+        return self._shown
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        wanted = self._results["qid"].isin(inp["qid"])
+        return self._results.copy() if wanted.all() else self._results[wanted].reset_index(drop=True)
+
+
+class SavedRuns:
+    """``save_dir``: which runs are there already, and where the new ones go.
+
+    PyTerrier writes into a folder of its own inside ``save_dir``, from where the files are moved when all is done: it
+    must not read again what is reused, for a run that it reads has lost its name.
+    """
+
+    def __init__(self, names: Sequence[str], options: Mapping[str, Any]) -> None:
+        self._folder: str | None = options.get("save_dir")
+        self._format: Any = options.get("save_format", "trec")
+        self._mode: str = options.get("save_mode", "warn")
+        if self._folder is None:
+            return
+        if options.get("plan", "linear") == "tree":
+            raise ValueError("save_dir is not yet supported for tree execution plan")
+        if not os.path.isdir(self._folder):
+            raise ValueError(f"save_dir {self._folder} is not there or not a folder; make it first")
+        if self._mode not in ("reuse", "overwrite", "warn", "error"):
+            raise ValueError(
+                f"save_mode={self._mode!r} is not allowed; it must be reuse, overwrite, warn or error"
+            )
+        self._suffix = self._suffix_of_format()
+        for name in names:
+            if not pt.io.ok_filename(name):
+                raise ValueError(
+                    f"the name {name!r} holds characters that a file name cannot; save_dir needs others"
+                )
+            if self._mode in ("warn", "error") and self._path(name).exists():
+                message = (
+                    f"save_dir is set, but the file '{self._path(name)}' already exists; set save_mode='reuse' to use "
+                    "it in place of the pipeline, or save_mode='overwrite' to replace it"
+                )
+                if self._mode == "error":
+                    raise ValueError(message)
+                warn(message)
+
+    def _suffix_of_format(self) -> str:
+        if self._format == "trec":
+            return "res.gz"
+        if isinstance(self._format, types.ModuleType):
+            return "mod"
+        if isinstance(self._format, tuple) and len(self._format) == 2:
+            return "custom"
+        raise ValueError(
+            f"save_format={self._format!r} is not allowed; it must be 'trec', a module with load and dump such as "
+            "pickle, or a pair (read, write) of functions"
+        )
+
+    def _path(self, name: str) -> Path:
+        assert self._folder is not None
+        return Path(self._folder) / f"{name}.{self._suffix}"
+
+    def read(self, name: str, system: Any) -> Any:
+        """The saved results of a system where they are to be reused, else the system."""
+        if self._folder is None or self._mode != "reuse" or not self._path(name).exists():
+            return system
+        path = str(self._path(name))
+        if self._format == "trec":
+            return pt.io.read_results(path)
+        with pt.io.autoopen(path, "rb") as file:
+            return self._format[0](file) if isinstance(self._format, tuple) else self._format.load(file)
+
+    @contextmanager
+    def staging(self, options: dict[str, Any], times: Mapping[str, float]) -> Iterator[dict[str, Any]]:
+        """The options, with a ``save_dir`` whose files are moved to where they belong when the block ends.
+
+        Args:
+            times: go into the summary in place of those that PyTerrier writes.
+        """
+        if self._folder is None:
+            yield options
+            return
+        with tempfile.TemporaryDirectory(dir=self._folder, prefix=".experiment-") as staging:
+            for summary in ("aggregated.csv", "perquery.csv"):
+                if os.path.exists(os.path.join(self._folder, summary)):  # PyTerrier keeps its other rows
+                    shutil.copy(os.path.join(self._folder, summary), staging)
+            yield options | {"save_dir": staging}
+            if times:
+                _set_times_in_summary(os.path.join(staging, "aggregated.csv"), times)
+            for file in os.listdir(staging):
+                os.replace(os.path.join(staging, file), os.path.join(self._folder, file))
+
+
+def _set_times_in_summary(path: str, times: Mapping[str, float]) -> None:
+    """Puts the times of the pipelines into the file that PyTerrier wrote; other rows and columns stay as they are."""
+    with open(path, newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    name, mrt = header.index("name"), header.index("mrt")
+    for row in rows:
+        if row[name] in times:
+            row[mrt] = str(times[row[name]])
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator=os.linesep).writerows([header, *rows])

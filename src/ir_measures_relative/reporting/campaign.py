@@ -1,0 +1,193 @@
+"""What the sections of a report look at: a campaign, its scores, and the numbers that every part of the page shows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote
+
+import ir_measures
+import numpy as np
+import pandas as pd
+
+from ..comparison import JudgedContext, judged_context
+from ..context import RunContext
+from ..io.qrels import QrelsColumns
+from ..measures.declaration import RelativeMeasure
+from ..measures.nrg import NRG
+from ..measures.strings import is_relative
+from ..options import ROUNDED, TIED
+from ..scoring import Scores, score_runs
+from ..stats.intervals import means_and_margins
+
+# The cutoff of a measure that the report adds, where no measure of the user has one.
+_CUTOFF = 10
+# Deeper cutoffs are not taken over: comparing every two runs that deep takes minutes.
+_DEEPEST = 100
+# Decimal places of most numbers in the page, which shows four. (With fewer, they would be rounded twice.)
+_PLACES = 9
+# The longest part of an address that names a run or a topic.
+_LONGEST_SLUG = 80
+
+
+@dataclass(frozen=True)
+class ReportedCampaign:
+    """The runs on the judgments, and their scores."""
+
+    context: RunContext
+    qrels: QrelsColumns
+    judged: JudgedContext
+    measures: list[ir_measures.Measure]  #: those that are shown
+    scores: Scores  #: of these
+    explained: RelativeMeasure | None  #: the measure that is explained document by document
+    numbers: dict[str, Any]  #: what every part of the page knows, as :func:`_numbers_of` has it
+    command: str | None  #: what made the report
+
+    @property
+    def several(self) -> bool:
+        """Whether there are runs to compare."""
+        return len(self.judged.names) > 1
+
+    @property
+    def cutoff(self) -> int:
+        """The first cutoff of a measure that is not a deep one."""
+        cutoffs = (m.params.get("cutoff") for m in self.measures)
+        return next((k for k in cutoffs if isinstance(k, int) and k <= _DEEPEST), _CUTOFF)
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """From the name of a run to its place; the page knows runs by their places."""
+        return {name: i for i, name in enumerate(self.judged.names)}
+
+    @property
+    def reference(self) -> int | None:
+        """The place of the reference run."""
+        return None if self.context.reference is None else self.place[self.context.reference]
+
+    @cached_property
+    def fingerprint(self) -> dict[str, Any]:
+        """What the values are relative to."""
+        return self.context.fingerprint(self.qrels)
+
+    def rows(self, table: pd.DataFrame, *columns: str) -> list[list[Any]]:
+        """The rows of a table as lists: the run (or the two runs) as places, then the columns."""
+        keys = [key for key in ("name", "other") if key in table.columns]
+        cells = [[self.place[name] for name in table[key]] for key in keys]
+        cells += [[plain(value) for value in table[column].tolist()] for column in columns]
+        return [list(row) for row in zip(*cells, strict=True)]
+
+
+def campaign_of(
+    context: RunContext,
+    qrels: QrelsColumns,
+    measures: Sequence[ir_measures.Measure],
+    *,
+    given: Scores | None = None,
+    queries: Mapping[str, str] | None = None,
+    command: str | None = None,
+) -> ReportedCampaign:
+    """Scores the runs, on a measure that can be explained as well.
+
+    Args:
+        given: the values of the measures, where they are computed already.
+        queries: what the topics ask.
+        command: what makes the report.
+    """
+    judged = judged_context(context, qrels)
+    explained = explainable(measures, len(judged.names) > 1)
+    shown = [*measures] if explained is None or explained in measures else [*measures, explained]
+    scores = _scores(judged, shown, given)
+    return ReportedCampaign(
+        context, qrels, judged, shown, scores, explained, _numbers_of(judged, scores, queries or {}), command
+    )
+
+
+def explainable(measures: Sequence[ir_measures.Measure], several: bool) -> RelativeMeasure | None:
+    """The first measure that says what each document contributes; else NRG@10, where there are several runs."""
+    for measure in measures:
+        if is_relative(measure) and type(measure).contributions is not RelativeMeasure.contributions:
+            found: RelativeMeasure = measure
+            return found
+    return NRG @ _CUTOFF if several else None
+
+
+def _scores(judged: JudgedContext, measures: Sequence[ir_measures.Measure], known: Scores | None) -> Scores:
+    """The values of the measures, in their order; those that are known are not computed again."""
+    lacking = [m for m in measures if known is None or m not in known.measures]
+    parts = [] if known is None else [known]
+    if lacking:
+        parts.append(score_runs(judged, judged.names, lacking))
+    found = [m for part in parts for m in part.measures]
+    values = np.concatenate([part.values for part in parts], axis=1)
+    return parts[0]._replace(measures=[*measures], values=values[:, [found.index(m) for m in measures]])
+
+
+def _numbers_of(judged: JudgedContext, scores: Scores, queries: Mapping[str, str]) -> dict[str, Any]:
+    """Runs, groups, topics and measures, which the page knows by their places in these lists, and their numbers."""
+    of_run, ids = judged.context.groups, [str(q) for q in judged.judgments.query_ids]
+    groups = sorted(set(of_run.values()))
+    runs, topics = (zip(found, slugs(found), strict=True) for found in (judged.names, ids))
+    return {
+        "runs": [
+            {"name": name, "slug": slug} | ({"group": groups.index(of_run[name])} if name in of_run else {})
+            for name, slug in runs
+        ],
+        "groups": groups,
+        "topics": [
+            {"id": q, "slug": slug} | ({"query": queries[q]} if q in queries else {}) for q, slug in topics
+        ],
+        "measures": [{"name": str(m), "relative": is_relative(m)} for m in scores.measures],
+    } | _values(scores)
+
+
+def _values(scores: Scores) -> dict[str, list[Any]]:
+    """The values by measure, run and topic; the means, and the ends of their 95 % intervals where they have some.
+
+    The interval is that of a mean over topics, so a measure that ir_measures adds up has none.
+    """
+    names = list(map(str, scores.measures))
+    table, margins = means_and_margins(scores.long_table(), *names)
+    result: dict[str, list[Any]] = {"values": [], "means": [], "lower": [], "upper": []}
+    for j, (name, mean) in enumerate(zip(names, scores.means().T, strict=True)):
+        averaged = np.isclose(mean, table[name].to_numpy(), rtol=TIED, atol=ROUNDED)
+        below, above = (np.where(averaged, margin, np.nan) for margin in margins[name])
+        result["values"].append([numbers(values) for values in scores.values[:, j].tolist()])
+        # Not rounded, so that the page shows what the table of the command line does.
+        result["means"].append([x if math.isfinite(x) else None for x in mean.tolist()])
+        result["lower"].append(numbers((mean - below).tolist()))
+        result["upper"].append(numbers((mean + above).tolist()))
+    return result
+
+
+def slugs(ids: Sequence[str]) -> list[str]:
+    """What names each in an address: the id with its characters escaped, shortened and numbered where it is long.
+
+    >>> slugs(["BM25", "a b/c", "x" * 100])[:2]
+    ['BM25', 'a%20b%2Fc']
+    """
+    found: list[str] = []
+    for i, text in enumerate(ids):
+        slug = quote(text, safe="", errors="replace")
+        fits = len(slug) <= _LONGEST_SLUG and slug not in found
+        found.append(slug if fits else f"{slug[:_LONGEST_SLUG]}~{i + 1}")
+    return found
+
+
+def numbers(found: Sequence[float]) -> list[float | None]:
+    """As JSON has them: rounded, None for what is no finite number."""
+    return [number(x) for x in found]
+
+
+def number(x: float) -> float | None:
+    """One of :func:`numbers`; no negative zero."""
+    return round(x, _PLACES) + 0.0 if math.isfinite(x) else None
+
+
+def plain(value: Any) -> Any:
+    """A cell of a table as JSON has it."""
+    if isinstance(value, (bool, str, int)):
+        return value
+    return number(float(value)) if isinstance(value, float) else None

@@ -1,0 +1,57 @@
+"""Every run beside the reference."""
+
+from __future__ import annotations
+
+from ...measures.strings import is_relative
+from ...questions.comparing import compare
+from ..campaign import ReportedCampaign
+from ..section import Section, Table
+
+WORDS = """
+<p>The difference of each run from {{ run_link(reference) }}, topic by topic: its mean with a 95 % interval, and the
+paired t-test with Holm’s correction for the number of runs.</p>
+{{ table("comparison", "The differences") }}
+"""
+
+_COLUMNS = {
+    "measure": ("measure", "word"),
+    "mean": ("mean", "value"),
+    "difference": ("difference", "value"),
+    "lower": ("from", "value"),
+    "upper": ("to", "value"),
+    "p_corrected": ("p (Holm)", "value"),
+    "wins": ("wins", "count"),
+    "ties": ("ties", "count"),
+    "losses": ("losses", "count"),
+}
+
+
+def section(campaign: ReportedCampaign) -> Section | None:
+    """The differences on the absolute measures, where a reference is named."""
+    context = campaign.context
+    absolute = [m for m in campaign.measures if not is_relative(m)]
+    if not campaign.several or context.reference is None or not absolute:
+        return None
+    try:
+        # The priors do not matter to these measures, and the context's may hold the reference.
+        found = compare(
+            context,
+            campaign.qrels,
+            absolute,
+            names=context.names,
+            priors="others",
+            baseline=context.reference,
+        )
+    except ImportError:  # statsmodels, for the correction
+        return None
+    rows = campaign.rows(found.drop(columns="other"), *_COLUMNS)
+    table = Table("The difference of each run from the reference", [("run", "run"), *_COLUMNS.values()], rows)
+    facts = {"reference": campaign.reference}
+    return Section(
+        "comparison",
+        "Against the reference",
+        "Against the reference",
+        WORDS,
+        facts,
+        tables={"comparison": table},
+    )

@@ -1,0 +1,122 @@
+"""What a number is relative to: fingerprint, command, the measures in words, and their papers."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import ir_measures
+
+from ...measures.citations import citations
+from ...measures.strings import is_relative
+from ..campaign import ReportedCampaign
+from ..section import Section
+
+WORDS = """
+<p>A relative value means something only beside the runs, the priors and the judgments that it was computed with. Cite
+it with this fingerprint:</p>
+<p class="hash"><code>{{ mark.sha256 }}</code></p>
+<dl>
+{% if command %}<dt>Made by</dt><dd><pre>{{ command }}</pre></dd>{% endif %}
+<dt>Priors</dt><dd><code>{{ mark.priors if mark.priors is string else mark.priors|tojson }}</code></dd>
+{% if mark.reference is not none %}
+<dt>Reference</dt><dd><bdi class="long">{{ mark.reference }}</bdi></dd>
+{% endif %}
+{% if mark.num_docs is not none %}
+<dt>Documents in the collection</dt><dd>{{ "{:,}".format(mark.num_docs) }}</dd>
+{% endif %}
+{% if mark.grades is not none %}<dt>Grades</dt><dd>{{ mark.grades[0] }} to {{ mark.grades[1] }}</dd>{% endif %}
+{% if mark.dataset is not none %}<dt>Dataset</dt><dd><code>{{ mark.dataset }}</code></dd>{% endif %}
+<dt>Judgments</dt><dd>{{ "{:,}".format(mark.qrels.judgments) }} on {{ mark.qrels.queries }} topics,
+<code class="long">{{ mark.qrels.sha256 }}</code></dd>
+<dt>Versions</dt>
+<dd>{% for package, v in mark.versions.items() %}{{ package }} {{ v }}{{ ", " if not loop.last }}{% endfor %}</dd>
+</dl>
+<details><summary>The rankings and their hashes</summary>
+<div class="scroll" tabindex="0" role="region" aria-label="The hashes"><table>
+<thead><tr><th scope="col">run</th><th scope="col" class="n">topics</th><th scope="col" class="n">rows</th>
+<th scope="col">SHA-256</th></tr></thead><tbody>
+{% for run in mark.runs %}
+<tr><th scope="row">{{ run_link(loop.index0) }}</th><td class="n">{{ run.queries }}</td>
+<td class="n">{{ "{:,}".format(run.rows) }}</td><td><code>{{ run.sha256 }}</code></td></tr>
+{% endfor %}
+</tbody></table></div></details>
+<details><summary>The fingerprint as JSON</summary><pre class="scroll" tabindex="0">{{ mark_as_json }}</pre></details>
+<h3>The measures</h3>
+{% for f in formulas %}
+<details class="formula">
+<summary><strong>{{ f.measure }}</strong> {{ f.title }}{% if f.short %}. {{ f.short }}{% endif %}</summary>
+{% for p in f.paragraphs %}
+<p{% if p.item %} class="item"{% endif %}>
+{%- for code, text in p.parts %}{% if code %}<code>{{ text }}</code>{% else %}{{ text }}{% endif %}{% endfor -%}
+</p>
+{% endfor %}
+</details>
+{% endfor %}
+{% if bibtex %}<h3>The papers</h3>
+<pre class="scroll" tabindex="0">{{ bibtex }}</pre>{% endif %}
+"""
+
+# Sections of a docstring that are left out: the page has values of its own.
+_LEFT_OUT = re.compile(r"^(Example|Args|Returns|Raises)\b.*:$")
+_ROLE = re.compile(r":\w+(?::\w+)?:`~?([^`<]*?\.)?([^`.<]+)(?:\s*<[^`]*>)?`")
+_DBLP = re.compile(r"\.\. cite\.dblp:: (\S+)")
+
+
+def section(campaign: ReportedCampaign) -> Section:
+    """The fingerprint of the campaign, and what its measures are."""
+    facts = {
+        "mark": campaign.fingerprint,
+        "mark_as_json": json.dumps(campaign.fingerprint, indent=1, ensure_ascii=True),
+        "command": campaign.command,
+        "formulas": [formula(m) for m in campaign.measures],
+        "bibtex": "\n\n".join(citations(campaign.measures)),
+    }
+    return Section("relative-to", "Relative to what?", "What a number is relative to", WORDS, facts)
+
+
+class Paragraph(NamedTuple):
+    """One paragraph, or one item of a list."""
+
+    item: bool
+    parts: list[tuple[bool, str]]  #: (whether it is code, text)
+
+
+class Formula(NamedTuple):
+    """What is said of one measure."""
+
+    measure: str
+    title: str
+    short: str
+    paragraphs: list[Paragraph]
+
+
+def formula(measure: ir_measures.Measure) -> Formula:
+    """The measure in the words of its docstring."""
+    title = str(getattr(measure, "PRETTY_NAME", None) or measure.NAME)
+    short = str(getattr(measure, "SHORT_DESC", None) or "") if is_relative(measure) else ""
+    doc = inspect.getdoc(measure if not is_relative(measure) else type(measure)) or ""
+    return Formula(str(measure), title, short, list(_paragraphs(doc)))
+
+
+def _paragraphs(doc: str) -> Iterator[Paragraph]:
+    doc = _DBLP.sub(r"Cited in dblp as ``\1``.", doc)
+    left_out = False
+    for block in re.split(r"\n\s*\n", doc):
+        first = block.strip().split("\n", 1)[0]
+        if not block.startswith(" "):
+            left_out = bool(_LEFT_OUT.match(first))
+        if left_out or not first or first.startswith((">>>", "..")):
+            continue
+        for item in re.split(r"\n(?=\s*- )", block):
+            text = " ".join(item.split())
+            yield Paragraph(text.startswith("- "), _parts(text.removeprefix("- ")))
+
+
+def _parts(text: str) -> list[tuple[bool, str]]:
+    """Text and code, in turn."""
+    pieces = re.split(r"``(.+?)``", _ROLE.sub(r"``\2``", text))
+    return [(i % 2 == 1, piece) for i, piece in enumerate(pieces) if piece]

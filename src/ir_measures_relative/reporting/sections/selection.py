@@ -1,0 +1,70 @@
+"""Which runs complement each other."""
+
+from __future__ import annotations
+
+from ...measures.nrg import NRG
+from ...measures.strings import is_relative
+from ...questions.selecting import select_complementary
+from ..campaign import ReportedCampaign
+from ..charts import Spec, point, quantity, said
+from ..section import Picture, Section, Table
+
+WORDS = """
+<p>Runs chosen one by one, each the one with the highest {{ measure }} given those chosen before. The line is what a
+searcher gains by reading all of them; no group of as many runs gains more than the dashed line.</p>
+{{ picture("selection", "What the chosen runs find together, over their number") }}
+"""
+
+# How many runs are selected at most.
+_SELECTED = 50
+
+
+def section(campaign: ReportedCampaign) -> Section | None:
+    """The greedy selection by the first measure relative to priors, with its bound."""
+    if not campaign.several:
+        return None
+    by_priors = (
+        m
+        for m in campaign.measures
+        if is_relative(m) and m.RELATIVE_TO == "priors" and m.get("prior") is None
+    )
+    measure = next(by_priors, NRG @ campaign.cutoff)
+    n = min(len(campaign.judged.names), _SELECTED)
+    table = select_complementary(campaign.context, campaign.qrels, n, measure)
+    rows = campaign.rows(table, "marginal", "cumulative", "bound")
+    drawn = [[i, *row] for i, row in enumerate(rows, start=1)]
+    columns = [("place", "count"), ("run", "run")]
+    columns += [(title, "value") for title in (str(measure), "together", "at most")]
+    picture = Picture(
+        _spec(),
+        {"place": "count", "run": "run", "marginal": "value", "value": "value", "bound": "value"},
+        drawn,
+        Table("The runs in the order chosen", columns, drawn),
+    )
+    facts = {"measure": str(measure)}
+    return Section(
+        "selection",
+        "Complementary",
+        "Which runs complement each other",
+        WORDS,
+        facts,
+        {"selection": picture},
+    )
+
+
+def _spec() -> Spec:
+    """What the runs chosen so far find, and what no group of as many can exceed."""
+    x = quantity("place", title="runs chosen", axis={"tickMinStep": 1, "format": "d", "grid": False})
+    bound = {"type": "line", "color": "var(--soft)", "strokeDash": [4, 3]}
+    found = {"type": "line", "color": "var(--accent)", "strokeWidth": 2}
+    tooltip = said(run_name="run", marginal_shown="adds", value_shown="together", bound_shown="at most")
+    return {
+        "width": "container",
+        "height": 280,
+        "encoding": {"x": x},
+        "layer": [
+            {"mark": bound, "encoding": {"y": quantity("bound")}},
+            {"mark": found, "encoding": {"y": quantity("value", title=None, scale={"zero": False})}},
+            {"mark": point(70), "encoding": {"y": quantity("value"), "tooltip": tooltip}},
+        ],
+    }

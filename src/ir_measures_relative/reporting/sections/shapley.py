@@ -1,0 +1,42 @@
+"""Whose credit the relevant documents are."""
+
+from __future__ import annotations
+
+from ...measures.shapley import Shapley
+from ...measures.strings import is_relative
+from ..campaign import ReportedCampaign
+from ..charts import quantity, row_a_run, said
+from ..section import Picture, Section, Table
+
+WORDS = """
+<p>{{ measure }}: each run’s fair share of what all of them find together, the mean of what it adds over all orders in
+which the runs may come. Two runs that find the same documents share the credit, though you could do without either of
+them.</p>
+{{ picture("shapley", "A bar a run: its share") }}
+"""
+
+
+def section(campaign: ReportedCampaign) -> Section | None:
+    """The credit of each run, the largest first."""
+    if not campaign.several:
+        return None
+    known = (m for m in campaign.measures if is_relative(m) and m.NAME == Shapley.NAME)
+    measure = next(known, Shapley @ campaign.cutoff)
+    name = str(measure)
+    rows = campaign.rows(campaign.context.evaluate(campaign.qrels, [measure]), name)
+    rows.sort(key=lambda row: -(row[1] or 0.0))
+    bar = {"type": "bar", "color": "var(--accent)", "cursor": "pointer", "height": {"band": 0.7}}
+    spec = row_a_run(
+        len(rows),
+        [{"mark": bar, "encoding": {"x": quantity("value", title=None)}}],
+        tooltip=said(run_name="run", value_shown="credit"),
+    )
+    columns = [("run", "run"), (name, "value")]
+    picture = Picture(
+        spec,
+        {"run": "run", "value": "value"},
+        rows,
+        Table("The credit of each run", columns, rows),
+        names=[run for run, _ in rows],
+    )
+    return Section("shapley", "Credit", "Whose credit it is", WORDS, {"measure": name}, {"shapley": picture})

@@ -1,0 +1,173 @@
+"""What unjudged documents leave open."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import ir_measures
+
+from ...jobs import Work
+from ...measures.nrg import NRG
+from ...measures.strings import is_relative
+from ...unjudged.bounded_measures import model_of
+from ...unjudged.bounds import check_bounded, settled, values_of
+from ...unjudged.verdicts import differences, movable, pairs_of, verdict_of, without_rounding
+from ..campaign import ReportedCampaign, numbers
+from ..charts import intervals, square
+from ..section import Picture, Section, Table
+
+WORDS = """
+{% for measure in measures %}
+<h3>What {{ measure }} could be</h3>
+<p>The least and the greatest value of each run, over all labels that the unjudged documents in the runs’ top ranks
+could have; the point is the value as judged.</p>
+{{ picture("bounds-" ~ loop.index0, "A bar a run: from the least to the greatest value") }}
+{% endfor %}
+{% for measure in measures %}
+<h3>Which runs are proved better {% if reference is not none %}than the reference {% endif %}by {{ measure }}</h3>
+<p>“Better” and “worse” are proofs: no labels of the unjudged documents overturn them. “Open” is what further
+judgments decide. They speak of these topics, and not of others.{% if reference is not none %} The intervals are those
+of the difference from {{ run_link(reference) }}: one that lies above or below 0 is a proof.{% endif %}</p>
+{{ picture("verdicts-" ~ loop.index0, "A map of every two runs: better, worse, equal or open") }}
+{% endfor %}
+"""
+
+# Pairs of runs times topics up to which verdicts take less than half a minute: of most measures, and of those whose
+# gain depends on the positions in all priors. They are of a cutoff of 10, and fewer of a deeper one.
+_PAIRS, _PAIRS_OF_RESIDUALS, _PER_CUTOFF = 500_000, 20_000, 10
+
+_ENDS = {"lower": "value", "value": "value", "upper": "value"}
+_TURNED = {"better": "worse", "worse": "better"}
+_VERDICTS = ("better", "worse", "equal", "open")
+_MIRRORED: dict[str, str | dict[str, str]] = {
+    "verdict": _TURNED,
+    "value": "value",
+    "lower": "upper",
+    "upper": "lower",
+}
+
+
+class Open(NamedTuple):
+    """What unjudged documents leave open of one measure."""
+
+    measure: str
+    bounds: list[list[Any]]  #: run, lower, value, upper
+    verdicts: list[list[Any]]  #: run, other, verdict, lower, value, upper, open
+
+
+def section(campaign: ReportedCampaign) -> Section | None:
+    """Bounds and verdicts; nothing where all is judged, or where the verdicts would take long."""
+    found = list(_open(campaign)) if campaign.several else []
+    if not found:
+        return None
+    against = campaign.reference is not None
+    pictures = {f"bounds-{i}": _bounds(one) for i, one in enumerate(found)}
+    pictures |= {f"verdicts-{i}": _against(one) if against else _map(one) for i, one in enumerate(found)}
+    facts = {"measures": [one.measure for one in found], "reference": campaign.reference}
+    title = "What unjudged documents leave open"
+    return Section("unjudged", "Unjudged", title, WORDS, facts, pictures)
+
+
+def _open(campaign: ReportedCampaign) -> Iterator[Open]:
+    """Of the first absolute and of the first relative measure that has bounds."""
+    judged, kinds = campaign.judged, set()
+    n = len(judged.names)
+    work = n * (n - 1) // 2 * judged.judgments.n_queries
+    for measure in campaign.measures:
+        cutoff, relative = measure.params.get("cutoff"), is_relative(measure)
+        limit = _PAIRS_OF_RESIDUALS if measure.NAME == NRG.NAME else _PAIRS
+        if relative in kinds or not isinstance(cutoff, int) or work * max(1, cutoff // _PER_CUTOFF) > limit:
+            continue
+        try:
+            found = _of_measure(campaign, measure)
+        except ValueError:  # a measure that cannot be bounded
+            continue
+        kinds.add(relative)
+        if found is not None:
+            yield found
+
+
+def _of_measure(campaign: ReportedCampaign, measure: ir_measures.Measure) -> Open | None:
+    """Bounds and verdicts by one model; None where no label can change the measure."""
+    judged = campaign.judged
+    check_bounded(judged, [measure])
+    model, work = model_of(measure, judged), Work()
+    value = values_of(judged, measure, model)
+    interval = settled(model.one(work), value, model)
+    ends = [x.mean(axis=1) for x in (interval.lower, value, interval.upper)]
+    if not (ends[0] < ends[2]).any():
+        return None
+    bounds = [list(row) for row in zip(range(len(value)), *(numbers(x.tolist()) for x in ends), strict=True)]
+    a, b = pairs_of(campaign.context)
+    difference, apart = differences(judged, measure, model, a, b, work)
+    open_docs = movable(model, a, b, apart).sum(axis=1)
+    ends = [without_rounding(x.mean(axis=1)) for x in (apart.lower, difference, apart.upper)]
+    words = verdict_of(ends[0], ends[2])
+    columns = (a.tolist(), b.tolist(), words, *(numbers(x.tolist()) for x in ends), open_docs.tolist())
+    return Open(str(measure), bounds, [list(row) for row in zip(*columns, strict=True)])
+
+
+def _bounds(found: Open) -> Picture:
+    """Runs as intervals of what their values could become, the best on top."""
+    rows = sorted(found.bounds, key=lambda row: -row[2])
+    columns = [("run", "run"), ("at least", "value"), (found.measure, "value"), ("at most", "value")]
+    return Picture(
+        intervals(
+            len(rows), run_name="run", lower_shown="at least", value_shown="as judged", upper_shown="at most"
+        ),
+        {"run": "run"} | _ENDS,
+        rows,
+        Table("The least and the greatest value of each run", columns, rows),
+        names=[row[0] for row in rows],
+    )
+
+
+def _against(found: Open) -> Picture:
+    """The verdicts where all are on one run: the differences from it, as intervals."""
+    rows = sorted(found.verdicts, key=lambda row: -row[4])
+    said = {"run_name": "run", "verdict": "is", "lower_shown": "at least", "value_shown": "as judged"}
+    columns = [("run", "run"), ("is", "word")]
+    columns += [(title, "value") for title in ("difference", "at least", "at most")]
+    table = [[run, verdict, value, low, high, n] for run, _, verdict, low, value, high, n in rows]
+    return Picture(
+        intervals(len(rows), **said, upper_shown="at most"),
+        {"run": "run", "verdict": "word"} | _ENDS,
+        [[run, *cells] for run, _, *cells, _ in rows],
+        Table("The verdict on each run", [*columns, ("open documents", "count")], table),
+        names=[row[0] for row in rows],
+    )
+
+
+def _map(found: Open) -> Picture:
+    """Which run is proved better than which: the row than the column."""
+    both = Counter((a, verdict) for a, _, verdict, *_ in found.verdicts)
+    both.update((b, _TURNED.get(verdict, verdict)) for _, b, verdict, *_ in found.verdicts)
+    count = {run: [both[run, word] for word in _VERDICTS] for run in sorted({run for run, _ in both})}
+    order = sorted(count, key=lambda run: count[run][1] - count[run][0])
+    colour = {
+        "field": "verdict",
+        "type": "nominal",
+        "scale": {"domain": list(_VERDICTS), "range": [f"var(--{word})" for word in _VERDICTS]},
+        "legend": {"title": "row than column", "orient": "top"},
+    }
+    spec = square(
+        colour, {"stroke": "var(--paper)", "strokeWidth": 0.5},
+        run_name="run", verdict="is", other_name="than", value_shown="difference", range="between",
+    )  # fmt: skip
+    spec["transform"] = [{"calculate": "datum.lower_shown + ' and ' + datum.upper_shown", "as": "range"}]
+    fields = {"run": "run", "other": "run", "verdict": "word"} | _ENDS
+    titles = ("better than", "worse than", "equal to", "open")
+    return Picture(
+        spec,
+        fields,
+        [row[:-1] for row in found.verdicts],
+        Table(
+            f"How many runs each is proved better or worse than by {found.measure}",
+            [("run", "run"), *((title, "count") for title in titles)],
+            [[run, *count[run]] for run in order],
+        ),
+        names=order,
+        mirrored=_MIRRORED,
+    )

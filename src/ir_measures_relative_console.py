@@ -1,0 +1,36 @@
+"""The command ``ir_measures_relative``: the command line of the package, which Ctrl-C ends without a traceback.
+
+Most of the time of a short command goes into importing the package. This module stands beside the package, since to
+import a module of a package is to import the package first: only so can Ctrl-C be dealt with from the start.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+
+
+def main() -> int:
+    """Runs the command, and returns its exit code; where Ctrl-C comes before or after it, the process ends with 130."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # somebody ignores it, say
+        from ir_measures_relative.cli import main as command
+
+        return command()
+    signal.signal(signal.SIGINT, _leave)
+    from ir_measures_relative.cli import main as command
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # the command deals with it itself
+    try:
+        return command()
+    finally:
+        signal.signal(signal.SIGINT, _leave)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    os._exit(130)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,377 @@
+"""What :mod:`tools.anchored` computes: one table a case, all by the public interface alone.
+
+A case is a campaign, a part, and a question: a measure string on all runs, the bounds of one, a test. Only what every
+version of the package can be asked stands here, so that one script runs on the old and on the new code. No argument
+named ``time_limit`` is given: what it means has changed once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, NamedTuple
+
+import ir_measures
+import numpy as np
+import pandas as pd
+
+import ir_measures_relative as relative
+from ir_measures_relative import RunContext, meta
+
+from .campaign import Campaign
+from .measures import (
+    QUICK,
+    QUICK_BOUNDED,
+    bounded_measures,
+    chance_measures,
+    host_measures,
+    prior_measures,
+    reference_measures,
+    system_measures,
+)
+
+#: The parts, in the order in which they are computed.
+PARTS = ("measures", "bounds", "verdicts", "statistics")
+
+
+def _hashed(text: str) -> str:
+    """What stands for a document: its id is not written."""
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+class Table(NamedTuple):
+    """The values of a case: what identifies each row, and the values, as arrays of numbers or of text.
+
+    Truth values and whole numbers that may be missing are floats.
+    """
+
+    keys: dict[str, Any]
+    values: dict[str, Any]
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(next(iter(self.keys.values())))
+
+    def ordered(self) -> Table:
+        """The table with its rows in the order of their keys: the order in which they come does not count."""
+        order = np.lexsort(tuple(self.keys.values()))
+        keys, values = ({name: array[order] for name, array in columns.items()} for columns in self)
+        return Table(keys, values)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One table to compute.
+
+    Attributes:
+        campaign: the name of the campaign.
+        part: one of :data:`PARTS`.
+        name: the question, with the measure string.
+        quick: whether ``--quick`` computes it, too.
+        compute: the table.
+    """
+
+    campaign: str
+    part: str
+    name: str
+    quick: bool
+    compute: Callable[[], Table]
+
+
+def cases(campaign: Campaign, parts: Iterable[str] = PARTS) -> Iterator[Case]:
+    """The cases of a campaign."""
+    makers = {
+        "measures": _of_measures,
+        "bounds": _of_bounds,
+        "verdicts": _of_verdicts,
+        "statistics": _of_statistics,
+    }
+    for part in parts:
+        for name, quick, compute in makers[part](campaign):
+            yield Case(campaign.name, part, name, quick, compute)
+
+
+#: A name, whether it is quick, and what computes the table.
+Question = tuple[str, bool, Callable[[], Table]]
+
+
+def _table(campaign: Campaign, frame: pd.DataFrame, keys: Sequence[str]) -> Table:
+    """A table with queries as numbers and documents as hashes; rows of equal keys are told apart by their order."""
+    frame = frame.reset_index(drop=True)
+    if "query_id" in frame:
+        number = campaign.query_number
+        frame["query_id"] = [number.get(q, -1) for q in frame["query_id"].astype(str)]
+    if "doc_id" in frame:
+        frame["doc_id"] = [_hashed(d) for d in frame["doc_id"].astype(str)]
+    keyed = frame[[k for k in keys if k in frame]].copy()
+    if not len(keyed.columns):
+        keyed["row"] = range(len(frame))
+    elif keyed.duplicated().any():
+        keyed["row"] = keyed.groupby(list(keyed.columns), sort=False).cumcount()
+    rest = frame.drop(columns=[k for k in keys if k in frame])
+    return Table({n: _as_array(keyed[n]) for n in keyed}, {n: _as_array(rest[n]) for n in rest})
+
+
+def _as_array(column: pd.Series) -> Any:
+    """Numbers as they are; truth values, and numbers that may be missing, as floats; anything else as text."""
+    if column.dtype == bool or str(column.dtype) in ("Int64", "boolean", "Float64"):
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    if column.dtype.kind in "iuf":
+        return column.to_numpy()
+    return np.array([str(value) for value in column], dtype=str)
+
+
+def measures_of(campaign: Campaign) -> list[str]:
+    """Every measure string that all runs of a campaign are scored on."""
+    names = campaign.names
+    found = [
+        *host_measures(),
+        *prior_measures(names),
+        *system_measures(),
+        *chance_measures(),
+        *reference_measures(names[-1]),
+    ]
+    return list(dict.fromkeys(found))
+
+
+def _of_measures(campaign: Campaign) -> Iterator[Question]:
+    def scores(measure: str, policy: str = "others", thin: bool = False) -> Callable[[], Table]:
+        def compute() -> Table:
+            qrels = campaign.thin_qrels if thin else campaign.qrels_path
+            frame = campaign.context(policy).evaluate(qrels, [measure], perquery=True)
+            return _table(campaign, frame.drop(columns="measure"), ("name", "query_id"))
+
+        return compute
+
+    for measure in measures_of(campaign):
+        yield measure, measure in QUICK, scores(measure)
+    to_priors = ("NRG@10", "NRG(base='P')@10", "NRG(base='RR')", "NRG(base='RBP')@100", "NRG(base='ERR')@20")
+    to_priors += ("NRG(norm='ideal')@10", "UniqueRel@10", "TaSC(base='nDCG@10')", "AP_Rareness@10")
+    for policy in ("earlier", "list", *(["groups"] if campaign.groups else [])):
+        for measure in to_priors:
+            yield f"{measure}, priors {policy}", measure == "NRG@10", scores(measure, policy)
+    thinned = [m for m in measures_of(campaign) if m in QUICK or "judged_only" in m]
+    for measure in thinned:
+        yield f"{measure}, half of the judgments", False, scores(measure, thin=True)
+    for base, cutoff in product(("SSP", "AP", "Q", "ERR"), (20, 100)):
+        yield f"med(base={base!r}, cutoff={cutoff})", False, _deep_med(campaign, base, cutoff)
+    yield "a newcomer, by ir_measures", True, lambda: _newcomer(campaign)
+    for measure in ("MED@10", "RBO@100", "RPP"):
+        yield f"similarity({measure})", measure == "RBO@100", _similarity(campaign, measure)
+    for measure in ("NRG@10", "UniqueRel@10", "AP_Rareness@10", "rrLP", "Shapley@10", "MED@10"):
+        yield f"explain({measure})", measure == "NRG@10", _explained(campaign, measure)
+    for measure in ("NRG@10", "UniqueRel@10", "nDCG@10"):
+        yield f"select_complementary({measure})", measure == "NRG@10", _selected(campaign, measure)
+
+
+def _deep_med(campaign: Campaign, base: str, cutoff: int) -> Callable[[], Table]:
+    """Bases whose search takes long at a low cutoff, for two runs, with what is certain of each value."""
+
+    def compute() -> Table:
+        first, *others = campaign.few
+        frames = [
+            relative.med(
+                campaign.runs[name], campaign.runs[first], campaign.thin_qrels, base=base, cutoff=cutoff
+            ).assign(name=name)
+            for name in others[:2]
+        ]
+        frame = pd.concat(frames)[["name", "query_id", "value", "lower", "upper", "exact"]]
+        return _table(campaign, frame, ("name", "query_id"))
+
+    return compute
+
+
+def _newcomer(campaign: Campaign) -> Table:
+    """A run that is not in the context, by ir_measures' own function."""
+    members = campaign.names[1:]
+    path = min((campaign.folder / "runs").iterdir())  # that of the first run
+    columns = ["query_id", "q0", "doc_id", "rank", "score", "tag"]
+    run = pd.read_csv(path, sep=r"\s+", header=None, names=columns, dtype={"query_id": str, "doc_id": str})
+    context = RunContext({name: campaign.runs[name] for name in members}, reference=members[-1])
+    measures = [ir_measures.parse_measure(m) for m in ("nDCG@10", "NRG@10", "UniqueRel@10", "P_Rareness@10")]
+    measures += [
+        ir_measures.parse_measure(m) for m in ("nDCG_UE@10", "MED@10", "rrLP", "RBO@10", "Shapley@10")
+    ]
+    with context:
+        found = ir_measures.iter_calc(measures, campaign.qrels, run[["query_id", "doc_id", "score"]])
+        frame = pd.DataFrame([(m.query_id, str(m.measure), m.value) for m in found])
+    frame.columns = ["query_id", "measure", "value"]
+    return _table(campaign, frame, ("query_id", "measure"))
+
+
+def _similarity(campaign: Campaign, measure: str) -> Callable[[], Table]:
+    def compute() -> Table:
+        context = campaign.context(only=campaign.few)
+        frame = relative.similarity(context, campaign.qrels_path, [measure], perquery=True)
+        return _table(campaign, frame.drop(columns="measure"), ("name", "other", "query_id"))
+
+    return compute
+
+
+def _explained(campaign: Campaign, measure: str) -> Callable[[], Table]:
+    def compute() -> Table:
+        run = campaign.names[len(campaign.names) // 2]
+        frame = relative.explain(campaign.context(), run, campaign.qrels_path, measure)
+        return _table(campaign, frame, ("query_id", "doc_id"))
+
+    return compute
+
+
+def _selected(campaign: Campaign, measure: str) -> Callable[[], Table]:
+    def compute() -> Table:
+        context = campaign.context(only=campaign.few)
+        return _table(campaign, relative.select_complementary(context, campaign.qrels_path, 4, measure), ())
+
+    return compute
+
+
+class _Settings(NamedTuple):
+    """How bounds are asked for."""
+
+    thin: bool = False
+    policy: str = "others"
+    options: tuple[tuple[str, Any], ...] = ()
+
+    def __str__(self) -> str:
+        return "".join(
+            [
+                ", half of the judgments" * self.thin,
+                f", priors {self.policy}" * (self.policy != "others"),
+                *(f", {name}={value!r}" for name, value in self.options),
+            ]
+        )
+
+
+def _variants(campaign: Campaign) -> Iterator[tuple[str, _Settings]]:
+    """Each measure with each way in which its bounds are asked for."""
+    names = campaign.few  # which every context holds
+    for thin in (False, True):
+        for measure in bounded_measures(names):
+            yield measure, _Settings(thin)
+    for measure in ("nDCG@10", "AP@10", "AP_UE@10", "NRG@10", "rrLP@10", "Shapley(base='nDCG')@10", "ERR@10"):
+        shown = f"{measure[:-3]}(ref={names[0]!r})@10" if measure == "rrLP@10" else measure
+        yield shown, _Settings(options=(("elsewhere", 2),))
+        yield shown, _Settings(thin=True, options=(("elsewhere", 2),))
+    for measure in ("RBP(rel=1)@10", "RBP(rel=1, p=0.95)@20"):
+        yield measure, _Settings(options=(("residual", True),))
+        yield measure, _Settings(thin=True, options=(("residual", True),))
+    for policy in ("earlier", "list", *(["groups"] if campaign.groups else [])):
+        for measure in (
+            "NRG@10",
+            "UniqueRel@10",
+            "NRG(base='RR')@10",
+            "NRG(base='ERR')@10",
+            "TaSC(base='P@10')",
+        ):
+            yield measure, _Settings(policy=policy)
+
+
+def _of_bounds(campaign: Campaign) -> Iterator[Question]:
+    def compute(measure: str, how: _Settings) -> Table:
+        qrels = campaign.thin_qrels if how.thin else campaign.qrels
+        # with fewer judgments much more is open, so that some searches take long
+        context = campaign.context(how.policy, campaign.few if how.thin else ())
+        frame = relative.bounds(context, qrels, [measure], perquery=True, **dict(how.options))
+        return _table(campaign, frame.drop(columns="measure"), ("name", "query_id"))
+
+    for measure, how in _variants(campaign):
+        quick = measure in QUICK_BOUNDED and not how.options
+        yield f"{measure}{how}", quick, lambda measure=measure, how=how: compute(measure, how)
+
+
+def _of_verdicts(campaign: Campaign) -> Iterator[Question]:
+    def compute(measure: str, how: _Settings) -> Table:
+        qrels = campaign.thin_qrels if how.thin else campaign.qrels
+        context = campaign.context(how.policy, campaign.few[:6] if how.thin else campaign.few)
+        frame = relative.verdicts(context, qrels, [measure], perquery=True, **dict(how.options))
+        return _table(campaign, frame.drop(columns="measure"), ("name", "other", "query_id"))
+
+    def of_means(thin: bool) -> Table:
+        qrels = campaign.thin_qrels if thin else campaign.qrels
+        names = campaign.few
+        measures = sorted(QUICK_BOUNDED)
+        frame = relative.verdicts(campaign.context(only=names), qrels, measures)
+        return _table(campaign, frame, ("name", "other", "measure"))
+
+    for measure, how in _variants(campaign):
+        quick = measure in QUICK_BOUNDED and not how.options
+        yield f"{measure}{how}", quick, lambda measure=measure, how=how: compute(measure, how)
+    for thin in (False, True):
+        yield f"means{_Settings(thin)}", False, lambda thin=thin: of_means(thin)
+
+
+# Statistics
+
+
+def _of_statistics(campaign: Campaign) -> Iterator[Question]:
+    context, few, qrels = campaign.context, campaign.few, campaign.qrels_path
+    measures = ("nDCG@10", "NRG@10", "UniqueRel@10", "rrLP")
+
+    def table() -> pd.DataFrame:
+        return context(only=few).evaluate(qrels, ["nDCG@10", "NRG@10", "AP"], perquery=True)
+
+    pairs, of_run = ("name", "other", "measure"), ("name", "measure")
+    asked: list[tuple[str, Sequence[str], Callable[[], pd.DataFrame]]] = []
+    for test in ("t", "wilcoxon", "sign", "randomization", "bootstrap"):
+        asked.append(
+            (
+                f"compare({test})",
+                pairs,
+                lambda test=test: relative.compare(context(only=few), qrels, measures, test=test),
+            )
+        )
+        asked.append(
+            (
+                f"adds({test})",
+                of_run,
+                lambda test=test: relative.adds(
+                    context(only=few), qrels, ["NRG@10", "UniqueRel@10"], test=test
+                ),
+            )
+        )
+    for correction in ("bonferroni", "fdr_bh", None):
+        asked.append(
+            (
+                f"compare(t, {correction})",
+                pairs,
+                lambda c=correction: relative.compare(context(only=few), qrels, measures, correction=c),
+            )
+        )
+    for test in ("t", "bootstrap", "wilcoxon", "sign", "hsd", "tukey"):
+        asked.append((f"asl_curve({test})", of_run, lambda t=test: meta.asl_curve(table(), t, resamples=999)))
+        asked.append(
+            (
+                f"discriminative_power({test})",
+                ("measure",),
+                lambda t=test: meta.discriminative_power(table(), t, resamples=999, swaps=20),
+            )
+        )
+    whole: dict[str, Callable[[], pd.DataFrame]] = {
+        "sweep": lambda: relative.sweep(context(only=few), qrels, "NRG@10", samples=20),
+        "judge_next": lambda: relative.judge_next(context(only=few), campaign.thin_qrels, "nDCG@10", 50),
+        "verdicts with odds": lambda: relative.verdicts(
+            context(only=few), campaign.thin_qrels, ["nDCG@10", "P@10"], odds="pool", samples=200
+        ),
+        "reusability": lambda: relative.reusability(context(only=few), qrels, ["nDCG@10", "NRG@10"]),
+        "conflicts": lambda: meta.conflicts(table()),
+        "correlation": lambda: meta.correlation(table()),
+        "stability": lambda: meta.stability(table(), trials=100),
+        "swap_rate": lambda: meta.swap_rate(table(), trials=100),
+        "ties": lambda: meta.ties(table()),
+        "percentage_absolute_difference": lambda: meta.percentage_absolute_difference(table()),
+        "system_subsets": lambda: meta.system_subsets(
+            context(only=few), qrels, ["nDCG@10", "NRG@10"], trials=50
+        ),
+        "degrade": lambda: meta.degrade(context(only=few), qrels, ["nDCG@10", "NRG@10"], samples=2),
+        "query_sets": lambda: meta.query_sets(context(only=few), qrels),
+        "separation": lambda: meta.separation(context(only=few), qrels),
+        "ties_by_level": lambda: meta.ties_by_level(context(only=few), qrels),
+        "locality": lambda: meta.locality(context(only=few), qrels),
+    }
+    asked += [(name, (), compute) for name, compute in whole.items()]
+    quick = ("compare(t)", "adds(t)", "correlation", "ties")
+    for name, keys, compute in asked:
+        yield name, name in quick, lambda keys=keys, compute=compute: _table(campaign, compute(), keys)

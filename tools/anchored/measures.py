@@ -1,0 +1,235 @@
+"""The measure strings that reference outputs are of: every measure, all of its bases, and its main parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+_DEPTHS = ("@10", "@100", "")
+
+
+def _written(name: str, **params: Any) -> str:
+    """A measure as a string, without its cutoff."""
+    inside = ", ".join(f"{key}={value!r}" for key, value in params.items())
+    return f"{name}({inside})" if inside else name
+
+
+def _each(name: str, depths: Sequence[str], *variants: dict[str, Any]) -> list[str]:
+    """A measure with each of some parameters at each of some cutoffs."""
+    return [_written(name, **params) + depth for params, depth in product(variants or ({},), depths)]
+
+
+def prior_measures(names: Sequence[str]) -> list[str]:
+    """Measures that are relative to priors; ``names`` are runs that ``prior=`` may name."""
+    bases = ("nDCG", "P", "RBP", "RR", "ERR")
+    normed = [{"base": b, "norm": n} for b in bases[:3] for n in ("residual", "ideal", "whole", None)]
+    glob = f"{names[1]},{names[-1][:2]}*"
+    return [
+        *_each("NRG", _DEPTHS, *normed, {"base": "RR"}, {"base": "ERR"}),
+        *_each("NRG", ("@10",), *({"base": b, "judged_only": True} for b in bases)),
+        *_each("NRG", ("@10", "@100"), *({"base": b, "prior": glob} for b in bases)),
+        *_each("NRG", ("@10",), *({"base": b, "rel": 2} for b in ("P", "RBP", "RR"))),
+        *_each("NRG", ("@10",), {"dcg": "exp-log2"}, {"gains": {0: 0, 1: 1, 2: 3, 3: 9}}),
+        *_each("NRG", ("@10",), {"gains": {1: 0, 2: 1, 3: 1}}, {"gains": {1: 3, 2: 2}, "dcg": "exp-log2"}),
+        *_each("NRG", ("@5", "@20"), {"base": "RBP", "p": 0.5}, {"base": "RBP", "p": 0.95, "norm": None}),
+        *_each("NRG", ("@5", "@20"), {"base": "ERR", "max_grade": 3}, {"base": "P", "norm": None, "rel": 2}),
+        *_each("UniqueRel", ("@1", "@10", "@100", "@1000")),
+        *_each("UniqueRel", ("@10",), {"rel": 2}, {"judged_only": True}, {"prior": glob}),
+        *_each("TaSC", ("",), *({"base": b} for b in ("nDCG@10", "AP", "P@10", "RR", "RBP(rel=1)@10"))),
+        *_each("TaSC", ("",), {"base": "nDCG@100", "prior": glob}, {"base": "P(rel=2)@5"}),
+    ]
+
+
+def system_measures() -> list[str]:
+    """Measures that are relative to all systems."""
+    bases = ("nDCG", "P", "RBP")
+    return [
+        *_each("P_Rareness", ("@10", "@100", "@1000")),
+        *_each("AP_Rareness", ("@10", "@100", "@1000", "")),
+        *(
+            measure
+            for name in ("P_Rareness", "AP_Rareness")
+            for measure in _each(
+                name,
+                ("@10", "@100"),
+                {"alpha": 0.3},
+                {"bounded": True},
+                {"alpha": 0.5, "bounded": True, "rel": 2},
+                {"judged_only": True},
+            )
+        ),
+        *_each("Shapley", _DEPTHS, *({"base": b} for b in bases)),
+        *_each("Shapley", ("@10",), *({"base": b, "judged_only": True} for b in bases)),
+        *_each("Shapley", ("@10",), {"base": "P", "rel": 2}, {"base": "RBP", "p": 0.95, "rel": 2}),
+        *_each(
+            "Shapley", ("@10",), {"base": "nDCG", "dcg": "exp-log2"}, {"base": "nDCG", "gains": {1: 4, 2: 9}}
+        ),
+    ]
+
+
+def chance_measures() -> list[str]:
+    """Measures that are relative to a random ranking."""
+    bases = ("nDCG", "P", "R", "Success", "RR", "RBP", "AP", "ERR")
+    versions = (1, 2, "z")
+    every = [{"base": b, "version": v} for b, v in product(bases, versions)]
+    return [
+        *_each("UE", _DEPTHS, *every),
+        *_each("UE", ("@10", ""), *(p | {"pool": "corpus"} for p in every)),
+        *_each("UE", ("@10",), *({"base": b, "judged_only": True} for b in bases)),
+        *_each("UE", ("@10",), *({"base": b, "rel": 2} for b in bases if b not in ("nDCG", "ERR"))),
+        *_each("UE", ("@10", "@100"), *({"base": "AP", "version": v, "expected": "exact"} for v in (1, 2))),
+        *_each("UE", ("@10",), {"base": "AP", "expected": "exact", "pool": "corpus"}),
+        *_each("UE", ("@10",), {"base": "RBP", "p": 0.5}, {"base": "ERR", "max_grade": 3}),
+        *_each("UE", ("@10",), {"base": "nDCG", "dcg": "log2"}, {"base": "nDCG", "gains": {1: 1, 2: 3}}),
+        *_each("nDCG_UE", _DEPTHS, *({"version": v} for v in versions)),
+        *_each("nDCG_UE", ("@10",), {"dcg": "log2"}, {"pool": "corpus"}, {"judged_only": True}),
+        *_each("nDCG_UE", ("@10",), {"gains": {1: 1, 2: 3}}, {"pool": "corpus", "version": "z"}),
+        *_each("AP_UE", _DEPTHS, {"version": 1}, {"version": 2}, {"expected": "exact"}),
+        *_each("AP_UE", ("@10",), {"pool": "corpus"}, {"rel": 2}, {"judged_only": True}),
+    ]
+
+
+def reference_measures(reference: str) -> list[str]:
+    """Measures that are relative to a reference run; ``reference`` is another one than the context's."""
+    bases = ("P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "Q", "ERR")
+    fast = ("P", "RBP", "SDCG", "nDCG", "RR")
+    lexical = ("rrLP", "sgnLP", "sgnLR", "RPP")
+    return [
+        *_each("MED", ("@10",), *({"base": b} for b in bases)),
+        *_each("MED", ("@100", ""), *({"base": b} for b in fast)),
+        *_each("MED", ("@10",), *({"base": b, "ref": reference} for b in bases)),
+        *_each("MED", ("@10",), *({"base": b, "judged": False} for b in bases if b != "Q")),
+        *_each("MED", ("@5",), {"base": "Q", "judged": False}),
+        *_each("MED", ("@10",), *({"base": b, "rel": 2} for b in bases if b != "ERR")),
+        *_each("MED", ("@10",), *({"base": b, "dcg": "exp-log2"} for b in ("SDCG", "nDCG"))),
+        *_each("MED", ("@10",), *({"base": b, "gains": {1: 1, 2: 3, 3: 4}} for b in ("SDCG", "nDCG"))),
+        *_each("MED", ("@10",), *({"base": b, "max_grade": 4} for b in ("SDCG", "nDCG", "ERR"))),
+        *_each("MED", ("@10", "@50"), {"base": "RBP", "p": 0.95}, {"base": "RBP", "residual": False}),
+        *_each("MED", ("@10", "@50"), {"base": "RBP", "residual": "at-cutoff"}),
+        *_each("MED", ("@10",), {"base": "AP", "norm": "min"}, {"base": "Q", "norm": "min"}),
+        *_each("MED", ("@10",), {"base": "Q", "beta": 0.5}, {"base": "Q", "beta": 10.0}),
+        *_each("RBO", ("@10", "@100", "")),
+        *_each("RBO", ("@100",), *({"kind": k, "p": p} for k in ("ext", "min", "max") for p in (0.5, 0.98))),
+        *_each("RBO", ("@100",), *({"ties": t, "kind": k} for t in "wab" for k in ("ext", "min", "max"))),
+        *_each("RBA", ("@10", "@100", "")),
+        *_each("RBA", ("@100",), *({"kind": k, "p": p} for k in ("min", "max") for p in (0.5, 0.98))),
+        *_each("RBA", ("@100",), {"ties": "mean"}, {"ties": "mean", "kind": "max"}),
+        *(measure for name in lexical for measure in _each(name, ("", "@10", "@100"))),
+        *(m for name in lexical for m in _each(name, ("",), {"rel": 2}, {"ref": reference})),
+        *(measure for name in lexical for measure in _each(name, ("@10",), {"judged_only": True})),
+        *_each("RPP", ("", "@20"), {"weight": "inverse"}, {"weight": "dcg"}),
+    ]
+
+
+def host_measures() -> list[str]:
+    """Some of ir_measures' own, which a context scores as well."""
+    return [
+        *_each("nDCG", _DEPTHS),
+        *_each("nDCG", ("@10",), {"dcg": "exp-log2"}, {"gains": {1: 1, 2: 3}}, {"judged_only": True}),
+        *_each("AP", _DEPTHS, {}, {"rel": 2}),
+        *_each("RR", ("", "@10")),
+        *_each("P", ("@5", "@10"), {}, {"rel": 2}),
+        *_each("R", ("@100", "@1000")),
+        *_each("RBP", ("@10", ""), {"rel": 1}, {"rel": 1, "p": 0.5}),
+        *("Bpref", "Rprec", "Success@10", "ERR@10", "ERR@20", "SetP", "NumRel", "Judged@10"),
+    ]
+
+
+# What `--quick` computes: every measure, with what is most used.
+QUICK = frozenset(
+    {
+        *("nDCG@10", "AP", "RR", "P@10", "NRG(base='nDCG', norm='residual')@10", "NRG(base='RR')@10"),
+        *("NRG(base='P', norm='ideal')@10", "NRG(base='RBP', norm=None)@100", "NRG(base='ERR')@10"),
+        *(
+            "UniqueRel@10",
+            "TaSC(base='nDCG@10')",
+            "P_Rareness@10",
+            "AP_Rareness@100",
+            "Shapley(base='nDCG')@10",
+        ),
+        *("Shapley(base='P')@100", "UE(base='nDCG', version=2)@10", "UE(base='AP', version=1)"),
+        *("UE(base='P', version='z')@10", "UE(base='ERR', version=2)@10", "nDCG_UE(version=2)@10"),
+        *(
+            "AP_UE(version=2)@10",
+            "AP_UE(expected='exact')@100",
+            "rrLP",
+            "sgnLP",
+            "sgnLR",
+            "RPP@10",
+            "RBO@100",
+        ),
+        *("RBA@100", *(f"MED(base={base!r})@10" for base in ("P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP"))),
+        *(
+            "MED(base='Q')@10",
+            "MED(base='ERR')@10",
+            "MED(base='nDCG')@100",
+            "MED(base='nDCG', judged=False)@10",
+        ),
+    }
+)
+
+
+def bounded_measures(names: Sequence[str]) -> list[str]:
+    """Measures that ``bounds`` and ``verdicts`` take; ``names`` are runs that ``ref=`` and ``prior=`` may name."""
+    to_first = {"ref": names[0]}
+    lexical = ("rrLP", "sgnLP", "sgnLR", "RPP")
+    return [
+        *_each("P", ("@10", "@100"), {}, {"rel": 2}),
+        *_each("RBP", ("@10", "@100"), {"rel": 1}, {"rel": 2, "p": 0.5}),
+        *_each("SDCG", ("@10",), {"max_rel": 3}),
+        *_each("nDCG", ("@10", "@100"), {}, {"dcg": "exp-log2"}),
+        *_each(
+            "nDCG", ("@10",), {"gains": {1: 1, 2: 5}}, {"judged_only": True}, {"gains": {0: 1, 1: 2, 2: 3}}
+        ),
+        *_each("RR", ("", "@10"), {}, {"rel": 2}),
+        *_each("RR", ("@10",), {"judged_only": True}),
+        *_each("Success", ("@5",), {}, {"rel": 2}),
+        *_each("AP", ("@10", "@20"), {}, {"rel": 2}),
+        *_each("AP", ("@10",), {"judged_only": True}),
+        *_each("ERR", ("@10", "@20")),
+        *_each("nDCG_UE", ("@10", "@20"), {"version": 1}, {"version": 2}),
+        *_each("nDCG_UE", ("@10",), {"dcg": "log2"}, {"pool": "corpus"}, {"judged_only": True}),
+        *_each("AP_UE", ("@10", "@20"), {"version": 1}, {"version": 2}, {"expected": "exact"}),
+        *_each("AP_UE", ("@10",), {"pool": "corpus"}, {"version": 1, "expected": "exact", "pool": "corpus"}),
+        *_each("UE", ("@10",), {"base": "nDCG"}, {"base": "AP"}, {"base": "P"}),
+        *(m for name in lexical for m in _each(name, ("@10", "@50"), to_first)),
+        *(m for name in lexical for m in _each(name, ("@10",), to_first | {"rel": 2})),
+        *_each("RPP", ("@10",), {"weight": "dcg"} | to_first, {"weight": "inverse"} | to_first),
+        *_each("UniqueRel", ("@10", "@100"), {}, {"rel": 2}),
+        *_each("NRG", ("@10",), *({"base": b} for b in ("nDCG", "P", "RBP", "RR", "ERR"))),
+        *_each(
+            "NRG", ("@10",), *({"base": b, "norm": n} for b in ("nDCG", "P", "RBP") for n in ("ideal", None))
+        ),
+        *_each("NRG", ("@10",), {"norm": "whole"}, {"dcg": "exp-log2"}, {"prior": names[1]}),
+        *_each("NRG", ("@20",), {}, {"norm": "ideal"}, {"base": "RR", "rel": 2}, {"base": "ERR"}),
+        *_each("P_Rareness", ("@10",), {}, {"alpha": 0.5, "bounded": True}),
+        *_each("AP_Rareness", ("@10", "@20"), {}, {"alpha": 0.5, "bounded": True}),
+        *_each("Shapley", ("@10", "@20"), *({"base": b} for b in ("nDCG", "P", "RBP"))),
+        *_each("TaSC", ("",), *({"base": b} for b in ("nDCG@10", "AP@10", "P@10", "RBP(rel=1)@10", "RR@10"))),
+    ]
+
+
+QUICK_BOUNDED = frozenset(
+    {
+        *(
+            "P@10",
+            "RBP(rel=1)@10",
+            "nDCG@10",
+            "RR@10",
+            "AP@10",
+            "ERR@10",
+            "nDCG_UE(version=2)@10",
+            "UniqueRel@10",
+        ),
+        *("AP_UE(version=2)@10", "AP_UE(expected='exact')@10", "NRG(base='nDCG')@10", "NRG(base='RR')@10"),
+        *(
+            "NRG(base='ERR')@10",
+            "NRG(base='P')@10",
+            "NRG(norm='ideal')@20",
+            "AP_Rareness@10",
+            "P_Rareness@10",
+        ),
+        *("Shapley(base='nDCG')@10", "TaSC(base='nDCG@10')", "TaSC(base='AP@10')"),
+    }
+)
