@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..io.qrels import Qrels
     from ..io.runs import Run
     from ..judgments import Judgments
+    from ..rankings import Rankings
     from .coverage import Coverage
 
 
@@ -35,6 +36,15 @@ class Contributions(NamedTuple):
     docs: Judgments  #: the documents
     gain: FloatArray  #: what finding the document is worth, before its position counts
     contribution: FloatArray  #: what it adds; the contributions of a query sum to its score
+
+
+class Change(NamedTuple):
+    """Two rankings of every query, and what each judged document gives to the difference of their values."""
+
+    before: Rankings  #: without the evaluated run
+    after: Rankings  #: with it
+    cutoff: int | None  #: how much of them is looked at
+    contributions: Contributions
 
 
 class RelativeMeasure(Measure):  # type: ignore[misc]
@@ -113,6 +123,10 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
             f"{self!r} {why}, so it cannot be explained document by document; explain NRG, UniqueRel, P_Rareness or "
             "AP_Rareness"
         )
+
+    def change(self, comparison: Comparison) -> Change | None:
+        """What the run changes, for a measure that is the difference of two rankings; None for the others."""
+        return None
 
     def coverage(self, judged: JudgedContext) -> Coverage | None:
         """What groups of the context's runs are worth, for a measure of what a run adds to its priors."""

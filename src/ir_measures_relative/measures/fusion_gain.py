@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import FloatArray, IntArray, ratio
 from . import absolute_base, parameters
 from .absolute_base import OfAbsoluteBase
-from .declaration import Contributions, register
+from .declaration import Change, Contributions, register
 from .fusion import METHODS, Fusion, fused_rankings
 from .gains import discount, gain_of, ideal_dcg
 from .parameters import Param
@@ -103,37 +103,33 @@ class _FusionGain(OfAbsoluteBase):
         return gain
 
     def two_rankings(self, comparison: Comparison) -> tuple[Rankings, Rankings]:
-        """The fusion of the priors, of which there is at least one, and that of the priors and the run."""
+        """The fusion of the priors, and that of the priors and the run; without priors nothing, and the run."""
         judged, member, fusion = comparison.judged, comparison.member, self.fusion
-        cutoff = self.base_measure().params.get("cutoff")
-        if self.base_measure().params.get("judged_only"):  # which looks behind it
-            cutoff = None
+        base = self.base_measure()
+        cutoff = None if base.params.get("judged_only") else base.params.get("cutoff")
         priors = tuple(comparison.priors(self.get("prior")).tolist())
-        without = judged.cached(
+        before = judged.cached(
             ("fused", priors, fusion, cutoff), lambda: fused_rankings(judged, priors, fusion, cutoff=cutoff)
         )
+        if not priors:
+            return before, comparison.rankings
         if member is None or comparison.rankings is not comparison.context.runs[member]:
             newcomer = comparison.rankings
-            return without, fused_rankings(judged, priors, fusion, newcomer=newcomer, cutoff=cutoff)
+            return before, fused_rankings(judged, priors, fusion, newcomer=newcomer, cutoff=cutoff)
         runs = (*priors, judged.index[member])
-        return without, fused_rankings(judged, runs, fusion, cutoff=cutoff)
+        return before, fused_rankings(judged, runs, fusion, cutoff=cutoff)
 
-    def contributions(self, comparison: Comparison) -> Contributions:
-        """What each relevant document gives to the fused ranking, less what it gave without the run.
+    def change(self, comparison: Comparison) -> Change:
+        """The two rankings, and what each relevant document gives to the second less what it gives to the first.
 
         Raises:
             ValueError: a base that is not a sum over documents.
         """
-        base = self.base_measure()
-        cutoff = base.params.get("cutoff")
+        before, after = self.two_rankings(comparison)
         docs, gain, weight = self._terms(comparison.judgments)
-        after, before = comparison.rankings, None
-        if len(comparison.priors(self.get("prior"))):
-            before, after = self.two_rankings(comparison)
-        moved = weight(docs.positions_in(after, cutoff))
-        if before is not None:
-            moved = moved - weight(docs.positions_in(before, cutoff))
-        return Contributions(docs, gain, gain * moved)
+        cutoff = self.base_measure().params.get("cutoff")
+        moved = weight(docs.positions_in(after, cutoff)) - weight(docs.positions_in(before, cutoff))
+        return Change(before, after, cutoff, Contributions(docs, gain, gain * moved))
 
     def _terms(self, judgments: Judgments) -> tuple[Judgments, FloatArray, Callable[[IntArray], FloatArray]]:
         """The documents that the base is a sum over, what each is worth, and what a position counts for."""

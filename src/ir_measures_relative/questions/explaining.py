@@ -12,9 +12,10 @@ from ..ids import Ids
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..judgments import Judgments
-from ..measures.declaration import RelativeMeasure
+from ..measures.declaration import Change, RelativeMeasure
 from ..measures.strings import parse_measure
 from ..priors import group_of
+from ..rankings import Rankings
 from ..scoring import check_campaign
 
 if TYPE_CHECKING:
@@ -83,6 +84,9 @@ def explain(
     if query_id is not None:  # of all queries only the policy, which chooses the priors, may need to know
         comparison = _of_query(comparison, parsed, query_id)
         judged, judgments = comparison.judged, comparison.judgments
+    change = parsed.change(comparison)
+    if change is not None:
+        return _table_of_change(comparison, parsed, change)
     found = explained(comparison, parsed)
     columns: dict[str, Any] = {
         "query_id": pd.Series(judgments.query_ids[found.query], dtype=str),
@@ -127,7 +131,8 @@ def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
         of_runs = judged.positions_of_runs(judgments, cutoff, judged_only)
         places = [of_runs[i][judged_row] for i in seen_by]
     else:
-        places = [_positions(comparison, judged.names[i], query, ids, cutoff) for i in seen_by]
+        runs = [judged.context.runs[judged.names[i]] for i in seen_by]
+        places = [_positions(judgments, run, query, ids, cutoff) for run in runs]
     return Explained(
         query,
         ids,
@@ -139,6 +144,34 @@ def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
         np.where(row >= 0, gain[row] if len(gain) else 0.0, 0.0),
         np.where(row >= 0, contribution[row] if len(gain) else 0.0, 0.0),
     )
+
+
+def _table_of_change(comparison: Comparison, measure: RelativeMeasure, change: Change) -> pd.DataFrame:
+    """The documents at the top of two rankings: those of the second in its order, then those that went out."""
+    judgments, (docs, gain, contribution) = comparison.judgments, change.contributions
+    after, before = (_top(judgments, ranking, change.cutoff) for ranking in (change.after, change.before))
+    gone = _positions(judgments, change.after, *before[:2], change.cutoff) == 0
+    query = np.concatenate([after[0], before[0][gone]])
+    ids = after[1].followed_by(before[1].take(gone))
+    order = np.argsort(query, kind="stable")
+    query, ids = query[order], ids.take(order)
+    row, judged_row = docs.rows_of(query, ids), judgments.rows_of(query, ids)
+    columns: dict[str, Any] = {
+        "query_id": pd.Series(judgments.query_ids[query], dtype=str),
+        "doc_id": pd.Series(ids.strings(), dtype=str),
+        "relevance": _or_na(judgments.grade[judged_row], judged_row >= 0),
+    }
+    rankings = {"position": change.after, "position before": change.before}
+    of_runs = {f"position in {comparison.member or 'the run'}": comparison.rankings}
+    for i in _seen_by(comparison, measure):
+        name = comparison.judged.names[i]
+        of_runs[f"position in {name}"] = comparison.context.runs[name]
+    for column, ranking in (rankings | of_runs).items():
+        places = _positions(judgments, ranking, query, ids, change.cutoff if column in rankings else None)
+        columns[column] = _or_na(places, places > 0)
+    columns["gain"] = np.where(row >= 0, gain[row] if len(gain) else 0.0, 0.0)
+    columns["contribution"] = np.where(row >= 0, contribution[row] if len(gain) else 0.0, 0.0)
+    return pd.DataFrame(columns)
 
 
 def _of_query(comparison: Comparison, measure: RelativeMeasure, query_id: str) -> Comparison:
@@ -169,21 +202,28 @@ def _listed(comparison: Comparison, cutoff: int | None, judged_only: bool) -> tu
         found = np.flatnonzero(place > 0)
         order = found[np.lexsort((place[found], judgments.query[found]))]
         return judgments.query[order], judgments.ids.take(order), place[order]
-    top = comparison.rankings.top(cutoff)
-    index = judgments.queries_of(comparison.rankings)[top.query]
+    return _top(judgments, comparison.rankings, cutoff)
+
+
+def _top(judgments: Judgments, rankings: Rankings, cutoff: int | None) -> tuple[IntArray, Ids, IntArray]:
+    """The top documents of some rankings, in their order: the judged query and the id of each, and its position."""
+    top = rankings.top(cutoff)
+    index = judgments.queries_of(rankings)[top.query]
     rows = np.flatnonzero(index >= 0)
     rows = rows[np.argsort(index[rows], kind="stable")]
     return index[rows], top.ids.take(rows), top.position[rows]
 
 
-def _positions(comparison: Comparison, name: str, query: IntArray, ids: Ids, cutoff: int | None) -> IntArray:
-    """Where a run of the context ranks some documents, judged or not."""
+def _positions(
+    judgments: Judgments, rankings: Rankings, query: IntArray, ids: Ids, cutoff: int | None
+) -> IntArray:
+    """Where a run ranks some documents, judged or not."""
     order = np.argsort(query, kind="stable")
     listed = Judgments(
-        comparison.judgments.query_ids, query[order], ids.take(order), np.zeros(len(query), dtype=np.int64)
+        judgments.query_ids, query[order], ids.take(order), np.zeros(len(query), dtype=np.int64)
     )
     positions = np.empty(len(query), dtype=np.int64)
-    positions[order] = listed.positions_in(comparison.context.runs[name], cutoff)
+    positions[order] = listed.positions_in(rankings, cutoff)
     return positions
 
 
