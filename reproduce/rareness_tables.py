@@ -133,7 +133,7 @@ def stability(study: Study, out: Path, first: bool) -> Iterator[Finding]:
 
         def gain(runs: list[str], lines: dict[str, np.ndarray] = lines) -> np.ndarray:
             ends = {name: lines[name] for name in ("0", "1")}
-            found = meta.stability(study.table(ends, runs), trials=300)["stability"]
+            found = meta.stability(study.table(ends, runs), samples=300)["stability"]
             return np.array([found.iloc[1] - found.iloc[0]])
 
         error = float(error_over_runs(study.runs, gain)[0])
@@ -164,7 +164,7 @@ def fewer_systems(study: Study, first: bool) -> Iterator[Finding]:
         return
     measures = [f"{base}_Rareness@{K}" for base in _TABLE_3]
     found = meta.system_subsets(
-        study.campaign.context, study.campaign.qrels, measures, sizes=sizes, trials=300
+        study.campaign.context, study.campaign.qrels, measures, sizes=sizes, samples=300
     ).set_index(["measure", "systems"])["mean"]
     for base, measure in zip(_TABLE_3, measures, strict=True):
         ours = [float(found[measure, n]) for n in sizes]

@@ -11,9 +11,13 @@ from ir_measures_relative.arrays import FloatArray, IntArray, sum_by_query
 from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.judgments import Judgments
 from ir_measures_relative.measures.gains import discount, gain_of, ideal_dcg
-from ir_measures_relative.measures.ue.bases import sum_of_precisions
-from ir_measures_relative.measures.ue.measure import Normalizers, normalize
-from ir_measures_relative.measures.ue.random_rankings import expected_dcg, expected_sum_of_precisions
+from ir_measures_relative.measures.random_rankings import (
+    Normalizers,
+    expected_dcg,
+    expected_sum_of_precisions,
+    normalize,
+)
+from ir_measures_relative.measures.ue_bases import sum_of_precisions
 
 from .data import Campaign
 

@@ -14,13 +14,12 @@ import ir_measures  # noqa: F401  (first and whole: it may be what imports this 
 from .measures.fusion_gain import FusionGain
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
-from .measures.nrg import NRG
+from .measures.nrg import NRG, UniqueRel
 from .measures.rank_biased import RBA, RBO
 from .measures.rareness import AP_Rareness, P_Rareness
 from .measures.shapley import Shapley
 from .measures.tasc import TaSC
 from .measures.ue import AP_UE, UE, nDCG_UE
-from .measures.unique_rel import UniqueRel
 from .messages import RelativeWarning
 from .provider import RelativeProvider, registered_provider
 
@@ -36,11 +35,9 @@ if TYPE_CHECKING:
     from .questions.sweeping import sweep
     from .reporting import report
     from .stats.paired_tests import SignTest, sign_test
-    from .unjudged.bounds import bounds
-    from .unjudged.judging import judge_next
-    from .unjudged.med_of_runs import med
+    from .unjudged.bounds import bounds, med
     from .unjudged.reusability import reusability
-    from .unjudged.verdicts import verdicts
+    from .unjudged.verdicts import judge_next, verdicts
 
 __version__ = "0.2.0"
 
@@ -59,8 +56,8 @@ _LATER = {
     "fuse": "questions.fusing",
     "fusion_pairs": "questions.fusing",
     "headroom": "questions.headroom",
-    "judge_next": "unjudged.judging",
-    "med": "unjudged.med_of_runs",
+    "judge_next": "unjudged.verdicts",
+    "med": "unjudged.bounds",
     "meta": "meta",
     "report": "reporting",
     "reusability": "unjudged.reusability",

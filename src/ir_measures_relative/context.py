@@ -85,7 +85,7 @@ class RunContext(ContextData):
     and names a member, or by :meth:`evaluating`; any other run is a newcomer.
 
     Args:
-        runs: the members, from name to run: whatever ir_measures takes, a PyTerrier result frame, the path of a
+        runs: the members, from name to run: what ir_measures takes, a PyTerrier result frame, the path of a
             run file, a table of polars or pyarrow, an object of ranx, trectools or LensKit.
         priors: whose documents a searcher has seen before a member's: ``"others"`` (all other runs),
             ``"earlier"`` (those given before it), a list of names, a dict from name to list,
@@ -187,7 +187,7 @@ class RunContext(ContextData):
 
     @classmethod
     def from_pipelines(cls, pipelines: Mapping[str, Any], topics: Any, **options: Any) -> RunContext:
-        """A context of the results of PyTerrier pipelines, each of which runs once.
+        """A context of the results of PyTerrier pipelines. Each pipeline runs once.
 
         Inside it, ``pt.Experiment`` knows a pipeline for a member by its ``name`` column:
         ``pipeline >> pt.apply.name(lambda row: "BM25")``. (``pt.relative.Experiment`` sees to that itself.)

@@ -60,7 +60,7 @@ class PriorPolicy:
     needs_groups = False  #: whether the groups of the runs decide
 
     def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
-        """The names of the priors of a run; None is a newcomer. The run itself is left out for it, wherever it is."""
+        """The names of the priors of a run; None is a newcomer. The run itself need not be left out."""
         raise NotImplementedError
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import copy
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
 from .ids import Ids, WordArray, pair_keys
 from .messages import is_text, kind_of_id
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 
 class TopDocs:

@@ -149,7 +149,7 @@ def test_bad_input() -> None:
         ValueError, match="n=4 is not allowed; it must be a whole number from 1 to 3, the runs"
     ):
         select_complementary(context, labels, 4, method="exact")
-    with pytest.raises(ValueError, match="method='best' is not allowed; it must be 'greedy' or 'exact'"):
+    with pytest.raises(ValueError, match="method='best' is not allowed; it must be one of 'greedy', 'exact'"):
         select_complementary(context, labels, 1, method="best")
     with pytest.raises(
         ValueError, match="method='exact' needs a measure that sums what a group of runs finds"

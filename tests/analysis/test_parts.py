@@ -11,7 +11,7 @@ from ir_measures_relative import MED, BestOfOtherGroups, RunContext, UniqueRel, 
 from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.priors import some_runs
 from ir_measures_relative.scoring import score_runs
-from ir_measures_relative.unjudged.parts import FewerLabels, FewerRuns
+from ir_measures_relative.unjudged.reusability import FewerLabels, FewerRuns
 
 RUNS = {
     name: {"q": {d: -float(i) for i, d in enumerate(docs)}}

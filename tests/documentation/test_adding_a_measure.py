@@ -103,6 +103,47 @@ def test_a_measure(copy: Copy) -> None:
     assert "Echo         The fraction of the relevant documents found" in shown
     code = f"{RUNS}import ir_measures_relative as r; print(r.RunContext(runs).evaluate(qrels, [r.Echo @ 2]).to_csv())"
     assert copy.run("-c", code).splitlines()[0] == ",name,Echo@2"
+    bounded = copy.run(
+        "-c", "import sys, ir_measures_relative; print([m for m in sys.modules if 'extremes' in m])"
+    )
+    assert bounded == "[]\n"  # what finds the bounds is not imported with the measure
+
+
+def test_its_bounds(tmp_path: Path) -> None:
+    """In a package of somebody's own: no labeling of small campaigns is outside, and what is exact is attained."""
+    (tmp_path / "own_measures.py").write_text(block('"""Echo'), encoding="utf-8")
+    folders = [str(tmp_path), str(ROOT / "tests"), str(ROOT / "tests" / "helpers")]
+    code = """
+import random, sys
+sys.path[:0] = FOLDERS
+from all_labelings import check, random_campaign
+from own_measures import Echo
+from ir_measures import parse_measure
+from ir_measures_relative import RunContext, bounds, judge_next, verdicts
+for seed in range(25):
+    CHECK
+    for tallies in found.values():
+        assert all(exact == n for n, exact, _ in tallies.values())
+    campaign = random_campaign(random.Random(100 + seed), 2, 3)
+    for params in ("rel=2", "judged_only=True", "prior='r0'"):
+        check(campaign, [parse_measure(f"Echo({params})@{campaign.cutoff or 3}")], elsewhere=seed % 2)
+context = RunContext(campaign.runs, **campaign.options)
+table = verdicts(context, campaign.qrels, [Echo @ 2], odds="pool", samples=20)
+assert table["probability"].between(0, 1).all()
+assert list(judge_next(context, campaign.qrels, Echo @ 2, 3)) == ["query_id", "doc_id", "weight", "pairs"]
+try:
+    bounds(context, campaign.qrels, ["infAP"])
+except ValueError as error:
+    print(error)
+"""
+    code = code.replace("FOLDERS", repr(folders)).replace(
+        "CHECK", block("campaign = random_campaign(").strip().replace("\n", "\n    ")
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (
+        done.stdout.startswith("infAP cannot be bounded yet; these can: AP, ") and ", Echo, " in done.stdout
+    )
 
 
 def test_a_base(copy: Copy) -> None:
@@ -112,12 +153,13 @@ def test_a_base(copy: Copy) -> None:
     copy.run_tests("NRG and Success")
     code = """
 from ir_measures import Success
-from ir_measures_relative import NRG, RunContext
+from ir_measures_relative import NRG, RunContext, bounds
 measure = NRG(base="Success") @ 2
 for name, run in runs.items():
     with RunContext({}):
         assert measure.calc_aggregate(qrels, run) == (Success @ 2).calc_aggregate(qrels, run)
 print(RunContext(runs).evaluate(qrels, [measure])[str(measure)].tolist())
+print(bounds(RunContext(runs), qrels, [measure])[["lower", "upper", "exact"]].to_numpy().tolist())
 with RunContext({"v1": runs["v1"]}):
     print(measure.calc_aggregate(qrels, runs["v2"]))
 try:
@@ -127,6 +169,7 @@ except ValueError as error:
 """
     assert copy.run("-c", RUNS + code).splitlines() == [
         "[0.0, 0.0, 0.0]",
+        "[[0.0, 0.0, True], [0.0, 0.0, True], [0.0, 0.0, True]]",
         "1.0",
         "NRG(base='Success') needs a cutoff: write NRG(base='Success')@10",
     ]

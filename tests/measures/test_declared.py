@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from example_measures import REGISTERED
 from ir_measures_relative import MED, NRG, UE, RunContext, Shapley
-from ir_measures_relative.measures.coverage import Coverage
-from ir_measures_relative.measures.nrg import BASES, Residual, normalized_residual_gain, residual_shares
+from ir_measures_relative.measures.browsing import CoverageFunction
+from ir_measures_relative.measures.nrg import BASES, GainsByQuery, normalized_residual_gain, residual_shares
 from ir_measures_relative.measures.parameters import MISSING
 from scored import per_query
 
@@ -57,7 +57,7 @@ def test_a_gain_is_the_difference_of_two_values(data: Any, best: bool, by_query:
         if by_query
         else None
     )
-    coverage = Coverage(seen, weight, best=best, query=query)
+    coverage = CoverageFunction(seen, weight, best=best, query=query)
     covered = coverage.covered(data.draw(st.lists(st.integers(0, n_runs - 1), max_size=3)))
     expected = [
         coverage.value(coverage.joined(covered, run)) - coverage.value(covered) for run in range(n_runs)
@@ -77,7 +77,7 @@ def test_shares_add_up_to_the_value(base: str, data: Any) -> None:
     position = np.concatenate(
         [np.zeros(0, int), *(data.draw(st.permutations(range(n))) for n in sizes)]
     ).astype(int)
-    residual = Residual(gain, query, len(sizes))
+    residual = GainsByQuery(gain, query, len(sizes))
     shares = residual_shares(residual, position, base, 3)
     value = normalized_residual_gain(residual, position, base, 3)
     assert [shares[query == q].sum() for q in range(len(sizes))] == pytest.approx(value.tolist(), abs=1e-12)

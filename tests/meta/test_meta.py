@@ -301,10 +301,10 @@ def test_correlation_with_a_measure_in_another_unit(kind: str) -> None:
 @pytest.mark.parametrize("threshold", ["none", "relative", "absolute"])
 @given(seed=seeds)
 def test_stability_is_that_of_loops(threshold: str, seed: int) -> None:
-    values, trials = random_values(seed), 7
+    values, samples = random_values(seed), 7
     runs, n = values.shape
-    found = meta.stability(long({"M": values}), threshold, trials=trials, seed=1).iloc[0]
-    places = np.random.default_rng(1).permuted(np.tile(np.arange(n), (trials, 1)), axis=1)
+    found = meta.stability(long({"M": values}), threshold, samples=samples, seed=1).iloc[0]
+    places = np.random.default_rng(1).permuted(np.tile(np.arange(n), (samples, 1)), axis=1)
     parts = []
     for a, b in itertools.combinations(range(runs), 2):
         wins = [0, 0, 0]
@@ -313,25 +313,25 @@ def test_stability_is_that_of_loops(threshold: str, seed: int) -> None:
             limit = {"none": 0, "relative": 0.05 * max(abs(x), abs(y)), "absolute": 0.05}[threshold]
             wins[2 if abs(x - y) <= limit + 1e-9 else int(x < y)] += 1
         parts.append((max(wins[:2]), min(wins[:2]), wins[2]))
-    expected = np.mean(parts, axis=0) / trials
+    expected = np.mean(parts, axis=0) / samples
     assert list(found[["stability", "error_rate", "ties"]]) == pytest.approx(list(expected))
     assert sum(expected) == pytest.approx(1)
 
 
 @given(seed=seeds)
 def test_swap_rate_is_that_of_loops(seed: int) -> None:
-    values, trials = random_values(seed), 7
+    values, samples = random_values(seed), 7
     runs, n = values.shape
     table, half = long({"M": values}), n // 2
-    found = meta.swap_rate(table, trials=trials, seed=1).iloc[0]
+    found = meta.swap_rate(table, samples=samples, seed=1).iloc[0]
     swaps = 0
-    for place in np.random.default_rng(1).permuted(np.tile(np.arange(n), (trials, 1)), axis=1):
+    for place in np.random.default_rng(1).permuted(np.tile(np.arange(n), (samples, 1)), axis=1):
         one = values[:, place < half].mean(axis=1)
         two = values[:, (place >= half) & (place < 2 * half)].mean(axis=1)
         for a, b in itertools.combinations(range(runs), 2):
             swaps += np.round(one[a] - one[b], 9) * np.round(two[a] - two[b], 9) < 0
-    assert found["swaps"] == swaps and found["comparisons"] == trials * math.comb(runs, 2)
-    classes = meta.swap_rate(table, trials=trials, seed=1, width=0.1)
+    assert found["swaps"] == swaps and found["comparisons"] == samples * math.comb(runs, 2)
+    classes = meta.swap_rate(table, samples=samples, seed=1, width=0.1)
     assert classes["swaps"].sum() == swaps and classes["comparisons"].sum() == found["comparisons"]
 
 
@@ -373,11 +373,11 @@ INVARIANT: dict[str, tuple[Callable[[Any], Any], bool, bool]] = {  # under facto
         for test in ("t", "unpaired_t", "wilcoxon", "sign", "bootstrap", "hsd")
     },
     "asl_curve": (partial(meta.asl_curve, resamples=99), True, True),
-    "stability": (partial(meta.stability, trials=50), True, True),
-    "relative": (partial(meta.stability, threshold="relative", trials=50), True, False),
-    "absolute": (partial(meta.stability, threshold="absolute", trials=50), False, True),
-    "swap_rate": (partial(meta.swap_rate, trials=50), True, True),
-    "width": (partial(meta.swap_rate, trials=50, width=0.01), False, True),
+    "stability": (partial(meta.stability, samples=50), True, True),
+    "relative": (partial(meta.stability, threshold="relative", samples=50), True, False),
+    "absolute": (partial(meta.stability, threshold="absolute", samples=50), False, True),
+    "swap_rate": (partial(meta.swap_rate, samples=50), True, True),
+    "width": (partial(meta.swap_rate, samples=50, width=0.01), False, True),
     "ties": (meta.ties, True, True),
     "conflicts": (partial(meta.conflicts, level=0.3), True, True),
     "percentage": (meta.percentage_absolute_difference, True, False),
@@ -482,7 +482,7 @@ def test_bad_input() -> None:
         (partial(meta.discriminative_power, level=[]), r"level is empty"),
         (partial(meta.rescaling_test, shifts=["a"]), r"shifts=\['a'\] holds 'a'; give finite numbers"),
         (partial(meta.stability, threshold="some"), r"threshold='some' is not allowed"),
-        (partial(meta.stability, trials=0), r"trials=0 is not allowed"),
+        (partial(meta.stability, samples=0), r"samples=0 is not allowed"),
         (partial(meta.stability, topics=9), r"has 4, and a sample holds at most 4"),
         (partial(meta.swap_rate, topics=3), r"has 4, and a sample holds at most 2"),
         (partial(meta.swap_rate, width=0), r"width=0 is not allowed"),

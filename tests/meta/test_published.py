@@ -91,6 +91,6 @@ def test_ties_by_level_on_dl19(dl19: tuple[RunContext, pd.DataFrame]) -> None:
 def test_fewer_systems_on_robust03(robust03: Any) -> None:
     """Rareness hardly moves with the systems, as Table 3 of its paper has it; what is relative to the others does."""
     runs, qrels = robust03
-    found = meta.system_subsets(RunContext(runs), qrels, [P_Rareness @ 100, NRG @ 10], sizes=[8], trials=40)
+    found = meta.system_subsets(RunContext(runs), qrels, [P_Rareness @ 100, NRG @ 10], sizes=[8], samples=40)
     rareness, nrg = found["mean"]
     assert rareness > 0.95 and 0.6 < nrg < 0.9

@@ -99,7 +99,7 @@ def test_subsets_are_contexts_of_their_own(which: int) -> None:
 def test_subsets_are_drawn_by_the_seed_and_never_twice() -> None:
     runs, labels = oracle.campaign(5, runs=8)
     context = RunContext(runs)
-    draw = partial(meta.system_subsets, context, labels, [P_Rareness @ 3], [3], trials=20)
+    draw = partial(meta.system_subsets, context, labels, [P_Rareness @ 3], [3], samples=20)
     assert draw(seed=1).equals(draw(seed=1)) and not draw(seed=1).equals(draw(seed=2))
     assert draw()["samples"][0] <= 20
     default = meta.system_subsets(context, labels, [P @ 3], kinds=["tau", "tau_ap"])

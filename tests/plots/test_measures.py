@@ -45,7 +45,7 @@ def test_asl_curves() -> None:
 def test_degradation(what: str) -> None:
     if what == "systems":
         table = meta.system_subsets(
-            CONTEXT, QRELS, ["P@3", P_Rareness @ 3], kinds=["tau", "tau_ap"], trials=9
+            CONTEXT, QRELS, ["P@3", P_Rareness @ 3], kinds=["tau", "tau_ap"], samples=9
         )
     else:
         table = meta.degrade(CONTEXT, QRELS, ["P@3", rrLP], what, kinds=["ties", "tau_ap"], samples=2)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import ir_measures
 import numpy as np
+import pandas as pd
 
 from ..arrays import FloatArray, object_array
 from ..context import RunContext
@@ -24,9 +25,6 @@ from ..options import needs_extra
 from ..priors import NAMED, Policy
 from ..scoring import Scores
 from .part import score_part
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # The column that says which partition a row goes to.
 _PART = "__partition"
@@ -58,7 +56,7 @@ def evaluate(
     Args:
         runs: a Dask DataFrame of all runs: columns ``name`` (the run's), ``query_id``, ``doc_id``, ``score``, or
             PyTerrier's ``qid`` and ``docno``; the query may be the index.
-        qrels: the judgments: a Dask DataFrame, or whatever :meth:`RunContext.evaluate` takes, which is cut up here
+        qrels: the judgments: a Dask DataFrame, or what :meth:`RunContext.evaluate` takes, which is cut up here
             and sent to the workers part by part.
         measures: measures of this package and of ir_measures, or measure strings.
         names: the runs in the order that they have for ``priors="earlier"``, for ties between groups, and in the
@@ -81,8 +79,6 @@ def evaluate(
         TypeError: runs that are not a Dask DataFrame.
         ValueError: as for :class:`RunContext` and its ``evaluate``.
     """
-    import pandas as pd
-
     dask = _dask()
     if not _is_dask(runs):
         raise TypeError(
@@ -210,8 +206,6 @@ class _Survey(NamedTuple):
 
 def _survey(part: pd.DataFrame, judged: frozenset[str]) -> _Survey:
     """Looks through the columns name and query_id."""
-    import pandas as pd
-
     name_codes, names = pd.factorize(part.iloc[:, 0])
     query_codes, queries = pd.factorize(part.iloc[:, 1])
     for what, codes, values in (("name", name_codes, names), ("query id", query_codes, queries)):
@@ -314,8 +308,6 @@ def _judgments_of(part: pd.DataFrame) -> pd.DataFrame:
 
 def _frame_of(judgments: Judgments) -> pd.DataFrame:
     """Judgments as ir_measures' columns, with plain strings."""
-    import pandas as pd
-
     queries, docs = judgments.query_ids[judgments.query], judgments.doc_ids
     return pd.DataFrame(
         {
@@ -346,8 +338,6 @@ def _cut(qrels: pd.DataFrame, place: Mapping[str, int]) -> dict[int, pd.DataFram
 
 
 def _together(pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.concat(pieces, ignore_index=True)
 
 
@@ -360,8 +350,6 @@ def _shuffled(frame: Any, columns: list[str], place: Mapping[str, int], n: int) 
 
 
 def _assign_part(part: pd.DataFrame, query: str, place: Mapping[str, int]) -> pd.DataFrame:
-    import pandas as pd
-
     part = part[part[query].isin(place)]
     codes, queries = pd.factorize(part[query])
     numbers = np.array([place[q] for q in queries], dtype=np.int64)
@@ -371,8 +359,8 @@ def _assign_part(part: pd.DataFrame, query: str, place: Mapping[str, int]) -> pd
 def _partitions(frame: Any, columns: list[str]) -> list[Any]:
     """The partitions of a Dask DataFrame, cut to some columns.
 
-    Dask's full optimization would merge the partitions of a Parquet dataset of which few columns are read, so it is
-    only simplified here, which is what lets Parquet read these columns alone.
+    Dask's full optimization would merge the partitions of a Parquet dataset where few columns are read. So the graph is
+    only simplified here, which is enough for Parquet to read these columns alone.
     """
     parts: list[Any] = frame[columns].simplify().to_delayed(optimize_graph=False)
     assert len(parts) == frame.npartitions

@@ -13,10 +13,11 @@ grades there are; and which runs are whose priors where that follows from means 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ir_measures
 import numpy as np
+import pandas as pd
 
 from ..comparison import JudgedContext
 from ..context import RunContext
@@ -28,9 +29,6 @@ from ..measures.strings import parse_measures
 from ..priors import Policy
 from ..rankings import Rankings
 from ..scoring import Scores, score_runs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def evaluate_part(
@@ -109,8 +107,6 @@ def score_part(
 
 def _split(runs: pd.DataFrame, names: Sequence[str], judged: set[str]) -> dict[str, Rankings]:
     """The rankings of every run for the judged queries."""
-    import pandas as pd
-
     name_of, query_of, doc_of, score_of = columns_of(
         runs, ("name", "query_id", "doc_id", "score"), "the runs"
     )

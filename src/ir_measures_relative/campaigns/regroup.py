@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from ..arrays import FloatArray, IntArray, object_array
 from ..ids import Ids
@@ -62,8 +63,6 @@ def by_query(
         FileNotFoundError: no run there.
         ValueError: a file that is not a run; names file and line.
     """
-    from tqdm import tqdm
-
     _check_arrow()
     if rows_per_file < 1 or buffer < 1:
         raise ValueError(f"rows_per_file={rows_per_file}, buffer={buffer}: both must be at least 1")
@@ -74,7 +73,7 @@ def by_query(
     partial = target.with_name(f".{target.name}.{os.getpid()}.partial")
     (partial / "aside").mkdir(parents=True)
     try:
-        rows = _Rows(partial / "aside", buffer)
+        rows = _CollectedRows(partial / "aside", buffer)
         read: list[Rankings] = []
         for i, file in enumerate(tqdm(files, desc="reading runs", unit="run", disable=None, leave=False)):
             run = read_run(file, str(file))
@@ -137,7 +136,7 @@ class _Aside(NamedTuple):
         return _Table(run, query, doc, score)
 
 
-class _Rows:
+class _CollectedRows:
     """The rows of all runs: as many as the buffer takes in memory, the others put aside."""
 
     def __init__(self, folder: Path, buffer: int) -> None:
@@ -180,7 +179,7 @@ class _Rows:
         self._aside.append(_Aside(path, np.searchsorted(rows.query, np.arange(len(self._code) + 1))))
 
     def parts(self, n_rows: int) -> list[tuple[int, int]]:
-        """The first query, and the one after the last, of files of about so many rows."""
+        """The first query, and the one after the last, of files of about ``n_rows`` rows."""
         count = np.zeros(len(self._code), dtype=np.int64)
         for aside in self._aside:
             count[: len(aside.starts) - 1] += np.diff(aside.starts)

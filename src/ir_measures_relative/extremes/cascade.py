@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from ..arrays import FloatArray, IntArray, sum_by_query
 from ..jobs import Work
-from ..measures.cascade import chance_to_reach
+from ..measures.browsing import chance_to_reach
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE, PROVED
 from .labelings import OpenDocuments

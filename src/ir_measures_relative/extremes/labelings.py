@@ -1,7 +1,7 @@
-"""The documents that the judgments leave open, beside the judged ones: what a labeling is made of.
+"""The open documents of a campaign: those that no judgment knows, and that a labeling gives labels to.
 
-An open document of a query is an unjudged one that some run of the context holds in its top. A labeling gives each of
-them a label; the judged documents keep theirs, and what no run holds stays without a gain.
+An open document of a query is an unjudged one that some run of the context holds in its top. A labeling gives a label
+to each of them. The judged documents keep theirs, and a document that no run holds has no gain.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ..measures.gains import grades_between
 from ..messages import warn
 from ..priors import Watched
 
-# So many rows of rankings may hold unjudged documents before a measure must have a cutoff.
+# How many rows of rankings are looked through for a measure without a cutoff.
 _MOST_ROWS = 5_000_000
-# A grade that one relevant document in twenty has is on none of so many with a chance of one in twenty.
+# If one relevant document in twenty has the highest grade, none of 60 has it with a chance of less than one in twenty.
 _ENOUGH_RELEVANT = 60
 
 
@@ -32,7 +32,7 @@ class OpenDocuments:
         completed: the context on all of ``docs``.
         docs: the judged documents, and the open ones with grade 0.
         open: which of ``docs`` are open.
-        listed: which of ``docs`` are no stand-ins for relevant documents elsewhere.
+        exists: which of ``docs`` are real; the others stand for documents that no run holds (``elsewhere``).
         cutoff: how deep the runs are looked at.
     """
 
@@ -52,7 +52,7 @@ class OpenDocuments:
         order = np.argsort(query, kind="stable")
         self.docs = Judgments(judgments.query_ids, query[order], ids.take(order), grade[order])
         self.open: BoolArray = order >= n
-        self.listed: BoolArray = order < n + len(found)
+        self.exists: BoolArray = order < n + len(found)
         self.completed = JudgedContext(judged.context, self.docs, whole=judged.whole)
         self._comparisons: dict[int, Comparison] = {}
 
@@ -76,10 +76,12 @@ class OpenDocuments:
         return self.completed.positions_of_runs(self.docs, self.cutoff, judged_only)
 
     def labels(self, judged_only: bool = False) -> IntArray:
-        """The labels that an open document may have; a negative one would leave it unjudged to ``judged_only``.
+        """The labels that an open document may have, ascending; with ``judged_only`` none below 0.
 
-        Warns where they are those of so few relevant documents that the scale may well have higher ones, which would
-        make proofs of what is none. Many relevant documents show all grades, or are of a binary scale.
+        To ``judged_only`` a document with a negative label is unjudged, so judging it would change nothing.
+
+        Warns where few documents are judged relevant and the context does not say which grades there are: a higher
+        grade than these may then exist, and bounds without it would not be proofs.
         """
         low, high = self.completed.grades
         relevant = int((self.docs.grade > 0).sum())

@@ -100,8 +100,10 @@ def _one_column(frame: Any, names: list[str], source: str, kind: str) -> Any:
 
 
 def shared_text(column: Any) -> tuple[Ids | ObjectArray, Any]:
-    """A column of ids that is kept, and whatever keeps it as it is: where pandas copies a column when it is written to,
-    that is another reference to it, and nothing has to be copied now.
+    """A column of ids, and the object that must be kept so that the ids stay as they are; None where none must.
+
+    From version 3 on, pandas copies a column when somebody writes to it while there is another reference to it. Such a
+    reference spares a copy here.
     """
     import pandas as pd
 

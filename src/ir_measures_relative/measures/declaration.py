@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
 
     from ..comparison import Comparison, JudgedContext
+    from ..extremes.bounding import Labelings
+    from ..extremes.model import Model
     from ..io.qrels import Qrels
     from ..io.runs import Run
     from ..judgments import Judgments
     from ..rankings import Rankings
-    from .coverage import Coverage
+    from .browsing import CoverageFunction
 
 
 class Contributions(NamedTuple):
@@ -128,7 +130,21 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         """What the run changes, for a measure that is the difference of two rankings; None for the others."""
         return None
 
-    def coverage(self, judged: JudgedContext) -> Coverage | None:
+    def bounded(self, labelings: Labelings) -> Model:
+        """How the measure depends on the labels of the open documents, for ``bounds``, ``verdicts`` and ``judge_next``.
+
+        A measure that can be bounded chooses one of the kinds of measures that ``labelings`` offers, such as
+        :meth:`.Labelings.additive`, and says what its documents weigh.
+
+        Raises:
+            NotImplementedError: the measure does not say how.
+            ValueError: it cannot be bounded with these parameters; says why.
+        """
+        if self.JUDGMENTS == "ignored":
+            raise ValueError(f"{self} looks at no judgment, so that none can change it; leave it out")
+        raise NotImplementedError
+
+    def coverage(self, judged: JudgedContext) -> CoverageFunction | None:
         """What groups of the context's runs are worth, for a measure of what a run adds to its priors."""
         return None
 

@@ -16,13 +16,23 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, ratio, row_sums, table
 from . import parameters
+from .browsing import BrowsingModel, LogDiscount, Reciprocal, TopK
 from .declaration import RelativeMeasure, register
-from .gains import discount
 from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
+    from ..extremes.bounding import Labelings
+    from ..extremes.model import Model
     from ..rankings import Rankings
+
+
+#: What the recall levels of RPP weigh.
+LEVEL_WEIGHTS: dict[str, BrowsingModel] = {
+    "uniform": TopK(),
+    "inverse": Reciprocal(),
+    "dcg": LogDiscount(),
+}
 
 
 def reciprocal_ranks(position: IntArray, query: IntArray, n_queries: int) -> FloatArray:
@@ -61,7 +71,7 @@ def weighted_preference(
             over i ≤ m.
     """
     level = np.arange(1, run.shape[1] + 1)
-    weights = {"uniform": np.ones(len(level)), "inverse": 1.0 / level, "dcg": discount(level)}[weight]
+    weights = LEVEL_WEIGHTS[weight].seen(level)
     total = np.concatenate([[0.0], np.cumsum(weights)])[n_relevant]
     return ratio(row_sums(np.sign(run - reference) * weights), total)
 
@@ -85,6 +95,10 @@ class RecallLevels(RelativeMeasure):
         """The preference between the run's recall levels and the reference's."""
         reference = self.levels(comparison, comparison.reference(self.get("ref")))
         return self.preference(self.levels(comparison, comparison.rankings), reference, comparison)
+
+    def bounded(self, labelings: Labelings) -> Model:
+        rel = self.get("rel")
+        return labelings.preferences(self.NAME, labelings.relevant(rel), rel)
 
     def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
         """One value a query, from the tables of :func:`reciprocal_ranks`."""
@@ -254,7 +268,7 @@ class _RPP(RecallLevels):
             str,
             "the weight of recall level i: 'uniform' 1, 'inverse' 1/i, 'dcg' 1/log2(i + 1)",
             default="uniform",
-            choices=("uniform", "inverse", "dcg"),
+            choices=tuple(LEVEL_WEIGHTS),
         ),
     }
 
@@ -262,6 +276,10 @@ class _RPP(RecallLevels):
         docs = comparison.relevant
         n_relevant = np.bincount(docs.query[docs.grade >= self.get("rel")], minlength=docs.n_queries)
         return weighted_preference(run, reference, n_relevant, self.get("weight"))
+
+    def bounded(self, labelings: Labelings) -> Model:
+        rel = self.get("rel")
+        return labelings.preferences("RPP", labelings.relevant(rel), rel, self.get("weight"))
 
 
 rrLP = _rrLP()

@@ -7,12 +7,20 @@ Distance for Recall-Based Metrics".
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+import ir_measures
+
 from ..arrays import FloatArray
 from ..comparison import Comparison
 from . import parameters
 from .declaration import RelativeMeasure, register
 from .med_bases import BASES, TwoRuns, bases_with
 from .parameters import Param
+
+if TYPE_CHECKING:
+    from ..extremes.bounding import Labelings
+    from ..extremes.model import Model
 
 
 class _MED(RelativeMeasure):
@@ -158,6 +166,12 @@ class _MED(RelativeMeasure):
     def score(self, comparison: Comparison) -> FloatArray:
         """The largest difference of each query."""
         return BASES[self.get("base")].solve(self.task(comparison)).value
+
+    def bounded(self, labelings: Labelings) -> Model:
+        base = self.get("base")
+        known = base in ir_measures.measures.registry  # SSP and Q are not measures of one run there
+        advice = f"bound {base} instead" if known else f"{base} cannot be bounded"
+        raise ValueError(f"{self} is itself the largest difference over all labels; {advice}")
 
     def task(self, comparison: Comparison) -> TwoRuns:
         """What is to be solved: the evaluated run, the reference, the parameters."""

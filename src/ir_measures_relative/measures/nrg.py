@@ -1,4 +1,4 @@
-"""Normalized residual gain.
+"""Normalized residual gain, and unique contributions to the relevant set.
 
 "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024.
 """
@@ -13,80 +13,73 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
 from . import parameters
-from .cascade import NotReached, chance_to_reach
-from .coverage import Coverage
+from .browsing import (
+    BrowsingModel,
+    CascadeModel,
+    CoverageFunction,
+    Geometric,
+    LogDiscount,
+    Reciprocal,
+    TopK,
+    Unseen,
+    chance_to_reach,
+)
 from .declaration import Contributions, RelativeMeasure, register
-from .gains import chance_to_satisfy, check_grades, discount, gain_of, ideal_dcg, persistence, reciprocal
+from .gains import chance_to_satisfy, check_grades, gain_of, ideal_dcg
 from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext
+    from ..extremes.bounding import Labelings
+    from ..extremes.model import Model
     from ..judgments import Judgments
 
 
-class Residual(NamedTuple):
-    """The residual gains of the judged documents, one row a document, sorted by query."""
+class GainsByQuery(NamedTuple):
+    """The gains of the judged documents, one row a document, sorted by query."""
 
-    gain: FloatArray  #: G(d|R), at least 0
+    gain: FloatArray  #: at least 0
     query: IntArray  #: ascending, of ``n_queries``
     n_queries: int
 
 
 @dataclass(frozen=True)
-class Base:
+class ExtendedBase:
     """A measure that NRG extends.
 
     Attributes:
-        seen: the chance that a searcher looks at a position (Eq. 1), from positions and the persistence p; 0 for
-            position 0, not retrieved. For a cascade, what it is worth to be satisfied there.
-        normalizer: N of Eq. 4 for each query, from the gains and the depth that ``norm`` says, and p; None where the
-            value is the largest term, and not the sum of all, and for a cascade, which has no N.
-        graded: whether a document gains by its label as ``dcg`` and ``gains`` say, or by being relevant.
+        browsing: its browsing model, from the cutoff and the persistence p. For a cascade, whose model is
+            :class:`CascadeModel`, it says what it is worth to be satisfied at each position.
+        value: what the terms ``G(d_i|R)·seen(i)`` come to: their ``"sum"``, which is divided by N; the ``"largest"`` of
+            them; or that of a ``"cascade"``, where the gain is the chance that a document satisfies the searcher, who
+            leaves then.
+        graded: whether a document gains by its label as ``dcg`` and ``gains`` say, or by being relevant. N is the ideal
+            DCG of graded gains, and else the sum over all positions of the browsing model.
         needs_cutoff: whether it is nothing without ``@k``.
         has_p: whether it has a persistence.
-        cascade: whether the gain is the chance that a document satisfies the searcher, who leaves then; so that a
-            document is seen if none above it satisfies.
     """
 
-    seen: Callable[[IntArray, float], FloatArray]
-    normalizer: Callable[[Residual, int | None, float], FloatArray] | None
+    browsing: Callable[[int | None, float], BrowsingModel]
+    value: str = "sum"
     graded: bool = False
     needs_cutoff: bool = False
     has_p: bool = False
-    cascade: bool = False
+
+    def norm(self, gains: GainsByQuery, cutoff: int | None, p: float) -> FloatArray:
+        """N of Eq. 4 for each query, of a sum; from the gains and the depth that ``norm`` says."""
+        if self.graded:
+            return ideal_dcg(*gains, cutoff)
+        return np.full(gains.n_queries, self.browsing(cutoff, p).total)
 
 
 #: What NRG extends. A new base is an entry here.
 BASES = {
-    "nDCG": Base(
-        seen=lambda position, p: discount(position),
-        normalizer=lambda residual, cutoff, p: ideal_dcg(*residual, cutoff),
-        graded=True,
-    ),
-    "P": Base(
-        seen=lambda position, p: (position > 0).astype(np.float64),
-        normalizer=lambda residual, cutoff, p: np.full(residual.n_queries, float(cutoff or 0)),
-        needs_cutoff=True,
-    ),
-    "RR": Base(seen=lambda position, p: reciprocal(position), normalizer=None),
-    "RBP": Base(
-        seen=lambda position, p: persistence(p)(position),
-        normalizer=lambda residual, cutoff, p: np.full(residual.n_queries, 1.0 / (1.0 - p)),
-        has_p=True,
-    ),
-    "ERR": Base(seen=lambda position, p: reciprocal(position), normalizer=None, cascade=True),
+    "nDCG": ExtendedBase(lambda cutoff, p: LogDiscount(), graded=True),
+    "P": ExtendedBase(lambda cutoff, p: TopK(cutoff), needs_cutoff=True),
+    "RR": ExtendedBase(lambda cutoff, p: Reciprocal(), value="largest"),
+    "RBP": ExtendedBase(lambda cutoff, p: Geometric(p), has_p=True),
+    "ERR": ExtendedBase(lambda cutoff, p: Reciprocal(), value="cascade"),
 }
-
-
-@dataclass(frozen=True)
-class Unseen:
-    """From positions in a prior to ``1 - seen(position)``, the chance that it left the document to find."""
-
-    base: str
-    p: float = 0.8
-
-    def __call__(self, position: IntArray) -> FloatArray:
-        return 1.0 - BASES[self.base].seen(position, self.p)
 
 
 class Norm(NamedTuple):
@@ -106,12 +99,12 @@ NORMS: dict[str | None, Norm | None] = {
 
 
 def normalized_residual_gain(
-    residual: Residual,
+    residual: GainsByQuery,
     position: IntArray,
     base: str,
     cutoff: int | None,
     p: float = 0.8,
-    ideal: Residual | None = None,
+    ideal: GainsByQuery | None = None,
 ) -> FloatArray:
     """NRG of each query (Eqs. 3-4), range [0, 1] with N.
 
@@ -124,32 +117,32 @@ def normalized_residual_gain(
         ideal: the gains that N is computed from, by :data:`NORMS`; N is 1 if not given.
     """
     model = BASES[base]
-    terms = _terms(residual, position, model, p)
-    if model.normalizer is None and not model.cascade:
+    terms = _terms(residual, position, model, cutoff, p)
+    if model.value == "largest":
         return max_by_query(terms, residual.query, residual.n_queries)
     total = sum_by_query(terms, residual.query, residual.n_queries)
-    if model.normalizer is None or ideal is None:
+    if model.value == "cascade" or ideal is None:
         return total
-    return ratio(total, model.normalizer(ideal, cutoff, p))
+    return ratio(total, model.norm(ideal, cutoff, p))
 
 
 def residual_shares(
-    residual: Residual,
+    residual: GainsByQuery,
     position: IntArray,
     base: str,
     cutoff: int | None,
     p: float = 0.8,
-    ideal: Residual | None = None,
+    ideal: GainsByQuery | None = None,
 ) -> FloatArray:
     """What each document adds to :func:`normalized_residual_gain`, whose arguments these are.
 
     Where the value is the largest term, the first of the documents that reach it has it all.
     """
     model, query = BASES[base], residual.query
-    terms = _terms(residual, position, model, p)
-    if model.normalizer is not None:
-        return terms if ideal is None else ratio(terms, model.normalizer(ideal, cutoff, p)[query])
-    if model.cascade:
+    terms = _terms(residual, position, model, cutoff, p)
+    if model.value == "sum" and ideal is not None:
+        return ratio(terms, model.norm(ideal, cutoff, p)[query])
+    if model.value != "largest":
         return terms
     order = np.lexsort((position, -terms, query))
     first = np.zeros(len(query), dtype=bool)
@@ -157,17 +150,19 @@ def residual_shares(
     return np.where(first, terms, 0.0)
 
 
-def _terms(residual: Residual, position: IntArray, model: Base, p: float) -> FloatArray:
+def _terms(
+    residual: GainsByQuery, position: IntArray, model: ExtendedBase, cutoff: int | None, p: float
+) -> FloatArray:
     """``G(d|R) · seen(pos(d))`` of each document; of a cascade, times the chance that none above it satisfies."""
-    terms: FloatArray = residual.gain * model.seen(position, p)
-    if model.cascade:
+    terms: FloatArray = residual.gain * model.browsing(cutoff, p).seen(position)
+    if model.value == "cascade":
         terms = terms * chance_to_reach(position, *residual)
     return terms
 
 
 def judged_gains(
     judgments: Judgments,
-    base: Base,
+    base: ExtendedBase,
     rel: int,
     dcg: str,
     gains: dict[int, int] | None,
@@ -177,13 +172,13 @@ def judged_gains(
     docs = judgments if gains and min(gains) <= 0 else judgments.relevant
     if base.graded:
         return docs, gain_of(docs.grade, dcg, gains)
-    if base.cascade:
+    if base.value == "cascade":
         return docs, chance_to_satisfy(docs.grade, max_grade)
     return docs, (docs.grade >= rel).astype(np.float64)
 
 
 _GRADED = tuple(name for name, base in BASES.items() if base.graded)
-_CASCADES = tuple(name for name, base in BASES.items() if base.cascade)
+_CASCADES = tuple(name for name, base in BASES.items() if base.value == "cascade")
 _BINARY = tuple(name for name in BASES if name not in _GRADED + _CASCADES)
 
 
@@ -262,7 +257,7 @@ class _NRG(RelativeMeasure):
             "residual gains of all judged documents, however deep ('whole'); None is N = 1",
             default="residual",
             choices=tuple(NORMS),
-            bases=tuple(name for name, base in BASES.items() if base.normalizer is not None),
+            bases=tuple(name for name, base in BASES.items() if base.value == "sum"),
         ),
         "prior": parameters.prior(),
         "dcg": parameters.dcg(bases=_GRADED),
@@ -302,24 +297,55 @@ class _NRG(RelativeMeasure):
         )
         return Contributions(docs, residual.gain, share)
 
-    def coverage(self, judged: JudgedContext) -> Coverage | None:
+    def coverage(self, judged: JudgedContext) -> CoverageFunction | None:
         """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None.
 
         None for a cascade, in which what one document gives depends on the others.
         """
         name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
         base = BASES[name]
-        if base.cascade:
+        if base.value == "cascade":
             return None
         docs, gain = self._gains(judged.judgments)
-        seen = base.seen(judged.positions_of_runs(docs, cutoff, judged_only), p)
+        seen = base.browsing(cutoff, p).seen(judged.positions_of_runs(docs, cutoff, judged_only))
         weight = gain / max(docs.n_queries, 1)
-        if base.normalizer is None:
-            return Coverage(seen, weight, query=docs.query)
+        if base.value == "largest":
+            return CoverageFunction(seen, weight, query=docs.query)
         if self.get("norm") is not None:
-            norm = base.normalizer(Residual(gain, docs.query, docs.n_queries), self.depth_of_ideal, p)
+            norm = base.norm(GainsByQuery(gain, docs.query, docs.n_queries), self.depth_of_ideal, p)
             weight = ratio(weight, norm[docs.query])
-        return Coverage(seen, weight)
+        return CoverageFunction(seen, weight)
+
+    def bounded(self, labelings: Labelings) -> Model:
+        base, norm = BASES[self.get("base")], self.get("norm")
+        if base.value == "cascade":
+            return self._bounded_cascade(labelings)
+        survival = labelings.prior_product(Unseen(self.browsing))
+        seen = self.browsing.seen(labelings.positions)
+        if not base.graded:
+            relevant = labelings.relevant(self.get("rel"))
+            if base.value == "largest":
+                return labelings.best(survival * seen, relevant)
+            return labelings.additive(
+                survival * (seen if norm is None else self.browsing.share(labelings.positions)), relevant
+            )
+        gain, levels = labelings.gains(self.get("dcg"), self.get("gains"))
+        if norm is None:
+            return labelings.additive(survival * seen, gain, levels[0], levels[-1])
+        if norm == "ideal":
+            return labelings.normalized(survival * seen, gain, levels)
+        return labelings.residual_gain(survival, seen, gain, levels, self.depth_of_ideal)
+
+    def _bounded_cascade(self, labelings: Labelings) -> Model:
+        max_grade, grade = self.get("max_grade"), labelings.docs.grade
+        labels = labelings.open_docs.labels(labelings.judged_only)
+        highest = max(int(labels[-1]), int(grade.max(initial=0)))
+        if highest > max_grade:
+            raise ValueError(
+                f"{self}: documents may have the grade {highest}; max_grade must be at least that"
+            )
+        theta = chance_to_satisfy(np.append(grade, highest), max_grade)
+        return labelings.residual_cascade(theta[:-1], float(theta[-1]))
 
     @property
     def depth_of_ideal(self) -> int | None:
@@ -328,28 +354,104 @@ class _NRG(RelativeMeasure):
         depth: int | None = None if norm is not None and not norm.at_cutoff else self.get("cutoff")
         return depth
 
+    @property
+    def browsing(self) -> BrowsingModel:
+        """How a searcher looks at a ranking."""
+        return BASES[self.get("base")].browsing(self.get("cutoff"), self.get("p"))
+
     def _gains(self, judgments: Judgments) -> tuple[Judgments, FloatArray]:
         """The judged documents that may gain, and the gain of each."""
         base = BASES[self.get("base")]
-        if base.cascade:
+        if base.value == "cascade":
             check_grades(self, judgments, self.get("max_grade"))
         return judged_gains(judgments, base, *map(self.get, ("rel", "dcg", "gains", "max_grade")))
 
-    def _arrays(self, comparison: Comparison) -> tuple[Judgments, Residual, IntArray, Residual | None]:
+    def _arrays(
+        self, comparison: Comparison
+    ) -> tuple[Judgments, GainsByQuery, IntArray, GainsByQuery | None]:
         """The judged documents that may gain, their residual gains, their positions, and the gains that N is of."""
-        name, cutoff, judged_only = map(self.get, ("base", "cutoff", "judged_only"))
+        cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
         docs, gain = self._gains(comparison.judgments)
-        unseen = (
-            NotReached(docs, self.get("max_grade")) if BASES[name].cascade else Unseen(name, self.get("p"))
-        )
+        unseen = Unseen(self.browsing)
+        if BASES[self.get("base")].value == "cascade":
+            unseen = Unseen(CascadeModel(docs, self.get("max_grade")))
         survival = comparison.prior_product(
             unseen, docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
         )
-        residual = Residual(gain * survival, docs.query, docs.n_queries)
+        residual = GainsByQuery(gain * survival, docs.query, docs.n_queries)
         norm = NORMS[self.get("norm")]
         ideal = residual if norm is not None and norm.residual else residual._replace(gain=gain)
         return docs, residual, comparison.positions(docs, cutoff, judged_only), ideal if norm else None
 
 
+class _UniqueRel(RelativeMeasure):
+    """The number of relevant documents in the top k that no prior run holds in its top k.
+
+    TREC's "unique contributions to the relevant set": NRG with gain 1 for a relevant document, seen(i) = 1 for
+    i ≤ k, and N = 1, so ``NRG(base='P')@k = UniqueRel@k / k``. Range [0, k]; a mean over queries when aggregated.
+
+    Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, App. B.
+
+    Example:
+        >>> import ir_measures
+        >>> from ir_measures_relative import RunContext, UniqueRel
+        >>> qrels = {"q": {"A": 1, "B": 2, "C": 1}}
+        >>> with RunContext({"old": {"q": {"A": 3.0, "X": 2.0, "B": 1.0}}}):
+        ...     (UniqueRel @ 2).calc_aggregate(qrels, {"q": {"B": 2.0, "A": 1.0}})
+        1.0
+    """
+
+    __name__ = "UniqueRel"
+    RELATIVE_TO = "priors"
+    NAME = __name__
+    PRETTY_NAME = "Unique Relevant Documents"
+    SHORT_DESC = "The number of relevant documents in the top k that no prior run has in its top k."
+    FORMULA = (
+        r"\mathrm{UniqueRel}@k = \bigl|\{\, i \le k : \mathrm{rel}(d_i) = 1,\ "
+        r"d_i \notin \mathrm{top}_k(R_j)\ \mathrm{for\ all}\ j \,\}\bigr|"
+    )
+    SEE_ALSO = ("NRG", "P_Rareness")
+    SUPPORTED_PARAMS = {
+        "cutoff": parameters.cutoff(required=True),
+        "prior": parameters.prior(),
+        "rel": parameters.rel(),
+        "judged_only": parameters.judged_only(),
+    }
+    is_0_for_a_copy = True
+
+    def score(self, comparison: Comparison) -> FloatArray:
+        docs, _, unique = self.contributions(comparison)
+        return sum_by_query(unique, docs.query, docs.n_queries)
+
+    def contributions(self, comparison: Comparison) -> Contributions:
+        cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
+        docs = comparison.relevant
+        unseen = comparison.prior_product(
+            Unseen(TopK(cutoff)),
+            docs,
+            prior=self.get("prior"),
+            cutoff=cutoff,
+            judged_only=judged_only,
+        )
+        found = comparison.positions(docs, cutoff, judged_only) > 0
+        gain = unseen * (docs.grade >= self.get("rel"))
+        return Contributions(docs, gain, gain * found)
+
+    def coverage(self, judged: JudgedContext) -> CoverageFunction:
+        """The number of distinct relevant documents in the top k of a group."""
+        docs = judged.judgments.relevant
+        found = judged.positions_of_runs(docs, self.get("cutoff"), self.get("judged_only")) > 0
+        return CoverageFunction(
+            found.astype(np.float64), (docs.grade >= self.get("rel")) / max(docs.n_queries, 1)
+        )
+
+    def bounded(self, labelings: Labelings) -> Model:
+        top = TopK(self.get("cutoff"))
+        unseen = labelings.prior_product(Unseen(top))
+        return labelings.additive(unseen * top.seen(labelings.positions), labelings.relevant(self.get("rel")))
+
+
 NRG = _NRG()
+UniqueRel = _UniqueRel()
 register(NRG)
+register(UniqueRel)

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ir_measures.measures import ParamInfo
+from ir_measures.measures import Measure, ParamInfo
 
 MISSING: Any = ParamInfo().default  # ir_measures' mark of a parameter that was not given
+
+
+def value_of(measure: Measure, name: str, default: Any = None) -> Any:
+    """The value of a parameter of any measure, also of ir_measures' own.
+
+    Returns:
+        the value as given, else the measure's default, else ``default``, as where it has no such parameter.
+    """
+    if name not in measure.SUPPORTED_PARAMS:
+        return default
+    value = measure[name]
+    return default if value is MISSING else value
 
 
 class Param(ParamInfo):  # type: ignore[misc]
@@ -38,6 +51,12 @@ class Param(ParamInfo):  # type: ignore[misc]
         self.test = test
         self.allowed = allowed
         self.bases = bases
+
+    def for_every_base(self) -> Param:
+        """The same parameter, of a measure that has one base."""
+        result = copy.copy(self)
+        result.bases = None
+        return result
 
     def allows(self, value: Any) -> bool:
         """Whether the parameter may have this value."""

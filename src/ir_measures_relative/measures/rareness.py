@@ -12,11 +12,14 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, rank_within, sum_by_query, table
 from . import parameters
+from .browsing import TopK
 from .declaration import Contributions, RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
+    from ..extremes.bounding import Labelings
+    from ..extremes.model import Model
 
 
 def rareness_weights(retrieving: IntArray, systems: int, alpha: float, bounded: bool) -> FloatArray:
@@ -91,6 +94,11 @@ class _Rareness(RelativeMeasure):
         weight = rareness_weights(retrieving, systems, self.get("alpha"), self.get("bounded"))
         return np.where(docs.grade >= self.get("rel"), weight, 0.0)
 
+    def weights_of_labelings(self, labelings: Labelings) -> FloatArray:
+        """What each document counts if it is relevant: all systems are members, so it is the same for all."""
+        held = labelings.positions > 0
+        return rareness_weights(held.sum(axis=0), len(held), self.get("alpha"), self.get("bounded"))
+
 
 class _P_Rareness(_Rareness):
     """Rareness-based precision at k: precision in which a relevant document counts more, the fewer systems find it.
@@ -139,6 +147,12 @@ class _P_Rareness(_Rareness):
         found = comparison.positions(docs, cutoff, self.get("judged_only")) > 0
         return Contributions(docs, weight, weight * found / cutoff)
 
+    def bounded(self, labelings: Labelings) -> Model:
+        share = TopK(self.get("cutoff")).share(labelings.positions)
+        return labelings.additive(
+            self.weights_of_labelings(labelings) * share, labelings.relevant(self.get("rel"))
+        )
+
 
 class _AP_Rareness(_Rareness):
     """Rareness-based average precision: AP over rareness-based precision instead of precision.
@@ -183,6 +197,9 @@ class _AP_Rareness(_Rareness):
         weight = self.weights(comparison)
         shares = average_precision_shares(weight, position, docs.query, docs.n_queries, n_relevant)
         return Contributions(docs, weight, shares)
+
+    def bounded(self, labelings: Labelings) -> Model:
+        return labelings.precisions(labelings.relevant(self.get("rel")), self.weights_of_labelings(labelings))
 
 
 P_Rareness = _P_Rareness()

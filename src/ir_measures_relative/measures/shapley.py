@@ -14,16 +14,19 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray, ratio, row_sums, sum_by_query
 from . import parameters
+from .browsing import BrowsingModel
 from .declaration import Contributions, RelativeMeasure, register
-from .nrg import BASES, Residual, judged_gains
+from .nrg import BASES, GainsByQuery, judged_gains
 from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
+    from ..extremes.bounding import Labelings
+    from ..extremes.model import Model
     from ..judgments import Judgments
 
 #: The bases whose values are sums over documents.
-ADDITIVE = {name: base for name, base in BASES.items() if base.normalizer is not None}
+ADDITIVE = {name: base for name, base in BASES.items() if base.value == "sum"}
 
 
 @lru_cache(maxsize=64)
@@ -132,39 +135,41 @@ class _Shapley(RelativeMeasure):
         base = ADDITIVE[name]
         docs, gain = judged_gains(comparison.judgments, base, *map(self.get, ("rel", "dcg", "gains")))
         new, own = self._chances(comparison, docs)
-        assert base.normalizer is not None
-        norm = base.normalizer(Residual(gain, docs.query, docs.n_queries), cutoff, p)
+        norm = base.norm(GainsByQuery(gain, docs.query, docs.n_queries), cutoff, p)
         return Contributions(docs, gain * new, ratio(gain * new * own, norm[docs.query]))
 
-    def shares(self, comparison: Comparison, docs: Judgments) -> FloatArray:
-        """What each of some documents adds per gain, before it is divided by N."""
-        new, own = self._chances(comparison, docs)
-        return new * own
+    def bounded(self, labelings: Labelings) -> Model:
+        docs = labelings.docs
+        weight = np.array([np.prod(self._chances(c, docs), axis=0) for c in labelings.comparisons])
+        weight = weight.reshape(len(weight), len(docs))
+        if ADDITIVE[self.get("base")].graded:
+            return labelings.normalized(weight, *labelings.gains(self.get("dcg"), self.get("gains")))
+        return labelings.additive(weight / self.browsing.total, labelings.relevant(self.get("rel")))
+
+    @property
+    def browsing(self) -> BrowsingModel:
+        """How a searcher looks at a ranking."""
+        return ADDITIVE[self.get("base")].browsing(self.get("cutoff"), self.get("p"))
 
     def _chances(self, comparison: Comparison, docs: Judgments) -> tuple[FloatArray, FloatArray]:
         """That a document is new when the system comes, 0 where it does not hold it; and that it is seen there."""
-        name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
-        own = ADDITIVE[name].seen(comparison.positions(docs, cutoff, judged_only), p)
+        own = self.browsing.seen(comparison.positions(docs, self.get("cutoff"), self.get("judged_only")))
         found, new = np.flatnonzero(own), np.zeros(len(docs))
         new[found] = self._is_new(comparison, docs, found)
         return new, own
 
     def _is_new(self, comparison: Comparison, docs: Judgments, found: IntArray) -> FloatArray:
         """For some of the documents, the chance that no system has shown them before the evaluated one comes."""
-        name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
+        browsing, cutoff, judged_only = self.browsing, self.get("cutoff"), self.get("judged_only")
         judged, member = comparison.judged, comparison.member
         positions = judged.positions_of_runs(docs, cutoff, judged_only)
         players = len(judged.names) + (member is None)
-
-        def seen(position: IntArray) -> FloatArray:
-            return BASES[name].seen(position, p)
-
         unseen = judged.cached(
-            ("Shapley", name, p, docs, cutoff, judged_only, players),
-            lambda: unseen_by_all(map(seen, positions), len(docs), players),
+            ("Shapley", browsing, docs, cutoff, judged_only, players),
+            lambda: unseen_by_all(map(browsing.seen, positions), len(docs), players),
         )[found]
         if member is not None:  # is one of those; no factor is 0, since no node is 1
-            own = seen(positions[judged.index[member]][found])
+            own = browsing.seen(positions[judged.index[member]][found])
             unseen = unseen / (1.0 - own[:, None] * quadrature(players)[0])
         return mean_over_orders(unseen, players)
 

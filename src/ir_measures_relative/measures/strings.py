@@ -79,7 +79,7 @@ def parse_measure(measure: Measure | str) -> Measure:
 
 
 def nearest_name(name: str, names: Sequence[str]) -> str | None:
-    """The one of the names that looks most like this one, whatever the case of the letters; None where none does.
+    """The name that looks most like this one, in small letters or capitals; None where none looks like it.
 
     >>> nearest_name("ndgc", ["AP", "nDCG", "NRG"])
     'nDCG'

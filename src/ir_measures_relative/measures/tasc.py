@@ -14,11 +14,13 @@ from ..arrays import FloatArray
 from ..options import OUTSIDE_RANGE
 from . import absolute_base, parameters
 from .absolute_base import OfAbsoluteBase
-from .coverage import Coverage
+from .browsing import CoverageFunction
 from .declaration import register
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext
+    from ..extremes.bounding import Labelings
+    from ..extremes.model import Model
 
 
 def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
@@ -77,11 +79,14 @@ class _TaSC(OfAbsoluteBase):
             of_run = of_runs[judged.index[comparison.member]]
         return max_tasc(self._checked(of_run), self._checked(of_priors))
 
-    def coverage(self, judged: JudgedContext) -> Coverage:
+    def coverage(self, judged: JudgedContext) -> CoverageFunction:
         """On each query, the best value of the base measure that a run of the group has."""
         values = self._checked(judged.absolute_of_runs(self.base_measure()))
         n_queries = values.shape[1]
-        return Coverage(values, np.full(n_queries, 1.0 / max(n_queries, 1)), best=True)
+        return CoverageFunction(values, np.full(n_queries, 1.0 / max(n_queries, 1)), best=True)
+
+    def bounded(self, labelings: Labelings) -> Model:
+        return labelings.beside_priors(self.base_measure(), max_tasc)
 
     def _checked(self, values: FloatArray) -> FloatArray:
         outside = values[(values < -OUTSIDE_RANGE) | (values > 1 + OUTSIDE_RANGE)]

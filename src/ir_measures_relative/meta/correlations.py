@@ -13,6 +13,7 @@ from scipy.stats import kendalltau, weightedtau
 
 from ..arrays import FloatArray
 from ..comparison import JudgedContext
+from ..jobs import Work
 from ..measures.declaration import RelativeMeasure
 from ..options import check_choice
 from ..questions.similarities import score_pairs
@@ -40,8 +41,10 @@ def correlation(table: Any, kind: str = "tau") -> pd.DataFrame:
         kind: ``"tau"``, ``"tau_ap"`` or ``"weighted"``.
 
     Returns:
-        a DataFrame with a row for each two measures, both ways: ``measure``, ``other`` and ``correlation``, from -1 to
-        1; NaN by τ and weighted τ where a measure ties all runs.
+        a DataFrame with a row for each two measures, both ways:
+
+        - ``measure``, ``other``;
+        - ``correlation``: from -1 to 1; NaN by τ and weighted τ where a measure ties all runs.
 
     Raises:
         ValueError: a table that is not complete, fewer than two runs, another kind.
@@ -147,7 +150,7 @@ def score(judged: JudgedContext, measures: Sequence[ir_measures.Measure]) -> lis
     result = []
     for measure in measures:
         if is_of_pairs(measure):
-            result.append(of_pairs(str(measure), score_pairs(judged, measure, pairs), names, queries))
+            result.append(of_pairs(str(measure), score_pairs(judged, measure, pairs, Work()), names, queries))
         else:
             result.append(of_runs(str(measure), values[measure], names, queries))
     return result

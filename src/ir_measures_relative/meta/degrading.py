@@ -18,8 +18,7 @@ from ..measures.strings import is_relative, parse_measure, parse_measures
 from ..options import check_choice, check_count, is_number
 from ..questions.sweeping import of_size
 from ..scoring import check_campaign
-from ..unjudged.parts import FewerLabels, FewerRuns
-from ..unjudged.reusability import contributions, groups_of
+from ..unjudged.reusability import FewerLabels, FewerRuns, contributions, groups_of
 from .correlations import ALIKE, KINDS, check_kinds, score
 from .table import Measured, of_pairs, pairs_of, summary
 
@@ -98,9 +97,12 @@ def degrade(
         seed: of the samples, which are the same for all measures.
 
     Returns:
-        a DataFrame with one row a measure, kind and level: ``measure``, ``kind``, ``level``, ``kept`` (the share of
-        labels, or topics, that are left), ``samples``, ``mean`` and ``deviation`` (of the samples, n - 1; NaN of one).
-        Samples in which a kind has no value, such as τ where a measure ties all runs, do not count.
+        a DataFrame with one row a measure, kind and level:
+
+        - ``measure``, ``kind``, ``level``;
+        - ``kept``: the share of the labels, or topics, that are left;
+        - ``samples``: how many have a value; τ has none where a measure ties all runs;
+        - ``mean`` and ``deviation`` of these samples (n - 1; NaN of one).
 
     Raises:
         ValueError: fewer than two runs, an argument that is not allowed; what :meth:`RunContext.evaluate` raises.
@@ -226,7 +228,7 @@ def system_subsets(
     measures: Sequence[ir_measures.Measure | str],
     sizes: Sequence[int] | None = None,
     kinds: str | Sequence[str] = "tau",
-    trials: int = 1000,
+    samples: int = 1000,
     *,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -239,7 +241,7 @@ def system_subsets(
     A measure of pairs (rrLP, sgnLP, sgnLR, RPP without ``ref=``) has no value of one run: runs are ranked by their
     means over topics and opponents, which are the subset's.
 
-    Unlike in the paper, no subset counts twice; where there are at most ``trials`` of a size, all are taken, and the
+    Unlike in the paper, no subset counts twice; where there are at most ``samples`` of a size, all are taken, and the
     mean is exact.
 
     Invariant under: positive factors and added constants of the measure, since only the order of means counts; not
@@ -252,13 +254,15 @@ def system_subsets(
         sizes: the N, from 2 to the number of runs; the powers of 2 below it if not given.
         kinds: ``"tau"``, ``"tau_ap"``, ``"weighted"`` as in :func:`correlation`, or a list of these; the ranking of all
             runs is the truth.
-        trials: how many subsets of a size.
+        samples: how many subsets of a size.
         seed: of their choice, which is the same for all measures.
 
     Returns:
-        a DataFrame with one row a measure, kind and size: ``measure``, ``kind``, ``systems``, ``samples`` (subsets),
-        ``mean`` and ``deviation`` of the correlation (that of the subsets drawn, n - 1; NaN of one). Subsets by which
-        a measure ties all runs have no τ and do not count.
+        a DataFrame with one row a measure, kind and size:
+
+        - ``measure``, ``kind``; ``systems``: the size;
+        - ``samples``: how many subsets have a value; τ has none where a measure ties all runs;
+        - ``mean`` and ``deviation`` of their correlations (n - 1; NaN of one).
 
     Raises:
         ValueError: fewer than two runs, a size that is not allowed, a measure that names a run; what
@@ -278,7 +282,7 @@ def system_subsets(
     check_is_context(context)
     parsed, names = parse_measures(measures), context.names
     chosen = check_kinds(kinds, tuple(KINDS))
-    check_count("trials", trials, 1)
+    check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     for measure in parsed:
         for param in ("ref", "prior"):
@@ -307,7 +311,7 @@ def system_subsets(
     found: dict[tuple[str, str, int], list[float]] = {
         (measure, kind, int(size)): [] for measure in truth for kind in chosen for size in sizes
     }
-    subsets = [(int(n), rows) for n in sizes for rows in of_size(range(len(names)), int(n), trials, seed)]
+    subsets = [(int(n), rows) for n in sizes for rows in of_size(range(len(names)), int(n), samples, seed)]
     for size, rows in tqdm(subsets, desc="choosing systems", unit="subset", disable=None, leave=False):
         moved = {scores.measure: scores.standing() for scores in score(FewerRuns(judged, rows), anew)}
         moved |= {s.measure: _among(s, rows).standing() for s in full if s.pairs.values is None}

@@ -34,10 +34,13 @@ def discriminative_power(
     for all pairs. A test that is sound has a rate of about ``level`` without a correction, and less with one; more
     power at a higher rate is no more power.
 
-    The tests, of the differences a topic but for the last three:
+    The tests are those of :func:`~ir_measures_relative.compare`, of a pair's differences by topic, and three of all
+    runs at once:
 
     - ``"t"``: Student's paired t-test; ``"sign"``: binomial, without ties;
-    - ``"wilcoxon"``: signed ranks, exact for up to 50 topics without ties, and by the normal distribution otherwise;
+    - ``"wilcoxon"``: signed ranks, exact for up to 50 topics without ties, or 13 with some, and else by the normal
+      distribution;
+    - ``"randomization"``: the signs of the differences flipped, in all ways where there are at most ``resamples``;
     - ``"bootstrap"``: Sakai's ASL, of t over resamples of topics, of differences shifted to a mean of 0. Its false
       positive rate takes ``swaps`` × ``resamples`` resamples: give fewer of both, or ``swaps=0``;
     - ``"hsd"``: the randomized two-way Tukey HSD (Carterette, TOIS 2012): the names of all runs permuted on each topic,
@@ -55,23 +58,27 @@ def discriminative_power(
             With a column ``other`` each value is of a pair, how much better ``name`` is (rrLP, sgnLP, RPP), for the
             tests of differences.
         test: one of those above.
-        correction: of the p-values of each measure for the number of pairs: what statsmodels' ``multipletests`` knows,
-            such as ``"holm"``. Other ones than this take a minute for 1,000 ``swaps`` of a measure.
+        correction: of the p-values of each measure for the number of pairs, as for
+            :func:`~ir_measures_relative.compare`. Others than ``"holm"`` take a minute for 1,000 ``swaps``.
         level: at which a pair is told apart: p ≤ level; or several, for a row each, since power at one level says
             nothing of another. At all levels at once it is :func:`asl_curve`.
-        resamples: of the bootstrap; permutations of HSD.
+        resamples: how many, of the bootstrap and of randomization; permutations of HSD.
         swaps: how many tables without differences; 0 leaves the rate out, NaN.
         seed: of all random numbers. All measures get the same ones.
 
     Returns:
-        a DataFrame with one row a measure: ``measure``, ``pairs``, ``significant``, ``share`` and
-        ``false_positive_rate``; of several levels one row a measure and ``level``. A pair whose difference is the same
-        on every topic, and not 0, has no t, and counts as not told apart; so does one that differs on too few topics
-        for the bootstrap.
+        a DataFrame with one row a measure, or with several levels one a measure and level:
+
+        - ``measure``; ``level``, of several;
+        - ``pairs`` of runs; ``significant``: how many of them are told apart, and ``share``;
+        - ``false_positive_rate``: NaN with ``swaps=0``.
+
+        A pair whose difference is the same on every topic, and not 0, has no t, and counts as not told apart. So does
+        one that differs on too few topics for the bootstrap.
 
     Raises:
         ValueError: a table that is not complete, fewer than two runs or topics, an argument that is not allowed.
-        ImportError: statsmodels is not installed, with a correction.
+        ImportError: a correction that needs statsmodels, which is not installed.
 
     Example:
         >>> import pandas as pd
@@ -120,8 +127,10 @@ def asl_curve(
         table: as for :func:`discriminative_power`, which also has the other arguments.
 
     Returns:
-        a DataFrame with one row a measure and pair: ``measure``, ``rank`` from 1, ``name``, ``other`` and ``p``, from 0
-        to 1, highest first; the pairs that a test says nothing of, NaN, come last.
+        a DataFrame with one row a measure and pair:
+
+        - ``measure``; ``rank``, from 1; ``name`` and ``other``, the two runs;
+        - ``p``: from 0 to 1, highest first; the pairs that a test says nothing of, NaN, come last.
 
     Raises:
         ValueError: as :func:`discriminative_power`.
@@ -164,9 +173,11 @@ def conflicts(
         level: at which a pair is told apart: p ≤ level.
 
     Returns:
-        a DataFrame with one row for each two measures: ``measure``, ``other``, ``pairs`` (of runs), ``agree``,
-        ``contradict``, ``only_measure``, ``only_other``, ``neither``, which add up to ``pairs``; ``conflicts``
-        (contradict + only_measure + only_other) and their ``share`` of the pairs, from 0 to 1.
+        a DataFrame with one row for each two measures:
+
+        - ``measure``, ``other``; ``pairs`` of runs;
+        - ``agree``, ``contradict``, ``only_measure``, ``only_other``, ``neither``: counts that add up to ``pairs``;
+        - ``conflicts``: contradict + only_measure + only_other, and their ``share`` of the pairs, from 0 to 1.
 
     Raises:
         ValueError: as :func:`discriminative_power`.

@@ -24,7 +24,7 @@ from .table import read_table
 def ties(table: Any, by: Mapping[Any, Any] | None = None) -> pd.DataFrame:
     """The share of pairs of runs that a measure ties, of all pairs on all topics (lexiprecision, Table 2).
 
-    Equal is what differs by no more than 10⁻⁹ of the measure's spread.
+    Values that differ by no more than 10⁻⁹ of the measure's spread are tied.
 
     With ``by`` a row for each class of topics, such as their numbers of relevant documents; by recall level it is
     :func:`ties_by_level`.
@@ -38,9 +38,11 @@ def ties(table: Any, by: Mapping[Any, Any] | None = None) -> pd.DataFrame:
             ``qrels[qrels["relevance"] > 0].groupby("query_id").size()``. Topics that it does not hold are left out.
 
     Returns:
-        a DataFrame with one row a measure: ``measure``, ``comparisons`` (pairs × topics), ``tied`` and ``share``, from
-        0 to 1. With ``by`` one row a measure and class, in the order of the classes: ``measure``, ``of`` (the class),
-        and so on.
+        a DataFrame with one row a measure, or with ``by`` one a measure and class, in the order of the classes:
+
+        - ``measure``; ``of``: the class, with ``by`` alone;
+        - ``comparisons``: pairs × topics;
+        - ``tied``: how many of them are, and ``share``, from 0 to 1.
 
     Raises:
         ValueError: a table that is not complete, fewer than two runs, ``by`` without any of the topics.
@@ -132,8 +134,11 @@ def ties_by_level(
         levels: how many.
 
     Returns:
-        a DataFrame with one row a level that some topic has: ``measure``, ``level`` from 1, ``comparisons`` (pairs of
-        runs × topics), ``tied`` and ``share``, from 0 to 1.
+        a DataFrame with one row a level that some topic has:
+
+        - ``measure``; ``level``, from 1;
+        - ``comparisons``: pairs of runs × topics;
+        - ``tied``: how many of them are, and ``share``, from 0 to 1.
 
     Raises:
         ValueError: fewer than two runs, another measure; what :meth:`RunContext.evaluate` raises.
@@ -180,9 +185,12 @@ def separation(
         measure: rrLP, sgnLP, RPP or sgnLR, with its ``rel``, cutoff and so on, and without ``ref=``.
 
     Returns:
-        a DataFrame with one row a level at which some pair separates: ``measure``, ``level`` from 1, ``comparisons``
-        (pairs of runs × topics), ``separated`` there, ``share`` (of all comparisons) and ``cumulative`` (the share, of
-        all that separate at all, of those that have by this level: the curve of Figure 6).
+        a DataFrame with one row a level at which some pair separates:
+
+        - ``measure``; ``level``, from 1;
+        - ``comparisons``: pairs of runs × topics;
+        - ``separated``: how many of them separate here, and ``share``, of all comparisons;
+        - ``cumulative``: of all that separate somewhere, the share that has by this level: the curve of Figure 6.
 
     Raises:
         ValueError: fewer than two runs, another measure; what :meth:`RunContext.evaluate` raises.
@@ -244,9 +252,13 @@ def locality(
         ahead: how many following levels the model has.
 
     Returns:
-        a DataFrame with one row for each level and later one: ``measure``, ``level`` from 1, ``other``, ``comparisons``
-        (pairs of runs × topics), ``correlation``, from -1 to 1, and ``coefficient`` of ``other`` in the model of
-        ``level``; NaN where ``other`` is not in it, or not all of it within the levels, and of what never differs.
+        a DataFrame with one row for each level and later one:
+
+        - ``measure``; ``level``, from 1, and ``other``, the later one;
+        - ``comparisons``: pairs of runs × topics;
+        - ``correlation``: from -1 to 1; NaN of what never differs;
+        - ``coefficient``: of ``other`` in the model of ``level``; NaN where ``other`` is not in it, or the model goes
+          beyond the levels.
 
     Raises:
         ValueError: fewer than two runs, another measure, no topic with so many levels; what

@@ -27,16 +27,16 @@ def stability(
     table: Any,
     threshold: str = "none",
     fuzziness: float = 0.05,
-    trials: int = 1000,
+    samples: int = 1000,
     *,
     topics: int | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
     """How often samples of topics agree which of two runs is better: rareness §4.4, after Buckley and Voorhees.
 
-    In each trial the runs have their means over a sample of topics. Of a pair, with W₁ trials won by one, W₂ by the
-    other and T tied, stability is max(W₁, W₂) / trials, the error rate min(W₁, W₂) / trials (Buckley and Voorhees,
-    SIGIR 2000); both are means over pairs, and with the share of ties they add up to 1.
+    The runs have their means over each sample of topics. Of a pair, one wins W₁ samples, the other W₂, and the rest are
+    ties. Stability is max(W₁, W₂) / samples, the error rate min(W₁, W₂) / samples (Buckley and Voorhees, SIGIR 2000).
+    Both are means over pairs; with the share of ties they add up to 1.
 
     What is a tie, and so what the numbers are invariant under:
 
@@ -51,13 +51,15 @@ def stability(
         table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
         threshold: ``"none"``, ``"relative"`` or ``"absolute"``.
         fuzziness: of the latter two.
-        trials: how many samples.
+        samples: how many.
         topics: how many a sample holds, without repetition; half of them, rounded down, if not given.
         seed: of the samples, which are the same for all measures.
 
     Returns:
-        a DataFrame with one row a measure: ``measure``, ``pairs``, ``topics`` (of a sample), ``stability``,
-        ``error_rate`` and ``ties``, each from 0 to 1.
+        a DataFrame with one row a measure:
+
+        - ``measure``; ``pairs`` of runs; ``topics`` of a sample;
+        - ``stability``, ``error_rate``, ``ties``: from 0 to 1.
 
     Raises:
         ValueError: a table that is not complete, fewer than two runs or topics, an argument that is not allowed.
@@ -75,8 +77,8 @@ def stability(
     """
     check_choice("threshold", threshold, ("none", "relative", "absolute"))
     check_share("fuzziness", fuzziness)
-    measures, size = _sampled(table, trials, topics, seed)
-    chosen = places(trials, len(measures[0].queries), seed) < size
+    measures, size = _sampled(table, samples, topics, seed)
+    chosen = places(samples, len(measures[0].queries), seed) < size
     rows = []
     for scores in tqdm(measures, desc="sampling topics", unit="measure", disable=None, leave=False):
         a, b = _means(scores, chosen)
@@ -95,12 +97,12 @@ def stability(
 
 
 def swap_rate(
-    table: Any, trials: int = 1000, *, topics: int | None = None, width: float | None = None, seed: int = 0
+    table: Any, samples: int = 1000, *, topics: int | None = None, width: float | None = None, seed: int = 0
 ) -> pd.DataFrame:
     """How often two separate samples of topics disagree which of two runs is better.
 
-    In each trial there are two samples without a topic in common, and each pair of runs has a difference of means on
-    each. The swap rate is the share of all trials and pairs whose differences have opposite signs (Voorhees and
+    Two samples without a topic in common are drawn at a time, and each pair of runs has a difference of means on each.
+    The swap rate is the share of all draws and pairs whose differences have opposite signs (Voorhees and
     Buckley, SIGIR 2002); from 0 to 1, and 0.5 where the runs do not differ. A difference of 0 is no swap.
 
     Invariant under: positive factors and added constants; by ``width`` **under added constants alone**, since the
@@ -108,15 +110,19 @@ def swap_rate(
 
     Args:
         table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
-        trials: how many pairs of samples.
+        samples: how many pairs of samples.
         topics: how many each sample holds; half of them, rounded down, if not given, and at most that.
         width: gives a row for each class of differences on the first sample: from 0 to below the width, and so on (0.01
             in the paper). How large must a difference be to hold elsewhere?
         seed: of the samples, which are the same for all measures.
 
     Returns:
-        a DataFrame with one row a measure: ``measure``, ``topics``, ``comparisons`` (trials × pairs), ``swaps`` and
-        ``swap_rate``; with ``width`` one row a measure and class that occurs, from ``difference`` on.
+        a DataFrame with one row a measure, or with ``width`` a row for each measure and class that occurs:
+
+        - ``measure``; ``topics`` of a sample;
+        - ``difference``: where the class begins, with ``width`` alone;
+        - ``comparisons``: draws × pairs;
+        - ``swaps``: how many of them disagree, and ``swap_rate``, their share.
 
     Raises:
         ValueError: a table that is not complete, fewer than two runs or topics, an argument that is not allowed.
@@ -125,8 +131,8 @@ def swap_rate(
         raise ValueError(
             f"width={width!r} is not allowed; it must be a number above 0, such as 0.01, or None"
         )
-    measures, size = _sampled(table, trials, topics, seed, separate=True)
-    place = places(trials, len(measures[0].queries), seed)
+    measures, size = _sampled(table, samples, topics, seed, separate=True)
+    place = places(samples, len(measures[0].queries), seed)
     halves = place < size, (place >= size) & (place < 2 * size)
     rows = []
     for scores in tqdm(measures, desc="swapping topics", unit="measure", disable=None, leave=False):
@@ -149,17 +155,17 @@ def _rate(comparisons: int, swaps: int) -> dict[str, Any]:
 
 
 def _means(scores: Measured, chosen: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """The means of the first and the second run of each pair over each sample: pairs × trials."""
+    """The means of the first and the second run of each pair over each sample: pairs × samples."""
     means: FloatArray = scores.runs() @ chosen.T.astype(np.float64) / chosen[0].sum()
     first, second = pairs_of(scores.names)
     return means[first], means[second]
 
 
 def _sampled(
-    table: Any, trials: int, topics: int | None, seed: int, separate: bool = False
+    table: Any, samples: int, topics: int | None, seed: int, separate: bool = False
 ) -> tuple[list[Measured], int]:
     """The measures, and how many topics a sample holds."""
-    check_count("trials", trials, 1)
+    check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     measures = read_table(table, least_topics=2)
     n = len(measures[0].queries)
@@ -214,9 +220,14 @@ def query_sets(
         breadth: the share of judged documents that do.
 
     Returns:
-        a DataFrame with one row a topic, in the order of the qrels: ``measure``, ``query_id``, ``actual``,
-        ``expected``, ``difference``, ``set`` (``"uninformative"``, ``"ideal"`` or ``""``), ``informative`` and
-        ``breadth`` (``"broad"`` or ``"focused"``). ``table[table["query_id"].isin(…)]`` are the values on some topics.
+        a DataFrame with one row a topic, in the order of the qrels. ``table[table["query_id"].isin(…)]`` are the values
+        on some topics. Its columns:
+
+        - ``measure``, ``query_id``;
+        - ``actual``, ``expected``, and the ``difference`` of the two;
+        - ``set``: ``"uninformative"``, ``"ideal"`` or ``""``;
+        - ``informative``: whether the topic is;
+        - ``breadth``: ``"broad"`` or ``"focused"``.
 
     Raises:
         ValueError: another measure, a context without runs, an argument that is not allowed.

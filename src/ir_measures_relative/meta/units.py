@@ -41,9 +41,11 @@ def percentage_absolute_difference(
             ``{"nDCG": ["nDCG@5", "nDCG@10"]}``; each measure on its own if not given.
 
     Returns:
-        a DataFrame with one row a measure (or family): ``measure``, ``pairs`` (that have a PAD) and ``difference``, in
-        per cent; above 100 where one of two means is below 0. Equal means differ by 0; a pair of means that differ, the
-        larger of which is not above 0, has no PAD and is left out, NaN where there is no other.
+        a DataFrame with one row a measure, or family:
+
+        - ``measure``; ``pairs``: how many have a PAD. Two means that differ have none where the larger is not above 0;
+        - ``difference``: the mean PAD in per cent, 0 of equal means, above 100 where one of two is below 0; NaN of no
+          pair.
 
     Raises:
         ValueError: a table that is not complete or has pairs, fewer than two runs, a family of no or other measures.
@@ -129,10 +131,12 @@ def rescaling_test(
         shifts: what is added.
 
     Returns:
-        a DataFrame with one row a measure, statistic, ``column`` of numbers and ``change`` (such as ``"× 2"``): the
-        value ``before`` and ``after`` (of the row that moves most, where a statistic has several a measure), and
-        whether it ``moves``: by more than 10⁻⁹ of itself. A column that has other rows than before moves, with no
-        values.
+        a DataFrame with one row a measure, statistic, column of numbers and change:
+
+        - ``measure``, ``statistic``, ``column``; ``change``, such as ``"× 2"``;
+        - ``before``, ``after``: of the row that moves most, where a statistic has several a measure; NaN where the
+          statistic has other rows than before;
+        - ``moves``: whether it does, by more than 10⁻⁹ of itself.
 
     Raises:
         ValueError: a table that is not complete, a factor that is not above 0, and what the statistics object to.

@@ -80,7 +80,7 @@ def Experiment(
         what ``pt.Experiment`` returns for these arguments, with the measures in the order asked.
 
     Raises:
-        ValueError: names that are not unique, a string that is not a measure, and whatever ``RunContext`` and
+        ValueError: names that are not unique, a string that is not a measure, and what ``RunContext`` and
             ``pt.Experiment`` object to.
         ImportError: PyTerrier is not installed, or with ``report`` what the report needs.
         OSError: the report cannot be written; looked at before anything runs.

@@ -126,7 +126,7 @@ def compare_judged(
     scored = [m for m in parsed if m not in by_pair]
     scores = score_runs(judged, names, scored, priors=chosen)
     first, second = ([names.index(pair[i]) for pair in who] for i in (0, 1))
-    asked = _Warnings(test)
+    asked = _Warnings()
     tables = []
     for measure in tqdm(parsed, desc="testing", unit="measure", disable=None, leave=False):
         reasons: list[str | None] = [None] * len(who)
@@ -210,7 +210,7 @@ def adds(
     judged = judged_context(context, qrels)
     chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
     scores = score_runs(judged, names, parsed, priors=chosen)
-    asked = _Warnings(test)
+    asked = _Warnings()
     tables = []
     for j, measure in enumerate(tqdm(parsed, desc="testing", unit="measure", disable=None, leave=False)):
         values, nothing = scores.values[:, j], np.zeros(scores.values[:, j].shape)
@@ -222,7 +222,11 @@ def adds(
         if not measure.is_0_for_a_copy:
             table["p"] = np.nan
             for _ in names:
-                asked.above_0_for_a_copy(measure)
+                asked.note(
+                    "above 0",
+                    f"{measure} is above 0 for a copy of another run too, so there is no test of that, and p is NaN; "
+                    "go by lower, or give UniqueRel@k or NRG(base='P')@k, which are 0 for a copy",
+                )
         table["p_corrected"] = corrected(table["p"].to_numpy(), correction)
         tables.append(table)
     asked.say()
@@ -311,25 +315,53 @@ def _table(
         n, wins, losses = len(d), int((d > 0).sum()), int((d < 0).sum())
         mean, other_mean = (mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
         p, lower, upper = outcome
+        both = " and ".join(map(repr, who[i]))
         row: dict[str, Any] = {"measure": str(measure), "mean": mean, "other_mean": other_mean}
         row |= {"difference": mean - other_mean, "lower": lower, "upper": upper, "p": p, "p_corrected": p}
         row |= {"effect": np.nan, "wins": wins, "ties": n - wins - losses, "losses": losses, "topics": n}
         if n < len(known[i]):
-            warnings.unknown(measure, len(known[i]) - n)
+            left_out = len(known[i]) - n
+            warnings.note(
+                "unknown",
+                f"{measure} has no value on {left_out} topic{'s' if left_out > 1 else ''}; the comparison leaves them "
+                "out, as its column topics says",
+            )
         reason = reasons[i]
         if reason is not None:
-            warnings.not_comparable(measure, who[i], reason)
+            instead = (
+                "give fixed priors that neither is among, compare(…, priors=[…]), or priors='others'"
+                if isinstance(measure, RelativeMeasure) and measure.RELATIVE_TO == "priors"
+                else "compare runs that are not the reference"
+            )
+            warnings.note(
+                "not comparable",
+                f"the values of {who[i][0]!r} and {who[i][1]!r} on {measure} are different quantities, since {reason}; "
+                f"the comparison has no p-value and no interval: {instead}",
+            )
             row |= {"difference": np.nan} | dict.fromkeys(("wins", "ties", "losses"))
         elif n < 2:
-            warnings.one_topic(n)
+            warnings.note(
+                "topics",
+                f"there {'is 1 topic' if n else 'are no topics'} to compare on, so there is no test and no interval; "
+                "judge more topics",
+            )
         elif np.ptp(d) > limit:
             row["effect"] = d.mean() / d.std(ddof=1)
             if np.isnan(p):
-                warnings.sparse(measure, who[i], wins + losses)
+                warnings.note(
+                    "sparse",
+                    f"{both}: {measure} differs on {wins + losses} topics alone, and many resamples hold none of them, "
+                    f"so test={test!r} has no p-value and no interval; give another test=, such as 'randomization'",
+                )
         elif not d.any():
             row["effect"] = 0.0
         elif np.isnan(p):
-            warnings.constant(measure, who[i], d[0])
+            others = ", ".join(repr(k) for k, t in TESTS.items() if t.needs == "pair" and not t.by_spread)
+            warnings.note(
+                "constant",
+                f"{both}: the difference on {measure} is {d[0]:.6g} on every topic, and test={test!r} goes by its "
+                f"spread, so there is no p-value; give test= one of {others}",
+            )
         rows.append(row)
     return pd.DataFrame(rows).astype(dict.fromkeys(("wins", "ties", "losses"), "Int64"))
 
@@ -380,63 +412,14 @@ def _priors(
 
 
 class _Warnings:
-    """What was met, to be said once a kind."""
+    """What was met, each kind said once."""
 
-    def __init__(self, test: str) -> None:
-        self._test = test
+    def __init__(self) -> None:
         self._said: dict[str, tuple[str, int]] = {}
 
-    def _note(self, kind: str, message: str) -> None:
+    def note(self, kind: str, message: str) -> None:
         first, count = self._said.get(kind, (message, 0))
         self._said[kind] = first, count + 1
-
-    def not_comparable(self, measure: Any, who: tuple[str, ...], reason: str) -> None:
-        instead = (
-            "give fixed priors that neither is among, compare(…, priors=[…]), or priors='others'"
-            if measure.RELATIVE_TO == "priors"
-            else "compare runs that are not the reference"
-        )
-        self._note(
-            "not comparable",
-            f"the values of {who[0]!r} and {who[1]!r} on {measure} are different quantities, since {reason}; the "
-            f"comparison has no p-value and no interval: {instead}",
-        )
-
-    def one_topic(self, n: int) -> None:
-        self._note(
-            "topics",
-            f"there {'is 1 topic' if n == 1 else 'are no topics'} to compare on, so there is no test and no interval; "
-            "judge more topics",
-        )
-
-    def constant(self, measure: Any, who: tuple[str, ...], difference: float) -> None:
-        others = ", ".join(repr(n) for n, t in TESTS.items() if t.needs == "pair" and not t.by_spread)
-        self._note(
-            "constant",
-            f"{' and '.join(map(repr, who))}: the difference on {measure} is {difference:.6g} on every topic, and "
-            f"test={self._test!r} goes by its spread, so there is no p-value; give test= one of {others}",
-        )
-
-    def above_0_for_a_copy(self, measure: Any) -> None:
-        self._note(
-            "above 0",
-            f"{measure} is above 0 for a copy of another run too, so there is no test of that, and p is NaN; go by "
-            "lower, or give UniqueRel@k or NRG(base='P')@k, which are 0 for a copy",
-        )
-
-    def sparse(self, measure: Any, who: tuple[str, ...], n: int) -> None:
-        self._note(
-            "sparse",
-            f"{' and '.join(map(repr, who))}: {measure} differs on {n} topics alone, and many resamples hold none of "
-            f"them, so test={self._test!r} has no p-value and no interval; give another test=, such as 'randomization'",
-        )
-
-    def unknown(self, measure: Any, count: int) -> None:
-        self._note(
-            "unknown",
-            f"{measure} has no value on {count} topic{'s' if count > 1 else ''}; the comparison leaves them out, as "
-            "its column topics says",
-        )
 
     def say(self) -> None:
         for message, count in self._said.values():

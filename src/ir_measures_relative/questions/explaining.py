@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import ir_measures
 import numpy as np
+import pandas as pd
 
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import Comparison, check_is_context, judged_context, some
+from ..context import RunContext
 from ..ids import Ids
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
@@ -17,12 +20,6 @@ from ..measures.strings import parse_measure
 from ..priors import group_of
 from ..rankings import Rankings
 from ..scoring import check_campaign
-
-if TYPE_CHECKING:
-    import ir_measures
-    import pandas as pd
-
-    from ..context import RunContext
 
 
 def explain(
@@ -44,10 +41,14 @@ def explain(
         group: the group of a newcomer, as for :meth:`RunContext.evaluating`; else that of its column.
 
     Returns:
-        a DataFrame with one row a document of the run's top k, in the order of its rankings:
-        ``query_id``, ``doc_id``, ``relevance`` (NA where not judged), ``position``, ``position in P`` for each
-        prior P (NA outside its top k), ``gain`` (the residual gain G(d|R) of NRG, the weight of rareness),
-        and ``contribution``. The contributions of a query sum to its score.
+        a DataFrame with one row a document of the run's top k, in the order of its rankings, and the columns
+
+        - ``query_id``, ``doc_id``
+        - ``relevance``: NA where the document is not judged
+        - ``position``: in the run, from 1
+        - ``position in P`` for each prior P: NA outside its top k
+        - ``gain``: the residual gain G(d|R) of NRG, or the weight of rareness
+        - ``contribution``: to the score; the contributions of a query sum to its score
 
     Raises:
         ValueError: no such member or query, or a measure that is not a sum over documents.
@@ -60,8 +61,6 @@ def explain(
         0        q      B          1         1             <NA>   1.0           1.0
         1        q      A          1         2                1   0.0           0.0
     """
-    import pandas as pd
-
     check_is_context(context)
     parsed = relative_measure(measure)
     if isinstance(run, str):
@@ -187,8 +186,6 @@ def _of_query(comparison: Comparison, measure: RelativeMeasure, query_id: str) -
 
 def _or_na(values: IntArray, known: BoolArray) -> Any:
     """The values where they are known, else NA."""
-    import pandas as pd
-
     column = pd.array(values, dtype="Int64")
     column[~known] = pd.NA
     return column

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import ir_measures
 import numpy as np
+import pandas as pd
+from tqdm import tqdm
 
 from ..arrays import FloatArray
 from ..comparison import Comparison, JudgedContext, check_is_context, judged_context
+from ..context import RunContext
 from ..io.qrels import Qrels
-from ..measures.coverage import Coverage
+from ..jobs import Work
+from ..measures.browsing import CoverageFunction
 from ..measures.declaration import RelativeMeasure
 from ..measures.nrg import NRG
 from ..messages import warn
-from ..options import ROUNDED
+from ..options import ROUNDED, check_choice
 from ..scoring import check_campaign
 from .explaining import relative_measure
-
-if TYPE_CHECKING:
-    import ir_measures
-    import pandas as pd
-
-    from ..context import RunContext
 
 
 def select_complementary(
@@ -34,7 +32,7 @@ def select_complementary(
     n: int,
     measure: ir_measures.Measure | str = NRG @ 10,
     method: str = "greedy",
-    time_limit: float = 60.0,
+    time_limit: float | None = None,
 ) -> pd.DataFrame:
     """Chooses the runs of a context that complement each other.
 
@@ -60,17 +58,23 @@ def select_complementary(
         n: how many runs to choose.
         measure: a measure with priors: NRG, UniqueRel or TaSC, without ``prior=``.
         method: ``"greedy"`` or ``"exact"``.
-        time_limit: after so many seconds ``"exact"`` returns the best group so far, with a warning.
+        time_limit: the seconds after which ``"exact"`` returns the best group so far, with a warning; None for no
+            limit.
 
     Returns:
-        a DataFrame with one row a chosen run, in their order: ``name``; ``marginal``, the mean over queries of
-        the measure given those before; ``cumulative``, the value of the runs so far; and ``bound``: no group of so
-        many runs has a higher value. The last bound of an exact selection is the certificate that its group is the
-        best: it equals ``cumulative``, and lies above it only where the time ran out. NaN where none is known: the
-        bound with base RR, and both with base ERR, by which what one document gives depends on the others.
+        a DataFrame with one row a chosen run, in their order, and the columns
+
+        - ``name``
+        - ``marginal``: the mean over queries of the measure given those before
+        - ``cumulative``: the value of the runs so far; NaN with base ERR, where it is not known
+        - ``bound``: no group of as many runs has a higher value; NaN with base RR and ERR, where it is not known
+
+        The last bound of an exact selection is the certificate that its group is the best: it equals ``cumulative``,
+        and is above it only where the time ran out. With base ERR the worth of a document depends on the others.
 
     Raises:
-        ValueError: n out of range, a measure without priors, or ``method="exact"`` with base RR or ERR.
+        ValueError: n or ``time_limit`` out of range, a measure without priors, or ``method="exact"`` with base RR or
+            ERR.
 
     Example:
         >>> from ir_measures_relative import RunContext, UniqueRel, select_complementary
@@ -81,26 +85,15 @@ def select_complementary(
         1    c       1.0         3.0    3.0
         2    b       0.0         3.0    3.0
     """
-    import pandas as pd
-
     check_is_context(context)
-    parsed = relative_measure(measure)
-    if parsed.RELATIVE_TO != "priors" or parsed.get("prior") is not None:
-        raise ValueError(
-            f"measure={parsed!r}: give a measure whose priors are free, such as NRG@10 or UniqueRel@10"
-        )
+    parsed = measure_with_free_priors(measure)
     names = context.names
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= len(names):
         raise ValueError(
             f"n={n!r} is not allowed; it must be a whole number from 1 to {len(names)}, the runs"
         )
-    if method not in ("greedy", "exact"):
-        raise ValueError(f"method={method!r} is not allowed; it must be 'greedy' or 'exact'")
-    is_number = isinstance(time_limit, (int, float)) and not isinstance(time_limit, bool)
-    if not is_number or not time_limit >= 0:
-        raise ValueError(
-            f"time_limit={time_limit!r} is not allowed; it must be a number of seconds from 0 up"
-        )
+    check_choice("method", method, ("greedy", "exact"))
+    work = Work(time_limit=time_limit)
     judged = judged_context(context, qrels)
     check_campaign(judged)
     coverage = parsed.coverage(judged)
@@ -113,10 +106,30 @@ def select_complementary(
                 f"measure={parsed!r}: method='exact' needs a measure that sums what a group of runs finds, such as "
                 "NRG@10 or UniqueRel@10"
             )
-        found = best_group(coverage, int(n), time_limit)
+        found = best_group(coverage, int(n), work)
+        if found.bound > found.value:
+            warn(
+                f"method='exact' stopped after time_limit={time_limit:g} seconds: the group has the value "
+                f"{found.value:.6g}, and no group of {n} has more than {found.bound:.6g}; give it more time, or "
+                "fewer runs"
+            )
         chosen, marginal = _greedy(judged, parsed, n, found.runs)
     columns = {"name": [names[i] for i in chosen], "marginal": marginal}
     return pd.DataFrame(columns | _values(coverage, chosen, found))
+
+
+def measure_with_free_priors(measure: ir_measures.Measure | str) -> RelativeMeasure:
+    """The measure, which must be relative to priors that it does not name.
+
+    Raises:
+        ValueError: it is not; or what :func:`relative_measure` objects to.
+    """
+    parsed = relative_measure(measure)
+    if parsed.RELATIVE_TO != "priors" or parsed.get("prior") is not None:
+        raise ValueError(
+            f"measure={parsed!r}: give a measure whose priors are free, such as NRG@10 or UniqueRel@10"
+        )
+    return parsed
 
 
 def _greedy(
@@ -139,7 +152,7 @@ def _greedy(
     return chosen, marginal
 
 
-class Group(NamedTuple):
+class BestGroup(NamedTuple):
     """What :func:`best_group` found."""
 
     runs: list[int]  #: ascending
@@ -147,8 +160,10 @@ class Group(NamedTuple):
     bound: float  #: no group of as many runs has a higher value
 
 
-def _values(coverage: Coverage | None, chosen: Sequence[int], found: Group | None) -> dict[str, FloatArray]:
-    """The value of the first 1, 2, … runs, and bounds of the value of any so many."""
+def _values(
+    coverage: CoverageFunction | None, chosen: Sequence[int], found: BestGroup | None
+) -> dict[str, FloatArray]:
+    """The value of the first 1, 2, … runs, and bounds of the value of any as many."""
     n = len(chosen)
     value, bound = np.full(n + 1, np.nan), np.full(n, np.nan)
     if coverage is None:
@@ -167,20 +182,17 @@ def _values(coverage: Coverage | None, chosen: Sequence[int], found: Group | Non
     return {"cumulative": value[1:], "bound": np.maximum(bound, value[1:])}
 
 
-def best_group(coverage: Coverage, n: int, time_limit: float) -> Group:
+def best_group(coverage: CoverageFunction, n: int, work: Work) -> BestGroup:
     """The group of n runs with the highest value, by best-first branch and bound.
 
     A node is a group T and the runs that may still join it; its bound is v(T) plus the largest gains over T of as
     many of these as are lacking, since no run adds more to a larger group.
     """
-    from tqdm import tqdm
-
     used = np.flatnonzero((coverage.weight > 0) & (coverage.seen > 0).any(axis=0))
-    coverage = Coverage(coverage.seen[:, used], coverage.weight[used], coverage.best)
+    coverage = CoverageFunction(coverage.seen[:, used], coverage.weight[used], coverage.best)
     start = _greedy_group(coverage, n)
     best, value = start, coverage.value(coverage.covered(start))
     count = itertools.count()
-    limit = time.monotonic() + time_limit
     heap: list[tuple[float, int, tuple[int, ...], tuple[int, ...]]] = []
     alone = np.sort(coverage.gains(coverage.covered(())))
     heapq.heappush(heap, (-float(alone[-n:].sum()), next(count), (), tuple(range(len(coverage.seen)))))
@@ -189,12 +201,8 @@ def best_group(coverage: Coverage, n: int, time_limit: float) -> Group:
             bound, _, group, left = heapq.heappop(heap)
             if -bound <= value + ROUNDED * abs(value):
                 break
-            if time.monotonic() > limit:
-                warn(
-                    f"method='exact' stopped after time_limit={time_limit:g} seconds: the group has the value "
-                    f"{value:.6g}, and no group of {n} has more than {-bound:.6g}; give it more time, or fewer runs"
-                )
-                return Group(sorted(best), value, -bound)
+            if work.expired():
+                return BestGroup(sorted(best), value, -bound)
             bar.update()
             for bound, child, rest in _children(coverage, group, left, n):
                 if bound <= value + ROUNDED * abs(value):
@@ -203,11 +211,11 @@ def best_group(coverage: Coverage, n: int, time_limit: float) -> Group:
                     best, value = child, bound
                 else:
                     heapq.heappush(heap, (-bound, next(count), child, rest))
-    return Group(sorted(best), value, value)
+    return BestGroup(sorted(best), value, value)
 
 
 def _children(
-    coverage: Coverage, group: tuple[int, ...], left: tuple[int, ...], n: int
+    coverage: CoverageFunction, group: tuple[int, ...], left: tuple[int, ...], n: int
 ) -> Iterator[tuple[float, tuple[int, ...], tuple[int, ...]]]:
     """The groups of one run more, each with its bound and the runs that may still join: those that add less to T."""
     covered = coverage.covered(group)
@@ -222,7 +230,7 @@ def _children(
         yield bound, (*group, ordered[i]), tuple(ordered[i + 1 :])
 
 
-def _greedy_group(coverage: Coverage, n: int) -> tuple[int, ...]:
+def _greedy_group(coverage: CoverageFunction, n: int) -> tuple[int, ...]:
     group: list[int] = []
     for _ in range(n):
         gains = coverage.gains(coverage.covered(group))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import ir_measures
 import numpy as np
+import pandas as pd
 
 from ..arrays import FloatArray, object_array
 from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
+from ..context import RunContext
 from ..io.qrels import Qrels
 from ..jobs import Work, map_tasks
 from ..judgments import Judgments
@@ -19,12 +22,7 @@ from ..measures.declaration import RelativeMeasure
 from ..measures.strings import parse_measure, parse_measures, registered
 from ..scoring import check_campaign
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..context import RunContext
-
-# So many portions of the pairs a process: enough that none waits long for the last.
+# How many portions of the pairs each process gets: enough that none waits long for the last.
 _PORTIONS = 4
 
 
@@ -43,14 +41,18 @@ def similarity(
             has none, no judgment at all: RBO, RBA and MED then compare all queries of the runs.
         measures: measures with a reference run, without ``ref=``: MED, RBO, RBA, rrLP, sgnLP, sgnLR, RPP.
         perquery: one row a query too.
-        jobs: so many processes; -1 for one a core. The values are the same.
+        jobs: how many processes; -1 for as many as there are cores. The values are the same.
 
     Returns:
-        a DataFrame with each pair once, in the context's order: ``name``, ``other``, ``measure``, ``value`` (the
-        measure of ``name`` with ``other`` for its reference, the mean over queries) and ``distance`` (the mean of
-        its size, so that differences on one query do not cancel those on another; of RBO and RBA, which are 1 and
-        not 0 for what is alike, the mean of what is missing to 1). With ``perquery``: ``query_id``, and no
-        ``distance``.
+        a DataFrame with each pair once, in the context's order, and the columns
+
+        - ``name``, ``other``: the two runs
+        - ``query_id``: with ``perquery``
+        - ``measure``
+        - ``value``: the measure of ``name`` with ``other`` as its reference; the mean over queries without ``perquery``
+        - ``distance``: without ``perquery``; the mean over queries of the size of the value, so that differences on one
+          query do not cancel those on another. RBO and RBA are 1 for two runs that are alike: there it is the mean of 1
+          less the value
 
     Raises:
         ValueError: a measure without a reference run, or with one; one that needs judgments, without any; a context
@@ -67,9 +69,8 @@ def similarity(
         1    a     c    rrLP    1.0       1.0
         2    b     c    rrLP    0.5       0.5
     """
-    import pandas as pd
-
     check_is_context(context)
+    work = Work(jobs)
     parsed = [with_reference(measure) for measure in parse_measures(measures)]
     judged = judged_or_not(context, qrels, parsed)
     names = object_array(judged.names)
@@ -81,7 +82,7 @@ def similarity(
     n_queries = judged.judgments.n_queries
     tables = []
     for measure in parsed:
-        values = score_pairs(judged, measure, pairs, jobs)
+        values = score_pairs(judged, measure, pairs, work)
         repeat = n_queries if perquery else 1
         columns: dict[str, Any] = {
             "name": pd.Series(np.repeat(names[first], repeat), dtype=str),
@@ -152,10 +153,11 @@ def squares(
     judged: JudgedContext, measure: RelativeMeasure, signed: bool = False, jobs: int = 1
 ) -> tuple[FloatArray, FloatArray]:
     """The mean distance, and where ``signed`` the mean, of the measure for every two runs: shape (runs, runs)."""
+    work = Work(jobs)
     check_campaign(judged)
     n = len(judged.names)
     pairs = list(itertools.permutations(range(n), 2) if signed else itertools.combinations(range(n), 2))
-    values = score_pairs(judged, measure, pairs, jobs)
+    values = score_pairs(judged, measure, pairs, work)
     places = tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
     distance, mean = np.zeros((2, n, n))
     distance[places], mean[places] = distances(measure, values).mean(axis=1), values.mean(axis=1)
@@ -213,28 +215,22 @@ class _Portion(NamedTuple):
 
 
 def score_pairs(
-    judged: JudgedContext, measure: RelativeMeasure, pairs: Sequence[tuple[int, int]], jobs: int = 1
+    judged: JudgedContext, measure: RelativeMeasure, pairs: Sequence[tuple[int, int]], work: Work
 ) -> FloatArray:
     """The values of some pairs (run, reference) of a context, shape (pairs, queries).
 
     Args:
         measure: one with a reference run.
         pairs: places among the context's runs.
-        jobs: so many processes.
+        work: in how many processes.
     """
-    Work(jobs)
-    n = len(pairs)
-    size = 1 if jobs == 1 else max(1, -(-n // (_PORTIONS * (jobs if jobs > 0 else _cores()))))
+    n, jobs = len(pairs), work.jobs
+    processes = jobs if jobs > 0 else os.cpu_count() or 1
+    size = 1 if jobs == 1 else max(1, -(-n // (_PORTIONS * processes)))
     portions = [_Portion(judged, measure, list(pairs[i : i + size])) for i in range(0, n, size)]
     unit = "pair" if size == 1 else "portion"
     found = map_tasks(_score_portion, portions, jobs, total=len(portions), desc="comparing runs", unit=unit)
     return np.concatenate([np.empty((0, judged.judgments.n_queries)), *found])
-
-
-def _cores() -> int:
-    import os
-
-    return os.cpu_count() or 1
 
 
 def _score_portion(portion: _Portion) -> FloatArray:

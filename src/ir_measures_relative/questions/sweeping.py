@@ -5,27 +5,25 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+import ir_measures
 import numpy as np
+import pandas as pd
+from tqdm import tqdm
 
 from ..comparison import Comparison, check_is_context, judged_context
+from ..context import RunContext
 from ..io.qrels import Qrels
 from ..options import check_confidence, check_count
 from ..priors import matching
 from ..scoring import check_campaign
 from ..stats.intervals import student_interval
-from .explaining import relative_measure
-
-if TYPE_CHECKING:
-    import ir_measures
-    import pandas as pd
-
-    from ..context import RunContext
+from .selecting import measure_with_free_priors
 
 T = TypeVar("T")
 
-# Of how many other runs every subset is still looked at.
+# The largest number of other runs of which every subset is looked at.
 _MOST_SUBSETS_OF = 12
 
 
@@ -55,9 +53,16 @@ def sweep(
         seed: of their choice, which is the same for runs with the same others.
 
     Returns:
-        a DataFrame with one row a run and set, or size, of priors: ``name``; ``priors``, the names of the set, the
-        label of the family, or nothing for a size; ``size``, how many they are; ``mean`` over topics, and its
-        Student's interval ``lower`` to ``upper``; and ``topics``. :func:`ir_measures_relative.plots.sweep` draws it.
+        a DataFrame with one row a run and set, or size, of priors, and the columns
+
+        - ``name``
+        - ``priors``: the names of the set, the label of the family, or nothing for a size
+        - ``size``: how many priors
+        - ``mean``: over topics
+        - ``lower``, ``upper``: its Student's interval
+        - ``topics``: how many topics
+
+        :func:`ir_measures_relative.plots.sweep` draws it.
 
     Raises:
         ValueError: a measure without priors, names that the context does not hold, families that fit no run, or
@@ -73,15 +78,8 @@ def sweep(
         1    c     1   1.0
         2    c     2   1.0
     """
-    import pandas as pd
-    from tqdm import tqdm
-
     check_is_context(context)
-    parsed = relative_measure(measure)
-    if parsed.RELATIVE_TO != "priors" or parsed.get("prior") is not None:
-        raise ValueError(
-            f"measure={parsed!r}: give a measure whose priors are free, such as NRG@10 or UniqueRel@10"
-        )
+    parsed = measure_with_free_priors(measure)
     check_confidence(confidence)
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)

@@ -46,6 +46,6 @@ def permuted_means(values: FloatArray, permutations: int, seed: int) -> FloatArr
     return result
 
 
-def places(trials: int, n: int, seed: int) -> IntArray:
-    """At which place of a random order each of n topics stands, from 0: trials × topics."""
-    return np.random.default_rng(seed).permuted(np.tile(np.arange(n), (trials, 1)), axis=1)
+def places(samples: int, n: int, seed: int) -> IntArray:
+    """At which place of a random order each of n topics stands, from 0: samples × topics."""
+    return np.random.default_rng(seed).permuted(np.tile(np.arange(n), (samples, 1)), axis=1)

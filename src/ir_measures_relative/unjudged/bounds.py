@@ -1,28 +1,29 @@
-"""What a score could still become, if the unjudged documents were judged."""
+"""What a score, and the difference of two runs, could still become if the unjudged documents were judged."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import ir_measures
 import numpy as np
+import pandas as pd
 
-from ..arrays import BoolArray, FloatArray, object_array
-from ..comparison import Comparison, JudgedContext, check_is_context, judged_context
+from ..arrays import FloatArray, object_array
+from ..comparison import Comparison, JudgedContext, check_is_context, check_queries, judged_context
+from ..context import RunContext
 from ..extremes.labelings import warn_of_judged_priors
-from ..extremes.model import Interval, Model, Valued
+from ..extremes.model import Interval, Model, Valued, share
 from ..io.qrels import Qrels
+from ..io.runs import Run, read_run
 from ..jobs import Work
+from ..judgments import Judgments
+from ..measures.med import MED
+from ..measures.med_bases import BASES
 from ..measures.strings import is_relative, parse_measures
-from ..options import LABELED_ALIKE as TOLERANCE
+from ..options import LABELED_ALIKE
 from ..scoring import check_campaign
-from .bounded_measures import model_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..context import RunContext
+from .host_measures import model_of
 
 
 def bounds(
@@ -32,8 +33,9 @@ def bounds(
     perquery: bool = False,
     *,
     elsewhere: int = 0,
-    jobs: int = 1,
     residual: bool = False,
+    jobs: int = 1,
+    time_limit: float | None = None,
 ) -> pd.DataFrame:
     """The least and the greatest value of each run, over all labels that its open documents could have.
 
@@ -46,21 +48,25 @@ def bounds(
     Args:
         context: the runs. Each is scored as the member that it is; add a newcomer to the context to bound it.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measures: P, RBP, SDCG, nDCG, RR, AP and ERR of ir_measures, and measures of this package, or their strings.
+        measures: P, RBP, SDCG, nDCG, RR, Success, AP and ERR of ir_measures, and measures that declare how they are
+            bounded, as most of this package do; or their strings.
         perquery: one row a query as well.
         elsewhere: how many further documents a query, which no run holds in its top, may turn out relevant: they
             make ideal rankings better, and recall lower.
-        jobs: as for :func:`verdicts`; of one run, AP_Rareness alone makes use of them.
         residual: RBP's: adds to its intervals what may follow the end of each ranking, ``p^min(length, k)``, as in
             ``MED(base='RBP')``. Left out otherwise, since RBP@k of ir_measures never counts what it does not see, so
             that no judgments carry it there. Other measures have no residual.
+        jobs: as for :func:`verdicts`; of one run, AP_Rareness alone makes use of them.
+        time_limit: as for :func:`verdicts`.
 
     Returns:
-        a DataFrame with one row a run and measure: ``name``, ``measure``, ``lower``, ``value`` (what
-        :meth:`RunContext.evaluate` gives), ``upper``, and ``exact``, whether labels attain both ends; with
-        ``perquery`` also ``query_id``. No labels carry the value outside, also where not ``exact``. (The value
-        itself may lie outside with ``judged_only``, which is the bias of leaving unjudged documents out, and with
-        ``gains`` by which each judged document gains.)
+        a DataFrame with one row a run and measure, and with ``perquery`` a query:
+
+        - ``name``, ``measure``; with ``perquery`` also ``query_id``;
+        - ``lower``, ``upper``: no labels carry the value outside, also where not ``exact``;
+        - ``value``: what :meth:`RunContext.evaluate` gives. It may lie outside with ``judged_only``, which is the bias
+          of leaving unjudged documents out, and with ``gains`` by which each judged document gains;
+        - ``exact``: whether labels attain both ends.
 
     Raises:
         ValueError: a measure that cannot be bounded; ``residual`` without RBP; what :meth:`RunContext.evaluate` raises.
@@ -73,35 +79,129 @@ def bounds(
         0  old     P@2    0.5    0.5    1.0   True
         1  new     P@2    0.5    0.5    1.0   True
     """
-    import pandas as pd
-
-    check_is_context(context)
-    work = Work(jobs)
-    parsed, judged = parse_measures(measures), judged_context(context, qrels)
-    check_bounded(judged, parsed)
-    check_residual(residual, parsed)
+    work = Work(jobs, time_limit)
+    parsed, judged = campaign_of(context, qrels, measures, residual)
     names, query_ids = judged.names, judged.judgments.query_ids
     tables = []
-    for measure in parsed:
+    for done, measure in enumerate(parsed):
         model = model_of(measure, judged, elsewhere, residual)
         value = values_of(judged, measure, model)
-        interval = settled(model.one(work), value, model)
-        columns: dict[str, Any] = {"lower": interval.lower, "value": value, "upper": interval.upper}
+        interval = settled(model.one(share(work, len(parsed) - done)), value, model)
+        ends: dict[str, Any] = {"lower": interval.lower, "value": value, "upper": interval.upper}
         if perquery:
-            index: dict[str, Any] = {
+            index = {
                 "name": np.repeat(object_array(names), len(query_ids)),
                 "query_id": np.tile(query_ids, len(names)),
             }
-            columns = {name: column.reshape(-1) for name, column in columns.items()}
-            exact: BoolArray = interval.exact.reshape(-1)
+            columns = {name: column.reshape(-1) for name, column in ends.items()}
+            columns["exact"] = interval.exact.reshape(-1)
         else:
             index = {"name": object_array(names)}
-            columns = {name: column.mean(axis=1) for name, column in columns.items()}
-            exact = np.asarray(interval.exact.all(axis=1))
-        text = {name: pd.Series(column, dtype=str) for name, column in index.items()}
-        text["measure"] = pd.Series([str(measure)] * len(exact), dtype=str)
-        tables.append(pd.DataFrame({**text, **columns, "exact": exact}))
+            columns = {name: column.mean(axis=1) for name, column in ends.items()}
+            columns["exact"] = interval.exact.all(axis=1)
+        tables.append(table_of(index, measure, columns))
     return pd.concat(tables, ignore_index=True)
+
+
+def med(
+    run: Run,
+    reference: Run,
+    qrels: Qrels | None = None,
+    base: str = "nDCG",
+    cutoff: int | None = 10,
+    **params: Any,
+) -> pd.DataFrame:
+    """The maximized effectiveness difference of two runs, query by query, with the labeling that attains it.
+
+    Args:
+        run: one run, as anything that a context takes.
+        reference: the other.
+        qrels: the judgments, whose queries are scored. None leaves every document open and scores the queries
+            of both runs; grades are then 0 and 1 unless ``max_grade`` is given.
+        base: P, RBP, SDCG, nDCG, RR, SSP, AP, Q or ERR.
+        cutoff: the depth of both rankings; None for the whole rankings.
+        params: the other parameters of :data:`MED`: judged, rel, dcg, gains, max_grade, p, residual, norm,
+            beta, time_limit.
+
+    Returns:
+        a DataFrame with one row a query:
+
+        - ``query_id``;
+        - ``value``: the largest difference found; it lies between ``lower`` and ``upper``, which are equal where it is
+          ``exact``;
+        - ``winner``: which of the two scores higher under the labeling that attains the value: 'run', 'reference', or
+          '' where the value is 0 (one of the two where either can win by as much);
+        - ``labeling``: from the open documents that are relevant there to their labels; every other open document is
+          not relevant.
+
+    Raises:
+        ValueError: parameters that do not go together, or a run that has no query in common with the qrels.
+
+    Example, Table 2 of Moffat's paper:
+
+        >>> from ir_measures_relative import med
+        >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
+        >>> found = med(run("ABCDEFGHJK"), run("ADBECGFJLH"), {"q": {"A": 1, "E": 0}}).iloc[0]
+        >>> round(float(found.value), 4), found.winner, found.labeling
+        (0.2352, 'reference', {'D': 1, 'L': 1})
+    """
+    if "ref" in params:
+        raise ValueError("med() takes the reference run itself, as its second argument; leave ref= out")
+    measure = MED(base=base, **params) if cutoff is None else MED(base=base, cutoff=cutoff, **params)
+    measure.validate_params()
+    rankings = read_run(run)
+    context = RunContext({"reference": reference})
+    against = context.runs["reference"]
+    if qrels is None:
+        query_ids = object_array(dict.fromkeys([*rankings.query_ids, *against.query_ids]))
+        judged = JudgedContext(context, Judgments.none_of(query_ids))
+    else:
+        judged = judged_context(context, qrels)
+        check_queries(judged, rankings)
+        check_queries(judged, against)
+    task = measure.task(Comparison(judged, rankings, None))
+    solutions = BASES[base].solve(task)
+    return pd.DataFrame(
+        {
+            "query_id": judged.judgments.query_ids,
+            "value": solutions.value,
+            "lower": solutions.lower,
+            "upper": solutions.upper,
+            "exact": solutions.exact,
+            "winner": np.array(["", "run", "reference"], dtype=object)[solutions.winner],
+            "labeling": task.labelings(solutions),
+        }
+    )
+
+
+def campaign_of(
+    context: RunContext,
+    qrels: Qrels | None,
+    measures: Sequence[ir_measures.Measure | str],
+    residual: bool,
+) -> tuple[list[ir_measures.Measure], JudgedContext]:
+    """The measures to bound, and the judged runs.
+
+    Raises:
+        ValueError: nothing to bound, and the other errors of :func:`bounds`.
+    """
+    check_is_context(context)
+    parsed, judged = parse_measures(measures), judged_context(context, qrels)
+    check_bounded(judged, parsed)
+    if not isinstance(residual, bool):
+        raise ValueError(f"residual={residual!r} is not allowed; it must be True or False")
+    if residual and not any(isinstance(m, type(ir_measures.RBP)) for m in parsed):
+        raise ValueError("residual=True is about RBP, and none of the measures is RBP; leave it out")
+    return parsed, judged
+
+
+def table_of(
+    index: Mapping[str, Any], measure: ir_measures.Measure, columns: Mapping[str, Any]
+) -> pd.DataFrame:
+    """The rows of one measure: the columns of text that say what a row is about, the measure, and the values."""
+    text = {name: pd.Series(column, dtype=str) for name, column in index.items()}
+    n = len(next(iter(text.values())))
+    return pd.DataFrame({**text, "measure": pd.Series([str(measure)] * n, dtype=str), **columns})
 
 
 def check_bounded(judged: JudgedContext, measures: Sequence[ir_measures.Measure]) -> None:
@@ -111,14 +211,6 @@ def check_bounded(judged: JudgedContext, measures: Sequence[ir_measures.Measure]
     check_campaign(judged)
     if any(getattr(m, "RELATIVE_TO", None) == "priors" and m.get("prior") is None for m in measures):
         warn_of_judged_priors(judged)
-
-
-def check_residual(residual: bool, measures: Sequence[ir_measures.Measure]) -> None:
-    """Raises ValueError for a residual of measures that have none."""
-    if not isinstance(residual, bool):
-        raise ValueError(f"residual={residual!r} is not allowed; it must be True or False")
-    if residual and not any(m.NAME == "RBP" for m in measures):
-        raise ValueError("residual=True is about RBP, and none of the measures is RBP; leave it out")
 
 
 def values_of(judged: JudgedContext, measure: ir_measures.Measure, model: Model) -> FloatArray:
@@ -138,8 +230,8 @@ def _computed_by_trec_eval(measure: ir_measures.Measure) -> bool:
 
 def settled(interval: Interval, value: FloatArray, model: Model) -> Interval:
     """The interval, whose ends are the value where only rounding keeps them from it, or nothing is open."""
-    lower = np.where(np.abs(interval.lower - value) <= TOLERANCE, value, interval.lower)
-    upper = np.where(np.abs(interval.upper - value) <= TOLERANCE, value, interval.upper)
+    lower = np.where(np.abs(interval.lower - value) <= LABELED_ALIKE, value, interval.lower)
+    upper = np.where(np.abs(interval.upper - value) <= LABELED_ALIKE, value, interval.upper)
     closed = model.closed()
     return Interval(
         np.where(closed, value, lower), np.where(closed, value, upper), np.where(closed, True, interval.exact)

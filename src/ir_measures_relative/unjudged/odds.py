@@ -1,23 +1,39 @@
-"""The chance that a run is better, where the judgments leave a verdict open."""
+"""The chance that a run is better, where the judgments leave a verdict open.
+
+The chance of each document may come from the pool. A document that nobody judged still stands somewhere in the
+rankings: highly in many, or low in one. How often the judged documents that stand so are relevant says how likely it is
+to be relevant, on the query at hand. A logistic regression on what the rankings say finds that, and an isotonic
+regression makes it monotone and calibrates it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import ir_measures
 import numpy as np
+from scipy.optimize import isotonic_regression, root
+from scipy.special import expit
 
-from ..arrays import FloatArray, IntArray, ObjectArray
+from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from ..extremes.labelings import OpenDocuments
 from ..extremes.model import Model
-from ..options import LABELED_ALIKE as TOLERANCE
-from .pool_odds import Chance, pool_chances
+from ..options import LABELED_ALIKE, ROUNDED
+
+#: From a query id and a document id to the chance that the document is relevant.
+Chance: TypeAlias = Callable[[str, str], float]
 
 #: What ``verdicts(…, odds=…)`` takes: ``"pool"``, or the chance of each document.
 Odds: TypeAlias = "str | Chance"
 
 # Labelings at once.
 _BATCH = 50
+# How much the mean of all queries counts in the rate of one, in documents.
+_SHRINKAGE = 10.0
+# How deep rankings are looked at beyond the cutoff: what a run holds a little below it is a hint.
+_DEEPER = 10
+_RIDGE = 1.0
 
 
 def check_odds(measures: Sequence[ir_measures.Measure], perquery: bool) -> None:
@@ -53,7 +69,7 @@ def chances_of(model: Model, odds: Odds) -> FloatArray:
     ids = docs.ids.take(rows).strings()
     result = np.zeros(len(rows))
     for i, (query, doc) in enumerate(zip(docs.query_ids[docs.query[rows]], ids, strict=True)):
-        if open_docs.listed[rows[i]]:
+        if open_docs.exists[rows[i]]:
             chance = odds(query, doc)
             if not isinstance(chance, (int, float, np.number)) or not 0 <= chance <= 1:
                 raise ValueError(
@@ -97,7 +113,9 @@ def probabilities(
         gain = random.choice(gains, drawn.shape) if len(gains) else np.ones(drawn.shape)
         means = model.sampled(drawn * gain).mean(axis=2)
         difference = means[a] - means[b]
-        above += (difference > TOLERANCE).sum(axis=1) + (np.abs(difference) <= TOLERANCE).sum(axis=1) / 2
+        above += (difference > LABELED_ALIKE).sum(axis=1) + (np.abs(difference) <= LABELED_ALIKE).sum(
+            axis=1
+        ) / 2
     return above / samples
 
 
@@ -107,3 +125,93 @@ def settled_probabilities(probability: FloatArray, verdict: ObjectArray) -> Floa
     for word, value in (("better", 1.0), ("worse", 0.0), ("equal", 0.5)):
         result[verdict == word] = value
     return result
+
+
+def pool_chances(open_docs: OpenDocuments, relevant: BoolArray) -> FloatArray:
+    """The chance of each of ``open_docs.docs`` to be relevant, from the judged ones; see the top of this file.
+
+    Args:
+        relevant: which judged documents are.
+
+    Returns:
+        one a document; those of judged documents say nothing of them.
+    """
+    docs = open_docs.docs
+    features, held = _features(open_docs, relevant)
+    known = np.flatnonzero(~open_docs.open & held)
+    result = np.zeros(len(docs))
+    free = np.flatnonzero(open_docs.open & open_docs.exists)
+    if not len(known) or not len(free):
+        return result
+    labels = relevant[known].astype(np.float64)
+    if labels.all() or not labels.any():
+        result[free] = (labels.sum() + 0.5) / (len(labels) + 1.0)
+        return result
+    weights = logistic_fit(features[known], labels)
+    score = features @ weights
+    fitted = isotonic(score[known], labels)
+    result[free] = fitted(score[free])
+    return result
+
+
+def _features(open_docs: OpenDocuments, relevant: BoolArray) -> tuple[FloatArray, BoolArray]:
+    """What the rankings say of each document, shape (documents, features); and which some run holds in its top."""
+    docs, n = open_docs.docs, open_docs.n_queries
+    cutoff = open_docs.cutoff
+    deep = None if cutoff is None else cutoff * _DEEPER
+    place = open_docs.completed.positions_of_runs(docs, deep, False)
+    with np.errstate(divide="ignore"):
+        inverse = np.where(place > 0, 1.0 / place, 0.0)
+    best = inverse.max(axis=0, initial=0.0)
+    count = ((place > 0) & (True if cutoff is None else place <= cutoff)).sum(axis=0)
+    held = count > 0
+    deeper = (place > 0).sum(axis=0)
+    judged = ~open_docs.open & held
+    total = float(relevant[judged].mean()) if judged.any() else 0.0
+    # Of the query's other documents: its own label must not speak for a document that the model learns from.
+    own = np.where(judged, relevant, 0)
+    size = np.bincount(docs.query[judged], minlength=n)[docs.query] - judged
+    found = np.bincount(docs.query[judged & relevant], minlength=n)[docs.query] - own
+    rate = (found + _SHRINKAGE * total) / (size + _SHRINKAGE)
+    rate = np.clip(rate, 1e-4, 1 - 1e-4)
+    columns = [
+        np.ones(len(docs)),
+        np.log(np.maximum(best, 1e-6)),
+        np.log(np.maximum(count, 1)),
+        np.log1p(deeper) / np.log1p(max(len(place), 1)),
+        np.log(rate / (1.0 - rate)),
+    ]
+    return np.stack(columns, axis=1), held
+
+
+def logistic_fit(features: FloatArray, labels: FloatArray) -> FloatArray:
+    """The weights of a logistic regression with a small ridge; the first feature is constant."""
+    ridge = np.full(features.shape[1], _RIDGE)
+    ridge[0] = 1e-9
+
+    def slope(weights: FloatArray) -> FloatArray:
+        result: FloatArray = features.T @ (expit(features @ weights) - labels) + ridge * weights
+        return result
+
+    def curvature(weights: FloatArray) -> FloatArray:
+        chance = expit(features @ weights)
+        result: FloatArray = (features * (chance * (1.0 - chance))[:, None]).T @ features + np.diag(ridge)
+        return result
+
+    # The loss is convex: it is least where its slope is 0, which is found more precisely than the least loss itself.
+    weights: FloatArray = root(slope, np.zeros(len(ridge)), jac=curvature, options={"xtol": 1e-13}).x
+    return weights
+
+
+def isotonic(score: FloatArray, labels: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """The non-decreasing function of the score that is nearest to the labels; linear between its steps.
+
+    A little of the overall rate keeps chances from 0 and 1.
+    """
+    order = np.argsort(score, kind="stable")
+    fitted = isotonic_regression(labels[order]).x
+    starts = np.flatnonzero(np.diff(fitted, prepend=-1.0) > ROUNDED)
+    counts = np.diff(np.append(starts, len(order)))
+    values = (np.add.reduceat(labels[order], starts) + labels.mean()) / (counts + 1.0)
+    middles = np.add.reduceat(score[order], starts) / counts
+    return lambda x: np.interp(x, middles, np.maximum.accumulate(values))

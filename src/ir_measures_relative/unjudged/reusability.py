@@ -1,27 +1,25 @@
-"""What a system that was not pooled would suffer from the judgments."""
+"""What a system that was not pooled would lose by the judgments; campaigns with fewer runs, or with fewer labels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ir_measures
 import numpy as np
+import pandas as pd
+from tqdm import tqdm
 
-from ..arrays import BoolArray, FloatArray
+from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import JudgedContext, check_is_context, judged_context
+from ..context import RunContext
 from ..io.qrels import Qrels
+from ..judgments import Judgments
 from ..measures.strings import parse_measures
 from ..options import check_count
-from ..priors import ContextData
+from ..priors import ContextData, some_runs
 from ..scoring import check_campaign, score_runs
 from .bounds import check_bounded
-from .parts import FewerLabels
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..context import RunContext
 
 
 def reusability(
@@ -46,9 +44,13 @@ def reusability(
         pool_depth: how deep each run is taken to have been pooled.
 
     Returns:
-        a DataFrame with one row a run and measure: ``name``, ``measure``, ``value`` and ``place`` (1 is best, equals
-        share the better place) by all judgments, ``simulated`` and ``simulated_place`` without its own, ``lost``, how
-        many judgments these are, and ``pool_depth``.
+        a DataFrame with one row a run and measure:
+
+        - ``name``, ``measure``;
+        - ``value``, ``place``: by all judgments; 1 is the best place, and equal values share the better one;
+        - ``simulated``, ``simulated_place``: without the judgments that only the run, or its group, contributed;
+        - ``lost``: how many judgments these are;
+        - ``pool_depth``: as given.
 
     Raises:
         ValueError: groups that name what is not a run; what :meth:`RunContext.evaluate` raises.
@@ -62,9 +64,6 @@ def reusability(
         0    a    1.0        0.5      1                1     1
         1    b    0.5        0.5      2                2     1
     """
-    import pandas as pd
-    from tqdm import tqdm
-
     check_is_context(context)
     parsed, judged = parse_measures(measures), judged_context(context, qrels)
     check_bounded(judged, [])
@@ -112,9 +111,7 @@ def groups_of(context: ContextData, groups: Mapping[str, str] | None) -> list[st
 
 
 def contributions(judged: JudgedContext, own: Sequence[str], pool_depth: int) -> dict[str, BoolArray]:
-    """Of each group, the judgments that its runs alone have in their first so many.
-
-    A judgment that no run has there is no group's to lose.
+    """For each group, which judgments are of documents that its runs alone hold in their first ``pool_depth``.
 
     Args:
         own: the group of each run.
@@ -136,3 +133,67 @@ def _without(judged: JudgedContext, lost: BoolArray) -> JudgedContext:
     result = FewerLabels(judged, ~lost)
     check_campaign(result)
     return result
+
+
+class FewerRuns(JudgedContext):
+    """As though only some of the runs had taken part.
+
+    Args:
+        whole: the context with all of them.
+        rows: the places of those that are left, ascending.
+    """
+
+    def __init__(self, whole: JudgedContext, rows: Sequence[int]) -> None:
+        names = [whole.names[i] for i in rows]
+        super().__init__(some_runs(whole.context, names), whole.judgments, whole=whole.whole)
+        self.grades = whole.grades
+        self._all, self._rows = whole, np.array(rows, dtype=np.int64)
+
+    def positions_of_runs(self, docs: Judgments, cutoff: int | None, judged_only: bool) -> IntArray:
+        def compute() -> IntArray:
+            found: IntArray = self._all.positions_of_runs(docs, cutoff, judged_only)[self._rows]
+            return found
+
+        return self.cached(("positions", docs, cutoff, judged_only), compute)
+
+    def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
+        found: FloatArray = self._all.absolute_of_runs(measure)[self._rows]
+        return found
+
+
+class FewerLabels(JudgedContext):
+    """As though some of the documents had not been judged.
+
+    A query that would have no label keeps its first, as not relevant: so it counts, with the values of a query without
+    relevant documents, by ir_measures' measures as well.
+
+    Args:
+        whole: the context with all labels.
+        keep: which are left.
+    """
+
+    def __init__(self, whole: JudgedContext, keep: BoolArray) -> None:
+        old = whole.judgments
+        counts = np.bincount(old.query[keep], minlength=old.n_queries)
+        first = old.starts[:-1][(counts == 0) & (np.diff(old.starts) > 0)]
+        keep, grade = keep.copy(), old.grade.copy()
+        keep[first] = True
+        grade[first] = np.minimum(grade[first], 0)
+        left = Judgments(old.query_ids, old.query[keep], old.ids.take(keep), grade[keep])
+        super().__init__(whole.context, left, whole=whole.whole)
+        self.grades = whole.grades
+        self._all, self._keep = whole, keep
+        self._keep_relevant = (keep & (grade > 0))[old.grade > 0]
+
+    def positions_of_runs(self, docs: Judgments, cutoff: int | None, judged_only: bool) -> IntArray:
+        if judged_only or (docs is not self.judgments and docs is not self.judgments.relevant):
+            return super().positions_of_runs(docs, cutoff, judged_only)
+
+        def compute() -> IntArray:
+            old = self._all.judgments
+            of_all = docs is self.judgments
+            found = self._all.positions_of_runs(old if of_all else old.relevant, cutoff, judged_only)
+            left: IntArray = found[:, self._keep if of_all else self._keep_relevant]
+            return left
+
+        return self.cached(("positions", docs, cutoff, judged_only), compute)

@@ -1,30 +1,28 @@
-"""Which comparisons of runs no further judgment can overturn."""
+"""Which comparisons of runs no further judgment can overturn, and which documents to judge to settle the others."""
 
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import ir_measures
 import numpy as np
+import pandas as pd
 
-from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
-from ..comparison import JudgedContext, check_is_context, judged_context
+from ..arrays import FloatArray, IntArray, ObjectArray, object_array
+from ..comparison import JudgedContext
+from ..context import RunContext
 from ..extremes.model import Interval, Model, share
 from ..io.qrels import Qrels
 from ..jobs import Work
-from ..measures.strings import parse_measures
-from ..options import LABELED_ALIKE as TOLERANCE
-from ..options import check_count
-from .bounded_measures import model_of
-from .bounds import check_bounded, check_residual, settled, values_of
+from ..options import LABELED_ALIKE, check_count, is_number
+from ..priors import ContextData
+from .bounds import campaign_of, settled, table_of, values_of
+from .host_measures import model_of
 from .odds import Odds, chances_of, check_odds, probabilities, settled_probabilities
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from ..context import RunContext
 
 
 def verdicts(
@@ -65,15 +63,21 @@ def verdicts(
             log-odds. At 0 the documents are independent, and the odds too sure of themselves: the documents of a good
             run are relevant more often than their places say.
         jobs: how many processes compute the extremes of AP, AP_Rareness and ERR, query by query. The rows are the same.
-        time_limit: seconds that the whole call may take; None for no limit. With AP and ERR the search for each end of
-            a difference on a query never takes more than one second of CPU time. Where the time is not enough the
-            interval is wider, and not ``exact``.
+        time_limit: how many seconds the whole call may take; None for no limit. What is not finished then has a wider
+            interval, which is not ``exact``. By AP, AP_Rareness and ERR the search for each end of a difference on a
+            query also stops after one second of CPU time.
 
     Returns:
-        a DataFrame with one row a pair and measure, each pair once in the order of the context: ``name``, ``other``,
-        ``measure``, ``lower``, ``value`` and ``upper`` of M(name) - M(other), ``exact``, ``verdict`` and ``open``, how
-        many unjudged documents can move the difference; with ``perquery`` also ``query_id``. The verdict is
-        ``better`` or ``worse``, which are proofs; ``equal`` where no labels tell the two apart; else ``open``.
+        a DataFrame with one row a pair and measure, each pair once in the order of the context, and with ``perquery`` a
+        query:
+
+        - ``name``, ``other``, ``measure``; with ``perquery`` also ``query_id``;
+        - ``lower``, ``value``, ``upper``: of M(name) - M(other);
+        - ``exact``: whether labels attain both ends;
+        - ``verdict``: ``better`` or ``worse``, which are proofs; ``equal`` where no labels tell the two apart; else
+          ``open``;
+        - ``open``: how many unjudged documents can move the difference;
+        - ``probability``: with ``odds``.
 
     Raises:
         ValueError: a context of one run; odds of a measure whose gains reward labels below 1; what :func:`bounds`
@@ -89,18 +93,13 @@ def verdicts(
         1    a     c     P@2    0.5    1.0    1.0   True  better     1
         2    b     c     P@2    0.0    0.0    0.0   True   equal     0
     """
-    import pandas as pd
-
-    check_is_context(context)
     work = Work(jobs, time_limit)
-    parsed, judged = parse_measures(measures), judged_context(context, qrels)
-    check_bounded(judged, parsed)
-    check_residual(residual, parsed)
+    parsed, judged = campaign_of(context, qrels, measures, residual)
     if odds is not None:
         check_odds(parsed, perquery)
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
-    if isinstance(spread, bool) or not (isinstance(spread, (int, float)) and 0 <= spread < 100):
+    if not is_number(spread) or not 0 <= spread < 100:
         raise ValueError(f"spread={spread!r} is not allowed; it must be a number of at least 0, such as 0.8")
     a, b = pairs_of(context)
     names, query_ids = object_array(judged.names), judged.judgments.query_ids
@@ -108,32 +107,103 @@ def verdicts(
     for done, measure in enumerate(parsed):
         model = model_of(measure, judged, elsewhere, residual)
         value, interval = differences(judged, measure, model, a, b, share(work, len(parsed) - done))
-        counts = movable(model, a, b, interval)
+        counts, exact = movable(model, a, b, interval), interval.exact
+        ends: list[FloatArray] = [interval.lower, value, interval.upper]
         if perquery:
             n = len(query_ids)
-            index: dict[str, Any] = {
-                "name": np.repeat(names[a], n),
-                "other": np.repeat(names[b], n),
-                "query_id": np.tile(query_ids, len(a)),
-            }
-            ends: list[FloatArray] = [x.reshape(-1) for x in (interval.lower, value, interval.upper)]
-            counts = counts.reshape(-1)
-            exact: BoolArray = interval.exact.reshape(-1)
+            index = {"name": np.repeat(names[a], n), "other": np.repeat(names[b], n)}
+            index["query_id"] = np.tile(query_ids, len(a))
+            ends, counts, exact = [x.reshape(-1) for x in ends], counts.reshape(-1), exact.reshape(-1)
         else:
             index = {"name": names[a], "other": names[b]}
-            ends = [without_rounding(x.mean(axis=1)) for x in (interval.lower, value, interval.upper)]
-            exact, counts = np.asarray(interval.exact.all(axis=1)), counts.sum(axis=1)
-        lower, value, upper = ends
-        text = {name: pd.Series(column, dtype=str) for name, column in index.items()}
-        text["measure"] = pd.Series([str(measure)] * len(exact), dtype=str)
-        columns: dict[str, Any] = {"lower": lower, "value": value, "upper": upper, "exact": exact}
-        columns["verdict"] = pd.Series(verdict_of(lower, upper), dtype=str)
-        columns["open"] = counts
+            ends = [rounded_to_zero(x.mean(axis=1)) for x in ends]
+            counts, exact = counts.sum(axis=1), np.asarray(exact.all(axis=1))
+        verdict = verdict_of(ends[0], ends[2])
+        columns: dict[str, Any] = dict(zip(("lower", "value", "upper"), ends, strict=True))
+        columns |= {"exact": exact, "verdict": pd.Series(verdict, dtype=str), "open": counts}
         if odds is not None:
             chance = probabilities(model, a, b, chances_of(model, odds), samples, seed, spread)
-            columns["probability"] = settled_probabilities(chance, verdict_of(lower, upper))
-        tables.append(pd.DataFrame({**text, **columns}))
+            columns["probability"] = settled_probabilities(chance, verdict)
+        tables.append(table_of(index, measure, columns))
     return pd.concat(tables, ignore_index=True)
+
+
+def judge_next(
+    context: RunContext,
+    qrels: Qrels | None,
+    measure: ir_measures.Measure | str,
+    n: int,
+    between: tuple[str, str] | None = None,
+    *,
+    path: str | os.PathLike[str] | None = None,
+    elsewhere: int = 0,
+    residual: bool = False,
+    jobs: int = 1,
+    time_limit: float | None = None,
+) -> pd.DataFrame:
+    """The unjudged documents whose labels would settle most of the verdicts that are open.
+
+    For every open verdict a document counts by how far its label can move the difference of the two runs, over what
+    the nearer end of the interval has to move for a proof. Judge the documents, add their labels to the qrels, and
+    ask again: what is left depends on what was found.
+
+    Args:
+        context: the runs; with a ``reference``, only the pairs with it.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measure: as for :func:`bounds`.
+        n: how many documents; fewer are given where no more take part in an open verdict.
+        between: two runs, where only their verdict counts.
+        path: a file to write the documents to, one ``query_id doc_id`` a line, as a pool for those who judge.
+        elsewhere: as for :func:`bounds`. Documents that no run holds are not named here.
+        residual: as for :func:`bounds`.
+        jobs: as for :func:`verdicts`.
+        time_limit: as for :func:`verdicts`.
+
+    Returns:
+        a DataFrame in the order in which to judge:
+
+        - ``query_id``, ``doc_id``;
+        - ``weight``: by which they are ordered;
+        - ``pairs``: the number of open verdicts in which the document takes part.
+
+    Raises:
+        ValueError: ``between`` names what is not a run of the context; n below 1; what :func:`verdicts` raises.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, judge_next
+        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "X": 1}}}
+        >>> judge_next(RunContext(runs), {"q": {"A": 0}}, "P@2", 5)
+          query_id doc_id  weight  pairs
+        0        q      X    10.0      1
+    """
+    work = Work(jobs, time_limit)
+    (parsed,), judged = campaign_of(context, qrels, [measure], residual)
+    check_count("n", n, 1)
+    a, b = pairs_of(context) if between is None else _pair(context, between)
+    model = model_of(parsed, judged, elsewhere, residual)
+    _, interval = differences(judged, parsed, model, a, b, work)
+    lower, upper = interval.lower.mean(axis=1), interval.upper.mean(axis=1)
+    docs, rows = model.open_docs.docs, np.flatnonzero(model.open & model.open_docs.exists)
+    weight, pairs = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
+    reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
+    for i in np.flatnonzero(verdict_of(lower, upper) == "open").tolist():
+        moved = model.influence(int(a[i]), int(b[i]), reach[i])[rows]
+        missing = max(min(-lower[i], upper[i]), (upper[i] - lower[i]) / 10)
+        weight += moved / docs.n_queries / missing
+        pairs += moved > LABELED_ALIKE
+    order = np.lexsort((rows, -weight))
+    order = order[pairs[order] > 0][:n]
+    rows = rows[order]
+    columns: dict[str, Any] = {
+        "query_id": pd.Series(docs.query_ids[docs.query[rows]], dtype=str),
+        "doc_id": pd.Series(docs.ids.take(rows).strings(), dtype=str),
+        "weight": weight[order],
+        "pairs": pairs[order],
+    }
+    if path is not None:
+        lines = (f"{q} {d}\n" for q, d in zip(columns["query_id"], columns["doc_id"], strict=True))
+        Path(path).write_text("".join(lines), encoding="utf-8")
+    return pd.DataFrame(columns)
 
 
 def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
@@ -156,30 +226,45 @@ def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
     return a, b
 
 
+def _pair(context: ContextData, between: object) -> tuple[IntArray, IntArray]:
+    """The one pair of two runs, as indices.
+
+    Raises:
+        ValueError: not the names of two runs of the context.
+    """
+    names = context.names
+    if not isinstance(between, (tuple, list)) or len(between) != 2 or between[0] == between[1]:
+        raise ValueError(f"between={between!r} must be the names of two runs, such as ('BM25', 'ANCE')")
+    unknown = [name for name in between if name not in names]
+    if unknown:
+        raise ValueError(f"between names {unknown}, which the context does not hold; its runs are {names}")
+    a, b = (np.array([names.index(name)], dtype=np.int64) for name in between)
+    return a, b
+
+
 def differences(
     judged: JudgedContext, measure: ir_measures.Measure, model: Model, a: IntArray, b: IntArray, work: Work
 ) -> tuple[FloatArray, Interval]:
     """The difference of each pair of runs as judged, and its interval; shape (pairs, queries)."""
     values = values_of(judged, measure, model)
-    value = values[a] - values[b]
-    value = without_rounding(value)
+    value = rounded_to_zero(values[a] - values[b])
     lower, upper, exact = settled(model.difference(a, b, work), value, model)
-    return value, Interval(without_rounding(lower), without_rounding(upper), exact)
+    return value, Interval(rounded_to_zero(lower), rounded_to_zero(upper), exact)
 
 
-def without_rounding(values: FloatArray) -> FloatArray:
+def rounded_to_zero(values: FloatArray) -> FloatArray:
     """The values, and 0 where only rounding keeps them from it."""
-    return np.where(np.abs(values) <= TOLERANCE, 0.0, values)
+    return np.where(np.abs(values) <= LABELED_ALIKE, 0.0, values)
 
 
 def movable(model: Model, a: IntArray, b: IntArray, interval: Interval) -> IntArray:
     """How many unjudged documents can move the difference of each pair, shape (pairs, queries)."""
     docs, n = model.open_docs.docs, model.open_docs.n_queries
     result = np.empty((len(a), n), dtype=np.int64)
-    listed = np.flatnonzero(model.open_docs.listed & model.open)
+    rows = np.flatnonzero(model.open_docs.exists & model.open)
     reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
     for i, (x, y) in enumerate(zip(a, b, strict=True)):
-        moves = listed[model.influence(int(x), int(y), reach[i])[listed] > TOLERANCE]
+        moves = rows[model.influence(int(x), int(y), reach[i])[rows] > LABELED_ALIKE]
         result[i] = np.bincount(docs.query[moves], minlength=n)
     return result
 
@@ -187,7 +272,7 @@ def movable(model: Model, a: IntArray, b: IntArray, interval: Interval) -> IntAr
 def verdict_of(lower: FloatArray, upper: FloatArray) -> ObjectArray:
     """The words; what rounding could have made is open."""
     words = np.full(len(lower), "open", dtype=object)
-    words[lower > TOLERANCE] = "better"
-    words[upper < -TOLERANCE] = "worse"
+    words[lower > LABELED_ALIKE] = "better"
+    words[upper < -LABELED_ALIKE] = "worse"
     words[(lower == 0) & (upper == 0)] = "equal"
     return words

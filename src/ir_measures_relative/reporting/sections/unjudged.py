@@ -11,9 +11,9 @@ import ir_measures
 from ...jobs import Work
 from ...measures.nrg import NRG
 from ...measures.strings import is_relative
-from ...unjudged.bounded_measures import model_of
 from ...unjudged.bounds import check_bounded, settled, values_of
-from ...unjudged.verdicts import differences, movable, pairs_of, verdict_of, without_rounding
+from ...unjudged.host_measures import model_of
+from ...unjudged.verdicts import differences, movable, pairs_of, rounded_to_zero, verdict_of
 from ..campaign import ReportedCampaign, numbers
 from ..charts import intervals, square
 from ..section import Picture, Section, Table
@@ -103,7 +103,7 @@ def _of_measure(campaign: ReportedCampaign, measure: ir_measures.Measure) -> Ope
     a, b = pairs_of(campaign.context)
     difference, apart = differences(judged, measure, model, a, b, work)
     open_docs = movable(model, a, b, apart).sum(axis=1)
-    ends = [without_rounding(x.mean(axis=1)) for x in (apart.lower, difference, apart.upper)]
+    ends = [rounded_to_zero(x.mean(axis=1)) for x in (apart.lower, difference, apart.upper)]
     words = verdict_of(ends[0], ends[2])
     columns = (a.tolist(), b.tolist(), words, *(numbers(x.tolist()) for x in ends), open_docs.tolist())
     return Open(str(measure), bounds, [list(row) for row in zip(*columns, strict=True)])

@@ -1,4 +1,4 @@
-"""The measures that are normalized, as data. A new base is an entry of :data:`BASES`."""
+"""The measures that UE normalizes, as data. A new base is an entry of :data:`BASES`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import (
+from ..arrays import (
     BoolArray,
     FloatArray,
     IntArray,
@@ -20,9 +20,10 @@ from ...arrays import (
     sum_by_query,
     table,
 )
-from ..gains import discount, persistence, reciprocal
+from .browsing import BrowsingModel, Geometric, LogDiscount
+from .gains import reciprocal
 from .random_rankings import (
-    Gains,
+    PoolGains,
     chance_of_none,
     deviation_of_count,
     deviation_of_rr,
@@ -37,7 +38,7 @@ from .random_rankings import (
 )
 
 
-class Settings(NamedTuple):
+class BaseSettings(NamedTuple):
     """The parameters that a base may have."""
 
     cutoff: int | None
@@ -46,7 +47,7 @@ class Settings(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ranking:
+class RankedGains:
     """The judged documents of every query that may gain, and where a ranking has them."""
 
     gain: FloatArray
@@ -54,13 +55,13 @@ class Ranking:
     query: IntArray  #: ascending, of ``n_queries``
     n_queries: int
 
-    def sum(self, weight: Callable[[IntArray], FloatArray]) -> FloatArray:
-        """``Σ_i w(i)·g(d_i)``; ``weight`` is 0 at position 0."""
-        return sum_by_query(self.gain * weight(self.position), self.query, self.n_queries)
+    def sum(self, browsing: BrowsingModel) -> FloatArray:
+        """``Σ_i seen(i)·g(d_i)``."""
+        return sum_by_query(self.gain * browsing.seen(self.position), self.query, self.n_queries)
 
 
 @dataclass(frozen=True)
-class Pool:
+class RankedPool:
     """What the perfect and the random ranking rank.
 
     Attributes:
@@ -75,14 +76,14 @@ class Pool:
     query: IntArray
     size: IntArray
     depth: IntArray
-    settings: Settings
+    settings: BaseSettings
 
     @property
     def n_queries(self) -> int:
         return len(self.size)
 
     @cached_property
-    def perfect(self) -> Ranking:
+    def perfect(self) -> RankedGains:
         """The documents with a gain, from the highest gain on."""
         rows = np.flatnonzero(self.gain > 0)
         order = rows[np.lexsort((-self.gain[rows], self.query[rows]))]
@@ -90,12 +91,12 @@ class Pool:
         rank = rank_within(query)
         if cutoff is not None:
             rank = np.where(rank <= cutoff, rank, 0)
-        return Ranking(self.gain[order], rank, query, self.n_queries)
+        return RankedGains(self.gain[order], rank, query, self.n_queries)
 
     @property
-    def gains(self) -> Gains:
+    def gains(self) -> PoolGains:
         """The documents with a gain."""
-        return Gains(self.perfect.gain, self.perfect.query, self.size)
+        return PoolGains(self.perfect.gain, self.perfect.query, self.size)
 
     @property
     def mean_gain(self) -> FloatArray:
@@ -122,7 +123,7 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Base:
+class NormalizedBase:
     """A measure that is normalized; what is proportional to it serves as well.
 
     Attributes:
@@ -136,10 +137,10 @@ class Base:
         needs_cutoff: whether it is nothing without ``@k``.
     """
 
-    actual: Callable[[Ranking, Settings], FloatArray]
-    expected: Callable[[Pool], FloatArray]
-    room: Callable[[Pool], FloatArray] | None = None
-    deviation: Callable[[Pool], FloatArray] | None = None
+    actual: Callable[[RankedGains, BaseSettings], FloatArray]
+    expected: Callable[[RankedPool], FloatArray]
+    room: Callable[[RankedPool], FloatArray] | None = None
+    deviation: Callable[[RankedPool], FloatArray] | None = None
     gain: str = "relevant"
     parameters: frozenset[str] = frozenset({"rel"})
     needs_cutoff: bool = False
@@ -159,7 +160,7 @@ def sum_of_precisions(position: IntArray, query: IntArray, n_queries: int) -> Fl
     return total
 
 
-def expected_reciprocal_rank(ranking: Ranking) -> FloatArray:
+def expected_reciprocal_rank(ranking: RankedGains) -> FloatArray:
     """``ERR@k = Σ_{i≤k} (1/i)·θ_i·Π_{l<i}(1 - θ_l)``, the gains being the chances θ that a document satisfies."""
     found = np.flatnonzero((ranking.position > 0) & (ranking.gain > 0))
     query = ranking.query[found]
@@ -172,74 +173,75 @@ def expected_reciprocal_rank(ranking: Ranking) -> FloatArray:
     return row_sums(reached[:, :-1] * theta * rank)
 
 
-def _found(ranking: Ranking) -> FloatArray:
+def _found(ranking: RankedGains) -> FloatArray:
     """The number of relevant documents in the top k."""
     found = (ranking.gain > 0) & (ranking.position > 0)
     return sum_by_query(found.astype(np.float64), ranking.query, ranking.n_queries)
 
 
-def _relevant(ranking: Ranking) -> FloatArray:
+def _relevant(ranking: RankedGains) -> FloatArray:
     """The number of relevant documents."""
     return np.bincount(ranking.query[ranking.gain > 0], minlength=ranking.n_queries).astype(np.float64)
 
 
-def _rr(ranking: Ranking, settings: Settings) -> FloatArray:
+def _rr(ranking: RankedGains, settings: BaseSettings) -> FloatArray:
     return max_by_query(ranking.gain * reciprocal(ranking.position), ranking.query, ranking.n_queries)
 
 
-def _sp(ranking: Ranking, settings: Settings) -> FloatArray:
+def _sp(ranking: RankedGains, settings: BaseSettings) -> FloatArray:
     position = ranking.position * (ranking.gain > 0)
     return sum_of_precisions(position, ranking.query, ranking.n_queries)
 
 
+def _rbp(function: Callable[..., FloatArray], gains: FloatArray | PoolGains, pool: RankedPool) -> FloatArray:
+    p = pool.settings.p
+    return (1.0 - p) * function(gains, pool.depth, Geometric(p))
+
+
 #: The bases of UE. P and R take the number found for what they are made of, nDCG takes DCG, AP the sum of precisions.
 BASES = {
-    "nDCG": Base(
-        actual=lambda ranking, settings: ranking.sum(discount),
+    "nDCG": NormalizedBase(
+        actual=lambda ranking, settings: ranking.sum(LogDiscount()),
         expected=lambda pool: expected_dcg(pool.mean_gain, pool.depth),
-        deviation=lambda pool: deviation_of_sum(pool.gains, pool.depth, discount),
+        deviation=lambda pool: deviation_of_sum(pool.gains, pool.depth, LogDiscount()),
         gain="label",
         parameters=frozenset({"dcg", "gains"}),
     ),
-    "P": Base(
+    "P": NormalizedBase(
         actual=lambda ranking, settings: _found(ranking) / (settings.cutoff or 1),
         expected=lambda pool: expected_count(*pool.numbers) / (pool.settings.cutoff or 1),
         deviation=lambda pool: deviation_of_count(*pool.numbers) / (pool.settings.cutoff or 1),
         needs_cutoff=True,
     ),
-    "R": Base(
+    "R": NormalizedBase(
         actual=lambda ranking, settings: ratio(_found(ranking), _relevant(ranking)),
         expected=lambda pool: ratio(expected_count(*pool.numbers), pool.relevant.astype(np.float64)),
         deviation=lambda pool: ratio(deviation_of_count(*pool.numbers), pool.relevant.astype(np.float64)),
         needs_cutoff=True,
     ),
-    "Success": Base(
+    "Success": NormalizedBase(
         actual=lambda ranking, settings: np.minimum(_found(ranking), 1.0),
         expected=lambda pool: expected_success(*pool.numbers),
         room=lambda pool: np.where(pool.relevant > 0, chance_of_none(*pool.numbers), 0.0),
         needs_cutoff=True,
     ),
-    "RR": Base(
+    "RR": NormalizedBase(
         actual=_rr,
         expected=lambda pool: expected_rr(*pool.numbers),
         deviation=lambda pool: deviation_of_rr(*pool.numbers),
     ),
-    "RBP": Base(
-        actual=lambda ranking, settings: (1.0 - settings.p) * ranking.sum(persistence(settings.p)),
-        expected=lambda pool: (
-            (1.0 - pool.settings.p) * expected_sum(pool.mean_gain, pool.depth, persistence(pool.settings.p))
-        ),
-        deviation=lambda pool: (
-            (1.0 - pool.settings.p) * deviation_of_sum(pool.gains, pool.depth, persistence(pool.settings.p))
-        ),
+    "RBP": NormalizedBase(
+        actual=lambda ranking, settings: (1.0 - settings.p) * ranking.sum(Geometric(settings.p)),
+        expected=lambda pool: _rbp(expected_sum, pool.mean_gain, pool),
+        deviation=lambda pool: _rbp(deviation_of_sum, pool.gains, pool),
         parameters=frozenset({"rel", "p"}),
     ),
-    "AP": Base(
+    "AP": NormalizedBase(
         actual=_sp,
         expected=lambda pool: expected_sum_of_precisions(*pool.numbers, pool.settings.exact),
         parameters=frozenset({"rel", "expected"}),
     ),
-    "ERR": Base(
+    "ERR": NormalizedBase(
         actual=lambda ranking, settings: expected_reciprocal_rank(ranking),
         expected=lambda pool: expected_err(pool.gains, pool.depth),
         gain="satisfaction",

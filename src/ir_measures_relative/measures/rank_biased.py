@@ -12,16 +12,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...arrays import FloatArray
-from .. import parameters
-from ..declaration import RelativeMeasure, register
-from ..parameters import Param
-from .alignment import rank_biased_alignment
-from .overlap import rank_biased_overlap
-from .pairs import Pair, pair_of
+from ..arrays import FloatArray
+from . import parameters
+from .declaration import RelativeMeasure, register
+from .overlap import Pair, pair_of, rank_biased_alignment, rank_biased_overlap
+from .parameters import Param
 
 if TYPE_CHECKING:
-    from ...comparison import Comparison
+    from ..comparison import Comparison
 
 
 class _RankBiased(RelativeMeasure):

@@ -1,4 +1,6 @@
-"""What a random ranking of a pool is worth: means and standard deviations over all its rankings, exact.
+"""What a random ranking of a pool is worth, and where a value lies between that and a perfect ranking.
+
+Means and standard deviations are over all rankings of the pool, and exact.
 
 A pool has n documents, of which some are judged relevant or have a gain; the others have none. All its rankings are
 equally likely. ``depth`` is min(k, n) throughout. Where a mean depends on whole numbers alone, it is computed once for
@@ -12,11 +14,42 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import FloatArray, IntArray, PositionTable, max_by_query, ratio, row_sums, sum_by_query, table
-from ..gains import discount, reciprocal
+from ..arrays import FloatArray, IntArray, max_by_query, ratio, row_sums, sum_by_query, table
+from .browsing import BrowsingModel, LogDiscount
+from .gains import reciprocal
 
 
-class Gains(NamedTuple):
+class Normalizers(NamedTuple):
+    """What a ranking is measured against, one value a query."""
+
+    upper: FloatArray  #: IUB: the value of a perfect ranking of the pool
+    expected: FloatArray  #: REB: the mean over all rankings of the pool
+    room: FloatArray | None = None  #: IUB - REB, where rounding would not leave it
+    deviation: FloatArray | None = None  #: σ: the standard deviation over all rankings of the pool
+
+
+def normalize(actual: FloatArray, normalizers: Normalizers, version: int | str) -> FloatArray:
+    """A@k normalized by IUB and REB: version 1 (Eq. 5), 2 (Eq. 6), or (A - REB)/σ ('z'); 0/0 is 0.
+
+    Args:
+        actual: A@k of each query, at least 0; above IUB by rounding alone, which is taken off.
+    """
+    upper, expected, room, deviation = normalizers
+    actual = np.minimum(actual, upper)
+    if version == 1:
+        return ratio(actual, upper) * ratio(actual, actual + expected)
+    above = actual - expected
+    if room is None:
+        room = upper - expected
+    else:
+        above = np.where(above >= 0, room - (upper - actual), above)
+    if version == "z":
+        assert deviation is not None  # UE asks for a base that has one
+        return ratio(above, deviation)
+    return ratio(above, np.where(above >= 0, room, expected))
+
+
+class PoolGains(NamedTuple):
     """The gains of the documents of each query's pool; those that are not here gain nothing."""
 
     gain: FloatArray  #: above 0
@@ -24,25 +57,23 @@ class Gains(NamedTuple):
     size: IntArray  #: n of each query
 
 
-def expected_sum(
-    mean_gain: FloatArray, depth: IntArray, weight: PositionTable | Callable[[IntArray], FloatArray]
-) -> FloatArray:
+def expected_sum(mean_gain: FloatArray, depth: IntArray, browsing: BrowsingModel) -> FloatArray:
     """E[Σ_{i≤k} w(i)·g(d_i)] of a random ranking: every position holds the pool's mean gain.
 
     Args:
         mean_gain: of the pool of each query.
         depth: min(k, n), n the size of the pool.
-        weight: w, from positions.
+        browsing: whose ``seen`` is w.
     """
-    return mean_gain * _partial_sums(weight(np.arange(1, _longest(depth) + 1)))[depth]
+    return mean_gain * _partial_sums(browsing.seen(np.arange(1, _longest(depth) + 1)))[depth]
 
 
 def expected_dcg(mean_gain: FloatArray, depth: IntArray) -> FloatArray:
     """E[DCG@k] (Eq. 7): :func:`expected_sum` with nDCG's discount."""
-    return expected_sum(mean_gain, depth, discount)
+    return expected_sum(mean_gain, depth, LogDiscount())
 
 
-def deviation_of_sum(pool: Gains, depth: IntArray, weight: PositionTable) -> FloatArray:
+def deviation_of_sum(pool: PoolGains, depth: IntArray, browsing: BrowsingModel) -> FloatArray:
     """The standard deviation of Σ_{i≤k} w(i)·g(d_i), a linear rank statistic.
 
     ``Var = Σ_i (w_i - w̄)² · Σ_d (g_d - ḡ)² / (n - 1)`` over all n positions, w being 0 beyond k, and all n documents.
@@ -58,7 +89,7 @@ def deviation_of_sum(pool: Gains, depth: IntArray, weight: PositionTable) -> Flo
     of_gains = sum_by_query((gain - mean[query]) ** 2, query, n_queries) + without * mean**2
 
     def of_weights(size: IntArray, depth: IntArray) -> FloatArray:
-        weights = weight(np.arange(1, _longest(depth) + 1))
+        weights = browsing.seen(np.arange(1, _longest(depth) + 1))
         mean = ratio(_partial_sums(weights)[depth], size.astype(np.float64))
         inside = np.arange(1, len(weights) + 1) <= depth[:, None]
         squares = np.where(inside, (weights - mean[:, None]) ** 2, 0.0)
@@ -164,7 +195,7 @@ def expected_sum_of_precisions(
     return p * (harmonic + given_relevant * (depth - harmonic))
 
 
-def expected_err(pool: Gains, depth: IntArray) -> FloatArray:
+def expected_err(pool: PoolGains, depth: IntArray) -> FloatArray:
     """E[ERR@k], the gains being the chances that a document satisfies.
 
     ``Σ_{i≤min(k,n)} s_i/i`` with s_i the chance that the searcher leaves at i, satisfied, and g_i the chance to go on

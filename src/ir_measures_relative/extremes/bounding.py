@@ -1,0 +1,335 @@
+"""What a measure gets to say how it is bounded: the labelings of a campaign, and the kinds of measures there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from ir_measures import Measure
+
+from ..arrays import BoolArray, FloatArray, IntArray
+from ..comparison import Comparison, JudgedContext
+from ..judgments import Judgments
+from ..measures.gains import gain_of
+from ..measures.parameters import value_of
+from .additive import Additive, Best, Followed
+from .cascade import Cascade, ResidualCascade
+from .chance import GainsAboveChance, PoolSize, PrecisionsAboveChance, ValueOfGains, ValueOfSums
+from .labelings import OpenDocuments, open_documents
+from .mean import Mean
+from .model import Coverage, Model
+from .precisions import Precisions
+from .preferences import Preferences
+from .ratios import Normalized
+from .residual import Residual
+
+
+class Labelings:
+    """The labelings of a campaign, as one measure looks at it.
+
+    A labeling gives a label to every open document: each unjudged one that stands in the top of some run. The
+    parameters ``cutoff``, ``judged_only``, ``prior`` and ``ref`` of the measure, where it has them, say how deep the
+    runs are looked at, whether unjudged documents are left out first, and which runs each run is compared with.
+
+    Arrays of documents have one entry for each of :attr:`docs`; "shape (runs, documents)" has a row for each run of the
+    context, in its order.
+
+    Args:
+        measure: the measure that is bounded.
+        judged: the context on the judgments as they are.
+        elsewhere: how many further documents a query, which no run holds, may turn out relevant.
+        residual: whether RBP is asked for what may follow the end of each ranking.
+        bound: from another measure to its model on the same labelings.
+    """
+
+    def __init__(
+        self,
+        measure: Measure,
+        judged: JudgedContext,
+        *,
+        elsewhere: int,
+        residual: bool,
+        bound: Callable[[Measure], Model],
+    ) -> None:
+        self.measure = measure
+        self.judged = judged
+        self.elsewhere = elsewhere
+        self.residual = residual
+        self.cutoff: int | None = value_of(measure, "cutoff")
+        self.judged_only: bool = value_of(measure, "judged_only", False)
+        self.of = bound
+
+    # ---- the documents and the runs ----------------------------------------------------------------------
+
+    @cached_property
+    def open_docs(self) -> OpenDocuments:
+        """The documents, as the kinds of measures take them."""
+        return open_documents(self.judged, self.cutoff, self.elsewhere)
+
+    @property
+    def docs(self) -> Judgments:
+        """The judged documents, and the open ones with grade 0; sorted by query."""
+        return self.open_docs.docs
+
+    @property
+    def open(self) -> BoolArray:
+        """Which documents are open."""
+        return self.open_docs.open
+
+    @property
+    def grades(self) -> tuple[int, int]:
+        """The lowest and the highest grade that a document may have."""
+        return self.open_docs.completed.grades
+
+    @cached_property
+    def positions(self) -> IntArray:
+        """Where every run ranks each document, from 1; 0 for not in its top. Shape (runs, documents)."""
+        return self.open_docs.positions(self.judged_only)
+
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """Every run beside the others, on the judged and the open documents."""
+        return [self.open_docs.comparison(i) for i in range(len(self.judged.names))]
+
+    @property
+    def priors(self) -> list[IntArray]:
+        """The priors of every run, as ascending indices into the runs."""
+        prior = value_of(self.measure, "prior")
+        runs = self.judged.context.runs.items()
+        return [Comparison(self.judged, run, name).priors(prior) for name, run in runs]
+
+    @property
+    def references(self) -> list[int]:
+        """The reference of every run, as an index into the runs."""
+        ref, runs = value_of(self.measure, "ref"), list(self.judged.context.runs.values())
+        found = (comparison.reference(ref) for comparison in self.comparisons)
+        return [next(j for j, run in enumerate(runs) if run is reference) for reference in found]
+
+    def prior_product(self, factor: Callable[[IntArray], FloatArray]) -> FloatArray:
+        """For every run, the product over its priors of ``factor`` of each document's position there.
+
+        Args:
+            factor: as for :meth:`.Comparison.prior_product`: from positions, 0 for not retrieved, to factors.
+
+        Returns:
+            shape (runs, documents).
+        """
+        prior = value_of(self.measure, "prior")
+        rows = [
+            comparison.prior_product(
+                factor, self.docs, prior=prior, cutoff=self.cutoff, judged_only=self.judged_only
+            )
+            for comparison in self.comparisons
+        ]
+        return np.array(rows).reshape(len(rows), len(self.docs))
+
+    def relevant(self, rel: int = 1) -> BoolArray:
+        """Which documents are judged relevant."""
+        result: BoolArray = ~self.open & (self.docs.grade >= rel)
+        return result
+
+    def gains(self, dcg: str, gains: dict[int, int] | None) -> tuple[FloatArray, FloatArray]:
+        """The gain of each judged document, and the gains that a label can give, ascending.
+
+        Args:
+            dcg: as for :func:`.gain_of`.
+            gains: as for :func:`.gain_of`.
+
+        Raises:
+            ValueError: every label gives a gain, and ``elsewhere`` asks for documents that may stay without a label.
+        """
+        levels = np.unique(gain_of(self.open_docs.labels(self.judged_only), dcg, gains))
+        if levels[0] > 0 and self.elsewhere:
+            raise ValueError(
+                f"{self.measure}: every judged document has a gain, so judging further documents elsewhere would "
+                "always change the ideal ranking; leave elsewhere out"
+            )
+        return gain_of(self.docs.grade, dcg, gains), levels
+
+    def scores(self, grade: IntArray) -> FloatArray:
+        """What the measure's own ``score`` gives every run under one labeling, shape (runs, queries).
+
+        Args:
+            grade: of every document.
+        """
+        labeled = Judgments(self.docs.query_ids, self.docs.query, self.docs.ids, grade)
+        judged = JudgedContext(self.judged.context, labeled)
+        runs = zip(judged.names, judged.context.runs.values(), strict=True)
+        return np.array([self.measure.score(Comparison(judged, run, name)) for name, run in runs])
+
+    # ---- kinds of measures -------------------------------------------------------------------------------
+
+    def additive(
+        self, weight: FloatArray, gain: FloatArray | BoolArray, least: float = 0.0, most: float = 1.0
+    ) -> Model:
+        """``Σ_d weight(d)·gain(d)``, such as precision: each label counts by itself. Exact for a run and for two.
+
+        Args:
+            weight: what a document counts in every run, at least 0; shape (runs, documents), or for all runs alike.
+            gain: of every judged document.
+            least: the least gain that a label can give.
+            most: the greatest.
+        """
+        return Additive(self.open_docs, self._of_runs(weight), gain.astype(np.float64), least, most)
+
+    def normalized(self, weight: FloatArray, gain: FloatArray, levels: FloatArray) -> Model:
+        """``Σ_d weight(d)·gain(d)`` over the ideal DCG of the labels, such as nDCG. Exact for a run and for two.
+
+        Args:
+            weight: as for :meth:`additive`.
+            gain: of every judged document, as of :meth:`gains`.
+            levels: the gains that a label can give, ascending.
+        """
+        return Normalized(self.open_docs, self._of_runs(weight), gain, levels, self.cutoff)
+
+    def best(self, worth: FloatArray, relevant: BoolArray) -> Model:
+        """The largest ``worth(d)`` of a relevant document, such as reciprocal rank. Exact for a run and for two.
+
+        Args:
+            worth: of a document in every run, at least 0; shape (runs, documents).
+            relevant: which documents are judged relevant.
+        """
+        return Best(self.open_docs, self._of_runs(worth), relevant)
+
+    def mean(self, weight: FloatArray, worth: FloatArray, relevant: BoolArray) -> Model:
+        """``Σ weight(d)·worth(d) / Σ weight(d)`` over the relevant documents: a mean over what a run finds; 0/0 is 0.
+
+        Exact for a run; for two where few open documents count in either.
+
+        Args:
+            weight: what a document counts in every run, at least 0; shape (runs, documents).
+            worth: the values of which it is the mean, the same shape.
+            relevant: which documents are judged relevant.
+        """
+        return Mean(self.open_docs, self._of_runs(weight), self._of_runs(worth), relevant)
+
+    def precisions(self, relevant: BoolArray, weight: FloatArray | None = None) -> Model:
+        """Average precision, of documents that count by a weight. Exact for a run; for two by branch and bound.
+
+        Args:
+            relevant: which documents are judged relevant.
+            weight: what each document counts in the precisions, in all runs alike; 1 if not given.
+        """
+        weights: FloatArray = np.ones(len(self.docs)) if weight is None else weight
+        return Precisions(self.open_docs, self.positions, relevant, weights)
+
+    def cascade(self, stop: FloatArray, highest: float) -> Model:
+        """``Σ_i (1/i)·stop(d_i)·Π_{j<i} (1 - stop(d_j))``, such as ERR. Exact for a run; for two by branch and bound.
+
+        Args:
+            stop: the chance that each judged document satisfies a reader.
+            highest: the greatest chance that a label can give.
+        """
+        return Cascade(self.open_docs, self.positions, stop, highest)
+
+    def followed(self, relevant: BoolArray, p: float) -> Model:
+        """RBP with its residual, which is what may follow the end of each ranking.
+
+        Args:
+            relevant: which documents are judged relevant.
+            p: the persistence.
+        """
+        return Followed(self.open_docs, self.positions, relevant.astype(np.float64), p)
+
+    def residual_gain(
+        self,
+        survival: FloatArray,
+        seen: FloatArray,
+        gain: FloatArray,
+        levels: FloatArray,
+        depth: int | None,
+    ) -> Model:
+        """``Σ survival·seen·gain`` over the ideal DCG of ``survival·gain``, as NRG: an ideal for every run.
+
+        Args:
+            survival: the chance that the priors of every run left each document to find; shape (runs, documents).
+            seen: the chance that a searcher looks at each document, the same shape.
+            gain: of every judged document, as of :meth:`gains`.
+            levels: the gains that a label can give, ascending.
+            depth: how many documents the ideal has; None for all.
+        """
+        return Residual(self.open_docs, survival, seen, gain, levels, depth)
+
+    def residual_cascade(self, theta: FloatArray, highest: float) -> Model:
+        """ERR of what the cascades through the priors of a run have left.
+
+        Args:
+            theta: the chance that each judged document satisfies.
+            highest: the greatest chance that a label can give.
+        """
+        return ResidualCascade(self.open_docs, self.positions, self.priors, theta, highest)
+
+    def beside_priors(self, base: Measure, score: Callable[[FloatArray, FloatArray], FloatArray]) -> Model:
+        """A function of two values of another measure: that of a run, and those of its priors, such as TaSC.
+
+        Args:
+            base: the other measure.
+            score: from the values of the run, one a query, and of its priors, a row each, to the value. It rises with
+                the run's, and falls with the priors'.
+        """
+        return Coverage(self.of(base), self.priors, score)
+
+    def precisions_above_chance(
+        self, relevant: BoolArray, value_of: ValueOfSums, collection: int | None
+    ) -> Model:
+        """A function of the sum of precisions and of the pool, such as AP_UE.
+
+        Args:
+            relevant: which documents are judged relevant.
+            value_of: from sums of precisions, numbers of relevant documents, sizes of the pool and depths to values.
+            collection: the size of the collection, where that is the pool; None for the judged documents.
+        """
+        return PrecisionsAboveChance(
+            self.open_docs, self.positions, relevant, self._pool(collection), value_of
+        )
+
+    def gains_above_chance(
+        self,
+        weight: FloatArray,
+        gain: FloatArray,
+        levels: FloatArray,
+        version: Literal[1, 2],
+        value_of: ValueOfGains,
+        collection: int | None,
+    ) -> Model:
+        """UE of DCG.
+
+        Args:
+            weight: as for :meth:`normalized`.
+            gain: as for :meth:`normalized`.
+            levels: as for :meth:`normalized`.
+            version: 1 or 2.
+            value_of: from the DCG of rankings, of perfect ones and of random ones to values.
+            collection: as for :meth:`precisions_above_chance`.
+        """
+        pool = self._pool(collection)
+        return GainsAboveChance(self.open_docs, weight, gain, levels, self.cutoff, pool, version, value_of)
+
+    def _pool(self, collection: int | None) -> PoolSize:
+        return PoolSize(self.open_docs, collection, self.judged_only)
+
+    def preferences(self, kind: str, relevant: BoolArray, rel: int, weight: str = "uniform") -> Model:
+        """Preferences of every run over its reference, from the positions of relevant documents.
+
+        Args:
+            kind: ``"rrLP"``, ``"sgnLP"``, ``"sgnLR"`` or ``"RPP"``.
+            relevant: which documents are judged relevant.
+            rel: from which grade on a document is relevant.
+            weight: of the recall levels of RPP.
+        """
+        of_relevant = min(rel, max(self.grades[1], 1))
+
+        def score(gains: FloatArray) -> FloatArray:
+            grade: IntArray = self.docs.grade.copy()
+            grade[self.open] = np.where(gains > 0, of_relevant, 0)
+            return self.scores(grade)
+
+        references = self.references
+        return Preferences(self.open_docs, self.positions, relevant, references, kind, weight, score)
+
+    def _of_runs(self, values: FloatArray | Sequence[float]) -> FloatArray:
+        """The values with a row a run."""
+        shape = len(self.judged.names), len(self.docs)
+        return np.broadcast_to(np.asarray(values, dtype=np.float64), shape)

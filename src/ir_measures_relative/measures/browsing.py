@@ -1,0 +1,214 @@
+"""Browsing models: what a searcher sees of a ranking, of the rankings before it, and of a group of them.
+
+A model is a value: it says how likely a searcher is to look at each position, and two models with the same parameters
+are equal, so that they are keys under which arrays are kept.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import FloatArray, IntArray, max_by_query, table
+from ..judgments import Judgments
+from .gains import chance_to_satisfy, discount, persistence, reciprocal
+
+
+class BrowsingModel(ABC):
+    """How likely a searcher is to look at each position of a ranking."""
+
+    @abstractmethod
+    def seen(self, position: IntArray) -> FloatArray:
+        """The chance that a searcher looks at each position, in [0, 1].
+
+        Args:
+            position: from 1, any shape; 0 is not retrieved, and never seen.
+        """
+
+    @property
+    def total(self) -> float:
+        """The sum of ``seen`` over all positions; infinite where it has none."""
+        return math.inf
+
+    def share(self, position: IntArray) -> FloatArray:
+        """``seen(position) / total``: which share of all attention each position has."""
+        return self.seen(position) / self.total
+
+
+@dataclass(frozen=True)
+class LogDiscount(BrowsingModel):
+    """``seen(i) = 1 / log2(i + 1)``, as in nDCG (Järvelin and Kekäläinen, 2002).
+
+    Args:
+        k: the depth that ``total`` is computed to; None for no end.
+    """
+
+    k: int | None = None
+
+    def seen(self, position: IntArray) -> FloatArray:
+        return discount(position)
+
+    @property
+    def total(self) -> float:
+        return math.inf if self.k is None else float(discount(np.arange(1, self.k + 1)).sum())
+
+
+@dataclass(frozen=True)
+class Reciprocal(BrowsingModel):
+    """``seen(i) = 1 / i``, as in reciprocal rank."""
+
+    def seen(self, position: IntArray) -> FloatArray:
+        return reciprocal(position)
+
+
+@dataclass(frozen=True)
+class Geometric(BrowsingModel):
+    """``seen(i) = p^(i - 1)``: goes on to the next document with the chance p, as in RBP (Moffat and Zobel, 2008)."""
+
+    p: float
+
+    def seen(self, position: IntArray) -> FloatArray:
+        return persistence(self.p)(position)
+
+    @property
+    def total(self) -> float:
+        return 1.0 / (1.0 - self.p)
+
+    def share(self, position: IntArray) -> FloatArray:
+        """``(1 - p)·p^(i - 1)``."""
+        return (1.0 - self.p) * self.seen(position)
+
+
+@dataclass(frozen=True)
+class TopK(BrowsingModel):
+    """``seen(i) = 1`` for each document in the top k, as in precision; positions are 0 below it.
+
+    Args:
+        k: how many positions there are; None for no end.
+    """
+
+    k: int | None = None
+
+    def seen(self, position: IntArray) -> FloatArray:
+        return (position > 0).astype(np.float64)
+
+    @property
+    def total(self) -> float:
+        return math.inf if self.k is None else float(self.k)
+
+
+@dataclass(frozen=True)
+class CascadeModel(BrowsingModel):
+    """A searcher reads until a document satisfies, as in ERR (Chapelle et al., CIKM 2009).
+
+    Unlike the other models, it needs the documents: ``seen`` takes the positions of each of ``docs``, in a row a
+    ranking; shape (rankings, documents).
+
+    Args:
+        docs: the documents that may satisfy; the others satisfy nobody.
+        max_grade: of the grade g a document satisfies with the chance ``(2^g - 1) / 2^max_grade``.
+    """
+
+    docs: Judgments
+    max_grade: int
+
+    def seen(self, position: IntArray) -> FloatArray:
+        docs = self.docs
+        theta = chance_to_satisfy(docs.grade, self.max_grade)
+        reach = [chance_to_reach(row, theta, docs.query, docs.n_queries) for row in position]
+        return np.array(reach).reshape(position.shape)
+
+
+def chance_to_reach(position: IntArray, theta: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
+    """``Π (1 - θ)`` over the documents above each one: the chance that no document above it satisfies.
+
+    Args:
+        position: of each document, 0 where not retrieved; those that are not here satisfy nobody.
+        theta: the chance that it satisfies.
+        query: its query, ascending, of ``n_queries``.
+
+    Returns:
+        in [0, 1], 0 where not retrieved.
+    """
+    found = np.flatnonzero(position)
+    order = found[np.lexsort((position[found], query[found]))]
+    left = table(1.0 - theta[order], query[order], n_queries, 1.0)
+    above = np.multiply.accumulate(np.insert(left, 0, 1.0, axis=1), axis=1)  # from left to right
+    start = np.searchsorted(query[order], query[order])
+    result = np.zeros(len(position))
+    result[order] = above[query[order], np.arange(len(order)) - start]
+    return result
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """From positions in a prior to ``1 - seen(position)``: the chance that the prior left a document to find."""
+
+    browsing: BrowsingModel
+
+    def __call__(self, position: IntArray) -> FloatArray:
+        return 1.0 - self.browsing.seen(position)
+
+
+@dataclass(frozen=True)
+class CoverageFunction:
+    """The value v(S) of a group S of runs: how far they cover a number of items, each with its weight.
+
+    Monotone, and submodular unless ``query`` is given: what a run adds to a group is never more than what it adds to
+    a part of it. So greedy selection reaches at least 1 - 1/e of the best group of its size, and ``v(T)`` plus the
+    largest n gains over T is a bound for every group of n (Nemhauser, Wolsey and Fisher, "An Analysis of
+    Approximations for Maximizing Submodular Set Functions", Mathematical Programming, 1978).
+
+    Attributes:
+        seen: how far each run covers each item, in [0, 1], shape (runs, items).
+        weight: what each item is worth, at least 0.
+        best: a group covers an item as far as the best of its runs; else what one run leaves open the next may cover.
+        query: the query of each item, ascending, where a query is worth its largest item and not the sum of all.
+    """
+
+    seen: FloatArray
+    weight: FloatArray
+    best: bool = False
+    query: IntArray | None = None
+
+    @property
+    def submodular(self) -> bool:
+        """Whether the bounds hold."""
+        return self.query is None
+
+    def covered(self, runs: Iterable[int]) -> FloatArray:
+        """How far a group covers each item."""
+        covered: FloatArray = np.zeros(len(self.weight))
+        for run in runs:
+            covered = self.joined(covered, run)
+        return covered
+
+    def joined(self, covered: FloatArray, run: int) -> FloatArray:
+        """How far a group and one run more cover each item."""
+        return self._with(covered, self.seen[run])
+
+    def value(self, covered: FloatArray) -> float:
+        """v of a group."""
+        if self.query is None:
+            return float(self.weight @ covered)
+        n_queries = int(self.query.max(initial=-1)) + 1
+        return float(max_by_query(self.weight * covered, self.query, n_queries).sum())
+
+    def gains(self, covered: FloatArray) -> FloatArray:
+        """What each run would add to the value of a group."""
+        if self.query is not None:
+            now = self.value(covered)
+            return np.array([self.value(self._with(covered, seen)) - now for seen in self.seen])
+        if self.best:
+            return np.maximum(self.seen - covered, 0.0) @ self.weight
+        gains: FloatArray = self.seen @ (self.weight * (1.0 - covered))
+        return gains
+
+    def _with(self, covered: FloatArray, seen: FloatArray) -> FloatArray:
+        if self.best:
+            return np.maximum(covered, seen)
+        return 1.0 - (1.0 - covered) * (1.0 - seen)

@@ -1,0 +1,379 @@
+"""Upper and expected value normalization: where a ranking stands between a random and a perfect one.
+
+Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval systems: A
+case study with Learning-to-Rank methods", Information Processing & Management 2023.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import FloatArray, IntArray
+from . import parameters
+from .browsing import LogDiscount
+from .declaration import RelativeMeasure, register
+from .gains import chance_to_satisfy, check_grades, gain_of
+from .parameters import Param, value_of
+from .random_rankings import Normalizers, expected_sum_of_precisions, normalize
+from .ue_bases import BASES, BaseSettings, NormalizedBase, RankedGains, RankedPool, bases_with
+
+if TYPE_CHECKING:
+    from ..comparison import Comparison
+    from ..extremes.bounding import Labelings
+    from ..extremes.model import Model
+    from ..judgments import Judgments
+
+
+class _UE(RelativeMeasure):
+    """How far a ranking is from a random one towards a perfect one, by any of eight measures.
+
+    With A the value of the base measure for the ranking, IUB that of a perfect ranking of the query's pool of
+    documents, and REB and σ the mean and the standard deviation over all rankings of the pool:
+
+    - version 1: ``(A/IUB) · (A/(A + REB))``, range [0, 1);
+    - version 2: ``(A - REB)/(IUB - REB)`` if A ≥ REB, else ``(A - REB)/REB``, range [-1, 1]: 1 for a perfect
+      ranking, 0 for the random level, -1 for a ranking with the value 0;
+    - version 'z': ``(A - REB)/σ``, range from -REB/σ to (IUB - REB)/σ, which differ from query to query.
+
+    The mean and the deviation are exact, but for AP's published mean. With n documents in the pool, m of them relevant,
+    and d = min(k, n):
+
+    - P, ``REB = (m/n)·d/k``, and R, ``d/n``. σ of the number found is ``√(d·(m/n)·(1 - m/n)·(n - d)/(n - 1))``. The
+      two differ by a factor, which the normalization takes off: their values are the same.
+    - Success: ``1 - C(n - m, d)/C(n, d)``. No version 'z': a miss lies ``√(REB/(1 - REB))`` deviations below
+      chance, which on a topic where hardly a ranking misses is more than all other topics weigh.
+    - RR: ``Σ_{i≤d} f_i/i`` with ``f_i = C(n - i, m - 1)/C(n, m)`` the chance that the first relevant document is at i;
+      σ from the same f_i.
+    - RBP, with persistence p: ``(m/n)·(1 - p^d)``; nDCG, for which A is DCG@k: the mean gain times ``Σ_{i≤d} 1/log2(i
+      + 1)``. Both are sums Σ w_i·g(d_i), for which ``σ² = Σ_i (w_i - w̄)²·Σ_d (g_d - ḡ)²/(n - 1)``, over n positions and
+      n documents.
+    - AP, for which A is SP@k, the sum of the precisions at the relevant documents: the published mean, or with
+      ``expected='exact'`` the true one; see :class:`AP_UE`. No σ here.
+    - ERR, with ``θ = (2^grade - 1)/2^max_grade`` the chance that a document satisfies: ``Σ_{i≤d} (h_{i-1} - h_i)/i``,
+      where ``h_i = e_i/C(n, i)``, e_i the elementary symmetric polynomial of all 1 - θ. ``max_grade=4`` is gdeval's. No
+      σ here.
+
+    IUB is always what the pool allows: with m < k relevant documents m/k for P, 1 for R, RR and Success, 1 - p^m for
+    RBP, SP@k = m for AP.
+
+    **What survives averaging.** In version 'z' the values of random rankings have mean 0 and variance 1 on every
+    query. So the mean over Q queries is 0 for chance, and 1 is one standard deviation of chance, whatever the
+    queries; for a random run the mean itself has the deviation 1/√Q. In version 2 the two sides are divided by
+    different numbers: 0 is the random level of a query, and random rankings do not average to it. Where
+    nothing can be told from chance, σ = 0, version 'z' is 0: no relevant document, all relevant, or for P and R
+    so small a pool that all rankings have the same value. Such queries pull a mean towards 0.
+
+    The pool, and what unjudged documents do, are those of :class:`nDCG_UE`, in all versions: an unjudged document in
+    the run takes a position, and earns nothing, where the rankings that REB, σ and IUB are of have none. So a run may
+    lie below what any ranking of the pool has; ``judged_only=True`` takes them out first, and with
+    ``pool='corpus'`` the random rankings have them too. 0/0 is 0. Without a cutoff the perfect and the random
+    ranking are those of the whole pool.
+
+    When not to use it: within a query it orders runs as the base does. Version 'z' gives a query more weight, the
+    smaller its σ is: with few relevant documents in a large pool a single one found is worth many deviations, and so
+    is one missed where nearly all are relevant. It says how surely a ranking is not a random one, not how good it is.
+
+    Source: Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval
+    systems", Information Processing & Management 2023, Eqs. 5-7, for nDCG and AP; the other bases, and version
+    'z', are what the paper leaves open.
+
+    Example:
+        >>> import ir_measures
+        >>> from ir_measures_relative import UE
+        >>> qrels, run = {"q": {"A": 1, "B": 0, "C": 0, "D": 0}}, {"q": {"B": 2.0, "A": 1.0}}
+        >>> value = UE(base="RR") @ 4  # RR 1/2; the mean of 1, 1/2, 1/3 and 1/4 is 0.5208
+        >>> round(value.calc_aggregate(qrels, run), 4)
+        -0.04
+        >>> value = UE(base="RR", version="z") @ 4  # σ = 0.2909
+        >>> round(value.calc_aggregate(qrels, run), 4)
+        -0.0716
+    """
+
+    __name__ = "UE"
+    RELATIVE_TO = "chance"
+    NAME = __name__
+    PRETTY_NAME = "Upper and Expected Value Normalization"
+    SHORT_DESC = "How far a ranking is from a random one towards a perfect one, by a base measure."
+    FORMULA = (
+        r"\mathrm{UE}_1 = \frac{A}{\mathrm{IUB}} \cdot \frac{A}{A + \mathrm{REB}}, \qquad "
+        r"\mathrm{UE}_2 = \begin{cases} (A - \mathrm{REB}) / (\mathrm{IUB} - \mathrm{REB}) & A \ge \mathrm{REB} \\ "
+        r"(A - \mathrm{REB}) / \mathrm{REB} & A < \mathrm{REB} \end{cases}, \qquad "
+        r"\mathrm{UE}_z = \frac{A - \mathrm{REB}}{\sigma}"
+    )
+    SEE_ALSO = ("nDCG_UE", "AP_UE")
+    SUPPORTED_PARAMS = {
+        "cutoff": parameters.cutoff(),
+        "base": Param(str, "the measure that is normalized", default="nDCG", choices=tuple(BASES)),
+        "version": Param(
+            object,
+            "1: the upper-bound normalized value times A/(A + REB); 2: 0 at the random level, from -1 to 1; 'z': "
+            "standard deviations above the random level",
+            default=2,
+            choices=(1, 2, "z"),
+        ),
+        "pool": Param(
+            str,
+            "what the perfect and the random ranking rank: the query's judged documents, or the whole collection "
+            "('corpus': the context's num_docs documents, the unjudged ones non-relevant)",
+            default="judged",
+            choices=("judged", "corpus"),
+        ),
+        "dcg": parameters.dcg("exp-log2", bases=bases_with("dcg")),
+        "gains": parameters.gains(bases=bases_with("gains")),
+        "rel": parameters.rel(bases=bases_with("rel")),
+        "p": parameters.persistence(bases=bases_with("p")),
+        "expected": Param(
+            str,
+            "the random level: as published, which takes precision and relevance at a position to be independent, or "
+            "exact",
+            default="independent",
+            choices=("independent", "exact"),
+            bases=bases_with("expected"),
+        ),
+        "max_grade": parameters.max_grade_of_err(bases=bases_with("max_grade")),
+        "judged_only": parameters.judged_only(),
+    }
+
+    @property
+    def base_name(self) -> str:
+        """Which base it is, a key of :data:`BASES`."""
+        name: str = self.get("base")
+        return name
+
+    @property
+    def base(self) -> NormalizedBase:
+        """The measure that is normalized."""
+        return BASES[self.base_name]
+
+    def check_together(self) -> None:
+        base, name = self.base, self.base_name
+        if base.needs_cutoff and self.get("cutoff") is None:
+            raise ValueError(f"{self!r} needs a cutoff: write {self!r}@10")
+        if self.get("version") == "z" and base.deviation is None:
+            known = ", ".join(repr(n) for n, b in BASES.items() if b.deviation is not None)
+            raise ValueError(
+                f"{self!r}: version='z' needs the standard deviation over all rankings, which is not computed for "
+                f"{name}; use version=2, or one of the bases {known}"
+            )
+        if self.get("pool") != "corpus":
+            return
+        if self.get("cutoff") is None:
+            raise ValueError(
+                f"{self!r}: pool='corpus' needs a cutoff, since no run ranks the whole collection: write "
+                f"{self!r}@10"
+            )
+        if self.get("judged_only"):
+            raise ValueError(
+                f"{self!r}: judged_only leaves the unjudged documents out, and pool='corpus' counts them in; "
+                "use pool='judged'"
+            )
+
+    def score(self, comparison: Comparison) -> FloatArray:
+        """UE of each query."""
+        judged, z = comparison.judged, self.get("version") == "z"
+        normalizers = judged.cached(("UE", z, self(version=2)), lambda: self.normalizers(comparison))
+        return normalize(self.actual(comparison), normalizers, self.get("version"))
+
+    def actual(self, comparison: Comparison) -> FloatArray:
+        """A@k of the evaluated run."""
+        gains, cutoff = value_of(self, "gains"), self.get("cutoff")
+        docs = comparison.judgments if gains and min(gains) <= 0 else comparison.relevant
+        position = comparison.positions(docs, cutoff, self.get("judged_only"))
+        ranking = RankedGains(self._gain(docs), position, docs.query, docs.n_queries)
+        return self.base.actual(ranking, self._settings)
+
+    @property
+    def _settings(self) -> BaseSettings:
+        return BaseSettings(
+            self.get("cutoff"), value_of(self, "p", 0.0), value_of(self, "expected") == "exact"
+        )
+
+    def normalizers(self, comparison: Comparison) -> Normalizers:
+        """IUB and REB, which depend on the judgments and the pool alone; and σ, in version 'z'."""
+        base, pool = self.base, self._pool(comparison)
+        upper = base.actual(pool.perfect, pool.settings)
+        # Where all of the pool has one gain, any ranking is perfect: IUB and REB differ by rounding alone.
+        expected = np.where(pool.alike, upper, base.expected(pool))
+        room = base.room(pool) if base.room else None
+        if base.deviation is None or self.get("version") != "z":
+            return Normalizers(upper, expected, room)
+        return Normalizers(upper, expected, room, base.deviation(pool))
+
+    def _gain(self, docs: Judgments) -> FloatArray:
+        """What each document gains."""
+        if self.base.gain == "label":
+            return gain_of(docs.grade, self.get("dcg"), self.get("gains"))
+        if self.base.gain == "relevant":
+            return (docs.grade >= int(self.get("rel"))).astype(np.float64)
+        max_grade = int(self.get("max_grade"))
+        check_grades(self, docs, max_grade)
+        return chance_to_satisfy(docs.grade, max_grade)
+
+    def _pool(self, comparison: Comparison) -> RankedPool:
+        """The pool of each query, its size n, and min(k, n)."""
+        docs = comparison.judgments
+        if self.get("judged_only"):
+            docs = docs.select(
+                docs.grade >= 0
+            )  # a negative label counts as unjudged there, as in trec_eval -J
+        size = np.bincount(docs.query, minlength=docs.n_queries)
+        if self.get("pool") == "corpus":
+            size = self._corpus(comparison, size)
+        cutoff = self.get("cutoff")
+        depth = size if cutoff is None else np.minimum(size, cutoff)
+        return RankedPool(self._gain(docs), docs.query, size, depth, self._settings)
+
+    def _corpus(self, comparison: Comparison, judged: IntArray) -> IntArray:
+        num_docs = comparison.context.num_docs
+        if num_docs is None:
+            raise ValueError(
+                f"{self!r} needs the number of documents in the collection; write\n"
+                "    with RunContext({}, num_docs=528155):\n"
+                "        …  # evaluate here"
+            )
+        most = int(np.argmax(judged)) if len(judged) else 0
+        if len(judged) and judged[most] > num_docs:
+            raise ValueError(
+                f"{self!r}: query {comparison.judgments.query_ids[most]!r} has {judged[most]} judged "
+                f"documents, and the context says that the collection has {num_docs}: correct "
+                "RunContext(…, num_docs=…)"
+            )
+        return np.full(len(judged), num_docs, dtype=np.int64)
+
+    def bounded(self, labelings: Labelings) -> Model:
+        name, version = self.base_name, self.get("version")
+        if version == "z":
+            raise ValueError(
+                f"{self} cannot be bounded yet, since labels move the standard deviation, too; use version=1 or 2"
+            )
+        collection = labelings.judged.context.num_docs if self.get("pool") == "corpus" else None
+        if name == "AP":
+            exact_level = self.get("expected") == "exact"
+
+            def of_sums(total: FloatArray, m: IntArray, size: IntArray, depth: IntArray) -> FloatArray:
+                upper = np.minimum(depth, m).astype(np.float64)
+                expected = expected_sum_of_precisions(m, size, depth, exact_level)
+                return normalize(total, Normalizers(upper, np.where(m == size, upper, expected)), version)
+
+            return labelings.precisions_above_chance(labelings.relevant(self.get("rel")), of_sums, collection)
+        if name == "nDCG":
+
+            def of_gains(value: FloatArray, perfect: FloatArray, random: FloatArray) -> FloatArray:
+                return normalize(value, Normalizers(perfect, random), version)
+
+            weight = LogDiscount().seen(labelings.positions)
+            gain, levels = labelings.gains(self.get("dcg"), self.get("gains"))
+            return labelings.gains_above_chance(weight, gain, levels, version, of_gains, collection)
+        raise ValueError(f"{self} cannot be bounded yet; of the bases of UE, only nDCG and AP can")
+
+
+def _of_one_base(*names: str) -> dict[str, Param]:
+    """Some parameters of UE, of a measure that has one base."""
+    return {name: _UE.SUPPORTED_PARAMS[name].for_every_base() for name in names}
+
+
+class _nDCG_UE(_UE):
+    """nDCG between the DCG of a random and that of a perfect ranking of the query's pool of documents.
+
+    A query whose documents are nearly all relevant rewards any ranking; this measure says how much better
+    than chance a ranking is. With A = DCG@k, IUB the DCG@k of a perfect ranking of the pool, and REB the
+    mean over all its rankings, ``E[DCG@k] = E[gain]·Σ_{i≤min(k,n)} 1/log2(i + 1)``, n the size of the pool:
+
+    - version 1: ``(A/IUB) · (A/(A + REB))``, range [0, 1). A perfect ranking scores IUB/(IUB + REB), below 1.
+    - version 2: ``(A - REB)/(IUB - REB)`` if A ≥ REB, else ``(A - REB)/REB``, range [-1, 1]: 1 for a perfect
+      ranking, 0 for the random level, -1 for a ranking without a relevant document.
+    - version 'z': ``(A - REB)/σ``, how many standard deviations above the random level: see :class:`UE`.
+
+    0/0 is 0: queries without relevant documents, and version 2 of a perfect ranking of a pool in which all
+    are equally relevant, where there is nothing to rank.
+
+    The pool is the query's judged documents, those with a negative label too. A run also ranks unjudged
+    ones, which earn nothing: it may well score below a random ranking of the pool. ``judged_only=True``
+    takes them out first (and, as trec_eval -J, the negative labels, from the pool too), so that like is
+    compared with like; with ``pool='corpus'`` the random ranking is one of the whole collection, of
+    ``RunContext(…, num_docs=…)`` documents. Without a cutoff the perfect and the random ranking are those
+    of the whole pool, however short the run is.
+
+    When not to use it: the values of one query are a function of its DCG, so within a query it orders runs
+    as nDCG does; it matters where values are averaged or compared over queries. Rankings scored at random
+    do not average to 0 in version 2, only the numerators do: the two sides are scaled differently.
+
+    Source: Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval
+    systems", Information Processing & Management 2023, Eqs. 5-7.
+
+    Example:
+        >>> import ir_measures
+        >>> from ir_measures_relative import nDCG_UE
+        >>> qrels = {"q": {"A": 1, "B": 0}}
+        >>> (nDCG_UE @ 2).calc_aggregate(qrels, {"q": {"A": 2.0, "B": 1.0}})
+        1.0
+        >>> value = nDCG_UE(version=1) @ 2  # REB = (1/2) · (1 + 0.6309) = 0.8155, so 1 · 1/1.8155
+        >>> round(value.calc_aggregate(qrels, {"q": {"A": 2.0, "B": 1.0}}), 4)
+        0.5508
+    """
+
+    __name__ = "nDCG_UE"
+    NAME = __name__
+    PRETTY_NAME = "Upper and Expected Value Normalized Discounted Cumulative Gain"
+    SHORT_DESC = (
+        "How far the DCG of a ranking is from that of a random ranking towards that of a perfect one."
+    )
+    SEE_ALSO = ("UE", "AP_UE")
+    SUPPORTED_PARAMS = _of_one_base("cutoff", "version", "dcg", "gains", "pool", "judged_only")
+    base_name = "nDCG"
+
+
+class _AP_UE(_UE):
+    """AP between the sum of precisions of a random and that of a perfect ranking of the query's documents.
+
+    As :class:`nDCG_UE`, with ``A = SP@k = Σ_{i≤k} Prec(i)·R_i``, R_i whether the document at i is relevant,
+    ``IUB = min(k, N_p)``, N_p the number of relevant documents of the pool, and REB the mean over all
+    rankings of it.
+
+    **Two expectations.** The paper takes Prec(i) and R_i to be independent, which gives ``E[SP@k] = min(k,
+    n)·(N_p/n)²``: ``expected='independent'``, the published measure and the default. They are
+    not: a relevant document at i is one of those that Prec(i) counts. Exactly, ``E[SP@k] = Σ_{i≤min(k,n)}
+    (1/i)(p + (i - 1)·p·(N_p - 1)/(n - 1))`` with p = N_p/n: ``expected='exact'``. With n = 20, N_p = 5, k =
+    10 the published value is 0.625 and the true one 1.1044, so that the published version 2 places the
+    random level well above 0; the exact one is the measure that version 2 promises.
+
+    Range: version 1 [0, 1), version 2 [-1, 1], and 0/0 is 0, as for :class:`nDCG_UE`, where pools, cutoffs
+    and ``judged_only`` are explained. Version 'z' is refused: the standard deviation of SP@k is not computed.
+
+    Source: Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval
+    systems", Information Processing & Management 2023, Eqs. 4-6 and 9.
+
+    Example:
+        >>> import ir_measures
+        >>> from ir_measures_relative import AP_UE
+        >>> qrels, run = {"q": {"A": 1, "B": 0}}, {"q": {"B": 2.0, "A": 1.0}}
+        >>> (AP_UE @ 2).calc_aggregate(qrels, run)  # SP 1/2; published random level: 2/4
+        0.0
+        >>> value = AP_UE(expected="exact") @ 2  # the mean of 1 and 1/2 is 3/4
+        >>> round(value.calc_aggregate(qrels, run), 4)
+        -0.3333
+    """
+
+    __name__ = "AP_UE"
+    NAME = __name__
+    PRETTY_NAME = "Upper and Expected Value Normalized Average Precision"
+    SHORT_DESC = (
+        "How far the precision sum of a ranking is from that of a random one towards that of a perfect one."
+    )
+    FORMULA = (
+        r"A = \sum_{i=1}^{k} \mathrm{P}@i \cdot \mathrm{rel}(d_i), \qquad \mathrm{IUB} = \min(k, N_p), \qquad "
+        r"\mathrm{REB} = \mathrm{E}[A]"
+    )
+    SEE_ALSO = ("UE", "nDCG_UE")
+    SUPPORTED_PARAMS = _of_one_base("cutoff", "version", "expected", "pool", "rel", "judged_only")
+    base_name = "AP"
+
+
+UE = _UE()
+nDCG_UE = _nDCG_UE()
+AP_UE = _AP_UE()
+register(UE)
+register(nDCG_UE)
+register(AP_UE)
