@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import random_campaigns
-from ir_measures_relative import FusionGain, RunContext, compare, explain
+from all_labelings import check, random_campaign
+from ir_measures_relative import FusionGain, RunContext, bounds, compare, explain, verdicts
 from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.measures.fusion import METHODS, Fusion, fused_rankings
 from oracles.fusion import as_read, fuse_runs
@@ -150,6 +152,35 @@ def test_compared() -> None:
     context = RunContext(runs, priors=["prior"])
     table = compare(context, qrels, [FusionGain(base="RR")], names=["one", "two"])
     assert len(table) == 1 and table["p"].notna().all()
+
+
+@pytest.mark.parametrize("base", ["nDCG", "P", "RR", "AP"])
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_and_verdicts_against_every_labeling(base: str, seed: int) -> None:
+    rng = random.Random(seed)
+    while (campaign := random_campaign(rng, 2, 4)).cutoff is None:
+        pass
+    # what is fused is then no deeper than what may be open
+    measures = [
+        f"FusionGain(base='{base}@{campaign.cutoff}',depth={campaign.cutoff},method='{m}')" for m in METHODS
+    ]
+    counts = check(campaign, measures)
+    assert counts
+
+
+def test_two_runs_that_meet_the_same_priors_are_bounded_exactly() -> None:
+    qrels = {"q": {"A": 1, "B": 0}}
+    runs: dict[str, Run] = {
+        "prior": {"q": {"A": 3.0, "B": 2.0, "C": 1.0}},
+        "one": {"q": {"C": 3.0, "D": 2.0}},
+        "two": {"q": {"E": 3.0, "A": 2.0}},
+    }
+    measure = FusionGain(base="P@2")
+    context = RunContext(runs, priors={"one": ["prior"], "two": ["prior"], "prior": []}, grades=(0, 1))
+    assert verdicts(context, qrels, [measure])["exact"].tolist()[2]
+    assert bounds(context, qrels, [measure])["exact"].all()
+    others = RunContext(runs, grades=(0, 1))  # with the others, all are fused in each case
+    assert verdicts(others, qrels, [measure])["exact"].all()
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,14 @@ from ..comparison import Comparison, JudgedContext
 from ..judgments import Judgments
 from ..measures.gains import gain_of
 from ..measures.parameters import value_of
+from ..priors import replaced
+from ..rankings import Rankings
 from .additive import Additive, Best, Followed
 from .cascade import Cascade, ResidualCascade
 from .chance import GainsAboveChance, PoolSize, PrecisionsAboveChance, ValueOfGains, ValueOfSums
 from .labelings import OpenDocuments, open_documents
 from .mean import Mean
-from .model import Coverage, Model
+from .model import Coverage, Difference, Model
 from .precisions import Precisions
 from .preferences import Preferences
 from .ratios import Normalized
@@ -41,7 +43,7 @@ class Labelings:
         judged: the context on the judgments as they are.
         elsewhere: how many further documents a query, which no run holds, may turn out relevant.
         residual: whether RBP is asked for what may follow the end of each ranking.
-        bound: from another measure to its model on the same labelings.
+        bound: from another measure, and a context on the judgments, to its model.
     """
 
     def __init__(
@@ -51,7 +53,7 @@ class Labelings:
         *,
         elsewhere: int,
         residual: bool,
-        bound: Callable[[Measure], Model],
+        bound: Callable[[Measure, JudgedContext], Model],
     ) -> None:
         self.measure = measure
         self.judged = judged
@@ -269,7 +271,29 @@ class Labelings:
             score: from the values of the run, one a query, and of its priors, a row each, to the value. It rises with
                 the run's, and falls with the priors'.
         """
-        return Coverage(self.of(base), self.priors, score)
+        return Coverage(self.of(base, self.judged), self.priors, score)
+
+    def difference_of(self, base: Measure, before: Sequence[Rankings], after: Sequence[Rankings]) -> Model:
+        """Another measure of one ranking less that of another ranking, such as FusionGain; a label counts in both.
+
+        The documents at the top of these rankings are open as well, where nobody judged them.
+
+        Args:
+            base: the other measure.
+            before: for every run the ranking whose value is subtracted.
+            after: the ranking from whose value it is subtracted. The same object where two runs have the same.
+        """
+        context = self.judged.context
+        runs, place = dict(context.runs), {id(run): i for i, run in enumerate(context.runs.values())}
+        for ranking in (*before, *after):
+            if id(ranking) not in place:
+                place[id(ranking)] = len(runs)
+                runs[f"\x7franking {len(runs)}"] = ranking
+        judged = JudgedContext(replaced(context, runs=runs), self.judged.judgments, whole=self.judged.whole)
+        of_runs = (
+            np.array([place[id(ranking)] for ranking in side], dtype=np.int64) for side in (after, before)
+        )
+        return Difference(self.of(base, judged), *of_runs)
 
     def precisions_above_chance(
         self, relevant: BoolArray, value_of: ValueOfSums, collection: int | None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, ratio
+from ..comparison import Comparison
 from . import absolute_base, parameters
 from .absolute_base import OfAbsoluteBase
 from .declaration import Change, Contributions, register
@@ -16,7 +17,8 @@ from .gains import discount, gain_of, ideal_dcg
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
+    from ..extremes.bounding import Labelings
+    from ..extremes.model import Model
     from ..judgments import Judgments
     from ..rankings import Rankings
 
@@ -107,17 +109,25 @@ class _FusionGain(OfAbsoluteBase):
         judged, member, fusion = comparison.judged, comparison.member, self.fusion
         base = self.base_measure()
         cutoff = None if base.params.get("judged_only") else base.params.get("cutoff")
+
+        def fused(runs: tuple[int, ...]) -> Rankings:
+            key = "fused", runs, fusion, cutoff
+            return judged.cached(key, lambda: fused_rankings(judged, runs, fusion, cutoff=cutoff))
+
         priors = tuple(comparison.priors(self.get("prior")).tolist())
-        before = judged.cached(
-            ("fused", priors, fusion, cutoff), lambda: fused_rankings(judged, priors, fusion, cutoff=cutoff)
-        )
         if not priors:
-            return before, comparison.rankings
+            return fused(()), comparison.rankings
         if member is None or comparison.rankings is not comparison.context.runs[member]:
             newcomer = comparison.rankings
-            return before, fused_rankings(judged, priors, fusion, newcomer=newcomer, cutoff=cutoff)
-        runs = (*priors, judged.index[member])
-        return before, fused_rankings(judged, runs, fusion, cutoff=cutoff)
+            return fused(priors), fused_rankings(judged, priors, fusion, newcomer=newcomer, cutoff=cutoff)
+        return fused(priors), fused(tuple(sorted((*priors, judged.index[member]))))
+
+    def bounded(self, labelings: Labelings) -> Model:
+        judged = labelings.judged
+        runs = zip(judged.names, judged.context.runs.values(), strict=True)
+        pairs = [self.two_rankings(Comparison(judged, run, name)) for name, run in runs]
+        before, after = zip(*pairs, strict=True)
+        return labelings.difference_of(self.base_measure(), before, after)
 
     def change(self, comparison: Comparison) -> Change:
         """The two rankings, and what each relevant document gives to the second less what it gives to the first.

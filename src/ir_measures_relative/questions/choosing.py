@@ -99,7 +99,7 @@ class Budget(NamedTuple):
         return [n] if self.limit is None else range(1, n + 1)
 
 
-class Chosen(NamedTuple):
+class FusionChoice(NamedTuple):
     """What a strategy chose, and what that is worth."""
 
     setting: int  #: which of the ways of fusion, chosen on all topics
@@ -134,7 +134,7 @@ class Chooser:
         self.weights = divisions.weights
         self._added = added
 
-    def choose(self, strategy: str, n: int, within: Budget = Budget()) -> Chosen:  # noqa: B008
+    def choose(self, strategy: str, n: int, within: Budget = Budget()) -> FusionChoice:  # noqa: B008
         """What a strategy chooses, and how that does on the topics that did not choose it."""
         sets = [STRATEGIES[strategy](self, values, n, within) for values in self.values]
         own = np.array([self._own_means(values, one) for values, one in zip(self.values, sets, strict=True)])
@@ -148,7 +148,7 @@ class Chooser:
         n_divisions = len(held_out)
         mean = float(values[:n_divisions][held_out].mean())  # every topic is held out as often as the others
         counts = Counter(run for one in picked[:n_divisions] for run in one)
-        return Chosen(
+        return FusionChoice(
             int(setting[n_divisions]),
             picked[n_divisions],
             float(values[n_divisions].mean()),
@@ -253,7 +253,7 @@ STRATEGIES: dict[str, Callable[[Chooser, ValuesOfSets, int, Budget], list[RunSet
 }
 
 
-def reach_of_interval(chosen: Chosen, other: Chosen, divisions: Divisions, confidence: float) -> float:
+def reach_of_interval(chosen: FusionChoice, other: FusionChoice, divisions: Divisions, confidence: float) -> float:
     """How far the interval of the difference of two strategies, on topics that did not choose, reaches to each side.
 
     The divisions are of the same topics, so that more of them tell little more. Two estimates of the variance allow for

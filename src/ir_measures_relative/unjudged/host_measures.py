@@ -36,7 +36,7 @@ def model_of(
     """
     check_count("elsewhere", elsewhere, 0)
 
-    def of(measure: ir_measures.Measure) -> Model:
+    def of(measure: ir_measures.Measure, judged: JudgedContext) -> Model:
         labelings = Labelings(measure, judged, elsewhere=elsewhere, residual=residual, bound=of)
         try:
             if is_relative(measure):
@@ -47,7 +47,7 @@ def model_of(
             known = ", ".join(bounded_measures())
             raise ValueError(f"{measure} cannot be bounded yet; these can: {known}") from None
 
-    return of(measure)
+    return of(measure, judged)
 
 
 def bounded_measures() -> list[str]:
