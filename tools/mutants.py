@@ -32,16 +32,23 @@ from typing import Any
 from .mutations import PACKAGE, Mutant, compiled, mutants_of
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = ("rankings.py", "judgments.py", "comparison.py", "priors.py", "arrays.py", "measures")
-FOLDERS = (
-    "analysis",
-    "campaigns",
-    "context",
-    "hosts",
-    "io",
+MODULES = (
+    "rankings.py",
+    "judgments.py",
+    "comparison.py",
+    "priors.py",
+    "arrays.py",
     "measures",
-    "meta",
-)  # of tests, without the slow
+    "extremes",
+    "stats",
+    "unjudged",
+    "questions",
+)
+SLOW = ("cli", "documentation", "fuzz", "helpers", "oracles", "plots", "reporting", "reproduce", "tools")
+#: Those of the tests that are run: all but the slow, and what is no test.
+FOLDERS = sorted(
+    path.name for path in (ROOT / "tests").iterdir() if path.name not in SLOW and any(path.glob("test_*.py"))
+)
 LIMIT = 6  # seconds of processor time for that; a mutant that takes longer does not end, or is noticed by its user
 ENOUGH = 8  # seconds of tests a mutant has to survive at first
 EXAMPLES = 12  # that hypothesis draws at most, at first

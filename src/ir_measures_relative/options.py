@@ -9,7 +9,8 @@ import numpy as np
 
 #: Two values of a measure whose difference is at most this share of the measure's spread (its largest less its smallest
 #: value, over the runs and topics at hand) are tied. Relative to the spread, so that it does not matter in which unit a
-#: measure counts. Sums of a thousand terms are off by about 1e-13 of it; no label changes a value by so little.
+#: measure counts. Sums of a thousand terms are off by about 1e-13 of it. Smaller differences that are real mean nothing
+#: to anyone: beside dozens of priors NRG can be 1e-10, of values that go up to 1.
 TIED = 1e-9
 
 #: Ends of intervals, and values of one labeling, that are closer than this are equal. They are of measures in about

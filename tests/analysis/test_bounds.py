@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from all_labelings import check, random_campaign
-from drawn import examples
+from drawn import examples, times
 from ir_measures_relative import NRG, RunContext, bounds, verdicts
 from random_campaigns import contexts, qrels
 from scored import assume_common
 
 # How many random campaigns; each has two queries, and every pair of its runs.
-CAMPAIGNS = int(os.environ.get("LABELING_CAMPAIGNS", "40"))
+CAMPAIGNS = int(os.environ.get("LABELING_CAMPAIGNS", times(24)))
 
 
 def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str]:
@@ -113,7 +113,7 @@ def test_measures_that_only_cwl_eval_computes() -> None:
         bounds(context, {"q": {"A": 1}}, ["RBP@10"])
 
 
-@examples(60)
+@examples(40)
 @given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels, k=st.sampled_from([1, 2, 4, None]))
 def test_rbp_with_its_residual_is_med_with_its_sign(context: Any, labels: Any, k: int | None) -> None:
     for run in context.values():

@@ -141,7 +141,7 @@ def test_explain_bad_input() -> None:
         explain(context, "a", labels, "rrLP(ref='b')")
 
 
-@examples(60)
+@examples(40)
 @given(context=contexts, labels=qrels, k=st.sampled_from([1, 2, 5]))
 def test_every_greedy_step_is_the_best_one(context: dict[str, Run], labels: Labels, k: int | None) -> None:
     """Against the oracle, over all runs that are left; the cumulative gain counts distinct relevant documents."""
@@ -170,7 +170,7 @@ def test_every_greedy_step_is_the_best_one(context: dict[str, Run], labels: Labe
         assert distinct(order[:n]) >= (1 - 1 / np.e) * best - 1e-12
 
 
-@examples(60)
+@examples(40)
 @given(context=contexts, labels=qrels)
 def test_nrg_steps_against_the_oracle(context: dict[str, Run], labels: Labels) -> None:
     assume(context)

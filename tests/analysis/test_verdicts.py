@@ -309,7 +309,7 @@ def test_grades_that_few_relevant_documents_show() -> None:
 def test_hide_and_reveal(robust03: Any, depth: int) -> None:
     """Every certain verdict on a shallow pool of half of the runs holds when the open documents are revealed."""
     runs, qrels = robust03
-    topics = random.Random(depth).sample(sorted(qrels["query_id"].unique()), 20)
+    topics = random.Random(depth).sample(sorted(qrels["query_id"].unique()), 12)
     qrels = qrels[qrels["query_id"].isin(topics)]
     context = RunContext(runs, grades=(0, 2))
     shallow = pool(context, qrels, random.Random(depth).sample(context.names, 8), depth)

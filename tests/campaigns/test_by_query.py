@@ -47,9 +47,14 @@ def partitions(folder: Path) -> list[pd.DataFrame]:
     return [pd.read_parquet(path) for path in sorted(folder.iterdir())]
 
 
-@pytest.mark.parametrize("pack", [False, True])
 @pytest.mark.parametrize(
-    "size", [{"rows_per_file": 150, "buffer": 3000}, {"rows_per_file": 1, "buffer": 1}, {}]
+    ("size", "pack"),
+    [
+        ({"rows_per_file": 150, "buffer": 3000}, False),
+        ({"rows_per_file": 150, "buffer": 3000}, True),
+        ({"rows_per_file": 1, "buffer": 1}, False),
+        ({}, True),
+    ],
 )
 def test_values_are_those_of_the_files(tmp_path: Path, size: Any, pack: Any) -> None:
     runs, judgments = campaign(n_runs=6)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ir_measures_relative import comparison
 from ir_measures_relative.cli import main
+from ir_measures_relative.io import qrels as io_qrels
+from ir_measures_relative.io import runs as io_runs
 
 
 @pytest.fixture
@@ -41,6 +45,26 @@ def test_verdicts(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> No
 def test_judge(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert output(capsys, *campaign, "P@2", "--judge", "5") == ["q X"]
     assert output(capsys, *campaign, "AP@2", "--judge", "5", "--jobs", "2") == ["q B", "q X"]
+
+
+@pytest.mark.parametrize("flag", ["--bounds", "--verdicts", "--judge=3", "--compare"])
+def test_judgments_and_runs_are_read_once(
+    campaign: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, flag: str
+) -> None:
+    if flag == "--compare":
+        pytest.importorskip("statsmodels", reason="statsmodels is not installed")
+    read: list[str] = []
+
+    def counted(module: Any, name: str) -> None:
+        function = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *args, **more: read.append(name) or function(*args, **more))
+
+    counted(io_runs, "read_trec_run")
+    counted(io_qrels, "read_trec_qrels")
+    counted(comparison, "judge")
+    monkeypatch.setattr(io_qrels, "QrelsConverter", None)  # which takes judgments as tuples
+    output(capsys, *campaign, "P@2", flag)
+    assert sorted(read) == ["judge", "read_trec_qrels", *["read_trec_run"] * 2]
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 
 from ir_measures_relative import RunContext, UniqueRel, demo
+from ir_measures_relative.demo import Index, Retriever, words
 from ir_measures_relative.demo.__main__ import main as write_campaign
-from ir_measures_relative.demo.retrieval import Index, Retriever, words
 
 
 @pytest.fixture(scope="module")

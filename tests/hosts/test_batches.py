@@ -71,7 +71,9 @@ def test_graded_med_in_batches_of_robust03(robust03, options) -> None:
     names = list(runs)[:3]
     runs = {name: in_pyterriers_columns(runs[name]) for name in names}
     qrels = in_pyterriers_columns(qrels)
-    qids = qrels["qid"].unique()
+    qids = qrels["qid"].unique()[::2]
+    qrels = qrels[qrels["qid"].isin(qids)]
+    runs = {name: run[run["qid"].isin(qids)] for name, run in runs.items()}
     topics = pd.DataFrame({"qid": qids, "query": "x"})
 
     def values(**batches):

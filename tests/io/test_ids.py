@@ -105,7 +105,7 @@ def test_changes(made: tuple[Ids, list[str]]) -> None:
     assert ids.changes().tolist() == [i for i in range(len(items)) if i == 0 or items[i] != items[i - 1]]
 
 
-@examples(60)
+@examples(40)
 @given(made=made, groups=st.lists(st.integers(0, 2), min_size=12, max_size=12))
 def test_descending_is_the_order_of_strcmp(made: tuple[Ids, list[str]], groups: list[int]) -> None:
     ids, items = made

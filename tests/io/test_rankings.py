@@ -63,7 +63,7 @@ def test_every_format_gives_the_same_rankings(tmp_path) -> None:
         assert as_lists(read_run(run)) == {"q2": ["c", "b", "a"], "q1": ["x"]}
 
 
-@examples(60)
+@examples(40)
 @given(run=runs, cutoff=st.one_of(st.none(), cutoffs), seed=st.integers(0, 10))
 def test_trec_eval_order(run, cutoff, seed) -> None:
     shuffled = frame(run).sample(frac=1, random_state=seed)
@@ -72,7 +72,7 @@ def test_trec_eval_order(run, cutoff, seed) -> None:
     assert as_lists(read_run(run), cutoff) == expected
 
 
-@examples(60)
+@examples(40)
 @given(run=runs)
 def test_order_is_pytrec_evals(run) -> None:
     """With each document in turn the only relevant one, RR is one over its position."""

@@ -193,7 +193,7 @@ noise = st.one_of(
 )
 
 
-@examples(60)
+@examples(40)
 @given(data=st.one_of(files(6), files(6), noise))
 @example(b"")
 @example(b"\n\r\n")
@@ -212,7 +212,7 @@ def test_runs_are_read_as_ir_measures_reads_them(data: bytes) -> None:
     check_run(data)
 
 
-@examples(60)
+@examples(40)
 @given(data=st.one_of(files(4), files(4), noise))
 @example(b"")
 @example(b"1 0 a 1")
@@ -226,7 +226,7 @@ def test_qrels_are_read_as_ir_measures_reads_them(data: bytes) -> None:
     check_qrels(data)
 
 
-@examples(60)
+@examples(40)
 @given(scores=st.lists(st.one_of(numbers, numbers, odd_numbers), min_size=1, max_size=50))
 def test_scores_bit_for_bit(scores: list[str]) -> None:
     check_run("".join(f"1 Q0 d{i} 0 {s} t\n" for i, s in enumerate(scores)).encode())

@@ -11,12 +11,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ir_measures_relative.arrays import FloatArray, PositionTable
-from ir_measures_relative.measures.gains import discount, persistence, reciprocal
+from ir_measures_relative.measures.browsing import powers
+from ir_measures_relative.measures.gains import discount, reciprocal
 
 TABLES: dict[str, tuple[PositionTable, Callable[[int], float]]] = {
     "discount": (discount, lambda i: 1 / math.log2(i + 1)),
     "reciprocal": (reciprocal, lambda i: 1 / i),
-    **{f"persistence({p})": (persistence(p), lambda i, p=p: p ** (i - 1)) for p in (0.5, 0.8, 0.95, 0.999)},
+    **{f"powers({p})": (powers(p), lambda i, p=p: p ** (i - 1)) for p in (0.5, 0.8, 0.95, 0.999)},
 }
 
 
@@ -46,4 +47,4 @@ def test_a_value_does_not_depend_on_what_was_asked_before(depths: list[int]) -> 
 
 @given(p=st.floats(0.01, 0.999))
 def test_equal_persistences_share_a_table(p: float) -> None:
-    assert persistence(p) is persistence(float(np.float64(p)))
+    assert powers(p) is powers(float(np.float64(p)))

@@ -28,7 +28,7 @@ def err(positions: list[int], go_on: np.ndarray) -> float:
     return value
 
 
-@examples(60)
+@examples(40)
 @given(winner=rankings, loser=rankings, corners=st.tuples(points, points), share=shares)
 def test_no_point_of_a_box_exceeds_its_bounds(
     winner: list[int], loser: list[int], corners: tuple[np.ndarray, np.ndarray], share: np.ndarray

@@ -77,7 +77,7 @@ BASES = [
 ]
 
 
-@examples(60)
+@examples(40)
 @given(context=contexts, run=runs, labels=qrels, k=cutoffs)
 def test_oracle(context: dict[str, Run], run: Run, labels: Labels, k: int | None) -> None:
     assume_common(run, labels)
@@ -93,7 +93,7 @@ def test_oracle(context: dict[str, Run], run: Run, labels: Labels, k: int | None
     assert not any(found.values())
 
 
-@examples(60)
+@examples(40)
 @given(context=contexts, labels=qrels, k=st.one_of(st.none(), cutoffs), data=st.data())
 def test_oracle_of_members_and_judged_only(
     context: dict[str, Run], labels: Labels, k: int | None, data: st.DataObject
@@ -127,7 +127,7 @@ def test_oracle_of_members_and_judged_only(
         assert row.value == pytest.approx(expected, abs=1e-12)
 
 
-@examples(60)
+@examples(40)
 @given(context=contexts, run=runs, labels=qrels, k=cutoffs, rel=st.sampled_from([1, 2]))
 def test_unique_rel(context: dict[str, Run], run: Run, labels: Labels, k: int, rel: int) -> None:
     assume_common(run, labels)
@@ -161,7 +161,7 @@ def rr_at(run: Run, labels: Labels, k: int) -> dict[str, float]:
 
 
 @pytest.mark.slow
-@examples(60)
+@examples(40)
 @given(run=runs, labels=pytrec_eval_qrels, k=cutoffs)
 def test_empty_context_is_the_base_measure(run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
@@ -210,7 +210,7 @@ def test_empty_context_on_robust03(robust03: Any) -> None:
     assert {(q, m): v for m, row in values.loc[one].items() for q, v in row.items()} == found
 
 
-@examples(60)
+@examples(40)
 @given(labels=qrels, context=contexts, k=cutoffs, base=st.sampled_from(["nDCG", "P", "RR", "RBP"]))
 def test_relevant_documents_first_in_a_prior_give_nothing(
     labels: Labels, context: dict[str, Run], k: int | None, base: str
@@ -224,7 +224,7 @@ def test_relevant_documents_first_in_a_prior_give_nothing(
 
 
 @pytest.mark.slow
-@examples(60)
+@examples(40)
 @given(context=contexts, run=runs, more=runs, labels=qrels, k=cutoffs)
 def test_a_prior_never_raises_the_residual_gain(
     context: dict[str, Run], run: Run, more: Run, labels: Labels, k: int | None
@@ -244,7 +244,7 @@ def test_rr_is_equation_4_with_one_relevant_document() -> None:
 
 
 @pytest.mark.parametrize("base", ["nDCG", "P", "RBP"])
-@examples(60)
+@examples(40)
 @given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels, k=cutoffs)
 def test_ideal_norm_is_the_marginal_contribution(base, context, labels, k) -> None:
     """v(all) - v(all without it) of the game that Shapley shares out; in the order of a history they sum to v(all)."""
@@ -268,7 +268,7 @@ def test_ideal_norm_is_the_marginal_contribution(base, context, labels, k) -> No
             assert rows["value"].sum() == pytest.approx(value[None], abs=1e-12)
 
 
-@examples(60)
+@examples(40)
 @given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels, k=cutoffs)
 def test_ideal_norm_is_at_most_the_base_measure(context, labels, k) -> None:
     for run in context.values():

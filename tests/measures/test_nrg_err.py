@@ -42,7 +42,7 @@ def value_of(docs: list[str], priors: list[list[str]], labels: dict[str, int], m
     return per_query(measure, {"q": labels}, as_run(docs), context)["q"]
 
 
-@examples(60)
+@examples(40)
 @given(
     context=contexts,
     labels=qrels,

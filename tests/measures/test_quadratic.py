@@ -19,7 +19,7 @@ rankings = st.permutations(range(6)).flatmap(
 labels = st.lists(st.sampled_from([OPEN, OPEN, OPEN, 0, 1]), min_size=6, max_size=6).map(np.array)
 
 
-@examples(60)
+@examples(40)
 @given(
     winner=rankings,
     loser=rankings,

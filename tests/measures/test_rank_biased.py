@@ -101,7 +101,7 @@ def value(x: Groups, y: Groups, measure: Any) -> float:
 # ---- against the oracles ---------------------------------------------------------------------------------
 
 
-@examples(60)
+@examples(40)
 @given(
     random_campaigns.runs,
     random_campaigns.runs,
@@ -126,7 +126,7 @@ def test_all_are_the_oracle(run: Run, reference: Run, measure: Any, k: int | Non
 # ---- what they are the means and the extremes of ----------------------------------------------------------
 
 
-@examples(60)
+@examples(40)
 @given(small, small, st.sampled_from(["min", "ext", "max"]))
 def test_a_is_the_mean_over_the_orders_of_the_ties(one: Any, other: Any, kind: str) -> None:
     if kind != "min":  # which alone is such a mean where the lengths differ
@@ -228,7 +228,7 @@ def test_the_paper_of_rba(ranking: str, rbo: float, rba: float) -> None:
 # ---- laws ------------------------------------------------------------------------------------------------
 
 
-@examples(60)
+@examples(40)
 @given(random_campaigns.runs, random_campaigns.runs, st.sampled_from(VARIANTS), st.none() | st.integers(1, 5))
 @example(
     {
@@ -258,7 +258,7 @@ def test_symmetric_to_the_last_bit(run: Run, other: Run, measure: Any, k: int | 
     assert there == back
 
 
-@examples(60)
+@examples(40)
 @given(random_campaigns.runs, st.sampled_from(VARIANTS))
 def test_a_ranking_and_itself(run: Run, measure: Any) -> None:
     found = per_query(measure(ref="R"), QRELS, run, RunContext({"R": run}))

@@ -18,7 +18,7 @@ from scored import assume_common, per_query, ranking
 
 
 @pytest.mark.slow
-@examples(60)
+@examples(40)
 @given(
     context=contexts,
     run=runs,
@@ -49,7 +49,7 @@ def test_newcomer_oracle(
             assert value <= 1 + 1e-12 or not bounded
 
 
-@examples(60)
+@examples(40)
 @given(context=contexts, labels=qrels, k=cutoffs, bounded=st.booleans())
 def test_members_oracle(context: dict[str, Run], labels: Labels, k: int, bounded: bool) -> None:
     for run in context.values():
@@ -64,7 +64,7 @@ def test_members_oracle(context: dict[str, Run], labels: Labels, k: int, bounded
 
 
 @pytest.mark.slow
-@examples(60)
+@examples(40)
 @given(context=contexts, run=runs, labels=pytrec_eval_qrels, k=cutoffs)
 def test_alpha_0_is_the_plain_measure(context: dict[str, Run], run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)

@@ -145,7 +145,7 @@ def test_holm_is_that_of_statsmodels(seed: int) -> None:
 @pytest.mark.parametrize("test", ["t", "unpaired_t", "wilcoxon", "sign"])
 def test_false_positives_are_those_of_swapped_tables(test: str) -> None:
     """Two runs: the rate is that of tables which are swapped one by one."""
-    values, swaps = random_values(7, runs=2, topics=15), 300
+    values, swaps = random_values(7, runs=2, topics=15), 150
     found = meta.discriminative_power(long({"M": values}), test, level=0.2, swaps=swaps, seed=5)
     rng, rejected = np.random.default_rng(6), 0
     for signs in rng.choice([-1.0, 1.0], size=(swaps, 15)):

@@ -195,8 +195,10 @@ def test_a_column_that_is_not_numbers() -> None:
         plots.relative_against_absolute(table(["a", "b"], values=["high", 0.2]), ax=axes())
 
 
-@pytest.mark.parametrize("measure", ["MED@10", "MED(base='RBP')@10", "rrLP", "RPP"])
-@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize(
+    ("measure", "n"),
+    [*itertools.product(["MED@10", "rrLP"], [1, 2, 4]), ("MED(base='RBP')@10", 2), ("RPP", 2)],
+)
 def test_few_and_equal_systems_are_compared(measure, n) -> None:
     equal = RunContext({f"run{i}": {"q": {"A": 1.0}} for i in range(n)})
     apart = RunContext({f"run{i}": {"q": {str(i): 1.0}} for i in range(n)})

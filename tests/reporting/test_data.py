@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pkgutil
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from ir_measures_relative.comparison import Comparison, judged_context
 from ir_measures_relative.io.qrels import qrels_columns
 from ir_measures_relative.measures.strings import parse_measures
 from ir_measures_relative.questions.explaining import explained
+from ir_measures_relative.reporting import sections
 from ir_measures_relative.reporting.campaign import campaign_of, number, slugs
 from ir_measures_relative.reporting.run_pages import documents, documents_of
 from ir_measures_relative.reporting.sections import sections_of
@@ -57,9 +59,7 @@ def data(context: RunContext, labels: Any, measures: list[Any], texts: Any = Fal
 
     campaign = campaign_of(context, qrels_columns(labels), parse_measures(measures))
     about = documents_of(campaign, texts_of(None, texts))
-    result = (
-        campaign.numbers | figures(sections_of(campaign)) | ({} if about is None else {"documents": about})
-    )
+    result = campaign.data | figures(sections_of(campaign)) | ({} if about is None else {"documents": about})
     return dict(json.loads(as_json(result)))
 
 
@@ -83,7 +83,7 @@ def table_of(about: dict[str, Any], names: list[str], query_ids: list[str], run:
     return pd.DataFrame(rows)
 
 
-@examples(60)
+@examples(40)
 @given(
     runs=contexts,
     labels=qrels,
@@ -328,6 +328,11 @@ def test_a_dataset_that_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(texts, "dataset_of", lambda given: given)
     with pytest.warns(RelativeWarning, match="the report has no texts"):
         assert texts_of(Offline(), None)(["a"]) == {}
+
+
+def test_every_section_is_in_the_list() -> None:
+    files = {module.name for module in pkgutil.iter_modules(sections.__path__)}
+    assert {module.__name__.rpartition(".")[2] for module in sections.SECTIONS} == files
 
 
 def test_formulas() -> None:

@@ -36,7 +36,7 @@ def rows(table: pd.DataFrame, args: argparse.Namespace, header: bool = True) -> 
 
 
 def tsv(cells: Iterable[Any], places: int) -> str:
-    """A line of cells; numbers with so many decimal places, -1 for all."""
+    """A line of cells. Numbers have ``places`` decimal places, or all where that is -1."""
     spec = "" if places == -1 else f".{places}f"
     return "\t".join(
         format(float(cell), spec)
@@ -153,7 +153,7 @@ def say(kind: str, message: str) -> None:
 
 
 def open_streams() -> None:
-    """Makes stdout and stderr usable, whatever the command was given for them.
+    """Makes stdout and stderr usable, also where the command was started with them closed.
 
     Raises:
         ValueError: stdout is closed.

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 import pyterrier as pt
 
-from .retrieval import Retriever
-
 
 class Pipeline(pt.Transformer):  # type: ignore[misc]
-    """A retriever, whose ``k1``, ``b`` and ``feedback`` may be set, as ``pt.GridSearch`` does."""
+    """A retriever, whose ``k1``, ``b`` and ``feedback`` may be set, as ``pt.GridSearch`` does.
 
-    def __init__(self, name: str, retriever: Retriever) -> None:
+    Args:
+        name: what it is called.
+        retriever: a ``Retriever`` of the package, which imports this file late.
+    """
+
+    def __init__(self, name: str, retriever: Any) -> None:
         self.name = name
         self.retriever = retriever
         self.k1, self.b, self.feedback = retriever.k1, retriever.b, retriever.feedback

@@ -7,7 +7,7 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray, max_by_query, sum_by_query
 from ..comparison import JudgedTop
 from ..jobs import Work
-from ..measures.gains import persistence
+from ..measures.browsing import Geometric
 from .labelings import OpenDocuments
 from .model import Interval, Valued
 
@@ -72,13 +72,9 @@ class Additive(Valued):
         return self.gain
 
     def sampled(self, gains: FloatArray) -> FloatArray:
-        known, rows = self.value(), np.flatnonzero(self.open)
-        result = np.repeat(known[:, None, :], len(gains), axis=1)
-        if len(rows):
-            query = self.open_docs.docs.query[rows]
-            starts = np.flatnonzero(np.diff(query, prepend=-1))
-            for run, weight in enumerate(self.weight[:, rows]):
-                result[run][:, query[starts]] += np.add.reduceat(gains * weight, starts, axis=1)
+        result = np.repeat(self.value()[:, None, :], len(gains), axis=1)
+        for run, weight in enumerate(self.weight[:, self.open]):
+            result[run] += self.over_open(gains * weight)
         return result
 
     def one(self, work: Work) -> Interval:
@@ -115,12 +111,12 @@ class Followed(Additive):
     """
 
     def __init__(self, open_docs: OpenDocuments, position: IntArray, gain: FloatArray, p: float) -> None:
-        seen = persistence(p)
-        super().__init__(open_docs, (1.0 - p) * seen(position), gain, 0.0, 1.0)
+        browsing = Geometric(p)
+        super().__init__(open_docs, browsing.share(position), gain, 0.0, 1.0)
         self.position = position
         held = (position > 0).astype(np.float64)
         lengths = open_docs.sums(held, np.ones(len(open_docs.docs), dtype=bool)).astype(np.int64)
-        self.beyond: FloatArray = seen(lengths + 1)
+        self.beyond: FloatArray = browsing.seen(lengths + 1)
 
     def closed(self) -> BoolArray:
         return np.zeros(self.open_docs.n_queries, dtype=bool)
@@ -186,14 +182,9 @@ class Best(Valued):
         return self.relevant.astype(np.float64)
 
     def sampled(self, gains: FloatArray) -> FloatArray:
-        rows = np.flatnonzero(self.open)
         result = np.repeat(self._known[:, None, :], len(gains), axis=1)
-        if len(rows):
-            query = self.open_docs.docs.query[rows]
-            starts = np.flatnonzero(np.diff(query, prepend=-1))
-            for run, worth in enumerate(self.worth[:, rows]):
-                best = np.maximum.reduceat((gains > 0) * worth, starts, axis=1)
-                result[run][:, query[starts]] = np.maximum(result[run][:, query[starts]], best)
+        for run, worth in enumerate(self.worth[:, self.open]):
+            result[run] = np.maximum(result[run], self.over_open((gains > 0) * worth, np.maximum))
         return result
 
     def one(self, work: Work) -> Interval:

@@ -12,6 +12,7 @@ from ir_measures import Measure
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import Comparison, JudgedContext
 from ..judgments import Judgments
+from ..measures.browsing import BrowsingModel
 from ..measures.gains import gain_of
 from ..measures.parameters import value_of
 from ..priors import replaced
@@ -334,7 +335,7 @@ class Labelings:
     def _pool(self, collection: int | None) -> PoolSize:
         return PoolSize(self.open_docs, collection, self.judged_only)
 
-    def preferences(self, kind: str, relevant: BoolArray, rel: int, weight: str = "uniform") -> Model:
+    def preferences(self, kind: str, relevant: BoolArray, rel: int, weight: BrowsingModel) -> Model:
         """Preferences of every run over its reference, from the positions of relevant documents.
 
         Args:

@@ -13,7 +13,6 @@ other than 0 and the top one.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -268,10 +267,7 @@ class Cascade(Valued):
         super().__init__(open_docs)
         self.position, self.highest = position, highest
         self.stop = np.where(self.open, 0.0, stop)
-        docs = open_docs.docs
-        rows = np.flatnonzero(self.open | (self.stop > 0))
-        ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
-        self.rows = [rows[i:j] for i, j in itertools.pairwise(ends)]
+        self.rows = self.rows_by_query(self.open | (self.stop > 0))
 
     @property
     def known_gain(self) -> FloatArray:

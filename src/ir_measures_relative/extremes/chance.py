@@ -12,7 +12,7 @@ from ..jobs import Work
 from ..measures.gains import discount
 from ..options import LABELED_ALIKE
 from .labelings import OpenDocuments
-from .model import Interval
+from .model import Interval, Model
 from .precisions import Precisions
 from .ratios import Normalized
 
@@ -66,9 +66,7 @@ class PrecisionsAboveChance(Precisions):
         depth = np.full(len(flat), self.pool.depth[query])
         return self.value_of(flat, relevant, size, depth).reshape(total.shape)
 
-    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        one = self.one(work)
-        return one.of(a).minus(one.of(b))
+    difference = Model.difference
 
 
 class GainsAboveChance(Normalized):
@@ -141,9 +139,7 @@ class GainsAboveChance(Normalized):
             exact[run] = ~even
         return Interval(ends[0], ends[1], exact)
 
-    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        one = self.one(work)
-        return one.of(a).minus(one.of(b))
+    difference = Model.difference
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         # Every label moves the random level.
@@ -154,11 +150,7 @@ class GainsAboveChance(Normalized):
     def sampled(self, gains: FloatArray) -> FloatArray:
         found, ideal = self.parts(gains)
         unit, known = self._random_level()
-        total = np.repeat(known[None], len(gains), axis=0)
-        if len(self._rows):
-            starts = np.flatnonzero(np.diff(self._query, prepend=-1))
-            here = self._query[starts]
-            total[:, here] += np.add.reduceat(gains - self.least, starts, axis=1) * unit[here]
+        total = known + self.over_open(gains - self.least) * unit
         # A pool of one gain has nothing to rank: the two differ by rounding alone.
         total = np.where(ideal - total <= LABELED_ALIKE * ideal, ideal, total)
         return self.value_of(found, np.broadcast_to(ideal, found.shape), np.broadcast_to(total, found.shape))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import time
@@ -107,6 +108,25 @@ class Model(ABC):
         counts = np.bincount(self.open_docs.docs.query[self.open], minlength=self.open_docs.n_queries)
         result: BoolArray = counts == 0
         return result
+
+    def over_open(self, values: FloatArray, function: np.ufunc = np.add) -> FloatArray:
+        """The sum over the open documents of each query, or what else joins two values; 0 where there are none.
+
+        Args:
+            values: of the open documents, in their order; shape (…, open documents).
+        """
+        query = self.open_docs.docs.query[self.open]
+        result = np.zeros((*values.shape[:-1], self.open_docs.n_queries))
+        if len(query):
+            starts = np.flatnonzero(np.diff(query, prepend=-1))
+            result[..., query[starts]] = function.reduceat(values, starts, axis=-1)
+        return result
+
+    def rows_by_query(self, among: BoolArray) -> list[IntArray]:
+        """Of some documents those of each query, as rows of ``open_docs.docs``."""
+        docs, rows = self.open_docs.docs, np.flatnonzero(among)
+        ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
+        return [rows[i:j] for i, j in itertools.pairwise(ends)]
 
     @property
     @abstractmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -62,12 +61,9 @@ class Precisions(Model):
         super().__init__(open_docs)
         self.position, self.relevant, self.weight = position, relevant, weight
         self.even = bool((weight == 1.0).all())
-        docs = open_docs.docs
-        rows = np.flatnonzero(self.open | relevant)
-        ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
         self.queries = [
-            OpenQuery(some := rows[i:j], self.open[some], int(relevant[some].sum()))
-            for i, j in itertools.pairwise(ends)
+            OpenQuery(rows, self.open[rows], int(relevant[rows].sum()))
+            for rows in self.rows_by_query(self.open | relevant)
         ]
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..jobs import Work
-from ..measures.gains import discount, reciprocal
+from ..measures.browsing import BrowsingModel
+from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE
 from .labelings import OpenDocuments
 from .model import Interval, Model
@@ -27,7 +27,7 @@ class Preferences(Model):
         relevant: which judged documents are.
         reference: of every run, as an index.
         kind: the measure's name.
-        weight: of RPP.
+        weight: of the recall levels of RPP.
         score: from the gains of the open documents to the value of every run, shape (runs, queries).
     """
 
@@ -38,16 +38,13 @@ class Preferences(Model):
         relevant: BoolArray,
         reference: list[int],
         kind: str,
-        weight: str,
+        weight: BrowsingModel,
         score: Callable[[FloatArray], FloatArray],
     ) -> None:
         super().__init__(open_docs)
         self.position, self.relevant, self.reference = position, relevant, reference
         self.kind, self.weight, self.score = kind, weight, score
-        docs = open_docs.docs
-        rows = np.flatnonzero(self.open | relevant)
-        ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
-        self.rows = [rows[i:j] for i, j in itertools.pairwise(ends)]
+        self.rows = self.rows_by_query(self.open | relevant)
 
     @property
     def known_gain(self) -> FloatArray:
@@ -178,7 +175,7 @@ def may_win_worst_case(x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[fl
     return (0.0, True) if alike else (1.0, False)
 
 
-def greatest_paired(x: IntArray, y: IntArray, is_open: BoolArray, weight: str) -> float:
+def greatest_paired(x: IntArray, y: IntArray, is_open: BoolArray, weight: BrowsingModel) -> float:
     """No less than the greatest RPP: each level by itself, for any number of relevant documents.
 
     The i-th relevant document of a ranking is no higher than if all its open documents were relevant, and no lower
@@ -199,8 +196,7 @@ def greatest_paired(x: IntArray, y: IntArray, is_open: BoolArray, weight: str) -
     sign = np.where(earliest < latest, 1.0, np.where(my_latest > their_earliest, -1.0, 0.0))
     # A level is lost for sure only where even the earliest is no earlier than their latest.
     sign = np.where((sign < 0) & ~(earliest > latest), 0.0, sign)
-    level = np.arange(1, levels + 1)
-    weights = {"uniform": np.ones(levels), "inverse": reciprocal(level), "dcg": discount(level)}[weight]
+    weights = weight.seen(np.arange(1, levels + 1))
     total = np.cumsum(weights)
     values = np.cumsum(sign * weights) / total
     return float(np.max(np.append(values[max(known, 1) - 1 :], 0.0 if not known else -np.inf)))

@@ -231,17 +231,12 @@ class Normalized(Valued):
         n = self.open_docs.n_queries
         found = np.repeat(self._known_sums()[:, None, :], len(gains), axis=1)
         ideal = np.repeat(self.ideal[None], len(gains), axis=0)
-        count = np.zeros((len(gains), n), dtype=np.int64)
-        starts = np.flatnonzero(np.diff(self._query, prepend=-1))
-        here = self._query[starts]
         for level, step in enumerate(self.steps):
-            if len(starts):
-                reached = gains > self.least + self.steps[: level + 1].sum() - step / 2
-                count[:, here] = np.add.reduceat(reached.astype(np.int64), starts, axis=1)
+            reached = gains > self.least + self.steps[: level + 1].sum() - step / 2
+            count = self.over_open(reached.astype(np.int64)).astype(np.int64)
             ideal += self.ideals[np.arange(n), level, count]
-        if len(starts):
-            for run, weight in enumerate(self.weight[:, self._rows]):
-                found[run][:, here] += np.add.reduceat(gains * weight, starts, axis=1)
+        for run, weight in enumerate(self.weight[:, self._rows]):
+            found[run] += self.over_open(gains * weight)
         return found, ideal
 
     def one(self, work: Work) -> Interval:

@@ -10,12 +10,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, max_by_query, table
+from ..arrays import FloatArray, IntArray, PositionTable, max_by_query, table
 from ..judgments import Judgments
-from .gains import chance_to_satisfy, discount, persistence, reciprocal
+from .gains import chance_to_satisfy, discount, reciprocal
 
 
 class BrowsingModel(ABC):
@@ -65,6 +66,12 @@ class Reciprocal(BrowsingModel):
         return reciprocal(position)
 
 
+@lru_cache(maxsize=64)
+def powers(p: float) -> PositionTable:
+    """p^(position - 1), and 0 at position 0."""
+    return PositionTable(lambda position: np.power(p, position - 1.0))
+
+
 @dataclass(frozen=True)
 class Geometric(BrowsingModel):
     """``seen(i) = p^(i - 1)``: goes on to the next document with the chance p, as in RBP (Moffat and Zobel, 2008)."""
@@ -72,7 +79,7 @@ class Geometric(BrowsingModel):
     p: float
 
     def seen(self, position: IntArray) -> FloatArray:
-        return persistence(self.p)(position)
+        return powers(self.p)(position)
 
     @property
     def total(self) -> float:

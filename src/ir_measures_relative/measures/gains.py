@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,12 +20,6 @@ discount = PositionTable(lambda position: 1.0 / np.log2(position + 1.0))
 #:
 #: :meta hide-value:
 reciprocal = PositionTable(lambda position: 1.0 / position)
-
-
-@lru_cache(maxsize=64)
-def persistence(p: float) -> PositionTable:
-    """p^(position - 1), and 0 at position 0: the chance that a searcher who goes on with chance p gets there."""
-    return PositionTable(lambda position: np.power(p, position - 1.0))
 
 
 def ideal_dcg(gain: FloatArray, query: IntArray, n_queries: int, cutoff: int | None) -> FloatArray:

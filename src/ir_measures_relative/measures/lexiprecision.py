@@ -18,7 +18,7 @@ from ..arrays import FloatArray, IntArray, ratio, row_sums, table
 from . import parameters
 from .browsing import BrowsingModel, LogDiscount, Reciprocal, TopK
 from .declaration import RelativeMeasure, register
-from .parameters import Param
+from .parameters import Param, value_of
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -97,8 +97,8 @@ class RecallLevels(RelativeMeasure):
         return self.preference(self.levels(comparison, comparison.rankings), reference, comparison)
 
     def bounded(self, labelings: Labelings) -> Model:
-        rel = self.get("rel")
-        return labelings.preferences(self.NAME, labelings.relevant(rel), rel)
+        rel, weight = self.get("rel"), LEVEL_WEIGHTS[value_of(self, "weight", "uniform")]
+        return labelings.preferences(self.NAME, labelings.relevant(rel), rel, weight)
 
     def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
         """One value a query, from the tables of :func:`reciprocal_ranks`."""
@@ -276,10 +276,6 @@ class _RPP(RecallLevels):
         docs = comparison.relevant
         n_relevant = np.bincount(docs.query[docs.grade >= self.get("rel")], minlength=docs.n_queries)
         return weighted_preference(run, reference, n_relevant, self.get("weight"))
-
-    def bounded(self, labelings: Labelings) -> Model:
-        rel = self.get("rel")
-        return labelings.preferences("RPP", labelings.relevant(rel), rel, self.get("weight"))
 
 
 rrLP = _rrLP()

@@ -23,7 +23,8 @@ from ..ids import Ids
 from ..jobs import Work
 from ..messages import warn
 from ..rankings import Rankings
-from .gains import check_grades, discount, gain_of, grades_between, persistence, reciprocal
+from .browsing import BrowsingModel, Geometric, LogDiscount, TopK
+from .gains import check_grades, discount, gain_of, grades_between, reciprocal
 
 
 class PooledDocs(NamedTuple):
@@ -188,7 +189,7 @@ class TwoRuns:
         alike: BoolArray = np.asarray(reached.any(axis=0))
         alike[pool.query[pool.y != pool.z]] = False
         same = same_rankings(*self._tops(None), alike) if alike.any() else alike
-        result: FloatArray = np.where(reached & ~same, persistence(self.params["p"])(lengths + 1), 0.0)
+        result: FloatArray = np.where(reached & ~same, Geometric(self.params["p"]).seen(lengths + 1), 0.0)
         return result
 
     def labelings(self, solutions: Solutions) -> list[dict[str, int]]:
@@ -227,15 +228,16 @@ def _decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
     return Solutions(value, value, value, exact, winner, np.where(run_wins[pool.query], level[0], level[1]))
 
 
-def _weighted(weight_of: Callable[[TwoRuns, IntArray], FloatArray]) -> Callable[[TwoRuns], Solutions]:
-    """A static weighted-precision measure, by its W(i) (Eqs. 2-5): 0 at position 0, which is not retrieved.
+def _weighted(browsing_of: Callable[[TwoRuns], BrowsingModel]) -> Callable[[TwoRuns], Solutions]:
+    """A static weighted-precision measure (Eqs. 2-5), whose W(i) is the share of attention of each position.
 
     One greedy labeling for each direction (§1). Gains are relative to the highest.
     """
 
     def solve(task: TwoRuns) -> Solutions:
         pool, (levels, _) = task.pool, task.levels
-        weight = weight_of(task, pool.y) - weight_of(task, pool.z)
+        share = browsing_of(task).share
+        weight = share(pool.y) - share(pool.z)
         tail = task.tail() if "residual" in task.base.parameters else np.zeros((2, pool.n_queries))
         known = np.zeros(pool.n_queries)
         if len(levels):
@@ -246,23 +248,6 @@ def _weighted(weight_of: Callable[[TwoRuns, IntArray], FloatArray]) -> Callable[
         return _decide(pool, both, np.where(np.stack([free, -free]) > 0, len(levels), 0))
 
     return solve
-
-
-def _weight_in_p(task: TwoRuns, position: IntArray) -> FloatArray:
-    """1/k."""
-    return (position > 0).astype(np.float64) / (task.cutoff or 1)
-
-
-def _weight_in_rbp(task: TwoRuns, position: IntArray) -> FloatArray:
-    """(1 - p)·p^(i - 1)."""
-    p = float(task.params["p"])
-    return (1.0 - p) * persistence(p)(position)
-
-
-def _weight_in_sdcg(task: TwoRuns, position: IntArray) -> FloatArray:
-    """1/(S_k·log2(1 + i)), with the S_k that makes the k weights sum to 1."""
-    scale = float(discount(np.arange(1, _k(task) + 1)).sum())
-    return discount(position) / scale
 
 
 def _solve_rr(task: TwoRuns) -> Solutions:
@@ -398,10 +383,12 @@ def _one_by_one(task: TwoRuns, solve: Callable[[int, slice, Clock], Solution]) -
 
 #: The bases of MED.
 BASES = {
-    "P": MEDBase(_weighted(_weight_in_p), frozenset({"rel"}), needs_cutoff=True),
-    "RBP": MEDBase(_weighted(_weight_in_rbp), frozenset({"rel", "p", "residual"})),
+    "P": MEDBase(_weighted(lambda task: TopK(_k(task))), frozenset({"rel"}), needs_cutoff=True),
+    "RBP": MEDBase(
+        _weighted(lambda task: Geometric(float(task.params["p"]))), frozenset({"rel", "p", "residual"})
+    ),
     "SDCG": MEDBase(
-        _weighted(_weight_in_sdcg),
+        _weighted(lambda task: LogDiscount(_k(task))),
         frozenset({"rel", "dcg", "gains", "max_grade"}),
         graded=True,
         needs_cutoff=True,

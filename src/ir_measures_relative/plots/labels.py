@@ -41,17 +41,17 @@ _PREFERENCE = 0.1 * np.tile(np.arange(len(_DIRECTIONS)), len(_GAPS))
 _CROSSED = 30.0
 # From this length on, in radii of a marker, a line leads from the point to its label.
 _LED = 4.0
-# What lines meet is compared for so many of the nearest places first, then for those up to the next number.
+# What lines meet is compared for the nearest places first, up to the first number, then up to the next.
 _BATCHES = (16, 48, 112)
 
 # Every label may move so often, but no more places than this are looked for in all.
 _SWEEPS = 8
 _MOST_SEARCHES = 1_000
-# Up to so many labels all are to find a place, so that those in a crowd choose first. Of more, it is better to leave
-# some out: those in a crowd choose last, and a line to a label may cross no more than so many things.
+# Up to this number all labels are to find a place, so that those in a crowd choose first. Of more, it is better to
+# leave some out: those in a crowd choose last, and a line to a label may cross at most a few things.
 _ALL_LABELLED = 80
 _MOST_CROSSED = 2
-# How fine the table of markers is: cells a radius, and at most so many a side.
+# How fine the table of markers is: cells a radius, and a most on each side.
 _CELLS = 4
 _MOST_CELLS = 2_048
 

@@ -27,7 +27,7 @@ from .figures import (
 )
 from .text import short_names, title, width_of
 
-# Up to this many systems, or measures, have their values written into the cells, in letters of at least so many points.
+# Cells hold their values up to these numbers of systems and measures, and down to this size of the letters, in points.
 _MOST_SYSTEMS_WITH_VALUES, _MOST_MEASURES_WITH_VALUES = 22, 16
 _SMALLEST_VALUE = 4.0
 

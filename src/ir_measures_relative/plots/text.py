@@ -56,7 +56,7 @@ def title(text: str, room: float, size: float) -> str:
     width = max(_NARROWEST, min(_WIDEST, int(room / width_of("x", size))))
     text = _without_middle(" ".join(text.split()), width * _LINES)
     lines = textwrap.wrap(text, width)
-    # As narrow as so many lines can be: of about the same length, rather than with one word in the last.
+    # Lines of about the same length, and no single word in the last: as narrow as their number allows.
     for narrower in range(_NARROWEST, width):
         if len(even := textwrap.wrap(text, narrower)) == len(lines):
             lines = even

@@ -43,7 +43,7 @@ class ReportedCampaign:
     measures: list[ir_measures.Measure]  #: those that are shown
     scores: Scores  #: of these
     explained: RelativeMeasure | None  #: the measure that is explained document by document
-    numbers: dict[str, Any]  #: what every part of the page knows, as :func:`_numbers_of` has it
+    data: dict[str, Any]  #: what every part of the page knows, as :func:`_data_of` has it
     command: str | None  #: what made the report
 
     @property
@@ -101,7 +101,7 @@ def campaign_of(
     shown = [*measures] if explained is None or explained in measures else [*measures, explained]
     scores = _scores(judged, shown, given)
     return ReportedCampaign(
-        context, qrels, judged, shown, scores, explained, _numbers_of(judged, scores, queries or {}), command
+        context, qrels, judged, shown, scores, explained, _data_of(judged, scores, queries or {}), command
     )
 
 
@@ -125,7 +125,7 @@ def _scores(judged: JudgedContext, measures: Sequence[ir_measures.Measure], know
     return parts[0]._replace(measures=[*measures], values=values[:, [found.index(m) for m in measures]])
 
 
-def _numbers_of(judged: JudgedContext, scores: Scores, queries: Mapping[str, str]) -> dict[str, Any]:
+def _data_of(judged: JudgedContext, scores: Scores, queries: Mapping[str, str]) -> dict[str, Any]:
     """Runs, groups, topics and measures, which the page knows by their places in these lists, and their numbers."""
     of_run, ids = judged.context.groups, [str(q) for q in judged.judgments.query_ids]
     groups = sorted(set(of_run.values()))

@@ -22,11 +22,10 @@ import vl_convert
 
 from .. import __version__
 from .campaign import ReportedCampaign
-from .charts import CONFIG
 from .run_pages import strip
-from .section import Picture, Section
+from .section import CONFIG, Picture, Section
 
-# What the command knows a report by, which it may replace; it is within so many bytes of the start.
+# The command replaces a file that has this name within its first bytes: an older report.
 _GENERATOR, _HEAD = "ir_measures_relative", 512
 # Of one module, in this order.
 _SCRIPTS = ("elements.js", "tables.js", "pictures.js", "scatter.js", "run.js", "start.js")
@@ -49,12 +48,11 @@ def page(
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    numbers = campaign.numbers
-    pieces = environment.get_template("pieces.html").make_module({"runs": numbers["runs"]})
+    pieces = environment.get_template("pieces.html").make_module({"runs": campaign.data["runs"]})
     environment.globals.update(
         {name: getattr(pieces, name) for name in ("run_link", "number", "picture", "table")}
     )
-    data = numbers | ({} if documents is None else {"documents": documents})
+    data = campaign.data | ({} if documents is None else {"documents": documents})
     scripts = [_bundle(), "\n".join(map(_asset, _SCRIPTS))]
     text: str = environment.get_template("report.html").render(
         title=title,
@@ -63,8 +61,8 @@ def page(
         style=_asset("report.css"),
         scripts=scripts,
         license=_LICENSE,
-        runs=len(numbers["runs"]),
-        topics=len(numbers["topics"]),
+        runs=len(campaign.data["runs"]),
+        topics=len(campaign.data["topics"]),
         fingerprint=campaign.fingerprint,
         sections=[(part, environment.from_string(part.words).render(part.facts)) for part in sections],
         json={"data": as_json(data), "figures": as_json(figures(sections))},

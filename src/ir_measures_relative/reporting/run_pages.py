@@ -12,7 +12,7 @@ from ..arrays import IntArray, object_array
 from ..comparison import Comparison
 from ..questions.explaining import Explained, explained
 from .campaign import ReportedCampaign
-from .charts import Spec, point, quantity, said
+from .section import Spec, point, quantity, said
 from .texts import Lookup
 
 # How many documents of a ranking are shown: as many as the cutoff has, up to the second; the first without one.

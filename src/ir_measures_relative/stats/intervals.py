@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import BoolArray, FloatArray
-from ..options import ROUNDED
+from ..options import ROUNDED, check_confidence
 
 _QUERY_COLUMNS = "query_id", "qid"
 
@@ -52,8 +52,9 @@ def means_and_margins(
         NaN where there are fewer than two values.
 
     Raises:
-        ValueError: a table of means, or without one of the measures.
+        ValueError: a table of means, or without one of the measures; a confidence that is none.
     """
+    check_confidence(confidence)
     key = next((k for k in _QUERY_COLUMNS if k in table.columns), None)
     if key is None or not {"name", "measure", "value"} <= set(table.columns):
         raise ValueError(

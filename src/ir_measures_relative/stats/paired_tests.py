@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from scipy.special import bdtr, ndtr, stdtr
-from scipy.stats import rankdata, studentized_range
+from scipy.special import ndtr, stdtr
+from scipy.stats import binom, rankdata, studentized_range
 
 from ..arrays import FloatArray
 from ..options import ROUNDED, TIED, check_choice, check_confidence, check_count
@@ -218,7 +218,7 @@ def _sign(pairs: Pairs, options: PairedTestOptions) -> Found:
     count = np.abs(signs).sum(axis=1)
 
     def tail(sums: FloatArray) -> FloatArray:
-        losses: FloatArray = bdtr(np.round((count - sums) / 2), count.astype(np.int64), 0.5)
+        losses: FloatArray = binom.cdf(np.round((count - sums) / 2), count, 0.5)
         return losses
 
     return _of_sums(pairs, signs, _from_tail(tail, options))

@@ -7,8 +7,7 @@ import numpy as np
 from ...measures.med import MED
 from ...questions.similarities import clustered, inner_range, squares
 from ..campaign import ReportedCampaign, number, numbers
-from ..charts import quantity, square
-from ..section import Picture, Section, Table
+from ..section import Picture, Section, Table, quantity, square
 
 WORDS = """
 <p>The distance of every two runs: the mean over topics of {{ measure }}, the largest difference in the measure that

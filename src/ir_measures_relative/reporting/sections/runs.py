@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..campaign import ReportedCampaign
-from ..charts import COLOURS
-from ..section import Section
+from ..section import COLOURS, Section
 
 WORDS = """
 <p>Means over {{ n_topics }} topics, with Student’s 95 % interval of the mean below. The interval says how sure a mean
@@ -44,14 +43,14 @@ it.</p>
 
 def section(campaign: ReportedCampaign) -> Section:
     """Every run with its means, sorted by the first relative measure."""
-    numbers = campaign.numbers
-    by = next((i for i, measure in enumerate(numbers["measures"]) if measure["relative"]), 0)
-    means = numbers["means"][by]
+    data = campaign.data
+    by = next((i for i, measure in enumerate(data["measures"]) if measure["relative"]), 0)
+    means = data["means"][by]
     facts = {
-        "n_topics": len(numbers["topics"]),
+        "n_topics": len(data["topics"]),
         "sorted_by": by,
         "order": sorted(range(len(means)), key=lambda r: -(means[r] or 0.0)),
         "reference": campaign.reference,
         "colours": COLOURS,
     }
-    return Section("runs", "Runs", "The runs", WORDS, numbers | facts)
+    return Section("runs", "Runs", "The runs", WORDS, data | facts)

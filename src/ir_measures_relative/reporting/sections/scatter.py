@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..campaign import ReportedCampaign
-from ..charts import COLOURS, Spec, quantity, said
-from ..section import Section
+from ..section import COLOURS, Section, Spec, quantity, said
 
 WORDS = """
 <p>Each run by one measure over another. With a measure of what runs add on one axis, look for runs that lie high for
@@ -31,8 +30,8 @@ def section(campaign: ReportedCampaign) -> Section | None:
     """A point a run, relative over absolute; of one measure there is no such picture."""
     if len(campaign.measures) < 2:
         return None
-    all_grouped = all("group" in run for run in campaign.numbers["runs"])
-    spec = scatter(len(campaign.numbers["groups"]), all_grouped)
+    all_grouped = all("group" in run for run in campaign.data["runs"])
+    spec = scatter(len(campaign.data["groups"]), all_grouped)
     return Section(
         "scatter", "Relative and absolute", "Relative and absolute", WORDS, specs={"scatter": spec}
     )

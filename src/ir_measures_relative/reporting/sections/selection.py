@@ -6,8 +6,7 @@ from ...measures.nrg import NRG
 from ...measures.strings import is_relative
 from ...questions.selecting import select_complementary
 from ..campaign import ReportedCampaign
-from ..charts import Spec, point, quantity, said
-from ..section import Picture, Section, Table
+from ..section import Picture, Section, Spec, Table, point, quantity, said
 
 WORDS = """
 <p>Runs chosen one by one, each the one with the highest {{ measure }} given those chosen before. The line is what a

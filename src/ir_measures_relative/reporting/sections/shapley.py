@@ -5,8 +5,7 @@ from __future__ import annotations
 from ...measures.shapley import Shapley
 from ...measures.strings import is_relative
 from ..campaign import ReportedCampaign
-from ..charts import quantity, row_a_run, said
-from ..section import Picture, Section, Table
+from ..section import Picture, Section, Table, quantity, row_a_run, said
 
 WORDS = """
 <p>{{ measure }}: each run’s fair share of what all of them find together, the mean of what it adds over all orders in

@@ -15,8 +15,7 @@ from ...unjudged.bounds import check_bounded, settled, values_of
 from ...unjudged.host_measures import model_of
 from ...unjudged.verdicts import differences, movable, pairs_of, rounded_to_zero, verdict_of
 from ..campaign import ReportedCampaign, numbers
-from ..charts import intervals, square
-from ..section import Picture, Section, Table
+from ..section import Picture, Section, Table, intervals, square
 
 WORDS = """
 {% for measure in measures %}
