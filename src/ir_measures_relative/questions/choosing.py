@@ -253,7 +253,9 @@ STRATEGIES: dict[str, Callable[[Chooser, ValuesOfSets, int, Budget], list[RunSet
 }
 
 
-def reach_of_interval(chosen: FusionChoice, other: FusionChoice, divisions: Divisions, confidence: float) -> float:
+def reach_of_interval(
+    chosen: FusionChoice, other: FusionChoice, divisions: Divisions, confidence: float
+) -> float:
     """How far the interval of the difference of two strategies, on topics that did not choose, reaches to each side.
 
     The divisions are of the same topics, so that more of them tell little more. Two estimates of the variance allow for
