@@ -94,8 +94,8 @@ def fuse(
         - ``chosen``: from run name to the share of the divisions in which it was chosen.
 
         The interval allows for the divisions being of the same topics: it is the wider of Nadeau and Bengio's and the
-        jackknife's. In simulations a 95 % interval holds the true difference in COVERAGE of the cases. An interval that
-        takes the divisions for independent does so in a quarter to a half of them.
+        jackknife's. In simulations a 95 % interval holds the true difference in 97 to 100 % of the cases. An interval
+        that takes the divisions for independent does so in 26 to 63 %.
 
     Raises:
         ValueError: a number of runs that there are not, one topic, a measure that is relative to other runs, more sets

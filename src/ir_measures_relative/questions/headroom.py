@@ -16,7 +16,7 @@ from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.absolute_base import absolute_measure
 from ..measures.fusion import union_of
-from ..options import check_count
+from ..options import ROUNDED, check_count
 from .fused_values import UNJUDGED, ValueOfLabels, cutoff_of, value_of_labels
 from .fusing import judged_together
 
@@ -93,7 +93,8 @@ def headroom(
         runs = [judged.index[name] for name in names]
         single, best = float(values[runs].mean(axis=1).max()), float(values[runs].max(axis=0).mean())
         row: dict[str, Any] = {"names": tuple(names), "single": single, "best_of_each": best}
-        row |= {"headroom": best - single, "chance": share_of_chance(halves[..., runs, :])}
+        room = best - single if best - single > ROUNDED else 0.0
+        row |= {"headroom": room, "chance": share_of_chance(halves[..., runs, :]) if room else np.nan}
         rows.append(row)
     return pd.DataFrame(rows)
 
