@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import ir_measures
 import numpy as np
@@ -17,13 +17,15 @@ from numpy.typing import NDArray
 from .arrays import BoolArray, FloatArray, IntArray
 from .ids import WordArray
 from .io import datasets
-from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from .judgments import Judgments
 from .measures.absolute import computed_together, host_evaluator, host_values, nested_qrels
 from .measures.strings import needs_subtopics
 from .messages import kind_of, warn
 from .priors import ContextData, finder_for_newcomers, matching, replaced
 from .rankings import Rankings
+
+if TYPE_CHECKING:
+    from .io.qrels import Qrels, QrelsColumns
 
 T = TypeVar("T")
 
@@ -406,6 +408,11 @@ def judged_context(context: ContextData, qrels: Qrels | QrelsColumns | None) -> 
     Raises:
         ValueError: judgments that cannot be read; none are given, and the context has no dataset that holds some.
     """
+    from .io.qrels import (  # where there is nothing to read, as in --help, it is not waited for
+        judge,
+        qrels_columns,
+    )
+
     columns = qrels_columns(datasets.qrels_of(context.dataset) if qrels is None else qrels)
     kept: list[tuple[QrelsColumns, JudgedContext]] = context._judged
     for i, (known, judged) in enumerate(kept):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import doctest
 import io
 import re
+import runpy
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -109,15 +110,14 @@ def _run_commands(block: str) -> None:
             done = here(*arguments)
             printed = done.stderr + done.stdout
         else:
-            assert program == "python", command
-            printed = subprocess.run(
-                [sys.executable, *arguments],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                text=True,
-                encoding="utf-8",
-            ).stdout
+            assert (program, arguments[0]) == ("python", "-m"), command
+            written = io.StringIO()
+            with patch.object(sys, "argv", arguments[1:]), contextlib.redirect_stdout(written):
+                try:
+                    runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+                except SystemExit as leave:
+                    assert not leave.code, command
+            printed = written.getvalue()
         assert printed.strip() == shown.strip(), command
 
 

@@ -102,7 +102,7 @@ def test_grades_of_numpy() -> None:
 def test_grades_beyond_number() -> None:
     """As many bytes as a machine has, if each were looked at."""
     context, high = RunContext(RUNS, reference="ref"), {"1": {"c": 2**31 - 1, "b": 1}}
-    message = r"grades from 0 to 2147483647, and each of these is looked at, .* 100000 of them and no more"
+    message = "grades from 0 to 2147483647, and at most 100000 different grades are tried"
     for measure in (MED @ 3, MED(base="SDCG") @ 3):
         with pytest.raises(ValueError, match=message):
             context.evaluate(high, [measure])

@@ -3,8 +3,9 @@
     python -m tools.anchored write FILE…        # computes, and writes each FILE
     python -m tools.anchored compare FILE       # computes anew, and says what differs; 1 where something is wrong
 
-A file that ends in ``.npz`` holds every value and belongs outside the repository. One that ends in ``.json`` holds a
-hash and the means of each table: enough to see that something differs, not where. To write the outputs of another
+A file that ends in ``.npz`` holds every value and belongs outside the repository. One that ends in ``.json.gz`` holds a
+hash and the means of each table: enough to see that something differs, not where; where a hash of bounds or verdicts
+differs, equal means are no proof that each end stayed within 1e-12. To write the outputs of another
 version, let ``PYTHONPATH`` name its ``src``. What is wrong depends on the part:
 
 - *measures*: any value that is not the same to the last bit.

@@ -18,8 +18,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Writes or compares; 1 where a comparison finds what is wrong."""
     asked = _parser().parse_args(arguments)
     if asked.command == "write":
-        if wrong := [str(path) for path in asked.files if path.suffix not in (".npz", ".json")]:
-            raise SystemExit(f"{', '.join(wrong)}: the name must end in .npz (every value) or .json (hashes)")
+        if wrong := [str(path) for path in asked.files if not path.name.endswith((".npz", ".json.gz"))]:
+            raise SystemExit(
+                f"{', '.join(wrong)}: the name must end in .npz (every value) or .json.gz (hashes)"
+            )
         outputs = _computed(asked)
         for path in asked.files:
             (outputs.save if path.suffix == ".npz" else outputs.save_digest)(path)
@@ -65,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     shared.add_argument("--only", default="", metavar="TEXT", help="only tables whose names contain TEXT")
     commands = parser.add_subparsers(dest="command", required=True)
     write = commands.add_parser("write", parents=[shared], help="compute and keep")
-    write.add_argument("files", nargs="+", type=Path, metavar="FILE", help="ending in .npz or .json")
+    write.add_argument("files", nargs="+", type=Path, metavar="FILE", help="ending in .npz or .json.gz")
     against = commands.add_parser("compare", parents=[shared], help="compute and compare with a file")
     against.add_argument("file", type=Path, metavar="FILE")
     against.add_argument("--with", dest="with_file", type=Path, metavar="FILE", help="compare two files")

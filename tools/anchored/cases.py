@@ -8,6 +8,7 @@ named ``time_limit`` is given: what it means has changed once.
 from __future__ import annotations
 
 import hashlib
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -306,6 +307,12 @@ def _of_verdicts(campaign: Campaign) -> Iterator[Question]:
 # Statistics
 
 
+def _draws(function: Callable[..., Any], number: int) -> dict[str, int]:
+    """How many samples a function of ``meta`` draws: ``samples``, which was ``trials`` up to 0.2.0."""
+    named = inspect.signature(function).parameters
+    return {"samples" if "samples" in named else "trials": number}
+
+
 def _of_statistics(campaign: Campaign) -> Iterator[Question]:
     context, few, qrels = campaign.context, campaign.few, campaign.qrels_path
     measures = ("nDCG@10", "NRG@10", "UniqueRel@10", "rrLP")
@@ -358,12 +365,12 @@ def _of_statistics(campaign: Campaign) -> Iterator[Question]:
         "reusability": lambda: relative.reusability(context(only=few), qrels, ["nDCG@10", "NRG@10"]),
         "conflicts": lambda: meta.conflicts(table()),
         "correlation": lambda: meta.correlation(table()),
-        "stability": lambda: meta.stability(table(), trials=100),
-        "swap_rate": lambda: meta.swap_rate(table(), trials=100),
+        "stability": lambda: meta.stability(table(), **_draws(meta.stability, 100)),
+        "swap_rate": lambda: meta.swap_rate(table(), **_draws(meta.swap_rate, 100)),
         "ties": lambda: meta.ties(table()),
         "percentage_absolute_difference": lambda: meta.percentage_absolute_difference(table()),
         "system_subsets": lambda: meta.system_subsets(
-            context(only=few), qrels, ["nDCG@10", "NRG@10"], trials=50
+            context(only=few), qrels, ["nDCG@10", "NRG@10"], **_draws(meta.system_subsets, 50)
         ),
         "degrade": lambda: meta.degrade(context(only=few), qrels, ["nDCG@10", "NRG@10"], samples=2),
         "query_sets": lambda: meta.query_sets(context(only=few), qrels),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import platform
@@ -55,8 +56,9 @@ class Result:
         finite = {n: a[np.isfinite(a)] for n, a in values.items() if a.dtype.kind in "if"}
         return {
             "rows": self.table.rows,
-            "hash": _hash_of(*keys.values(), *values.values())[:16],
-            "means": {name: float(array.mean()) if len(array) else None for name, array in finite.items()},
+            "hash": _hash_of(*keys.values(), *values.values())[:12],
+            # with as many digits as the tolerance needs; the hash is of all of them
+            "means": {n: float(f"{a.mean():.14g}") if len(a) else None for n, a in finite.items()},
         }
 
 
@@ -95,25 +97,29 @@ class Outputs:
             np.savez_compressed(file, index=np.array(json.dumps(index)), **arrays)
 
     def save_digest(self, path: Path) -> None:
-        """Writes a line a table, without the statistics, which may change."""
-        lines = [
-            json.dumps({**key._asdict(), "refused": result.refused, **result.digested()})
-            for key, result in self.results.items()
-            if key.part != "statistics"
-        ]
-        head = f'{{"about": {json.dumps(self.about)},\n"data": {json.dumps(self.data)},\n"results": [\n'
-        path.write_text(head + ",\n".join(lines) + "\n]}\n", encoding="utf-8")
+        """Writes the hash and the means of each table, packed; without the statistics, which may change."""
+        tables: dict[str, dict[str, dict[str, Any]]] = {}
+        for (campaign, part, name), result in self.results.items():
+            if part != "statistics":
+                of_part = tables.setdefault(campaign, {}).setdefault(part, {})
+                of_part[name] = result.refused or result.digested()
+        index = {"about": self.about, "data": self.data, "tables": tables}
+        path.write_bytes(gzip.compress(json.dumps(index).encode(), mtime=0))
 
 
 def load(path: Path) -> Outputs:
     """The outputs that a file holds."""
     if not path.exists():
         raise SystemExit(f"{path} is not there; `python -m tools.anchored write {path}` makes it")
-    if path.suffix == ".json":
-        index = json.loads(path.read_text(encoding="utf-8"))
+    if path.suffix == ".gz":
+        index = json.loads(gzip.decompress(path.read_bytes()))
         results = {
-            Key(e.pop("campaign"), e.pop("part"), e.pop("name")): Result(0.0, e.pop("refused"), digest=e)
-            for e in index["results"]
+            Key(campaign, part, name): Result(0.0, said)
+            if isinstance(said, str)
+            else Result(0.0, digest=said)
+            for campaign, parts in index["tables"].items()
+            for part, tables in parts.items()
+            for name, said in tables.items()
         }
         return Outputs(index["about"], index["data"], results)
     with np.load(path) as archive:
@@ -155,7 +161,9 @@ def _result_of(case: Case) -> Result:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # only values are compared
             table = case.compute().ordered()
-    except ValueError as error:
+    except Exception as error:  # one table that fails must not lose the others
+        if not isinstance(error, ValueError):
+            tqdm.write(f"{case.campaign} {case.part} {case.name}: {type(error).__name__}: {error}")
         return Result(time.process_time() - began, type(error).__name__)
     return Result(time.process_time() - began, table=table)
 

@@ -54,12 +54,12 @@ def grades_between(lowest: int, highest: int) -> IntArray:
     """All grades that an open document may have, ascending.
 
     Raises:
-        ValueError: so many that time and memory would not do.
+        ValueError: more than 100,000 grades, which would take too much time and memory.
     """
     if highest - lowest >= _MOST_GRADES:
         raise ValueError(
-            f"documents may have grades from {lowest} to {highest}, and each of these is looked at, which is done for "
-            f"{_MOST_GRADES} of them and no more: write smaller grades into the qrels, or correct grades= or max_grade="
+            f"documents may have grades from {lowest} to {highest}, and at most {_MOST_GRADES} different grades are "
+            "tried: write smaller grades into the qrels, or correct grades= or max_grade="
         )
     return np.arange(lowest, highest + 1)
 

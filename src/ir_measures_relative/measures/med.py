@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import ir_measures
 
 from ..arrays import FloatArray
-from ..comparison import Comparison
 from . import parameters
 from .declaration import RelativeMeasure, register
 from .med_bases import BASES, TwoRuns, bases_with
 from .parameters import Param
 
 if TYPE_CHECKING:
+    from ..comparison import Comparison
     from ..extremes.bounding import Labelings
     from ..extremes.model import Model
 

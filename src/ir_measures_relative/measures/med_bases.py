@@ -9,22 +9,22 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
-from ..comparison import Comparison, JudgedTop
-from ..extremes import Clock, Solution, med_blended, med_err, med_sum_precision
-from ..extremes.additive import greatest_lead, same_rankings, swings
-from ..extremes.model import MED_SECONDS, share
-from ..extremes.ratios import LevelSums, sums_of_first
 from ..ids import Ids
-from ..jobs import Work
 from ..messages import warn
 from ..rankings import Rankings
 from .browsing import BrowsingModel, Geometric, LogDiscount, TopK
 from .gains import check_grades, discount, gain_of, grades_between, reciprocal
+
+if (
+    TYPE_CHECKING
+):  # the solvers are imported where there is something to solve: a host's import need not wait for them
+    from ..comparison import Comparison, JudgedTop
+    from ..extremes import Clock, Solution
 
 
 class PooledDocs(NamedTuple):
@@ -180,6 +180,8 @@ class TwoRuns:
 
     def tail(self) -> FloatArray:
         """What RBP leaves to what may follow the run, and the reference, shape (2, queries)."""
+        from ..extremes.additive import same_rankings
+
         pool, reading = self.pool, self.params["residual"]
         held = pool.query[pool.y > 0], pool.query[pool.z > 0]
         lengths = np.stack([np.bincount(query, minlength=pool.n_queries) for query in held])
@@ -235,6 +237,8 @@ def _weighted(browsing_of: Callable[[TwoRuns], BrowsingModel]) -> Callable[[TwoR
     """
 
     def solve(task: TwoRuns) -> Solutions:
+        from ..extremes.additive import swings
+
         pool, (levels, _) = task.pool, task.levels
         share = browsing_of(task).share
         weight = share(pool.y) - share(pool.z)
@@ -252,6 +256,8 @@ def _weighted(browsing_of: Callable[[TwoRuns], BrowsingModel]) -> Callable[[TwoR
 
 def _solve_rr(task: TwoRuns) -> Solutions:
     """Reciprocal rank: one open document alone is relevant, or none."""
+    from ..extremes.additive import greatest_lead
+
     pool, relevant = task.pool, task.gain > 0
     worth = [reciprocal(pool.y), reciprocal(pool.z)]
     known = [max_by_query(w[relevant], pool.query[relevant], pool.n_queries) for w in worth]
@@ -277,6 +283,8 @@ def _solve_ndcg(task: TwoRuns) -> Solutions:
     best n_l: ``n_1 ≥ n_2 ≥ …`` comes by itself, since ``J_1 ≥ J_2 ≥ …`` and the discounts fall, so that one more
     document never costs a lower level more than a higher.
     """
+    from ..extremes.ratios import LevelSums, sums_of_first
+
     pool, (levels, _) = task.pool, task.levels
     weight = discount(pool.y) - discount(pool.z)
     known = pool.signed_sums(task.gain * weight)
@@ -306,6 +314,8 @@ def _solve_ndcg(task: TwoRuns) -> Solutions:
 
 
 def _solve_err(task: TwoRuns) -> Solutions:
+    from ..extremes import med_err
+
     pool, highest = task.pool, task.highest
     label = np.where(pool.open, -1, np.maximum(pool.grade, 0))
 
@@ -320,6 +330,8 @@ def _solve_sum_precision(norm: str | None) -> Callable[[TwoRuns], Solutions]:
     """SSP, AP and Q, which has a β; the norm, where it is the base's own."""
 
     def solve_all(task: TwoRuns) -> Solutions:
+        from ..extremes import med_blended, med_sum_precision
+
         pool = task.pool
         relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
         label = np.where(pool.open, -1, relevant)
@@ -356,6 +368,10 @@ def _k(task: TwoRuns) -> int:
 
 def _one_by_one(task: TwoRuns, solve: Callable[[int, slice, Clock], Solution]) -> Solutions:
     """Asks a solver that takes one query at a time: its number, its documents, and the time it has."""
+    from ..extremes import Clock
+    from ..extremes.model import MED_SECONDS, share
+    from ..jobs import Work
+
     pool, limit = task.pool, task.params["time_limit"]
     work, level = Work(time_limit=limit), np.zeros(len(pool.query), dtype=np.int64)
     found, hurried = [], []

@@ -206,16 +206,15 @@ class _NRG(RelativeMeasure):
     marginal contribution ``v(all) - v(all without it)`` of the game that :class:`Shapley` shares out, and in the order
     of a history the values sum to v(all), which is what the comparison of systems by what they add asks for.
     ``norm=None`` is N = 1, so that the range with base nDCG is that of DCG. P and RBP have one N; RR and ERR have none.
-    ``norm='whole'``, with base nDCG alone, is the residual ideal of all judged documents, however deep, as the program
-    computes it that the paper's authors released: never above the default, and as a rule well below 1 even for the
-    best ranking of k.
+    ``norm='whole'``, with base nDCG alone, is the residual ideal of all judged documents, however deep, as in the
+    authors' released code: never above the default, and as a rule well below 1 even for the best ranking of k.
 
-    Of the searcher of base ERR it is assumed that sessions are independent (one whom a prior satisfied comes back, and
-    may look for more in the next), and that what was seen is independent from document to document; one who went
-    through the priors has seen the upper documents of each together. Of a document that was seen and did not satisfy
-    nothing more is expected. ``max_grade`` is 4 if not given, as ir_measures' ERR has it, whatever the collection's
-    highest grade is: with binary labels a relevant document then satisfies one searcher in 16, nearly everybody
-    reads all of the priors, and little is left; ``max_grade=1`` makes it one in two.
+    Base ERR assumes that sessions are independent: a searcher whom a prior satisfied comes back, and may look for more
+    in the next one. It also assumes that documents are seen independently, although one who went through the priors
+    has seen the upper documents of each together. A document already seen without satisfying the searcher earns
+    nothing more. ``max_grade`` is 4 if not given, as in ir_measures' ERR, also where the collection has lower grades:
+    with binary labels a relevant document then satisfies one searcher in 16, nearly everybody reads all of the priors,
+    and little is left. With ``max_grade=1`` it satisfies one in two.
 
     Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, Eqs. 1-4;
     base ERR, which its App. A leaves to future work, with the cascade of Chapelle et al., "Expected Reciprocal Rank

@@ -4,8 +4,8 @@ Webber, Moffat and Zobel, "A Similarity Measure for Indefinite Rankings", ACM Tr
 2010; Corsi and Urbano, "The Treatment of Ties in Rank-Biased Overlap", SIGIR 2024; Moffat, Mackenzie, Mallia and Petri,
 "Rank-Biased Quality Measurement for Sets and Rankings", SIGIR-AP 2024.
 
-Neither looks at a judgment. In an evaluation the queries of the qrels are scored, as by every measure, whatever labels
-they have there; :func:`~ir_measures_relative.similarity` needs no qrels.
+Neither looks at a judgment. An evaluation scores the queries of the qrels, as by every measure, and their labels do not
+matter; :func:`~ir_measures_relative.similarity` needs no qrels.
 """
 
 from __future__ import annotations

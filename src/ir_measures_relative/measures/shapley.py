@@ -75,7 +75,7 @@ class _Shapley(RelativeMeasure):
     - nDCG: seen(i) = 1/log2(i + 1), N the ideal DCG@k of the judgments (0/0 is 0);
     - RBP: seen(i) = p^(i - 1), N = 1/(1 - p), binary gain.
 
-    All systems count, the context's runs and the evaluated one, whatever the context's ``priors`` are. The values of
+    All systems count, the context's runs and the evaluated one; the context's ``priors`` do not matter. The values of
     all systems sum to v of them all (efficiency); systems with the same rankings have the same (symmetry); one that
     finds nothing relevant has 0 (null player). Range [0, 1]: at most the value of the base measure, which it is where
     nobody else finds what the system finds, and at least what the system adds to all the others, its

@@ -59,14 +59,14 @@ class _UE(RelativeMeasure):
     RBP, SP@k = m for AP.
 
     **What survives averaging.** In version 'z' the values of random rankings have mean 0 and variance 1 on every
-    query. So the mean over Q queries is 0 for chance, and 1 is one standard deviation of chance, whatever the
+    query. So the mean over Q queries is 0 for chance, and 1 is one standard deviation of chance, for any
     queries; for a random run the mean itself has the deviation 1/√Q. In version 2 the two sides are divided by
     different numbers: 0 is the random level of a query, and random rankings do not average to it. Where
     nothing can be told from chance, σ = 0, version 'z' is 0: no relevant document, all relevant, or for P and R
     so small a pool that all rankings have the same value. Such queries pull a mean towards 0.
 
     The pool, and what unjudged documents do, are those of :class:`nDCG_UE`, in all versions: an unjudged document in
-    the run takes a position, and earns nothing, where the rankings that REB, σ and IUB are of have none. So a run may
+    the run takes a position and earns nothing. The rankings behind REB, σ and IUB have none of these. So a run may
     lie below what any ranking of the pool has; ``judged_only=True`` takes them out first, and with
     ``pool='corpus'`` the random rankings have them too. 0/0 is 0. Without a cutoff the perfect and the random
     ranking are those of the whole pool.

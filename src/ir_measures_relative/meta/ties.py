@@ -160,13 +160,9 @@ def ties_by_level(
     for differences in found.differences():
         tied += ((differences[..., :deepest] == 0) & has).sum(axis=(0, 1))
     comparisons = _pairs(found) * has.sum(axis=0)
-    return pd.DataFrame(
-        [
-            {"measure": name, "level": i + 1, "comparisons": int(n), "tied": int(t), "share": float(t / n)}
-            for i, (n, t) in enumerate(zip(comparisons, tied, strict=True))
-        ],
-        columns=["measure", "level", "comparisons", "tied", "share"],
-    )
+    table = pd.DataFrame({"level": np.arange(deepest) + 1, "comparisons": comparisons, "tied": tied})
+    table.insert(0, "measure", name)
+    return table.assign(share=tied / comparisons)
 
 
 def separation(
@@ -210,21 +206,10 @@ def separation(
         first = differ[differ.any(axis=2)].argmax(axis=1) if differ.size else np.zeros(0, dtype=np.int64)
         counts += np.bincount(first, minlength=len(counts))
     comparisons = _pairs(found) * found.ranks.shape[1]
-    so_far = np.cumsum(counts)
-    return pd.DataFrame(
-        [
-            {
-                "measure": name,
-                "level": int(i + 1),
-                "comparisons": comparisons,
-                "separated": int(counts[i]),
-                "share": float(counts[i] / comparisons),
-                "cumulative": float(so_far[i] / so_far[-1]),
-            }
-            for i in np.flatnonzero(counts)
-        ],
-        columns=["measure", "level", "comparisons", "separated", "share", "cumulative"],
-    )
+    at = np.flatnonzero(counts)
+    table = pd.DataFrame({"level": at + 1, "comparisons": comparisons, "separated": counts[at]})
+    table.insert(0, "measure", name)
+    return table.assign(share=counts[at] / comparisons, cumulative=np.cumsum(counts[at]) / counts.sum())
 
 
 def locality(

@@ -7,7 +7,7 @@ swapped names are one product of matrices. A new test is an entry of :data:`TEST
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from scipy.interpolate import CubicSpline
 from scipy.special import ndtr, stdtr
 from scipy.stats import binom, rankdata, studentized_range
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, IntArray
 from ..options import ROUNDED, TIED, check_choice, check_confidence, check_count
 from .intervals import student_interval
 from .pairs import Pairs, with_ties
@@ -313,62 +313,49 @@ def _bootstrap(pairs: Pairs, options: PairedTestOptions) -> Found:
     counts = topic_counts(options.resamples, d.shape[1], options.seed)
 
     def p_of(differences: FloatArray) -> FloatArray:
-        def p(t: FloatArray, resampled: FloatArray) -> FloatArray:
+        p = np.where(d.any(axis=1), np.nan, 1.0)
+        for rows, t, resampled in _resampled_t(differences, pairs.limit, counts, options):
             least = t - TIED * np.maximum(np.abs(t), 1.0)
-            reached: FloatArray = (1 + (resampled >= least).sum(axis=0)) / (1 + len(resampled))
-            return reached
-
-        found = _of_resampled_t(differences, pairs.limit, counts, options, p)
-        return np.where(d.any(axis=1), found, 1.0)
+            p[rows] = (1 + (resampled >= least).sum(axis=0)) / (1 + len(resampled))
+        return p
 
     def null(tables: int, seed: int) -> FloatArray:
         signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(tables, d.shape[1]))
         return np.array([p_of(d * s) for s in signs]).reshape(tables, len(d))
 
     def interval() -> tuple[FloatArray, FloatArray]:
-        def errors(t: FloatArray, resampled: FloatArray) -> FloatArray:
-            found: FloatArray = np.quantile(resampled, options.confidence, axis=0)
-            return np.where(found < _INFINITE / 2, found, np.inf)
-
-        reach = _of_resampled_t(d, pairs.limit, counts, options, errors) * d.std(axis=1, ddof=1)
-        reach, mean = reach / d.shape[1] ** 0.5, d.mean(axis=1)
+        mean, reach = d.mean(axis=1), np.full(len(d), np.nan)
+        for rows, _, resampled in _resampled_t(d, pairs.limit, counts, options):
+            errors = np.quantile(resampled, options.confidence, axis=0)
+            errors = np.where(errors < _INFINITE / 2, errors, np.inf)
+            reach[rows] = errors * d[rows].std(axis=1, ddof=1) / d.shape[1] ** 0.5
         return mean - reach, np.where(np.isnan(reach), np.nan, np.inf) if options.greater else mean + reach
 
     return Found(p_of(d), d, null, interval)
 
 
-def _of_resampled_t(
-    d: FloatArray,
-    limit: float,
-    counts: FloatArray,
-    options: PairedTestOptions,
-    statistic: Callable[[FloatArray, FloatArray], FloatArray],
-) -> FloatArray:
-    """What a function makes of each pair's t and of that of its resamples, resamples × pairs; NaN of too few.
+def _resampled_t(
+    d: FloatArray, limit: float, counts: FloatArray, options: PairedTestOptions
+) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
+    """Rows of pairs that the bootstrap says something of, their t, and that of their resamples: resamples × pairs.
 
     Two-sided, both are without their signs. Of resamples that are all the same, t is 0 or infinite.
     """
-    n, result = d.shape[1], np.empty(len(d))
-    batch = max(1, _BATCH // len(counts))
-    for start in range(0, len(d), batch):
-        some = d[start : start + batch]
-        mean = some.mean(axis=1)
-        z = some - mean[:, None]
+    n, batch = d.shape[1], max(1, _BATCH // len(counts))
+    enough = ((d != 0).sum(axis=1) >= FEWEST_DIFFERING) & (np.ptp(d, axis=1) > limit)
+    for rows in np.split(np.flatnonzero(enough), range(batch, enough.sum(), batch)):
+        mean, error = d[rows].mean(axis=1), d[rows].std(axis=1, ddof=1) / n**0.5
+        z = d[rows] - mean[:, None]
         means, second = counts @ z.T / n, counts @ (z**2).T
         rest = _without_rounding(second - n * means**2, second)
         with np.errstate(divide="ignore", invalid="ignore"):
-            t = mean / (some.std(axis=1, ddof=1) / n**0.5)
             resampled = means / np.sqrt(rest / (n - 1) / n)
-        t, resampled = (
-            np.nan_to_num(x, nan=0.0, posinf=_INFINITE, neginf=-_INFINITE) for x in (t, resampled)
-        )
+        resampled = np.nan_to_num(resampled, nan=0.0, posinf=_INFINITE, neginf=-_INFINITE)
+        t = mean / error
         if not options.greater:
             t, resampled = np.abs(t), np.abs(resampled)
-        nothing = (rest == 0).mean(axis=0) > _MOST_WITHOUT_SPREAD
-        nothing |= (some != 0).sum(axis=1) < FEWEST_DIFFERING
-        nothing |= np.ptp(some, axis=1) <= limit
-        result[start : start + batch] = np.where(nothing, np.nan, statistic(t, resampled))
-    return result
+        known = (rest == 0).mean(axis=0) <= _MOST_WITHOUT_SPREAD
+        yield rows[known], t[known], resampled[:, known]
 
 
 # --- tests of all runs of a campaign

@@ -114,7 +114,7 @@ def med(
     """The maximized effectiveness difference of two runs, query by query, with the labeling that attains it.
 
     Args:
-        run: one run, as anything that a context takes.
+        run: one run, in any form that a context takes.
         reference: the other.
         qrels: the judgments, whose queries are scored. None leaves every document open and scores the queries
             of both runs; grades are then 0 and 1 unless ``max_grade`` is given.

@@ -106,7 +106,7 @@ def probabilities(
     for start in range(0, samples, _BATCH):
         size = min(_BATCH, samples - start)
         shifted = logits + spread * random.standard_normal((size, len(holders))) @ share
-        # A document of chance 0 is not relevant, whatever the run.
+        # A document of chance 0 is not relevant, in any run.
         chance = np.where(chances > 0, 1.0 / (1.0 + np.exp(-shifted)), 0.0) if spread else chances
         drawn = random.random((size, len(chances))) < chance
         # Its gain is that of some relevant document.

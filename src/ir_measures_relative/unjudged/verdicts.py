@@ -40,7 +40,7 @@ def verdicts(
     jobs: int = 1,
     time_limit: float | None = None,
 ) -> pd.DataFrame:
-    """Which of two runs is better whatever the labels of the open documents are, and which comparisons they decide.
+    """Which of two runs is better under all labels of the open documents, and which comparisons these decide.
 
     The bounds of the difference of two runs *under one labeling*: a document that both hold helps both. See
     :func:`bounds` for what a labeling is.
