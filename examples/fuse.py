@@ -32,7 +32,7 @@ def main() -> None:
     retrievers = {
         "BM25": BM25(*documents, num_results=DEPTH),
         "BM25+": BM25(*documents, num_results=DEPTH, method="bm25+"),
-        "BM25 short": BM25(*documents, num_results=DEPTH, k1=0.4, b=0.2),
+        "BM25-short": BM25(*documents, num_results=DEPTH, k1=0.4, b=0.2),
         "n-grams": VectorSpace(*documents, character_ngrams(), num_results=DEPTH),
         "LSI": VectorSpace(*documents, latent_semantics(), num_results=DEPTH),
     }
@@ -46,7 +46,7 @@ def main() -> None:
 
     print("Which to fuse; in_sample on the queries that chose, held_out on those that did not:\n")
     table = pt.relative.fuse(context, qrels, [2, 3], depth=DEPTH)
-    shown = table.assign(name=table["strategy"] + " " + table["n"].astype(str))
+    shown = table.assign(name=table["strategy"] + "-" + table["n"].astype(str))
     show(shown[["name", "in_sample", "held_out", "difference", "lower", "upper"]])
     print("\n".join(conclusions(table)))
     print("\nWhat a perfect router would gain, which picks the best retriever for each query:\n")
