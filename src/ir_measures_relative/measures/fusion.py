@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, object_array
+from ..arrays import FloatArray, IntArray
 from ..ids import Ids
 from ..judgments import Judgments
 from ..rankings import Rankings
@@ -59,7 +59,7 @@ class Fusion(NamedTuple):
             return 1.0 / (position.astype(np.float64) ** 2)
         return min_max(query, score)
 
-    def fused(self, total: FloatArray, holders: FloatArray | IntArray | int) -> FloatArray:
+    def fused(self, total: FloatArray, holders: IntArray | NDArray[np.int16]) -> FloatArray:
         """The fused scores, from the sum of the votes and the number of rankings that hold each document."""
         return total * holders if self.method in _TIMES_HOLDERS else total
 
@@ -102,7 +102,7 @@ class Union:
         tops = [judged.top(run, depth) for run in judged.context.runs.values()]
         query = np.concatenate([np.empty(0, dtype=np.int64), *(top.docs.query for top in tops)])
         grade = np.concatenate([np.empty(0, dtype=np.int64), *(top.docs.grade for top in tops)])
-        ids = Ids.of(object_array(i for top in tops for i in top.docs.ids.strings().tolist()))
+        ids = _joined([top.docs.ids for top in tops])
         order = ids.descending(query) if len(ids) else query
         everything = Judgments(judged.judgments.query_ids, query[order], ids.take(order), grade[order])
         repeated, last = everything.repeats()
@@ -120,6 +120,19 @@ class Union:
         """What a run of the context gives to the documents."""
         row, top = self.holdings[run]
         return RunVotes(row, fusion.votes(top.docs.query, top.position, top.score))
+
+
+def _joined(parts: Sequence[Ids]) -> Ids:
+    """All ids, on bytes that hold nothing else: those of a run may be its whole file."""
+    own = [Ids.of(part.strings()) for part in parts if len(part)]
+    if not own:
+        return Ids.of([])
+    shift = np.cumsum([0, *(len(part.data) for part in own)])
+    return Ids(
+        np.concatenate([part.data for part in own]),
+        np.concatenate([part.starts + by for part, by in zip(own, shift[:-1], strict=True)]),
+        np.concatenate([part.ends + by for part, by in zip(own, shift[:-1], strict=True)]),
+    )
 
 
 def union_of(judged: JudgedContext, depth: int) -> Union:

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import ir_measures
 import numpy as np
+from numpy.typing import NDArray
 from tqdm import tqdm
 
 from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums
@@ -88,7 +89,7 @@ class _TopicVotes(NamedTuple):
     """What the runs say of the documents of one topic."""
 
     vote: FloatArray  #: what each run gives to each document, shape (runs, documents)
-    holds: IntArray  #: whether it holds it
+    holds: NDArray[np.int16]  #: 1 where it holds it, else 0
     label: IntArray  #: of each document
     judged: IntArray  #: the labels of all judged documents
 
@@ -153,7 +154,7 @@ class FusedValues:
         for t in range(self.n_topics):
             first, end = int(docs.starts[t]), int(docs.starts[t + 1])
             vote = np.zeros((len(runs), end - first))
-            holds = np.zeros((len(runs), end - first), dtype=np.int64)
+            holds = np.zeros((len(runs), end - first), dtype=np.int16)
             for i, ((row, votes), query) in enumerate(zip(runs, query_of, strict=True)):
                 a, b = np.searchsorted(query, [t, t + 1])
                 vote[i, row[a:b] - first] = votes[a:b]
