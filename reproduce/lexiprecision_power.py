@@ -8,8 +8,7 @@ import numpy as np
 
 from ir_measures_relative import meta
 from ir_measures_relative.arrays import FloatArray
-from ir_measures_relative.stats.corrections import corrected
-from ir_measures_relative.stats.paired_tests import paired_test
+from ir_measures_relative.stats.paired_tests import corrected, paired_test
 from ir_measures_relative.stats.pairs import Pairs
 
 from .finding import Finding

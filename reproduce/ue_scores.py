@@ -11,13 +11,13 @@ from ir_measures_relative.arrays import FloatArray, IntArray, sum_by_query
 from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.judgments import Judgments
 from ir_measures_relative.measures.gains import discount, gain_of, ideal_dcg
-from ir_measures_relative.measures.random_rankings import (
+from ir_measures_relative.measures.ue_bases import (
     Normalizers,
     expected_dcg,
     expected_sum_of_precisions,
     normalize,
+    sum_of_precisions,
 )
-from ir_measures_relative.measures.ue_bases import sum_of_precisions
 
 from .data import Campaign
 

@@ -21,8 +21,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.ext.napoleon import GoogleDocstring
 
 import ir_measures_relative
-from ir_measures_relative.measures.citations import citations
-from ir_measures_relative.measures.declaration import RelativeMeasure
+from ir_measures_relative.measures.declaration import RelativeMeasure, citations
 from ir_measures_relative.measures.parameters import MISSING, Param
 from ir_measures_relative.measures.strings import registered
 

@@ -11,7 +11,7 @@ from typing import Any as _Any
 
 import ir_measures  # noqa: F401  (first and whole: it may be what imports this package, by an entry point)
 
-from .measures.fusion_gain import FusionGain
+from .measures.fusion import FusionGain
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
 from .measures.nrg import NRG, UniqueRel
@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from .questions.explaining import explain
     from .questions.fusing import fuse, fusion_pairs
     from .questions.headroom import headroom
-    from .questions.selecting import select_complementary
+    from .questions.sets_of_runs import select_complementary, sweep
     from .questions.similarities import similarity
-    from .questions.sweeping import sweep
     from .reporting import report
     from .stats.paired_tests import SignTest, sign_test
     from .unjudged.bounds import bounds, med
@@ -61,11 +60,11 @@ _LATER = {
     "meta": "meta",
     "report": "reporting",
     "reusability": "unjudged.reusability",
-    "select_complementary": "questions.selecting",
+    "select_complementary": "questions.sets_of_runs",
     "sign_test": "stats.paired_tests",
     "similarity": "questions.similarities",
     "verdicts": "unjudged.verdicts",
-    "sweep": "questions.sweeping",
+    "sweep": "questions.sets_of_runs",
 }
 
 

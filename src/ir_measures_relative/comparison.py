@@ -50,6 +50,8 @@ class JudgedContext:
 
     Attributes:
         context: the runs and the policy.
+        names: the runs, in their order.
+        groups: from run name to group name.
         judgments: every judged document.
         grades: the lowest (at most 0) and the highest grade (at least 1) that a document may have: the context's, or
             those of the judgments.
@@ -59,9 +61,11 @@ class JudgedContext:
 
     def __init__(self, context: ContextData, judgments: Judgments, *, whole: bool = True) -> None:
         self.context = context
+        self.names: list[str] = context.names
+        self.groups = context.groups
         self.judgments = judgments
         self.whole = whole
-        self.index = {name: i for i, name in enumerate(context.names)}
+        self.index = {name: i for i, name in enumerate(self.names)}
         self._members = frozenset(context.runs.values())
         self._cache: dict[Hashable, Any] = {}
         own = int(judgments.grade.min(initial=0)), int(judgments.grade.max(initial=1))
@@ -77,16 +81,6 @@ class JudgedContext:
     def __getstate__(self) -> dict[str, Any]:
         """Without what was computed: other libraries' evaluators do not pickle."""
         return self.__dict__ | {"_cache": {}}
-
-    @property
-    def names(self) -> list[str]:
-        """The runs, in their order."""
-        return self.context.names
-
-    @property
-    def groups(self) -> Mapping[str, str]:
-        """From run name to group name."""
-        return self.context.groups
 
     def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
         """What ``compute`` gives, computed once a key. The key holds all that it depends on, as values."""
@@ -155,19 +149,19 @@ class JudgedContext:
         for rows in computed_together(measures):
             group = [measures[i] for i in rows]
             key = "evaluator", tuple((type(m), m) for m in group)
-            evaluator = self.cached(key, partial(host_evaluator, ir_measures, group, self._qrels()))
+            qrels = self.cached(("qrels",), lambda: nested_qrels(self.judgments))
+            evaluator = self.cached(key, partial(host_evaluator, ir_measures, group, qrels))
             values[rows] = host_values(evaluator, group, rankings, self.judgments)
         return values
 
     def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
         """:meth:`absolute` of one measure for every run of the context, shape (runs, queries)."""
-        runs = self.context.runs.values()
-        return self.cached(
-            ("absolute", type(measure), measure),
-            lambda: np.array([self.absolute([measure], run)[0] for run in runs]).reshape(
-                len(runs), self.judgments.n_queries
-            ),
-        )
+
+        def compute() -> FloatArray:
+            values = [self.absolute([measure], run)[0] for run in self.context.runs.values()]
+            return np.array(values).reshape(len(values), self.judgments.n_queries)
+
+        return self.cached(("absolute", type(measure), measure), compute)
 
     def means(self, measure: ir_measures.Measure) -> dict[str, float]:
         """The mean over all queries of an absolute measure, for every run of the context.
@@ -181,10 +175,6 @@ class JudgedContext:
                 "queries does not know them; give the dict that BestOfOtherGroups.choose(means, groups) makes"
             )
         return dict(zip(self.names, self.absolute_of_runs(measure).mean(axis=1).tolist(), strict=True))
-
-    def _qrels(self) -> dict[str, dict[str, int]]:
-        """The judgments as ir_measures takes them."""
-        return self.cached(("qrels",), lambda: nested_qrels(self.judgments))
 
     def head(self, rankings: Rankings, depth: int | None) -> dict[int, tuple[str, ...]]:
         """The first documents of each judged query that a run holds."""
@@ -216,6 +206,9 @@ class Comparison:
 
     Attributes:
         judged: the context, with what is computed once for it.
+        context: the runs and the policy.
+        judgments: every judged document.
+        grades: the lowest and the highest grade that a document may have.
         rankings: the evaluated run.
         member: its name in the context; None for a newcomer.
         chosen: the names of its priors, instead of those that the context's policy gives it.
@@ -231,6 +224,9 @@ class Comparison:
         group: str | None = None,
     ) -> None:
         self.judged = judged
+        self.context = judged.context
+        self.judgments = judged.judgments
+        self.grades = judged.grades
         self.group = group
         self.chosen = chosen
         self.rankings = rankings
@@ -239,23 +235,9 @@ class Comparison:
         self._priors: dict[str | None, IntArray] = {}
 
     @property
-    def context(self) -> ContextData:
-        return self.judged.context
-
-    @property
-    def judgments(self) -> Judgments:
-        """Every judged document."""
-        return self.judged.judgments
-
-    @property
     def relevant(self) -> Judgments:
         """The judged documents with a grade above 0."""
-        return self.judged.judgments.relevant
-
-    @property
-    def grades(self) -> tuple[int, int]:
-        """The lowest and the highest grade that a document may have."""
-        return self.judged.grades
+        return self.judgments.relevant
 
     def positions(self, docs: Judgments, cutoff: int | None = None, judged_only: bool = False) -> IntArray:
         """Where the evaluated run ranks each of ``docs``: 1-based, 0 where it is not in the top ``cutoff``.
@@ -294,12 +276,10 @@ class Comparison:
                     "the absolute ones; add the runs to compare with to the RunContext",
                     self.context,
                 )
-        first = list(chosen) == names[: len(chosen)]  # as it mostly is, and quick to see
-        rows = (
-            np.arange(len(chosen))
-            if first
-            else np.unique(np.array([index[n] for n in chosen], dtype=np.int64))
-        )
+        if list(chosen) == names[: len(chosen)]:  # as it mostly is, and quick to see
+            rows = np.arange(len(chosen))
+        else:
+            rows = np.unique(np.array([index[n] for n in chosen], dtype=np.int64))
         return rows if self.member is None else rows[rows != index[self.member]]
 
     def prior_product(
@@ -311,14 +291,11 @@ class Comparison:
         cutoff: int | None,
         judged_only: bool,
     ) -> FloatArray:
-        """For each of ``docs``, the product over the priors of ``factor`` of its position there.
+        """For each of ``docs``, the product over the priors of ``factor`` of its position there (0: not retrieved).
 
         The products over the first and over the last runs of the context are computed once, so that leaving one
-        run out costs one multiplication, however many runs there are.
-
-        Args:
-            factor: from positions (0 for not retrieved) to factors, elementwise. It is its own key in the cache: a
-                function of a module, or a frozen dataclass with ``__call__``.
+        run out costs one multiplication, however many runs there are. ``factor`` works elementwise, and is its own key
+        in the cache: a function of a module, or a frozen dataclass with ``__call__``.
         """
         judged = self.judged
         key = factor, docs, cutoff, judged_only
@@ -330,12 +307,11 @@ class Comparison:
 
         if not m:
             return np.ones(len(docs))
-        if chosen[-1] == m - 1:  # the first m
+        if chosen[-1] == m - 1 or m == n - 1:  # the first m, or all but one
             first = judged.cached(("first", key), lambda: _running_products(factors()))
-            return np.asarray(first[m])
-        if m == n - 1:  # all but one
+            if chosen[-1] == m - 1:
+                return np.asarray(first[m])
             out = int(np.searchsorted(chosen != np.arange(m), True))
-            first = judged.cached(("first", key), lambda: _running_products(factors()))
             last = judged.cached(("last", key), lambda: _running_products(factors()[::-1]))
             return np.asarray(first[out] * last[n - 1 - out])
         return self._product_of(chosen, judged.cached(("factors", key), factors), key)
@@ -373,22 +349,21 @@ class Comparison:
         """
         names = self.context.names
         name = ref if ref is not None else self.context.reference
-        if name is None:
-            others = [n for n in names if n != self.member]
-            if len(others) != 1:
-                if not names:
-                    raise ValueError(
-                        "which run is the reference? The context holds none; make one with the run to compare with: "
-                        "RunContext({'BM25': bm25_run}, reference='BM25')"
-                    )
-                raise ValueError(
-                    f"which run is the reference? The context holds {list(names)}"
-                    + (f", and {self.member!r} is evaluated" if self.member else "")
-                    + "; say RunContext(…, reference=name), or ref='name' in the measure"
-                )
-            name = others[0]
+        others = [n for n in names if n != self.member]
+        if name is None and not names:
+            raise ValueError(
+                "which run is the reference? The context holds none; make one with the run to compare with: "
+                "RunContext({'BM25': bm25_run}, reference='BM25')"
+            )
+        if name is None and len(others) != 1:
+            raise ValueError(
+                f"which run is the reference? The context holds {names}"
+                + (f", and {self.member!r} is evaluated" if self.member else "")
+                + "; say RunContext(…, reference=name), or ref='name' in the measure"
+            )
+        name = others[0] if name is None else name
         if name not in self.judged.index:
-            raise ValueError(f"ref={name!r} is not a run of the context; its runs are {list(names)}")
+            raise ValueError(f"ref={name!r} is not a run of the context; its runs are {names}")
         return self.context.runs[name]
 
 

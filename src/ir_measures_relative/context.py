@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,9 +16,8 @@ import numpy as np
 from .comparison import judged_context
 from .io import datasets
 from .io.description import fingerprint, table_of_runs
-from .io.pipelines import run_pipelines
 from .io.qrels import Qrels
-from .io.runs import Run, read_run, read_runs, run_files
+from .io.runs import Run, read_run, read_runs, run_files, run_pipelines
 from .measures.strings import parse_measures
 from .messages import kind_of
 from .priors import ContextData, Policy, check_group, fields_of, policy_of
@@ -159,14 +158,12 @@ class RunContext(ContextData):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the runs, and what they are to each other."""
-        facts = {
-            "priors": repr(self.priors),
-            "reference": self.reference,
-            "num_docs": self.num_docs,
-            "grades": self.grades,
-            "dataset": datasets.id_of(self.dataset),
-        }
-        return table_of_runs(type(self).__name__, self.runs, facts, self.groups, self.reference)
+        return table_of_runs(type(self).__name__, self.runs, self._facts() | {"priors": repr(self.priors)})
+
+    def _facts(self) -> dict[str, Any]:
+        """What is known of the runs."""
+        known = {n: getattr(self, n) for n in ("priors", "reference", "groups", "num_docs", "grades")}
+        return known | {"dataset": datasets.id_of(self.dataset)}
 
     @classmethod
     def from_trec(
@@ -266,22 +263,20 @@ class RunContext(ContextData):
             raise ValueError(
                 f"evaluating({name!r}): the context holds no such run; its runs are {self.names}"
             )
-        block = object()
-        _active.set((*_active.get(), Active(self, name, block, group)))
-        try:
+        with self._activated(Active(self, name, object(), group)):
             yield self
-        finally:
-            _leave(self, block)
+
+    def _replaying(self) -> AbstractContextManager[None]:
+        """Activates the context where all that is evaluated is replayed: its runs are not read once more."""
+        return self._activated(Active(self, None, object(), replayed=True))
 
     @contextmanager
-    def _replaying(self) -> Iterator[RunContext]:
-        """Activates the context where all that is evaluated is replayed: its runs are not read once more."""
-        block = object()
-        _active.set((*_active.get(), Active(self, None, block, replayed=True)))
+    def _activated(self, entry: Active) -> Iterator[None]:
+        _active.set((*_active.get(), entry))
         try:
-            yield self
+            yield
         finally:
-            _leave(self, block)
+            _leave(self, entry.block)
 
     def evaluate(
         self, qrels: Qrels | None, measures: Sequence[ir_measures.Measure | str], perquery: bool = False
@@ -334,16 +329,7 @@ class RunContext(ContextData):
         judged = None
         if qrels is not None or (self.dataset is not None and self.dataset.has_qrels()):
             judged = judged_context(self, qrels)
-        return fingerprint(
-            self.runs,
-            None if judged is None else judged.judgments,
-            priors=self.priors,
-            reference=self.reference,
-            groups=self.groups,
-            num_docs=self.num_docs,
-            grades=self.grades,
-            dataset=datasets.id_of(self.dataset),
-        )
+        return fingerprint(self.runs, self._facts(), None if judged is None else judged.judgments)
 
 
 def _check_reference(reference: Any, names: Sequence[str]) -> None:
@@ -356,21 +342,21 @@ def _check_reference(reference: Any, names: Sequence[str]) -> None:
         raise ValueError(f"reference={reference!r} is not a run of the context; its runs are {list(names)}")
 
 
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def _checked_num_docs(num_docs: Any) -> int | None:
-    if isinstance(num_docs, np.integer):
-        num_docs = int(num_docs)
     if num_docs is None:
         return None
-    if not isinstance(num_docs, int) or isinstance(num_docs, bool) or not 1 <= num_docs < 2**53:
+    if not _is_whole(num_docs) or not 1 <= num_docs < 2**53:
         raise ValueError(f"num_docs={num_docs!r} is not allowed; it must be a whole number of at least 1")
-    return num_docs
+    return int(num_docs)
 
 
 def _checked_grades(grades: Any) -> tuple[int, int]:
     try:
-        low, high = (
-            int(g) if isinstance(g, (int, np.integer)) and not isinstance(g, bool) else None for g in grades
-        )
+        low, high = (int(g) if _is_whole(g) else None for g in grades)
     except (TypeError, ValueError):
         low = high = None
     if low is None or high is None or not -(2**31) < low <= high < 2**31:

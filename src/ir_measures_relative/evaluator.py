@@ -6,7 +6,7 @@ import multiprocessing
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import ir_measures
@@ -55,7 +55,9 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             _warn_of_runs_of_context(self.judged, may_be_batch=self._may_be_batch)
             if self._is_frame:
                 low, high = (any(m.asks_for_grades[end] for m in measures) for end in (0, 1))
-                _parts_seen(context).check_grades(self.judged, not self._may_be_batch, (low, high))
+                _seen.setdefault(context, _PartsSeen()).check_grades(
+                    self.judged, not self._may_be_batch, (low, high)
+                )
         super().__init__(measures, set(self.judged.judgments.query_ids))
 
     def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
@@ -66,7 +68,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         member, group = self._identify(rankings)
         by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)
         if self._is_frame and by_policy and (member is not None or group is not None):
-            _parts_seen(self.active.context).check_choice(self.judged, not self._may_be_batch)
+            seen = _seen.setdefault(self.active.context, _PartsSeen())
+            seen.check_choice(self.judged, not self._may_be_batch)
         comparison = Comparison(self.judged, rankings, member, group=group)
         query_ids = self.judged.judgments.query_ids
         for measure in self.measures:
@@ -164,6 +167,9 @@ def _warn_of_runs_of_context(judged: JudgedContext, *, may_be_batch: bool) -> No
 # How many parts of the qrels are remembered of a context.
 _KEPT = 10_000
 
+#: Of each part: whether the rows of its qrels count from 0, its topics, and what was found for it.
+_OfParts: TypeAlias = list[tuple[bool, frozenset[str], Any]]
+
 
 class _PartsSeen:
     """What evaluators have seen of qrels that come in parts: PyTerrier cuts one frame of qrels by topics.
@@ -174,8 +180,8 @@ class _PartsSeen:
     """
 
     def __init__(self) -> None:
-        self._grades: list[tuple[bool, frozenset[str], tuple[int, int]]] = []
-        self._choices: list[tuple[bool, frozenset[str], dict[str, list[str]]]] = []
+        self._grades: _OfParts = []
+        self._choices: _OfParts = []
 
     def check_grades(self, judged: JudgedContext, whole: bool, asked: tuple[bool, bool]) -> None:
         """Raises ValueError where these qrels are graded on another scale than those of other topics.
@@ -187,9 +193,8 @@ class _PartsSeen:
         if judged.context.grades is not None or not any(asked):
             return
         queries = frozenset(judged.judgments.query_ids)
-        for other_whole, others, grades in self._grades:
-            differ = any(a and g != h for a, g, h in zip(asked, grades, judged.grades, strict=True))
-            if differ and not (whole and other_whole) and not queries & others:
+        for grades in _of_other_topics(self._grades, queries, whole):
+            if any(a and g != h for a, g, h in zip(asked, grades, judged.grades, strict=True)):
                 raise ValueError(
                     f"the grades are {judged.grades[0]} to {judged.grades[1]} in these qrels, and {grades[0]} to "
                     f"{grades[1]} in those of other topics that the context was used with: open documents would be "
@@ -201,34 +206,30 @@ class _PartsSeen:
             del self._grades[:-_KEPT]
 
     def check_choice(self, judged: JudgedContext, whole: bool) -> None:
-        """Where means over the queries choose the priors: raises ValueError if other topics' chose others.
-
-        Args:
-            whole: as for :meth:`check_grades`.
-        """
+        """Where means over the queries choose the priors: raises ValueError if other topics' chose others."""
         choice = judged.cached(("choice",), lambda: chosen_by_means(judged.context.policy, judged))
         if choice is None:
             return
         queries = frozenset(judged.judgments.query_ids)
-        for other_whole, others, other in self._choices:
-            if choice != other and not (whole and other_whole) and not queries & others:
-                raise ValueError(
-                    "the means over these topics make other runs the priors than those over other topics that the "
-                    "context was used with. Where the qrels come in parts, such as PyTerrier's batches or folds, "
-                    "choose the priors by the whole, RunContext(…, priors=BestOfOtherGroups.choose(means, groups)), or "
-                    "leave batch_size out"
-                )
+        if any(other != choice for other in _of_other_topics(self._choices, queries, whole)):
+            raise ValueError(
+                "the means over these topics make other runs the priors than those over other topics that the "
+                "context was used with. Where the qrels come in parts, such as PyTerrier's batches or folds, "
+                "choose the priors by the whole, RunContext(…, priors=BestOfOtherGroups.choose(means, groups)), or "
+                "leave batch_size out"
+            )
         if (whole, queries, choice) not in self._choices:
             self._choices.append((whole, queries, choice))
             del self._choices[:-_KEPT]
 
 
+def _of_other_topics(seen: _OfParts, queries: frozenset[str], whole: bool) -> list[Any]:
+    """What was found for parts that hold other topics than these."""
+    return [found for w, others, found in seen if not (whole and w) and not queries & others]
+
+
+#: What is remembered of a context, as long as the context is there.
 _seen: WeakKeyDictionary[ContextData, _PartsSeen] = WeakKeyDictionary()
-
-
-def _parts_seen(context: ContextData) -> _PartsSeen:
-    """What is remembered of a context, as long as the context is there."""
-    return _seen.setdefault(context, _PartsSeen())
 
 
 def _counts_from_zero(frame: Any) -> bool:

@@ -21,9 +21,8 @@ WordArray: TypeAlias = "NDArray[np.uint64]"
 ByteArray: TypeAlias = "NDArray[np.uint8]"
 
 _ALL = slice(None)
-_BLOCK = (
-    1 << 14
-)  # rows that are looked at at a time: what is computed on the way stays in the processor's cache
+# Rows that are looked at at a time: what is computed on the way stays in the processor's cache.
+_BLOCK = 1 << 14
 _LITTLE_ENDIAN: np.dtype[np.uint64] = np.dtype("<u8")
 _SHIFT = np.uint64(29)
 _FACTOR = np.uint64(0xBF58476D1CE4E5B9)
@@ -197,15 +196,10 @@ class Ids:
         return result
 
     def descending(self, group: IntArray) -> IntArray:
-        """The order of the rows by ``group``, then by id, from the last to the first in the order of strcmp.
-
-        Args:
-            group: of each row, from 0 up.
-        """
+        """The order of the rows by ``group``, from 0 up, then by id, from the last to the first by strcmp."""
         rank, n = group, len(self)
-        for i in range(
-            self.n_words
-        ):  # eight bytes of the ids after the other; each row has one number at any time
+        # Eight bytes of the ids after the other; each row has one number at any time.
+        for i in range(self.n_words):
             rank = _ranks(rank * n + _ranks(~self.word(i).byteswap()))
         return np.argsort(rank, kind="stable")
 

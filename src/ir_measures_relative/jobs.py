@@ -62,8 +62,7 @@ def map_tasks(
 class Work:
     """How much work a call may do: in how many processes, and for how many seconds by the clock on the wall.
 
-    The seconds count from when it is made, and are those of the whole call. What is not finished when they are over is
-    said to be open. In another process there are as many left as when it was sent there.
+    The seconds are those of the whole call, and count from when it is made; another process gets those that are left.
 
     Args:
         jobs: how many processes; -1 for as many as there are cores.

@@ -101,9 +101,8 @@ class Judgments:
     def queries_of(self, rankings: Rankings) -> IntArray:
         """For each query of the run, its index here; -1 for one that is not judged."""
         get = self.query_code.get
-        return np.fromiter(
-            (get(q, -1) for q in rankings.query_ids), dtype=np.int64, count=len(rankings.query_ids)
-        )
+        ids = rankings.query_ids
+        return np.fromiter((get(q, -1) for q in ids), dtype=np.int64, count=len(ids))
 
     @cached_property
     def _first_bits(self) -> tuple[np.uint64, BoolArray]:
@@ -115,11 +114,7 @@ class Judgments:
         return shift, taken
 
     def rows_of(self, query: IntArray, ids: Ids, hashes: WordArray | None = None) -> IntArray:
-        """The row of each (query index, document id); -1 for one that is not here.
-
-        Args:
-            hashes: ``ids.hashes()``, where they are known already.
-        """
+        """The row of each (query index, document id), -1 for one not here; ``hashes`` are the ids', where known."""
         row = np.full(len(query), -1, dtype=np.int64)
         if not len(self) or not len(query):
             return row

@@ -40,10 +40,10 @@ _said: WeakKeyDictionary[object, tuple[object, set[Hashable]]] = WeakKeyDictiona
 
 
 def warn(message: str, about: object = None) -> None:
-    """Warns of something on the line of the user's code that led here, wherever inside the hosts it came up.
+    """Warns of something on the line of the user's code that led here; on the outermost where none is the user's.
 
     ``warnings.warn`` with a ``stacklevel`` would not do: it counts the frames of an import otherwise than the stack
-    has them. Where no line is the user's, as in a thread that runs a function of this package, it is the outermost.
+    has them.
 
     Args:
         about: a context. One call of the user's, such as ``pt.Experiment`` with many systems and batches, says the

@@ -60,15 +60,10 @@ def check_confidence(value: Any) -> None:
 
 
 def needs_extra(what: str, extra: str, instead: str = "") -> ImportError:
-    """The error for something that an optional dependency does, and that is not installed.
+    """The error for what somebody asked for and an extra of this package brings; ``instead`` is what else to do.
 
     >>> needs_extra("jobs=2", "jobs", "leave jobs out")
     ImportError("jobs=2 needs more than the base install: pip install 'ir-measures-relative[jobs]', or leave jobs out")
-
-    Args:
-        what: what the user asked for.
-        extra: the extra of this package that brings it.
-        instead: what else the user can do.
     """
     remedy = f"pip install 'ir-measures-relative[{extra}]'" + (f", or {instead}" if instead else "")
     return ImportError(f"{what} needs more than the base install: {remedy}")

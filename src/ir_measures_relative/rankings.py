@@ -8,6 +8,7 @@ it is asked for.
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -18,30 +19,15 @@ from .ids import Ids, WordArray, pair_keys
 from .messages import is_text, kind_of_id
 
 
+@dataclass(eq=False)
 class TopDocs:
-    """The first documents of each ranking: rows sorted by query, then by position.
+    """The first documents of each ranking: rows sorted by query, then by position."""
 
-    Attributes:
-        query: index into ``Rankings.query_ids``, one a row.
-        position: 1-based position in the ranking, one a row.
-        ids: the documents.
-        hashes: ``ids.hashes()``.
-        score: as it is compared; equal where two documents of a query are tied.
-    """
-
-    def __init__(
-        self,
-        query: IntArray,
-        position: IntArray,
-        ids: Ids,
-        hashes: WordArray,
-        score: NDArray[np.float32],
-    ) -> None:
-        self.query = query
-        self.position = position
-        self.ids = ids
-        self.hashes = hashes
-        self.score = score
+    query: IntArray  #: index into ``Rankings.query_ids``, one a row
+    position: IntArray  #: 1-based position in the ranking, one a row
+    ids: Ids  #: the documents
+    hashes: WordArray  #: ``ids.hashes()``
+    score: NDArray[np.float32]  #: as it is compared; equal where two documents of a query are tied
 
     @cached_property
     def doc_ids(self) -> ObjectArray:
@@ -90,11 +76,9 @@ class Rankings:
                 f"{name}: query {query!r}, document {doc!r} has the score {scores[row]}; every score must be a finite "
                 "number: drop the row or give it a score"
             )
-        with np.errstate(
-            over="ignore"
-        ):  # trec_eval holds scores as C floats; a larger one is a tie at infinity
+        with np.errstate(over="ignore"):  # trec_eval holds C floats; a larger score is a tie at infinity
             score32 = scores.astype(np.float32)
-        starts, heads = _blocks(query_ids, name)
+        starts, heads = query_blocks(query_ids, name, "the qrels")
         order: IntArray | None = None
         if len(set(heads)) < len(heads):  # the rows of a query do not stand together
             code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
@@ -260,8 +244,8 @@ class Rankings:
             seen.add(pair)
 
 
-def _blocks(query_ids: Ids | ObjectArray, name: str) -> tuple[IntArray, ObjectArray]:
-    """The row at which each block of rows of one query starts, and its query id."""
+def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> tuple[IntArray, ObjectArray]:
+    """The row at which each block of rows of one query starts, and its query id; ValueError for one of no string."""
     if isinstance(query_ids, Ids):
         starts = query_ids.changes()
         return starts, query_ids.take(starts).strings()
@@ -270,8 +254,8 @@ def _blocks(query_ids: Ids | ObjectArray, name: str) -> tuple[IntArray, ObjectAr
     for head in heads:
         if not is_text(head):
             raise ValueError(
-                f"{name}: query id {head!r} is {kind_of_id(head)}; query ids must be strings, as in "
-                "the qrels: convert them with str()"
+                f"{source}: query id {head!r} is {kind_of_id(head)}; query ids must be strings, as in {elsewhere}: "
+                "convert them with str()"
             )
     return starts, heads
 
@@ -279,8 +263,7 @@ def _blocks(query_ids: Ids | ObjectArray, name: str) -> tuple[IntArray, ObjectAr
 def _broken_ties(changes: BoolArray, ids: Ids) -> IntArray | None:
     """The order in which ids of equal score descend; None where no two are tied.
 
-    Args:
-        changes: whether the score, or the query, of each row differs from that of the next.
+    ``changes`` says of each row whether its score, or its query, differs from that of the next.
     """
     starts = np.flatnonzero(np.concatenate([[True], changes]))
     sizes = np.diff(np.append(starts, len(ids)))

@@ -8,7 +8,7 @@ import pytest
 
 from command_line import error, output
 from ir_measures_relative.cli.cite import entries
-from ir_measures_relative.measures.citations import citations
+from ir_measures_relative.measures.declaration import citations
 from ir_measures_relative.measures.strings import registered
 
 

@@ -22,7 +22,7 @@ from ir_measures import AP, P, nDCG
 
 from command_line import COMMAND, QRELS, RUNS, error, here, output, process, run, unmeasured, write_run
 from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, __version__, demo, rrLP
-from ir_measures_relative.cli.arguments import split_measures
+from ir_measures_relative.measures.strings import split_measures
 
 # ---- one run ---------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from ir_measures_relative import comparison
 from ir_measures_relative.cli import main
 from ir_measures_relative.io import qrels as io_qrels
 from ir_measures_relative.io import runs as io_runs
@@ -61,7 +60,7 @@ def test_judgments_and_runs_are_read_once(
 
     counted(io_runs, "read_trec_run")
     counted(io_qrels, "read_trec_qrels")
-    counted(comparison, "judge")
+    counted(io_qrels, "judge")
     monkeypatch.setattr(io_qrels, "QrelsConverter", None)  # which takes judgments as tuples
     output(capsys, *campaign, "P@2", flag)
     assert sorted(read) == ["judge", "read_trec_qrels", *["read_trec_run"] * 2]

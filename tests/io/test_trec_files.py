@@ -20,9 +20,8 @@ from hypothesis import strategies as st
 from drawn import examples
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.io import text
-from ir_measures_relative.io.qrels import read_qrels_file
-from ir_measures_relative.io.runs import read_run
-from ir_measures_relative.io.trec import read_trec_qrels, read_trec_run
+from ir_measures_relative.io.qrels import read_qrels_file, read_trec_qrels
+from ir_measures_relative.io.runs import read_run, read_trec_run
 
 # ---- in plain Python -------------------------------------------------------------------------------------
 
@@ -92,7 +91,8 @@ def check_qrels(data: bytes) -> None:
         return
     theirs = list(ir_measures.read_trec_qrels(opened(data)))
     ours = read_trec_qrels(data, "the qrels q.txt")
-    columns = [ours.query_ids.strings(), ours.doc_ids.strings(), ours.relevance, ours.iterations.strings()]
+    query_ids, doc_ids, relevance = ours.columns
+    columns = [query_ids.strings(), doc_ids.strings(), relevance, ours.iterations.strings()]
     assert list(zip(*(c.tolist() for c in columns), strict=True)) == [tuple(r) for r in theirs]
 
 

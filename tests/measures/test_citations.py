@@ -7,7 +7,7 @@ import re
 import ir_measures
 import pytest
 
-from ir_measures_relative.measures.citations import citations
+from ir_measures_relative.measures.declaration import citations
 from ir_measures_relative.measures.strings import registered
 
 

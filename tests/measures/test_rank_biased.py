@@ -29,7 +29,7 @@ from ir_measures_relative import (
     similarity,
     verdicts,
 )
-from ir_measures_relative.measures import overlap
+from ir_measures_relative.measures import rank_biased
 from oracles import rank_biased as oracles
 from oracles.rank_biased import Groups
 from random_campaigns import Run
@@ -322,7 +322,7 @@ def test_neither_the_order_of_rows_nor_other_queries_count(monkeypatch: pytest.M
     qrels = pd.DataFrame({"query_id": [f"q{q}" for q in range(12)], "doc_id": "nobody", "relevance": 0})
     tables = []
     for campaign, together in ((runs, 1 << 16), (shuffled, 1000), (some, 1 << 16)):
-        monkeypatch.setattr(overlap, "_TOGETHER", together)
+        monkeypatch.setattr(rank_biased, "_TOGETHER", together)
         context = RunContext(campaign, reference="y")
         of_queries = qrels[qrels["query_id"].isin(campaign["x"]["query_id"])]
         table = context.evaluate(of_queries, VARIANTS, perquery=True)

@@ -20,7 +20,7 @@ from drawn import examples
 from ir_measures_relative import AP_UE, UE, RunContext, bounds, explain, nDCG_UE, verdicts
 from ir_measures_relative.comparison import Comparison, judged_context
 from ir_measures_relative.io.runs import read_run
-from ir_measures_relative.measures import random_rankings
+from ir_measures_relative.measures import ue_bases as random_rankings
 from ir_measures_relative.measures.ue_bases import BASES, BaseSettings, RankedPool
 from oracles import ue_bases
 from oracles.rankings import trec_order

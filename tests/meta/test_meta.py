@@ -21,10 +21,8 @@ from hypothesis import strategies as st
 from drawn import examples
 from ir_measures_relative import meta
 from ir_measures_relative.meta.correlations import tau_ap
-from ir_measures_relative.stats.corrections import corrected
-from ir_measures_relative.stats.paired_tests import paired_test
-from ir_measures_relative.stats.pairs import Pairs
-from ir_measures_relative.stats.resampling import topic_counts
+from ir_measures_relative.stats.paired_tests import corrected, paired_test
+from ir_measures_relative.stats.pairs import Pairs, topic_counts
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from ir_measures_relative import RelativeWarning, RunContext, plots
-from ir_measures_relative.plots.text import as_text, legend_label, short_names, title
+from ir_measures_relative.plots.figures import as_text, legend_label, short_names, title
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Glyph .* missing from:UserWarning"

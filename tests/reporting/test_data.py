@@ -30,12 +30,11 @@ from ir_measures_relative.comparison import Comparison, judged_context
 from ir_measures_relative.io.qrels import qrels_columns
 from ir_measures_relative.measures.strings import parse_measures
 from ir_measures_relative.questions.explaining import explained
+from ir_measures_relative.reporting import campaign as of_campaign
 from ir_measures_relative.reporting import sections
-from ir_measures_relative.reporting.campaign import campaign_of, number, slugs
-from ir_measures_relative.reporting.run_pages import documents, documents_of
-from ir_measures_relative.reporting.sections import sections_of
+from ir_measures_relative.reporting.campaign import campaign_of, number, queries_of, slugs, texts_of
+from ir_measures_relative.reporting.contents import SECTIONS, documents, documents_of, sections_of
 from ir_measures_relative.reporting.sections.relative_to import formula
-from ir_measures_relative.reporting.texts import queries_of, texts_of
 from random_campaigns import Labels, Run, contexts, cutoffs, qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
@@ -323,16 +322,14 @@ def test_a_dataset_that_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch) -> No
         def __getattr__(self, name: str) -> Any:
             return getattr(dataset, name)
 
-    from ir_measures_relative.reporting import texts
-
-    monkeypatch.setattr(texts, "dataset_of", lambda given: given)
+    monkeypatch.setattr(of_campaign, "dataset_of", lambda given: given)
     with pytest.warns(RelativeWarning, match="the report has no texts"):
         assert texts_of(Offline(), None)(["a"]) == {}
 
 
 def test_every_section_is_in_the_list() -> None:
     files = {module.name for module in pkgutil.iter_modules(sections.__path__)}
-    assert {module.__name__.rpartition(".")[2] for module in sections.SECTIONS} == files
+    assert {module.__name__.rpartition(".")[2] for module in SECTIONS} == files
 
 
 def test_formulas() -> None:

@@ -142,8 +142,8 @@ GUARDS = {
     "precisions._MOST_WEIGHTED": 1,
     "residual._MOST_STATES": 1,
     "residual._AT_ONCE": 1,
-    "residual_pairs._AT_ONCE": 1,
-    "residual_pairs._MOST_LABELINGS": 1,
+    "ideals._AT_ONCE": 1,
+    "ideals._MOST_LABELINGS": 1,
     "sums._WORK": 4,
 }
 

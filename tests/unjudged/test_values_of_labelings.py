@@ -14,7 +14,7 @@ from ir_measures import parse_measure
 from all_labelings import Campaign, all_values, check, labelings, random_campaign, rounding_of
 from ir_measures_relative import RunContext, bounds, verdicts
 from ir_measures_relative.comparison import judged_context
-from ir_measures_relative.unjudged.host_measures import model_of
+from ir_measures_relative.unjudged.bounds import model_of
 from oracles.gains import gain_oracle
 from oracles.nrg_err import nrg_err_oracle, theta
 from oracles.rankings import trec_order

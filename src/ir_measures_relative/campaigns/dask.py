@@ -7,6 +7,7 @@ seen to that all rows of a query, of every run and of the judgments, meet in one
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from ..measures.strings import parse_measures
 from ..messages import kind_of
 from ..options import needs_extra
 from ..priors import NAMED, Policy
-from ..scoring import Scores
+from ..scoring import Scores, is_summed
 from .part import score_part
 
 # The column that says which partition a row goes to.
@@ -61,10 +62,7 @@ def evaluate(
         measures: measures of this package and of ir_measures, or measure strings.
         names: the runs in the order that they have for ``priors="earlier"``, for ties between groups, and in the
             result. Sorted by name if not given.
-        priors: as for :class:`RunContext`.
-        reference: as for :class:`RunContext`.
-        groups: as for :class:`RunContext`.
-        num_docs: as for :class:`RunContext`.
+        priors, reference, groups, num_docs: as for :class:`RunContext`.
         perquery: one row a run, measure and query, instead of one row a run.
         compute: with ``perquery``, False leaves the result where it is, as a Dask DataFrame (for ``to_parquet``),
             in the order of the partitions.
@@ -96,13 +94,9 @@ def evaluate(
         raise ValueError(f"priors={priors!r} needs the order of the runs: give names=[first, second, …]")
 
     campaign = _Campaign(_with_query_column(runs), qrels, names, groups or {})
-    options: dict[str, Any] = {
-        "priors": priors,
-        "reference": reference,
-        "groups": groups,
-        "num_docs": num_docs,
-    }
-    context = RunContext({name: {} for name in campaign.names}, **options)  # refuses what no worker could use
+    options: dict[str, Any] = {"reference": reference, "groups": groups, "num_docs": num_docs}
+    # Refuses what no worker could use.
+    context = RunContext({name: {} for name in campaign.names}, priors=priors, **options)
     # A part cannot ask for means over all queries; here it is known what the policy makes of them.
     options["priors"] = {name: list(context.policy.priors_of(campaign, name)) for name in campaign.names}
 
@@ -117,7 +111,7 @@ def evaluate(
             campaign.names, parsed, object_array([]), np.empty((len(campaign.names), len(parsed), 0))
         )
         return dd.from_delayed(frames, meta=empty.long_table())
-    totals = dask.delayed(_add)([dask.delayed(_total)(scores) for scores in scored]).compute()
+    totals = dask.delayed(np.sum)([dask.delayed(_total)(scores) for scores in scored], axis=0).compute()
     result: pd.DataFrame = pd.DataFrame({"name": campaign.names})
     for j, measure in enumerate(parsed):
         result[str(measure)] = _aggregate(measure, *totals[:, :, j])
@@ -167,10 +161,9 @@ class _Campaign:
     def scored(self, measures: Sequence[ir_measures.Measure], options: Mapping[str, Any]) -> list[Any]:
         """The :class:`Scores` of each part, still to be computed."""
         dask = _dask()
-        settings = dask.delayed(
-            {"names": self.names, "grades": self.grades, **options}
-        )  # sent to a worker once
-        return [dask.delayed(_score)(runs, qrels, measures, settings) for runs, qrels in self.parts]
+        # Sent to a worker once.
+        settings = dask.delayed({"names": self.names, "grades": self.grades, **options})
+        return [dask.delayed(score_part)(runs, qrels, measures, settings) for runs, qrels in self.parts]
 
     def means(self, measure: ir_measures.Measure) -> dict[str, float]:
         """The mean of an absolute measure over the queries, as a context computes it."""
@@ -187,12 +180,6 @@ class _Campaign:
         for part in parts:
             values[:, :, [index[q] for q in part.query_ids]] = part.values
         return Scores(self.names, measures, object_array(self.query_ids), values)
-
-
-def _score(
-    runs: pd.DataFrame, qrels: pd.DataFrame, measures: Sequence[ir_measures.Measure], settings: dict[str, Any]
-) -> Scores:
-    return score_part(runs, qrels, measures, **settings)
 
 
 class _Survey(NamedTuple):
@@ -252,10 +239,9 @@ def _check_common(surveys: Sequence[_Survey], query_ids: Sequence[str]) -> None:
 
 def _balanced(surveys: Sequence[_Survey]) -> dict[str, int]:
     """A partition for every judged query, so that each gets about as many rows."""
-    rows: dict[str, int] = {}
+    rows: Counter[str] = Counter()
     for survey in surveys:
-        for query, count in survey.rows.items():
-            rows[query] = rows.get(query, 0) + count
+        rows.update(survey.rows)
     ends = np.cumsum(list(rows.values()))
     part = (ends - 1) * len(surveys) // ends[-1]
     return dict(zip(rows, part.tolist(), strict=True))
@@ -299,7 +285,7 @@ class _DaskQrels:
             cut = dask.delayed(_cut)(partition, own)
             for i in sorted(set(own.values())):
                 pieces[i].append(cut[i])
-        return [dask.delayed(_together)(own) if own else _no_judgments() for own in pieces]
+        return [dask.delayed(pd.concat)(own, ignore_index=True) if own else _no_judgments() for own in pieces]
 
 
 def _judgments_of(part: pd.DataFrame) -> pd.DataFrame:
@@ -337,10 +323,6 @@ def _cut(qrels: pd.DataFrame, place: Mapping[str, int]) -> dict[int, pd.DataFram
     return {int(i): qrels.take(rows) for i, rows in zip(numbers, pieces, strict=True)}
 
 
-def _together(pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    return pd.concat(pieces, ignore_index=True)
-
-
 def _shuffled(frame: Any, columns: list[str], place: Mapping[str, int], n: int) -> list[Any]:
     """The rows of the queries that have a place, each in the partition of that number."""
     placed = frame[columns].map_partitions(_assign_part, columns[1], place)
@@ -373,11 +355,6 @@ def _total(scores: Scores) -> FloatArray:
     return np.stack([np.where(there, scores.values, 0.0).sum(axis=2), there.sum(axis=2)])
 
 
-def _add(totals: Sequence[FloatArray]) -> FloatArray:
-    total: FloatArray = np.sum(totals, axis=0)
-    return total
-
-
 def _check_aggregator(measure: ir_measures.Measure) -> None:
     """Raises ValueError where the aggregate of all queries does not follow from their sum."""
     aggregator = measure.aggregator()
@@ -389,11 +366,8 @@ def _check_aggregator(measure: ir_measures.Measure) -> None:
 
 
 def _aggregate(measure: ir_measures.Measure, total: FloatArray, count: FloatArray) -> FloatArray:
-    if isinstance(measure.aggregator(), ir_measures.SumAgg):
-        return total
-    mean = np.full(total.shape, np.nan)
-    np.divide(total, count, out=mean, where=count > 0)
-    return mean
+    with np.errstate(invalid="ignore"):  # NaN where no query has a value
+        return total if is_summed(measure) else total / count
 
 
 def _with_query_column(frame: Any) -> Any:

@@ -55,9 +55,7 @@ def evaluate_part(
         grades: the lowest and the highest relevance in *all* the qrels; MED asks for it.
         priors: as for :class:`RunContext`, except a policy that follows from means over all queries, such as
             :class:`BestOfOtherGroups`: for that one give the dict that its ``choose`` makes of them.
-        reference: as for :class:`RunContext`.
-        groups: as for :class:`RunContext`.
-        num_docs: as for :class:`RunContext`.
+        reference, groups, num_docs: as for :class:`RunContext`.
 
     Returns:
         the columns ``name``, ``query_id``, ``measure``, ``value``, one row a run, measure and judged query; the values
@@ -79,24 +77,22 @@ def evaluate_part(
         0  old       q1  UniqueRel@2    0.0
         1  new       q1  UniqueRel@2    1.0
     """
-    options = {"priors": priors, "reference": reference, "groups": groups, "num_docs": num_docs}
-    return score_part(
-        runs, qrels, parse_measures(measures), names=names, grades=grades, **options
-    ).long_table()
+    settings: dict[str, Any] = {"names": names, "grades": grades, "priors": priors}
+    settings |= {"reference": reference, "groups": groups, "num_docs": num_docs}
+    return score_part(runs, qrels, parse_measures(measures), settings).long_table()
 
 
 def score_part(
     runs: pd.DataFrame,
     qrels: pd.DataFrame,
     measures: Sequence[ir_measures.Measure],
-    *,
-    names: Sequence[str],
-    grades: tuple[int, int],
-    **options: Any,
+    settings: Mapping[str, Any],
 ) -> Scores:
-    """:func:`evaluate_part`, as an array."""
+    """:func:`evaluate_part`, as an array; ``settings`` are its keyword arguments."""
     judgments = judge(qrels_columns(qrels))
-    context = RunContext(_split(runs, names, set(judgments.query_ids)), grades=grades, **options)
+    options = dict(settings)
+    names = options.pop("names")
+    context = RunContext(_split(runs, names, set(judgments.query_ids)), **options)
     judged = JudgedContext(context, judgments, whole=False)
     if not judgments.n_queries:
         return Scores(

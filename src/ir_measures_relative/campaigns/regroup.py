@@ -63,7 +63,10 @@ def by_query(
         FileNotFoundError: no run there.
         ValueError: a file that is not a run; names file and line.
     """
-    _check_arrow()
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError as error:
+        raise needs_extra(f"by_query ({error})", "dask") from error
     if rows_per_file < 1 or buffer < 1:
         raise ValueError(f"rows_per_file={rows_per_file}, buffer={buffer}: both must be at least 1")
     target = Path(folder)
@@ -233,10 +236,3 @@ def _without_rows(run: Rankings) -> Rankings:
     """What names a run, when its rows are let go."""
     nothing = object_array([])
     return Rankings(nothing, nothing, np.empty(0), name=run.name, tag=run.tag, group=run.group)
-
-
-def _check_arrow() -> None:
-    try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
-        raise needs_extra(f"by_query ({error})", "dask") from error

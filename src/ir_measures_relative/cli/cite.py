@@ -10,9 +10,8 @@ from typing import Any
 
 import ir_measures
 
-from ..measures.citations import citations
-from ..measures.strings import is_relative, no_such_measure, registered
-from .arguments import split_measures
+from ..measures.declaration import citations
+from ..measures.strings import is_relative, no_such_measure, registered, split_measures
 
 
 class Cite(argparse.Action):
@@ -35,10 +34,6 @@ def add_arguments(parser: Any, folder: Any) -> None:
         metavar="MEASURE",
         help="prints the papers behind measures of this package as BibTeX, and nothing else; 'all' for every measure",
     )
-
-
-def check(args: argparse.Namespace) -> None:
-    """Nothing goes wrong here: the flag answers as soon as it is read."""
 
 
 def entries(texts: Iterable[str]) -> list[str]:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from .inputs import Inputs
 
 
+FLAGS = ("compare",)
+
+
 def add_arguments(parser: Any, folder: Any) -> None:
     """The flag."""
     folder.add_argument(
@@ -36,11 +39,6 @@ def check(args: argparse.Namespace) -> None:
     for flag in ("ci", "by_query", "provider", "plot"):
         if args.compare and getattr(args, flag):
             raise ValueError(f"--compare has a table of its own; leave out --{flag}")
-
-
-def wanted(args: argparse.Namespace) -> bool:
-    """Whether it is asked for."""
-    return bool(args.compare)
 
 
 def lines(given: Inputs) -> Iterator[str]:

@@ -89,11 +89,7 @@ class Inputs:
 def read(
     args: argparse.Namespace, measures: list[ir_measures.Measure], files: list[Path], provider: Any
 ) -> Inputs:
-    """Reads judgments and runs.
-
-    Raises:
-        ValueError: what cannot be read, or does not go together.
-    """
+    """Reads judgments and runs; ValueError for what cannot be read, or does not go together."""
     qrels = _read_qrels(args.qrels)
     context = _read_context(args, files, qrels.num_docs if args.num_docs is None else args.num_docs)
     _check_context(context, measures, args)
@@ -158,17 +154,15 @@ def _name_of_file(path: str, names: Sequence[str], files: Sequence[Path]) -> str
 
 def _read_groups(path: str, names: Sequence[str]) -> dict[str, str]:
     """The group of every run; lines about other runs, and a header, are passed over."""
-    try:
-        text = read_bytes(path, f"--groups {path}").decode()
-    except UnicodeDecodeError:
-        raise ValueError(
-            f"--groups {path} is not text in UTF-8; give a CSV file of two columns, run,group"
-        ) from None
+    advice = "give a CSV file of two columns, run,group"
     groups: dict[str, str] = {}
     try:
+        text = read_bytes(path, f"--groups {path}").decode()
         rows = list(csv.reader(io.StringIO(text, newline="")))
+    except UnicodeDecodeError:
+        raise ValueError(f"--groups {path} is not text in UTF-8; {advice}") from None
     except csv.Error as error:
-        raise ValueError(f"--groups {path}: {error}; give a CSV file of two columns, run,group") from None
+        raise ValueError(f"--groups {path}: {error}; {advice}") from None
     for number, row in enumerate(rows, start=1):
         cells = [cell.strip() for cell in row]
         if not any(cells):
@@ -192,16 +186,13 @@ def _read_groups(path: str, names: Sequence[str]) -> dict[str, str]:
     return {n: groups[n] for n in names}
 
 
-def _read_qrels(qrels: str) -> Judged:
+def _read_qrels(name: str) -> Judged:
     """The judgments of a file, else of an ir_datasets id."""
-    if os.path.isdir(qrels):
-        raise ValueError(f"{qrels} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
-    if not os.path.exists(qrels):
-        return _read_dataset(qrels)
-    return Judged(*read_qrels_file(qrels))
-
-
-def _read_dataset(name: str) -> Judged:
+    if os.path.isdir(name):
+        raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
+    if os.path.exists(name):
+        file = read_qrels_file(name)
+        return Judged(file.columns, file.iterations)
     from .. import demo  # which imports ir_datasets, and that takes its time
 
     demo.register()
@@ -220,11 +211,7 @@ def _read_dataset(name: str) -> Judged:
 def _held_back(logger: Any) -> Iterator[None]:
     """Holds back what is logged, and says it afterwards if there was no error."""
     records: list[Any] = []
-
-    def hold(record: Any) -> bool:
-        records.append(record)
-        return False
-
+    hold = records.append  # which returns None: the record goes no further
     logger.addFilter(hold)
     try:
         yield

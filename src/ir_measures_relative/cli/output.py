@@ -22,6 +22,22 @@ PROG = "ir_measures_relative"
 DEFAULT_PLACES = 4
 
 
+def given_flags(args: argparse.Namespace, *flags: str) -> list[str]:
+    """Those of the flags that are given; ``--judge 0`` is, and is refused where it is read."""
+    values = {flag: getattr(args, flag) for flag in flags}
+    return [
+        flag for flag, value in values.items() if value is not None and value is not False and value != ""
+    ]
+
+
+def check_folder(args: argparse.Namespace, *flags: str) -> None:
+    """Raises ValueError where one of these flags is given, and RUN is no folder."""
+    for flag in () if args.is_folder else given_flags(args, *flags):
+        raise ValueError(
+            f"--{flag} goes with a folder of runs, and {args.run} is not one; give the folder as RUN"
+        )
+
+
 def rows(table: pd.DataFrame, args: argparse.Namespace, header: bool = True) -> Iterator[str]:
     """A table, line by line."""
     if header and args.output_format == "tsv":
@@ -54,8 +70,6 @@ def check_loss(
     """Raises ValueError where a file would take the place of anything but one of its kind, or an empty file.
 
     Args:
-        flag: what asks for the file.
-        path: where it is to be put.
         inputs: the files that the command reads, by what they are called.
         kind: what the file is called.
         is_one: whether what is there is such a file.
@@ -82,15 +96,6 @@ def _is_output(path: str) -> bool:
         return os.path.samestat(os.fstat(sys.stdout.fileno()), os.stat(path))
     except (OSError, ValueError):  # no file at all
         return False
-
-
-def check_writable(flag: str, path: str) -> None:
-    """Raises ValueError where no file can be written."""
-    folder = os.path.dirname(os.path.realpath(path))
-    if not os.path.isdir(folder):
-        raise ValueError(f"{flag} {path}: there is no folder {folder}; make it first")
-    if not all(os.access(place, os.W_OK) for place in (folder, path) if os.path.exists(place)):
-        raise ValueError(f"{flag} {path}: cannot be written; give another path")
 
 
 @contextmanager

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 
 from ..measures.strings import is_relative
-from .output import check_loss, check_writable, writing
+from .output import check_loss, writing
 
 if TYPE_CHECKING:
     from .inputs import Inputs
+
+
+FLAGS = ("plot",)
 
 
 def add_arguments(parser: Any, folder: Any) -> None:
@@ -25,28 +28,15 @@ def add_arguments(parser: Any, folder: Any) -> None:
     )
 
 
-def check(args: argparse.Namespace) -> None:
-    """The tables that do not go with a picture say so themselves."""
-
-
-def wanted(args: argparse.Namespace) -> bool:
-    """Whether it is asked for."""
-    return bool(args.plot)
-
-
 def prepare(
     args: argparse.Namespace, measures: Sequence[ir_measures.Measure], inputs: Mapping[str, str]
 ) -> None:
-    """Raises ValueError where there is nothing to draw, or the picture cannot be written without a loss.
-
-    Args:
-        inputs: the files that the command reads, by what they are called.
-    """
+    """Raises ValueError where there is nothing to draw, or the picture cannot be written without a loss."""
     relative, absolute = _drawn(measures)
     if not relative or not absolute:
         lacking = "a relative one, such as NRG@10" if not relative else "an absolute one, such as nDCG@10"
         raise ValueError(f"--plot draws a relative measure against an absolute one: add {lacking}")
-    from ..io.files import is_picture
+    from ..io.files import check_writable, is_picture
     from ..plots import new_figure
 
     path = args.plot
@@ -56,7 +46,7 @@ def prepare(
         raise ValueError(
             f"--plot {path}: the ending of the name says the format; give one of .{', .'.join(formats)}"
         )
-    check_writable("--plot", path)
+    check_writable(path, f"--plot {path}")
 
 
 def _drawn(measures: Sequence[ir_measures.Measure]) -> tuple[str, str]:

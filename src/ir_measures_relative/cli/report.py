@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import ir_measures
 
-from .output import PROG, check_loss, check_writable, writing
+from .output import PROG, check_loss, given_flags, writing
 
 if TYPE_CHECKING:
     from .inputs import Inputs
+
+
+FLAGS = ("report",)
 
 
 def add_arguments(parser: Any, folder: Any) -> None:
@@ -28,27 +31,18 @@ def add_arguments(parser: Any, folder: Any) -> None:
 
 def check(args: argparse.Namespace) -> None:
     """Raises ValueError for flags that do not go together."""
-    for flag in ("bounds", "verdicts", "judge", "compare"):
-        asked = getattr(args, flag)
-        if args.report and asked is not None and asked is not False:
+    for flag in given_flags(args, "bounds", "verdicts", "judge", "compare"):
+        if args.report:
             raise ValueError(
                 f"--report goes with the table of scores, and --{flag} is another table; leave one of them out"
             )
 
 
-def wanted(args: argparse.Namespace) -> bool:
-    """Whether it is asked for."""
-    return bool(args.report)
-
-
 def prepare(
     args: argparse.Namespace, measures: Sequence[ir_measures.Measure], inputs: Mapping[str, str]
 ) -> None:
-    """Raises ValueError where the report cannot be written without a loss; ImportError for a missing package.
-
-    Args:
-        inputs: the files that the command reads, by what they are called.
-    """
+    """Raises ValueError where the report cannot be written without a loss; ImportError for a missing package."""
+    from ..io.files import check_writable
     from ..reporting import require_packages
 
     require_packages()
@@ -60,7 +54,7 @@ def prepare(
         raise ValueError(
             f"--report {path} lies in the folder of runs, where it would be taken for a run; give another path"
         )
-    check_writable("--report", path)
+    check_writable(path, f"--report {path}")
 
 
 def write(given: Inputs) -> None:

@@ -33,11 +33,6 @@ def check(args: argparse.Namespace) -> None:
         )
 
 
-def wanted(args: argparse.Namespace) -> bool:
-    """Where no other table is."""
-    return True
-
-
 def lines(given: Inputs) -> Iterator[str]:
     """The means, with their intervals where asked for; or the queries."""
     args, scores = given.args, given.scores

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import ir_measures_relative as package
 
-from .output import rows
+from .output import check_folder, given_flags, rows
 
 if TYPE_CHECKING:
     from .inputs import Inputs
 
-_TABLES = ("bounds", "verdicts", "judge")
+FLAGS = ("bounds", "verdicts", "judge")
 
 
 def add_arguments(parser: Any, folder: Any) -> None:
@@ -49,10 +49,10 @@ def add_arguments(parser: Any, folder: Any) -> None:
 
 def check(args: argparse.Namespace) -> None:
     """Raises ValueError for flags that do not go together."""
-    asked = _asked(args)
+    asked = given_flags(args, *FLAGS)
     if args.jobs != 1 and not asked:
         raise ValueError(
-            f"--jobs goes with {', '.join('--' + name for name in _TABLES)}; give one of these as well"
+            f"--jobs goes with {', '.join('--' + name for name in FLAGS)}; give one of these as well"
         )
     if len(asked) > 1:
         raise ValueError(f"--{asked[0]} and --{asked[1]} are two tables; give one of them")
@@ -62,34 +62,18 @@ def check(args: argparse.Namespace) -> None:
         raise ValueError("--odds are those of the means over queries; leave --by_query (-q) out")
     if asked and args.plot:
         raise ValueError(f"--plot draws scores, and --{asked[0]} is another table; leave one of them out")
-    if asked and not args.is_folder:
-        raise ValueError(
-            f"--{asked[0]} goes with a folder of runs, and {args.run} is not one; give the folder as RUN"
-        )
-
-
-def _asked(args: argparse.Namespace) -> list[str]:  # --judge 0 asks too, and is refused where it is read
-    given = {name: getattr(args, name) for name in _TABLES}
-    return [name for name, value in given.items() if value is not None and value is not False]
-
-
-def wanted(args: argparse.Namespace) -> bool:
-    """Whether one of the tables is asked for."""
-    return bool(_asked(args))
+    check_folder(args, *FLAGS)
 
 
 def lines(given: Inputs) -> Iterator[str]:
     """The table that is asked for; documents to judge as the lines of a pool file."""
     args, context, qrels = given.args, given.context, given.qrels.columns
+    options = {"perquery": args.by_query, "jobs": args.jobs}
     if args.judge is not None:
         asked = package.judge_next(context, qrels, given.measures[0], args.judge, jobs=args.jobs)
         yield from (f"{query} {doc}" for query, doc in zip(asked["query_id"], asked["doc_id"], strict=True))
     elif args.bounds:
-        table = package.bounds(context, qrels, given.measures, perquery=args.by_query, jobs=args.jobs)
-        yield from rows(table, args)
+        yield from rows(package.bounds(context, qrels, given.measures, **options), args)
     else:
         odds = "pool" if args.odds else None
-        table = package.verdicts(
-            context, qrels, given.measures, perquery=args.by_query, odds=odds, jobs=args.jobs
-        )
-        yield from rows(table, args)
+        yield from rows(package.verdicts(context, qrels, given.measures, odds=odds, **options), args)

@@ -317,26 +317,6 @@ def words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
 
 
-def retrievers(docs: Iterable[Any]) -> dict[str, Retriever]:
-    """Seven retrievers over these documents, in the order of :data:`GROUPS`."""
-    index = Index(docs, words)
-    return dict(
-        zip(
-            GROUPS,
-            (
-                Retriever(index),
-                Retriever(index, k1=2.0, b=1.0),
-                Retriever(Index(docs, lambda text: [word[:5] for word in words(text)])),
-                Retriever(Index(docs, lambda text: _letters(text, 4))),
-                Retriever(Index(docs, lambda text: _letters(text, 3))),
-                Retriever(index, feedback=5),
-                Retriever(index, feedback=20),
-            ),
-            strict=True,
-        )
-    )
-
-
 def _letters(text: str, n: int) -> list[str]:
     padded = [f" {word} " for word in words(text)]
     return [word[i : i + n] for word in padded for i in range(max(len(word) - n, 0) + 1)]
@@ -372,7 +352,18 @@ def _runs() -> dict[str, pd.DataFrame]:
 
 @lru_cache(maxsize=1)
 def _retrievers() -> dict[str, Retriever]:
-    return retrievers(generate().docs)
+    """By name, in the order of :data:`GROUPS`."""
+    docs = generate().docs
+    index = Index(docs, words)
+    return {
+        "BM25": Retriever(index),
+        "BM25-long": Retriever(index, k1=2.0, b=1.0),
+        "prefixes": Retriever(Index(docs, lambda text: [word[:5] for word in words(text)])),
+        "4-grams": Retriever(Index(docs, lambda text: _letters(text, 4))),
+        "3-grams": Retriever(Index(docs, lambda text: _letters(text, 3))),
+        "feedback-5": Retriever(index, feedback=5),
+        "feedback-20": Retriever(index, feedback=20),
+    }
 
 
 def pipelines() -> dict[str, Any]:

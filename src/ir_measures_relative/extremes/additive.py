@@ -1,24 +1,24 @@
-"""Measures that are sums, or the maximum, over documents: each label is best, or worst, by itself."""
+"""Measures that are sums, the maximum, or a mean, over documents: no ideal ranking, and no order of the labels."""
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, max_by_query, sum_by_query
+from ..arrays import BoolArray, FloatArray, IntArray, max_by_query, ratio, sum_by_query, table
 from ..comparison import JudgedTop
 from ..jobs import Work
 from ..measures.browsing import Geometric
 from .labelings import OpenDocuments
-from .model import Interval, Valued
+from .model import Interval, Model
+
+# With more open documents in two runs than this, the difference of two means is bounded by the intervals of the two.
+_MOST_TRIED = 10
 
 
 def swings(weight: FloatArray, query: IntArray, n_queries: int) -> tuple[FloatArray, FloatArray]:
-    """How far the open documents of each query can raise a sum, and lower it, with gains of 0 or 1.
-
-    Args:
-        weight: of each open document, of either sign.
-        query: its query.
-    """
+    """How far open documents with these weights can raise the sum of each query, and lower it, with gains of 0 or 1."""
     raised, lowered = np.maximum(weight, 0.0), np.minimum(weight, 0.0)
     return sum_by_query(raised, query, n_queries), sum_by_query(lowered, query, n_queries)
 
@@ -32,8 +32,7 @@ def greatest_lead(
     open one can only raise the loser's: it is enough to try each open document alone, and none.
 
     Args:
-        won: the worth of each open document in the winner.
-        lost: in the loser.
+        won, lost: the worth of each open document in the winner, and in the loser.
         known: the worth of the two where no open document is relevant, one a query.
         query: of each open document.
 
@@ -46,30 +45,22 @@ def greatest_lead(
     return greatest, leads
 
 
-class Additive(Valued):
-    """``Σ_d weight(d)·gain(d)``: each open document takes the label that is best, or worst, for the value.
-
-    Args:
-        weight: of every document in every run, at least 0; shape (runs, documents).
-        gain: of every judged document.
-        lowest: the least gain that a label can give.
-        highest: the greatest.
-    """
+class Additive(Model):
+    """A sum: each open document takes the label that is best, or worst. See :meth:`.Labelings.additive`."""
 
     def __init__(
-        self, open_docs: OpenDocuments, weight: FloatArray, gain: FloatArray, lowest: float, highest: float
+        self,
+        open_docs: OpenDocuments,
+        weight: FloatArray,
+        gain: FloatArray | BoolArray,
+        lowest: float,
+        highest: float,
     ) -> None:
-        super().__init__(open_docs)
-        self.weight = weight
-        self.gain = np.where(self.open, 0.0, gain)
-        self.lowest, self.highest = lowest, highest
+        super().__init__(open_docs, gain)
+        self.weight, self.lowest, self.highest = weight, lowest, highest
 
     def value(self) -> FloatArray:
-        return self.open_docs.sums(self.weight * self.gain, ~self.open)
-
-    @property
-    def known_gain(self) -> FloatArray:
-        return self.gain
+        return self.open_docs.sums(self.weight * self.known_gain, ~self.open)
 
     def sampled(self, gains: FloatArray) -> FloatArray:
         result = np.repeat(self.value()[:, None, :], len(gains), axis=1)
@@ -79,8 +70,7 @@ class Additive(Valued):
 
     def one(self, work: Work) -> Interval:
         known, free = self.value(), self.open_docs.sums(self.weight, self.open)
-        lower, upper = known + self.lowest * free, known + self.highest * free
-        return Interval(lower, upper, np.ones(lower.shape, dtype=bool))
+        return Interval.attained(known + self.lowest * free, known + self.highest * free)
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         known, rows = self.value(), np.flatnonzero(self.open)
@@ -89,30 +79,24 @@ class Additive(Valued):
         ends = np.array([swings(weight[x] - weight[y], query, n) for x, y in pairs]).reshape(len(a), 2, n)
         up, down = ends[:, 0], ends[:, 1]
         lower = known[a] - known[b] + self.lowest * up + self.highest * down
-        upper = known[a] - known[b] + self.highest * up + self.lowest * down
-        return Interval(lower, upper, np.ones(lower.shape, dtype=bool))
+        return Interval.attained(lower, known[a] - known[b] + self.highest * up + self.lowest * down)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         moved = np.abs(self.weight[a] - self.weight[b]) * (self.highest - self.lowest)
-        result: FloatArray = np.where(self.open, moved, 0.0)
-        return result
+        return np.where(self.open, moved, 0.0)
 
 
 class Followed(Additive):
     """RBP of rankings that go on: all that follows one may be relevant, and nothing that follows another.
 
     That is worth ``p^min(length, k)``, as in MED(base='RBP'), and nothing follows two rankings that are the same to
-    their last documents. No finite ranking attains such an end, and long ones come as near as one likes.
-
-    Args:
-        position: of every document in every run, shape (runs, documents).
-        gain: of every judged document.
-        p: the persistence.
+    their last documents. No finite ranking attains such an end, and long ones come as near as one likes. The
+    positions of every document in every run are of shape (runs, documents).
     """
 
-    def __init__(self, open_docs: OpenDocuments, position: IntArray, gain: FloatArray, p: float) -> None:
+    def __init__(self, open_docs: OpenDocuments, position: IntArray, relevant: BoolArray, p: float) -> None:
         browsing = Geometric(p)
-        super().__init__(open_docs, browsing.share(position), gain, 0.0, 1.0)
+        super().__init__(open_docs, browsing.share(position), relevant, 0.0, 1.0)
         self.position = position
         held = (position > 0).astype(np.float64)
         lengths = open_docs.sums(held, np.ones(len(open_docs.docs), dtype=bool)).astype(np.int64)
@@ -155,31 +139,20 @@ def same_rankings(run: JudgedTop, reference: JudgedTop, among: BoolArray) -> Boo
     return same
 
 
-class Best(Valued):
-    """Reciprocal rank and its like: ``max worth(d)`` over the relevant documents, exact for one run and for two.
-
-    Args:
-        worth: of every document in every run, at least 0; shape (runs, documents).
-        relevant: which judged documents are.
-    """
+class Best(Model):
+    """Reciprocal rank and its like: ``max worth(d)`` over the relevant documents. See :meth:`.Labelings.best`."""
 
     def __init__(self, open_docs: OpenDocuments, worth: FloatArray, relevant: BoolArray) -> None:
-        super().__init__(open_docs)
+        super().__init__(open_docs, relevant)
         self.worth = worth
-        self.relevant = relevant
-        self._known = np.array([self._best(row * relevant, ~self.open) for row in worth]).reshape(
-            len(worth), open_docs.n_queries
-        )
+        known = [self._best(row * relevant, ~self.open) for row in worth]
+        self._known = np.array(known).reshape(len(worth), open_docs.n_queries)
 
     def _best(self, values: FloatArray, among: BoolArray) -> FloatArray:
         return max_by_query(values[among], self.open_docs.docs.query[among], self.open_docs.n_queries)
 
     def value(self) -> FloatArray:
         return self._known
-
-    @property
-    def known_gain(self) -> FloatArray:
-        return self.relevant.astype(np.float64)
 
     def sampled(self, gains: FloatArray) -> FloatArray:
         result = np.repeat(self._known[:, None, :], len(gains), axis=1)
@@ -189,13 +162,12 @@ class Best(Valued):
 
     def one(self, work: Work) -> Interval:
         upper = np.maximum(self._known, [self._best(row, self.open) for row in self.worth])
-        return Interval(self._known, upper, np.ones(upper.shape, dtype=bool))
+        return Interval.attained(self._known, upper)
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        lower = np.array([-self._largest(y, x) for x, y in zip(a, b, strict=True)])
-        upper = np.array([self._largest(x, y) for x, y in zip(a, b, strict=True)])
-        shape = len(a), self.open_docs.n_queries
-        return Interval(lower.reshape(shape), upper.reshape(shape), np.ones(shape, dtype=bool))
+        ends = [(-self._largest(y, x), self._largest(x, y)) for x, y in zip(a, b, strict=True)]
+        lower, upper = np.array(ends).reshape(len(a), 2, self.open_docs.n_queries).swapaxes(0, 1)
+        return Interval.attained(lower, upper)
 
     def _largest(self, winner: int, loser: int) -> FloatArray:
         rows = np.flatnonzero(self.open)
@@ -205,5 +177,78 @@ class Best(Valued):
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         query = self.open_docs.docs.query
         x, y = (np.maximum(self.worth[i] - self._known[i, query], 0.0) for i in (a, b))
-        result: FloatArray = np.where(self.open, np.maximum(x, y), 0.0)
-        return result
+        return np.where(self.open, np.maximum(x, y), 0.0)
+
+
+class Mean(Model):
+    """``Σ weight(d)·worth(d) / Σ weight(d)`` over the relevant documents; 0/0 is 0.
+
+    A relevant document raises a mean if and only if its worth is above the mean. So for one run the greatest mean has
+    the open documents of the greatest worth, down to some place, and the least mean those of the least worth. For two
+    runs all labels of the open documents that count in either are tried, where these are few. See
+    :meth:`.Labelings.mean`.
+    """
+
+    def __init__(
+        self, open_docs: OpenDocuments, weight: FloatArray, worth: FloatArray, relevant: BoolArray
+    ) -> None:
+        super().__init__(open_docs, relevant)
+        self.weight, self.worth = weight, worth
+        #: What is added up and what it is divided by: of each document, and of those judged relevant together.
+        self._parts = [
+            (part, open_docs.sums(part * relevant, ~self.open)) for part in (weight * worth, weight)
+        ]
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        labels = np.tile(self.known_gain, (len(gains), 1))
+        labels[:, self.open] = gains > 0
+        every = np.ones(len(self.open), dtype=bool)
+        found = [
+            ratio(*(self.open_docs.sums(labels * part[run], every) for part, _ in self._parts))
+            for run in range(len(self.weight))
+        ]
+        return np.array(found).reshape(len(self.weight), len(gains), self.open_docs.n_queries)
+
+    def one(self, work: Work) -> Interval:
+        lower = [self._means(run, worth).min(axis=1) for run, worth in enumerate(self.worth)]
+        upper = [self._means(run, -worth).max(axis=1) for run, worth in enumerate(self.worth)]
+        shape = len(self.worth), self.open_docs.n_queries
+        return Interval.attained(np.array(lower).reshape(shape), np.array(upper).reshape(shape))
+
+    def _means(self, run: int, key: FloatArray) -> FloatArray:
+        """The mean with the first 0, 1, 2 … open documents by rising ``key``, shape (queries, 1 + documents)."""
+        rows, n = np.flatnonzero(self.open), self.open_docs.n_queries
+        query = self.open_docs.docs.query[rows]
+        order = np.lexsort((key[rows], query))
+        parts = []
+        for values, known in self._parts:
+            more = table(values[run, rows[order]], query[order], n, 0.0)
+            parts.append(np.cumsum(np.concatenate([known[run, :, None], more], axis=1), axis=1))
+        return ratio(*parts)
+
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        lower, upper, exact = super().difference(a, b, work)
+        docs = self.open_docs.docs
+        for i, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+            rows = np.flatnonzero(self.open & ((self.weight[x] > 0) | (self.weight[y] > 0)))
+            ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
+            for q, (start, end) in enumerate(itertools.pairwise(ends)):
+                if end - start > _MOST_TRIED:
+                    continue
+                labels = np.array(list(itertools.product((0.0, 1.0), repeat=end - start)))
+                first, second = (
+                    ratio(
+                        *(known[run, q] + labels @ part[run, rows[start:end]] for part, known in self._parts)
+                    )
+                    for run in (x, y)
+                )
+                apart = first - second
+                lower[i, q], upper[i, q], exact[i, q] = apart.min(), apart.max(), True
+        return Interval(lower, upper, exact)
+
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
+        query = self.open_docs.docs.query
+        free = self.open_docs.sums(self.weight, self.open)
+        sizes = self._parts[1][1] + free / 2
+        moved = sum(ratio(self.weight[run], sizes[run, query]) for run in (a, b))
+        return np.where(self.open & (reach > 0)[query], moved, 0.0)

@@ -62,13 +62,9 @@ def med_blended(
 
 
 class Part:
-    """The labelings that agree on some labels, for one ranking as the winner.
+    """The labelings that agree on some labels, for one ranking as the winner; arguments as for `Relaxation`.
 
-    Attributes:
-        label: what they agree on, the others open.
-        free: those that may be relevant, in the order that `Relaxation` wants.
-        relaxation: the bounds on them.
-        share: how often each free document was relevant when last averaged: where the next search for prices begins.
+    ``share`` is how often each free document was relevant when last averaged: where the next search for prices begins.
     """
 
     def __init__(
@@ -87,12 +83,7 @@ class Part:
 
 
 class BlendedSearch(BranchAndBound):
-    """From AP's greedy labeling on; a node is a part and the number of relevant documents in it.
-
-    Args:
-        y, z, label, cutoff, norm, other_relevant: as for `Search`.
-        beta: β.
-    """
+    """From AP's greedy labeling on; a node is a part and the number of relevant documents in it."""
 
     def __init__(
         self,

@@ -17,15 +17,13 @@ from ..measures.gains import gain_of
 from ..measures.parameters import value_of
 from ..priors import replaced
 from ..rankings import Rankings
-from .additive import Additive, Best, Followed
+from .additive import Additive, Best, Followed, Mean
 from .cascade import Cascade, ResidualCascade
-from .chance import GainsAboveChance, PoolSize, PrecisionsAboveChance, ValueOfGains, ValueOfSums
-from .labelings import OpenDocuments, open_documents
-from .mean import Mean
+from .labelings import OpenDocuments
 from .model import Coverage, Difference, Model
-from .precisions import Precisions
+from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
 from .preferences import Preferences
-from .ratios import Normalized
+from .ratios import GainsAboveChance, Normalized, ValueOfGains
 from .residual import Residual
 
 
@@ -69,7 +67,8 @@ class Labelings:
     @cached_property
     def open_docs(self) -> OpenDocuments:
         """The documents, as the kinds of measures take them."""
-        return open_documents(self.judged, self.cutoff, self.elsewhere)
+        key = "open", self.cutoff, self.elsewhere  # found once for a set of judgments
+        return self.judged.cached(key, lambda: OpenDocuments(self.judged, *key[1:]))
 
     @property
     def docs(self) -> Judgments:
@@ -113,17 +112,11 @@ class Labelings:
     def prior_product(self, factor: Callable[[IntArray], FloatArray]) -> FloatArray:
         """For every run, the product over its priors of ``factor`` of each document's position there.
 
-        Args:
-            factor: as for :meth:`.Comparison.prior_product`: from positions, 0 for not retrieved, to factors.
-
-        Returns:
-            shape (runs, documents).
+        It is as for :meth:`.Comparison.prior_product`; shape (runs, documents).
         """
-        prior = value_of(self.measure, "prior")
+        asked = {name: value_of(self.measure, name) for name in ("prior", "cutoff")}
         rows = [
-            comparison.prior_product(
-                factor, self.docs, prior=prior, cutoff=self.cutoff, judged_only=self.judged_only
-            )
+            comparison.prior_product(factor, self.docs, judged_only=self.judged_only, **asked)
             for comparison in self.comparisons
         ]
         return np.array(rows).reshape(len(rows), len(self.docs))
@@ -134,11 +127,7 @@ class Labelings:
         return result
 
     def gains(self, dcg: str, gains: dict[int, int] | None) -> tuple[FloatArray, FloatArray]:
-        """The gain of each judged document, and the gains that a label can give, ascending.
-
-        Args:
-            dcg: as for :func:`.gain_of`.
-            gains: as for :func:`.gain_of`.
+        """The gain of each judged document, and the gains that a label can give, ascending; see :func:`.gain_of`.
 
         Raises:
             ValueError: every label gives a gain, and ``elsewhere`` asks for documents that may stay without a label.
@@ -152,11 +141,7 @@ class Labelings:
         return gain_of(self.docs.grade, dcg, gains), levels
 
     def scores(self, grade: IntArray) -> FloatArray:
-        """What the measure's own ``score`` gives every run under one labeling, shape (runs, queries).
-
-        Args:
-            grade: of every document.
-        """
+        """What the measure's own ``score`` gives every run where documents have these grades; (runs, queries)."""
         labeled = Judgments(self.docs.query_ids, self.docs.query, self.docs.ids, grade)
         judged = JudgedContext(self.judged.context, labeled)
         runs = zip(judged.names, judged.context.runs.values(), strict=True)
@@ -175,15 +160,14 @@ class Labelings:
             least: the least gain that a label can give.
             most: the greatest.
         """
-        return Additive(self.open_docs, self._of_runs(weight), gain.astype(np.float64), least, most)
+        return Additive(self.open_docs, self._of_runs(weight), gain, least, most)
 
     def normalized(self, weight: FloatArray, gain: FloatArray, levels: FloatArray) -> Model:
         """``Σ_d weight(d)·gain(d)`` over the ideal DCG of the labels, such as nDCG. Exact for a run and for two.
 
         Args:
             weight: as for :meth:`additive`.
-            gain: of every judged document, as of :meth:`gains`.
-            levels: the gains that a label can give, ascending.
+            gain, levels: as of :meth:`gains`.
         """
         return Normalized(self.open_docs, self._of_runs(weight), gain, levels, self.cutoff)
 
@@ -192,7 +176,7 @@ class Labelings:
 
         Args:
             worth: of a document in every run, at least 0; shape (runs, documents).
-            relevant: which documents are judged relevant.
+            relevant: as of :meth:`relevant`.
         """
         return Best(self.open_docs, self._of_runs(worth), relevant)
 
@@ -204,7 +188,7 @@ class Labelings:
         Args:
             weight: what a document counts in every run, at least 0; shape (runs, documents).
             worth: the values of which it is the mean, the same shape.
-            relevant: which documents are judged relevant.
+            relevant: as of :meth:`relevant`.
         """
         return Mean(self.open_docs, self._of_runs(weight), self._of_runs(worth), relevant)
 
@@ -212,7 +196,7 @@ class Labelings:
         """Average precision, of documents that count by a weight. Exact for a run; for two by branch and bound.
 
         Args:
-            relevant: which documents are judged relevant.
+            relevant: as of :meth:`relevant`.
             weight: what each document counts in the precisions, in all runs alike; 1 if not given.
         """
         weights: FloatArray = np.ones(len(self.docs)) if weight is None else weight
@@ -231,26 +215,20 @@ class Labelings:
         """RBP with its residual, which is what may follow the end of each ranking.
 
         Args:
-            relevant: which documents are judged relevant.
+            relevant: as of :meth:`relevant`.
             p: the persistence.
         """
-        return Followed(self.open_docs, self.positions, relevant.astype(np.float64), p)
+        return Followed(self.open_docs, self.positions, relevant, p)
 
     def residual_gain(
-        self,
-        survival: FloatArray,
-        seen: FloatArray,
-        gain: FloatArray,
-        levels: FloatArray,
-        depth: int | None,
+        self, survival: FloatArray, seen: FloatArray, gain: FloatArray, levels: FloatArray, depth: int | None
     ) -> Model:
         """``Σ survival·seen·gain`` over the ideal DCG of ``survival·gain``, as NRG: an ideal for every run.
 
         Args:
             survival: the chance that the priors of every run left each document to find; shape (runs, documents).
             seen: the chance that a searcher looks at each document, the same shape.
-            gain: of every judged document, as of :meth:`gains`.
-            levels: the gains that a label can give, ascending.
+            gain, levels: as of :meth:`gains`.
             depth: how many documents the ideal has; None for all.
         """
         return Residual(self.open_docs, survival, seen, gain, levels, depth)
@@ -302,13 +280,12 @@ class Labelings:
         """A function of the sum of precisions and of the pool, such as AP_UE.
 
         Args:
-            relevant: which documents are judged relevant.
+            relevant: as of :meth:`relevant`.
             value_of: from sums of precisions, numbers of relevant documents, sizes of the pool and depths to values.
             collection: the size of the collection, where that is the pool; None for the judged documents.
         """
-        return PrecisionsAboveChance(
-            self.open_docs, self.positions, relevant, self._pool(collection), value_of
-        )
+        pool = self.open_docs.pool(collection, self.judged_only)
+        return PrecisionsAboveChance(self.open_docs, self.positions, relevant, pool, value_of)
 
     def gains_above_chance(
         self,
@@ -322,25 +299,20 @@ class Labelings:
         """UE of DCG.
 
         Args:
-            weight: as for :meth:`normalized`.
-            gain: as for :meth:`normalized`.
-            levels: as for :meth:`normalized`.
+            weight, gain, levels: as for :meth:`normalized`.
             version: 1 or 2.
             value_of: from the DCG of rankings, of perfect ones and of random ones to values.
             collection: as for :meth:`precisions_above_chance`.
         """
-        pool = self._pool(collection)
+        pool = self.open_docs.pool(collection, self.judged_only)
         return GainsAboveChance(self.open_docs, weight, gain, levels, self.cutoff, pool, version, value_of)
-
-    def _pool(self, collection: int | None) -> PoolSize:
-        return PoolSize(self.open_docs, collection, self.judged_only)
 
     def preferences(self, kind: str, relevant: BoolArray, rel: int, weight: BrowsingModel) -> Model:
         """Preferences of every run over its reference, from the positions of relevant documents.
 
         Args:
             kind: ``"rrLP"``, ``"sgnLP"``, ``"sgnLR"`` or ``"RPP"``.
-            relevant: which documents are judged relevant.
+            relevant: as of :meth:`relevant`.
             rel: from which grade on a document is relevant.
             weight: of the recall levels of RPP.
         """

@@ -20,13 +20,23 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import FloatArray, IntArray, sum_by_query
+from ..arrays import BoolArray, FloatArray, IntArray, sum_by_query
 from ..jobs import Work
 from ..measures.browsing import chance_to_reach
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE, PROVED
 from .labelings import OpenDocuments
-from .model import END_SECONDS, MED_SECONDS, Clock, Interval, Model, Valued, interval_by_query, share
+from .model import (
+    END_SECONDS,
+    MED_SECONDS,
+    Clock,
+    End,
+    Interval,
+    Model,
+    ends_of_pairs,
+    interval_by_query,
+    runs_of_pairs,
+)
 from .search import OPEN, Solution, checked_rankings
 
 
@@ -60,19 +70,10 @@ def med_err(
     open documents, with the bounds of `_Difference.over`.
 
     Args:
-        y: shape (documents,), the position from 1 in ranking Y of every document of the two top-k lists, 0 if
-            absent.
-        z: the same for ranking Z.
         grade: shape (documents,), -1 open, else 0 to `max_grade`.
-        cutoff: k; later positions count as absent.
         max_grade: the top grade, at least 1.
-        clock: when to stop; 10 seconds of CPU time from now if not given. Looked at between the steps of the search.
 
-    Returns:
-        The solution, its value in [0, 1). When time runs out, `lower` and `upper` enclose the maximum.
-
-    Raises:
-        ValueError: for input that is not as described.
+    The other arguments, what is returned (a value in [0, 1)) and what is raised: as for `med_sum_precision`.
     """
     if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
         raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")
@@ -88,17 +89,11 @@ def med_err(
 
 
 class ErrExtreme(NamedTuple):
-    """The largest difference in one direction.
+    """The largest difference in one direction."""
 
-    Attributes:
-        value: the largest that was found.
-        upper: no labeling exceeds it.
-        stop: the probabilities to stop at each document, attaining `value`.
-    """
-
-    value: float
-    upper: float
-    stop: FloatArray
+    value: float  #: the largest that was found
+    upper: float  #: no labeling exceeds it
+    stop: FloatArray  #: the probabilities to stop at each document, attaining `value`
 
 
 def greatest_err_difference(
@@ -113,12 +108,10 @@ def greatest_err_difference(
     """The largest ERR(winner) - ERR(loser), which is below 0 where the loser wins whatever the grades are.
 
     Args:
-        winner: shape (documents,), the position from 1 of every document, 0 if absent.
-        loser: the same for the other ranking.
         least: shape (documents,), the least probability to stop at each, from 0.
         most: the greatest, below 1; the same where the document is judged.
-        clock: when to stop.
-        tolerance: how much better a labeling may be that is missed.
+
+    The other arguments: as for :func:`.greatest_difference`.
     """
     value, upper, go_on = _search([(winner, loser)], 1.0 - most, 1.0 - least, clock, float, tolerance)
     return ErrExtreme(value, upper, 1.0 - go_on)
@@ -248,30 +241,21 @@ class StopsOnQuery(NamedTuple):
     b: IntArray
 
 
-class Cascade(Valued):
+class Cascade(Model):
     """ERR, ``Σ_i (1/i)·stop(d_i)·Π_{j<i} (1 - stop(d_j))``.
 
     A higher grade never lowers it, so one run is exact. In the difference of two runs a document that only one holds
     is best at one end; one that both hold too, since the difference is linear in its chance to stop a reader, but at
-    which end takes MED's branch and bound to say.
-
-    Args:
-        position: of every document in every run, shape (runs, documents).
-        stop: the chance that each judged document stops a reader.
-        highest: the greatest such chance.
+    which end takes MED's branch and bound to say. See :meth:`.Labelings.cascade`; the positions of every document in
+    every run are of shape (runs, documents).
     """
 
     def __init__(
         self, open_docs: OpenDocuments, position: IntArray, stop: FloatArray, highest: float
     ) -> None:
-        super().__init__(open_docs)
+        super().__init__(open_docs, stop)
         self.position, self.highest = position, highest
-        self.stop = np.where(self.open, 0.0, stop)
-        self.rows = self.rows_by_query(self.open | (self.stop > 0))
-
-    @property
-    def known_gain(self) -> FloatArray:
-        return self.stop
+        self.rows = self.rows_by_query(self.open | (self.known_gain > 0))
 
     def _values(self, stop: FloatArray) -> FloatArray:
         """The value of every run, shape (runs, …, queries), where documents have these chances, (…, documents)."""
@@ -283,16 +267,16 @@ class Cascade(Valued):
         return np.moveaxis(result, 1, -1)
 
     def sampled(self, gains: FloatArray) -> FloatArray:
-        stop = np.tile(self.stop, (len(gains), 1))
+        stop = np.tile(self.known_gain, (len(gains), 1))
         stop[:, self.open] = gains
         return self._values(stop)
 
     def value(self) -> FloatArray:
-        return self._values(self.stop)
+        return self._values(self.known_gain)
 
     def one(self, work: Work) -> Interval:
-        lower, upper = self.value(), self._values(np.where(self.open, self.highest, self.stop))
-        return Interval(lower, upper, np.ones(lower.shape, dtype=bool))
+        most = np.where(self.open, self.highest, self.known_gain)
+        return Interval.attained(self.value(), self._values(most))
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         one = self.one(work)
@@ -300,12 +284,10 @@ class Cascade(Valued):
         return found.within(one.of(a).minus(one.of(b)))
 
     def _task(self, q: int, a: IntArray, b: IntArray) -> StopsOnQuery:
-        """Pairs of runs on one query."""
-        rows = self.rows[q]
-        runs, at = np.unique(np.concatenate([a, b]), return_inverse=True)
-        stop = self.stop[rows]
+        rows, (runs, *pairs) = self.rows[q], runs_of_pairs(a, b)
+        stop = self.known_gain[rows]
         most = np.where(self.open[rows], self.highest, stop)
-        return StopsOnQuery(self.position[np.ix_(runs, rows)], stop, most, *at.reshape(2, -1))
+        return StopsOnQuery(self.position[np.ix_(runs, rows)], stop, most, *pairs)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         x, y = reciprocal(self.position[a]), reciprocal(self.position[b])
@@ -316,29 +298,20 @@ class Cascade(Valued):
 
 def _apart(task: StopsOnQuery, work: Work) -> FloatArray:
     """Lower, upper, and 1 where both are attained, of each pair; shape (3, pairs)."""
-    found = np.empty((3, len(task.a)))
-    for i, (a, b) in enumerate(zip(task.a, task.b, strict=True)):
-        held = (task.position[a] > 0) | (task.position[b] > 0)
-        x, y, least, most = task.position[a, held], task.position[b, held], task.least[held], task.most[held]
-        left = 2 * (len(task.a) - i)
-        up = _greatest(x, y, least, most, share(work, left))
-        down = _greatest(y, x, least, most, share(work, left - 1))
-        exact = all(end.upper - end.value <= LABELED_ALIKE for end in (up, down))
-        found[:, i] = -down.upper, up.upper, exact
-    return found
 
+    def greatest(held: BoolArray, winner: IntArray, loser: IntArray, work: Work) -> End:
+        least, most = task.least[held], task.most[held]
+        # What only one of the two holds is decided.
+        least, most = np.where(loser > 0, least, most), np.where(winner > 0, most, least)
+        if (least == most).all():
+            go_on = 1.0 - least
+            value = float(expected_reciprocal_rank(winner, go_on) - expected_reciprocal_rank(loser, go_on))
+            return End(value, value)
+        clock = Clock(END_SECONDS, work)
+        found = greatest_err_difference(winner, loser, least, most, clock=clock, tolerance=LABELED_ALIKE)
+        return End(found.upper, found.value)
 
-def _greatest(
-    winner: IntArray, loser: IntArray, least: FloatArray, most: FloatArray, work: Work
-) -> ErrExtreme:
-    """The greatest difference; what only one of the two holds is decided."""
-    least, most = np.where(loser > 0, least, most), np.where(winner > 0, most, least)
-    if (least == most).all():
-        go_on = 1.0 - least
-        value = float(expected_reciprocal_rank(winner, go_on) - expected_reciprocal_rank(loser, go_on))
-        return ErrExtreme(value, value, least)
-    clock = Clock(END_SECONDS, work)
-    return greatest_err_difference(winner, loser, least, most, clock=clock, tolerance=LABELED_ALIKE)
+    return ends_of_pairs(greatest, task, work)
 
 
 class ResidualCascade(Model):
@@ -348,13 +321,8 @@ class ResidualCascade(Model):
     the priors, so it lowers no θ'; and the value never falls in a θ', since to be satisfied at i is worth 1/i, and to
     read on no more than 1/(i + 1). So one run is exact, with no open document relevant and with all at the highest
     grade. Of two runs the difference is bounded by their intervals, whatever these have to do with each other: a
-    label may help both, and θ' is no linear function of a label, so that not even the ends of its range need do.
-
-    Args:
-        position: of every document in every run, shape (runs, documents).
-        priors: of every run, as rows of ``position``.
-        theta: the chance that each judged document satisfies.
-        highest: the greatest such chance.
+    label may help both, and θ' is no linear function of a label, so that not even the ends of its range need do. See
+    :meth:`.Labelings.residual_cascade`; the priors of every run are rows of ``position``.
     """
 
     def __init__(
@@ -365,15 +333,10 @@ class ResidualCascade(Model):
         theta: FloatArray,
         highest: float,
     ) -> None:
-        super().__init__(open_docs)
+        super().__init__(open_docs, theta)
         self.priors, self.highest = priors, highest
-        self.theta = np.where(self.open, 0.0, theta)
-        self.rows = np.flatnonzero(self.open | (self.theta > 0))
+        self.rows = np.flatnonzero(self.open | (self.known_gain > 0))
         self.position = position[:, self.rows]
-
-    @property
-    def known_gain(self) -> FloatArray:
-        return self.theta
 
     def _values(self, theta: FloatArray) -> FloatArray:
         """The value of every run, shape (runs, queries), where the documents satisfy with these chances."""
@@ -390,7 +353,7 @@ class ResidualCascade(Model):
 
     def sampled(self, gains: FloatArray) -> FloatArray:
         result = np.empty((len(self.position), len(gains), self.open_docs.n_queries))
-        theta = self.theta.copy()
+        theta = self.known_gain.copy()
         for i, labeling in enumerate(gains):
             theta[self.open] = labeling
             result[:, i] = self._values(theta)
@@ -398,8 +361,8 @@ class ResidualCascade(Model):
 
     @cached_property
     def _one(self) -> Interval:
-        lower, upper = self._values(self.theta), self._values(np.where(self.open, self.highest, self.theta))
-        return Interval(lower, upper, np.ones(lower.shape, dtype=bool))
+        most = np.where(self.open, self.highest, self.known_gain)
+        return Interval.attained(self._values(self.known_gain), self._values(most))
 
     def one(self, work: Work) -> Interval:
         return self._one
@@ -409,7 +372,6 @@ class ResidualCascade(Model):
         shown = np.union1d(self.priors[a], self.priors[b])
         above = reciprocal(self.position[shown]).max(axis=0, initial=0.0)  # of what is below it in a prior
         query = self.open_docs.docs.query[self.rows]
-        result = np.zeros(len(self.theta))
+        result = np.zeros(len(self.open))
         result[self.rows] = np.abs(own - other) + own * other + above * reach[query]
-        moved: FloatArray = np.where(self.open, result * self.highest, 0.0)
-        return moved
+        return np.where(self.open, result * self.highest, 0.0)

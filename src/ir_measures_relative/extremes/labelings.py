@@ -22,18 +22,25 @@ from ..priors import Watched
 _MOST_ROWS = 5_000_000
 # If one relevant document in twenty has the highest grade, none of 60 has it with a chance of less than one in twenty.
 _ENOUGH_RELEVANT = 60
+_ABSENT = "\x7felsewhere "
 
 
 class OpenDocuments:
     """The judged and the open documents of a campaign, to a depth.
 
-    Attributes:
+    Args:
         judged: the context on the judgments as they are.
+        cutoff: how deep the runs are looked at.
+        elsewhere: how many further documents a query, which no run holds, may turn out relevant.
+
+    Attributes:
         completed: the context on all of ``docs``.
         docs: the judged documents, and the open ones with grade 0.
         open: which of ``docs`` are open.
-        exists: which of ``docs`` are real; the others stand for documents that no run holds (``elsewhere``).
-        cutoff: how deep the runs are looked at.
+        exists: which of ``docs`` are real; the others are those elsewhere.
+
+    Raises:
+        ValueError: more documents than can be looked at.
     """
 
     def __init__(self, judged: JudgedContext, cutoff: int | None, elsewhere: int = 0) -> None:
@@ -96,43 +103,41 @@ class OpenDocuments:
     def sums(self, values: FloatArray, among: BoolArray) -> FloatArray:
         """The sums by query over some of ``docs``; ``values`` of shape (…, documents)."""
         rows = np.flatnonzero(among)
+        return self.joined(values[..., rows], rows, np.add)
+
+    def joined(self, values: FloatArray, rows: IntArray, function: np.ufunc) -> FloatArray:
+        """What ``function`` joins of values of these rows of ``docs``, (…, rows), by query; 0 where there are none."""
         result = np.zeros((*values.shape[:-1], self.n_queries))
         if len(rows):
             query = self.docs.query[rows]
             starts = np.flatnonzero(np.diff(query, prepend=-1))
-            result[..., query[starts]] = np.add.reduceat(values[..., rows], starts, axis=-1)
+            result[..., query[starts]] = function.reduceat(values, starts, axis=-1)
         return result
 
+    def pool(self, collection: int | None, judged_only: bool) -> tuple[IntArray, IntArray]:
+        """The size of the pool of each query when its open documents are judged, and how deep it is ranked.
 
-_ABSENT = "\x7felsewhere "
-
-
-def open_documents(judged: JudgedContext, cutoff: int | None, elsewhere: int = 0) -> OpenDocuments:
-    """The documents to a depth; found once for a set of judgments.
-
-    Args:
-        elsewhere: how many further documents a query, which no run holds, may turn out relevant.
-
-    Raises:
-        ValueError: more documents than can be looked at.
-    """
-
-    def find() -> OpenDocuments:
-        return OpenDocuments(judged, cutoff, elsewhere)
-
-    return judged.cached(("open", cutoff, elsewhere), find)
+        Args:
+            collection: the size of the collection, where that is the pool.
+            judged_only: whether documents with a negative label are out of it.
+        """
+        query = self.docs.query[self.docs.grade >= 0] if judged_only else self.docs.query
+        size = np.bincount(query, minlength=self.n_queries)
+        if collection is not None:
+            size = np.full(len(size), collection, dtype=np.int64)
+        return size, size if self.cutoff is None else np.minimum(size, self.cutoff)
 
 
 def _unjudged(judged: JudgedContext, cutoff: int | None) -> Judgments:
     """The unjudged documents in the tops of the runs, each once, sorted by query; grade 0."""
-    query: list[Any] = [np.empty(0, dtype=np.int64)]
-    ids: list[str] = []
     rows = sum(len(run) for run in judged.context.runs.values())
     if cutoff is None and rows > _MOST_ROWS:
         raise ValueError(
             f"without a cutoff every unjudged document is open, and the runs hold {rows} rows; give the measure a "
             "cutoff, such as @1000"
         )
+    query: list[Any] = [np.empty(0, dtype=np.int64)]
+    ids: list[str] = []
     for run in judged.context.runs.values():
         top = judged.top(run, cutoff)
         unknown = np.flatnonzero(~top.judged)

@@ -9,7 +9,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -31,12 +31,9 @@ class Clock:
     """Tells a search when its time is over.
 
     Args:
-        cpu_seconds: of this thread, so that what a search finds does not depend on how busy the machine is; None for
-            no limit.
+        cpu_seconds: of this thread, so that what a search finds does not depend on how busy the machine is; from 0 up,
+            or None for no limit.
         work: its share of the time of the call, which is counted on the wall.
-
-    Raises:
-        ValueError: for a negative limit or NaN.
     """
 
     def __init__(self, cpu_seconds: float | None = None, work: Work | None = None) -> None:
@@ -71,6 +68,11 @@ class Interval(NamedTuple):
     upper: FloatArray
     exact: BoolArray  #: whether labelings attain both ends
 
+    @classmethod
+    def attained(cls, lower: FloatArray, upper: FloatArray) -> Interval:
+        """Ends that labelings attain."""
+        return cls(lower, upper, np.ones(lower.shape, dtype=bool))
+
     def of(self, runs: IntArray) -> Interval:
         """The intervals of some runs."""
         return Interval(self.lower[runs], self.upper[runs], self.exact[runs])
@@ -82,11 +84,52 @@ class Interval(NamedTuple):
 
     def within(self, other: Interval) -> Interval:
         """What two intervals have in common, where both hold."""
-        return Interval(
-            np.maximum(self.lower, other.lower),
-            np.minimum(self.upper, other.upper),
-            self.exact | other.exact,
-        )
+        lower, upper = np.maximum(self.lower, other.lower), np.minimum(self.upper, other.upper)
+        return Interval(lower, upper, self.exact | other.exact)
+
+
+class End(NamedTuple):
+    """A bound of the greatest difference, and the greatest that labels are known to attain."""
+
+    bound: float
+    reached: float
+
+
+class PairsOnQuery(Protocol):
+    """Some runs on one query, and pairs of them."""
+
+    @property
+    def position(self) -> IntArray: ...  #: shape (runs, documents), 0 where not retrieved
+    @property
+    def a(self) -> IntArray: ...
+    @property
+    def b(self) -> IntArray: ...
+
+
+def runs_of_pairs(a: IntArray, b: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """The runs of some pairs, which are all that is sent to a process, and the two of each pair as places in these."""
+    runs, at = np.unique(np.concatenate([a, b]), return_inverse=True)
+    first, second = at.reshape(2, -1)
+    return runs, first, second
+
+
+def ends_of_pairs(
+    solve: Callable[[BoolArray, IntArray, IntArray, Work], End], task: PairsOnQuery, work: Work
+) -> FloatArray:
+    """Lower, upper, and 1 where both are attained, of each pair; shape (3, pairs).
+
+    Args:
+        solve: from the documents that either holds, their positions in a winner and in a loser, and the time, to the
+            greatest difference.
+    """
+    found = np.empty((3, len(task.a)))
+    for i, (a, b) in enumerate(zip(task.a, task.b, strict=True)):
+        held = (task.position[a] > 0) | (task.position[b] > 0)
+        x, y = task.position[a, held], task.position[b, held]
+        left = 2 * (len(task.a) - i)
+        up, down = solve(held, x, y, share(work, left)), solve(held, y, x, share(work, left - 1))
+        found[:, i] = -down.bound, up.bound, all(e.bound - e.reached <= LABELED_ALIKE for e in (up, down))
+    return found
 
 
 class Model(ABC):
@@ -94,33 +137,25 @@ class Model(ABC):
 
     Args:
         open_docs: the documents.
+        gain: of every judged document.
+
+    Attributes:
+        known_gain: the gain of every judged document, 0 for an open one.
     """
 
-    def __init__(self, open_docs: OpenDocuments) -> None:
-        self.open_docs = open_docs
-
-    @property
-    def open(self) -> BoolArray:
-        return self.open_docs.open
+    def __init__(self, open_docs: OpenDocuments, gain: FloatArray | BoolArray) -> None:
+        self.open_docs, self.open = open_docs, open_docs.open
+        self.known_gain: FloatArray = np.where(self.open, 0.0, gain)
 
     def closed(self) -> BoolArray:
         """In which queries the judgments leave nothing open."""
-        counts = np.bincount(self.open_docs.docs.query[self.open], minlength=self.open_docs.n_queries)
-        result: BoolArray = counts == 0
-        return result
+        closed: BoolArray = np.ones(self.open_docs.n_queries, dtype=bool)
+        closed[self.open_docs.docs.query[self.open]] = False
+        return closed
 
     def over_open(self, values: FloatArray, function: np.ufunc = np.add) -> FloatArray:
-        """The sum over the open documents of each query, or what else joins two values; 0 where there are none.
-
-        Args:
-            values: of the open documents, in their order; shape (…, open documents).
-        """
-        query = self.open_docs.docs.query[self.open]
-        result = np.zeros((*values.shape[:-1], self.open_docs.n_queries))
-        if len(query):
-            starts = np.flatnonzero(np.diff(query, prepend=-1))
-            result[..., query[starts]] = function.reduceat(values, starts, axis=-1)
-        return result
+        """What ``function`` joins of values of the open documents, shape (…, open documents), by query."""
+        return self.open_docs.joined(values, np.flatnonzero(self.open), function)
 
     def rows_by_query(self, among: BoolArray) -> list[IntArray]:
         """Of some documents those of each query, as rows of ``open_docs.docs``."""
@@ -128,10 +163,12 @@ class Model(ABC):
         ends = np.searchsorted(docs.query[rows], np.arange(docs.n_queries + 1)).tolist()
         return [rows[i:j] for i, j in itertools.pairwise(ends)]
 
-    @property
-    @abstractmethod
-    def known_gain(self) -> FloatArray:
-        """The gain of every judged document, 0 for an open one."""
+    def value(self) -> FloatArray | None:
+        """The value of every run where no open document has a gain, shape (runs, queries).
+
+        None where the measure itself says it, as trec_eval does.
+        """
+        return None
 
     @abstractmethod
     def sampled(self, gains: FloatArray) -> FloatArray:
@@ -154,20 +191,9 @@ class Model(ABC):
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         """About how far a label of each document of ``open_docs.docs`` can move the difference of two runs.
 
-        Args:
-            reach: the largest size that the difference can have in each query.
-
-        Returns:
-            one value a document: 0 where it is judged, or can move nothing.
+        It is 0 where the document is judged, or can move nothing. The difference can have a size up to ``reach`` in
+        each query.
         """
-
-
-class Valued(Model):
-    """A model that knows the value itself: of measures for which trec_eval does not."""
-
-    @abstractmethod
-    def value(self) -> FloatArray:
-        """The value of every run where no open document has a gain, shape (runs, queries)."""
 
 
 class Coverage(Model):
@@ -180,21 +206,14 @@ class Coverage(Model):
     """
 
     def __init__(
-        self,
-        base: Model,
-        priors: list[IntArray],
-        score: Callable[[FloatArray, FloatArray], FloatArray],
+        self, base: Model, priors: list[IntArray], score: Callable[[FloatArray, FloatArray], FloatArray]
     ) -> None:
-        super().__init__(base.open_docs)
+        super().__init__(base.open_docs, base.known_gain)
         self.base, self.priors, self.score = base, priors, score
 
     def _scores(self, of_run: FloatArray, of_priors: FloatArray) -> FloatArray:
         rows = [self.score(of_run[run], of_priors[priors]) for run, priors in enumerate(self.priors)]
         return np.array(rows).reshape(of_run.shape)
-
-    @property
-    def known_gain(self) -> FloatArray:
-        return self.base.known_gain
 
     def sampled(self, gains: FloatArray) -> FloatArray:
         values = self.base.sampled(gains)
@@ -208,10 +227,11 @@ class Coverage(Model):
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         nearby = [self.base.influence(run, int(prior), reach) for run in (a, b) for prior in self.priors[run]]
-        result: FloatArray = np.max([self.base.influence(a, b, reach), *nearby], axis=0)
         # A label may count by the prior that it makes the best one.
         moves = self.open & (reach > 0)[self.open_docs.docs.query]
-        return np.maximum(result, np.where(moves, 2 * LABELED_ALIKE, 0.0))
+        least = np.where(moves, 2 * LABELED_ALIKE, 0.0)
+        result: FloatArray = np.max([self.base.influence(a, b, reach), *nearby, least], axis=0)
+        return result
 
 
 class Difference(Model):
@@ -227,12 +247,8 @@ class Difference(Model):
     """
 
     def __init__(self, base: Model, after: IntArray, before: IntArray) -> None:
-        super().__init__(base.open_docs)
+        super().__init__(base.open_docs, base.known_gain)
         self.base, self.after, self.before = base, after, before
-
-    @property
-    def known_gain(self) -> FloatArray:
-        return self.base.known_gain
 
     def sampled(self, gains: FloatArray) -> FloatArray:
         values = self.base.sampled(gains)
@@ -272,14 +288,12 @@ def interval_by_query(
     n_queries: int,
     work: Work,
 ) -> Interval:
-    """The intervals of runs, or of pairs of runs, query by query; shape (pairs, queries).
+    """The intervals of pairs of runs a[i] and b[i], query by query; shape (pairs, queries).
 
     Args:
         function: from a task and the time for it to lower, upper and whether they are exact (above 0) of its pairs;
             shape (3, pairs).
         task_of: the task of a query and some pairs of runs.
-        a: the first run of each pair.
-        b: the second.
     """
     parts = [slice(start, start + _PAIRS) for start in range(0, len(a), _PAIRS)]
     where = [(part, q) for q in range(n_queries) for part in parts]

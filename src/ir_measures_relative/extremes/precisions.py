@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -11,9 +13,19 @@ from ..jobs import Work
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE
 from .labelings import OpenDocuments
-from .model import END_SECONDS, Clock, Interval, Model, interval_by_query, share
+from .model import (
+    END_SECONDS,
+    Clock,
+    End,
+    Interval,
+    Model,
+    ends_of_pairs,
+    interval_by_query,
+    runs_of_pairs,
+    share,
+)
 from .search import greatest_difference
-from .sums import End, Quadratic, greatest_over_relevant, sum_of_precisions
+from .sums import Quadratic, greatest_over_relevant, sum_of_precisions
 
 # Beyond these numbers of open documents of two runs, their difference is that of two intervals; the second is where
 # weights differ.
@@ -21,13 +33,8 @@ _MOST_EVEN, _MOST_WEIGHTED = 2000, 600
 # Up to this number of open documents of a query are tried in order with weights that differ.
 _MOST_WEIGHED = 300
 
-
-class OpenQuery(NamedTuple):
-    """The documents of one query."""
-
-    rows: IntArray  #: into all documents, those that are open, or judged relevant
-    open: BoolArray
-    relevant: int  #: how many are judged relevant
+#: From sums of precisions, numbers of relevant documents, sizes of the pool and depths to values; one each a labeling.
+ValueOfSums: TypeAlias = Callable[[FloatArray, IntArray, IntArray, IntArray], FloatArray]
 
 
 class RunsOnQuery(NamedTuple):
@@ -47,41 +54,31 @@ class Precisions(Model):
     For a given number of relevant open documents a run does best with the first it holds, and worst with the last; so
     one run is exact where all weights are equal. With weights, the largest of them are thought first, and the smallest.
     The difference of two runs is a quadratic function of the labels. Its extremes are found by MED's branch and bound;
-    with weights it is bounded by giving each of a pair of documents half of what they add together.
-
-    Args:
-        position: of every document in every run, shape (runs, documents).
-        relevant: which judged documents are.
-        weight: of every document; all 1 in AP.
+    with weights it is bounded by giving each of a pair of documents half of what they add together. See
+    :meth:`.Labelings.precisions`; the positions of every document in every run are of shape (runs, documents).
     """
 
     def __init__(
         self, open_docs: OpenDocuments, position: IntArray, relevant: BoolArray, weight: FloatArray
     ) -> None:
-        super().__init__(open_docs)
+        super().__init__(open_docs, relevant)
         self.position, self.relevant, self.weight = position, relevant, weight
         self.even = bool((weight == 1.0).all())
-        self.queries = [
-            OpenQuery(rows, self.open[rows], int(relevant[rows].sum()))
-            for rows in self.rows_by_query(self.open | relevant)
-        ]
-
-    @property
-    def known_gain(self) -> FloatArray:
-        return self.relevant.astype(np.float64)
+        self.rows = self.rows_by_query(self.open | relevant)
+        self.n_relevant = [int(relevant[rows].sum()) for rows in self.rows]
 
     def sampled(self, gains: FloatArray) -> FloatArray:
-        result = np.zeros((len(self.position), len(gains), len(self.queries)))
+        result = np.zeros((len(self.position), len(gains), len(self.rows)))
         relevant = np.zeros((len(gains), len(self.open)), dtype=bool)
         relevant[:, self.open] = gains > 0
         relevant[:, self.relevant] = True
-        for q, query in enumerate(self.queries):
-            labels = relevant[:, query.rows]
+        for q, rows in enumerate(self.rows):
+            labels = relevant[:, rows]
             count = labels.sum(axis=1)
-            for run, position in enumerate(self.position[:, query.rows]):
+            for run, position in enumerate(self.position[:, rows]):
                 held = np.flatnonzero(position > 0)
                 order = held[np.argsort(position[held])]
-                found = labels[:, order] * self.weight[query.rows[order]]
+                found = labels[:, order] * self.weight[rows[order]]
                 precision = np.cumsum(found, axis=1) / position[order]
                 total = (precision * labels[:, order]).sum(axis=1)
                 result[run, :, q] = self.normalized(total, count, q)
@@ -89,53 +86,71 @@ class Precisions(Model):
 
     def normalized(self, total: FloatArray, n_relevant: IntArray, query: int) -> FloatArray:
         """AP, from the sum of precisions and R."""
-        result: FloatArray = total / np.maximum(n_relevant, 1)
-        return result
+        return total / np.maximum(n_relevant, 1)
 
     def one(self, work: Work) -> Interval:
         runs = np.arange(len(self.position))
         if self.even:
-            found = [[self._extremes(i, q) for q in range(len(self.queries))] for i in range(len(runs))]
-            ends = np.array(found).reshape(len(runs), len(self.queries), 2)
-            return Interval(ends[..., 0], ends[..., 1], np.ones(ends.shape[:2], dtype=bool))
-        return interval_by_query(alone, self._task, runs, runs, len(self.queries), work)
+            found = [[self._extremes(i, q) for q in range(len(self.rows))] for i in range(len(runs))]
+            ends = np.array(found).reshape(len(runs), len(self.rows), 2)
+            return Interval.attained(ends[..., 0], ends[..., 1])
+        return interval_by_query(alone, self._task, runs, runs, len(self.rows), work)
 
     def _extremes(self, run: int, q: int) -> tuple[float, float]:
-        query = self.queries[q]
-        position, weight = self.position[run, query.rows], self.weight[query.rows]
+        rows = self.rows[q]
+        position, weight, is_open = self.position[run, rows], self.weight[rows], self.open[rows]
         held = position > 0
-        least, most = sums_by_count(position[held], weight[held], query.open[held], True)
-        outside = int((query.open & ~held).sum())
-        count = query.relevant + np.arange(len(least))[:, None] + np.arange(outside + 1)
+        least, most = sums_by_count(position[held], weight[held], is_open[held], True)
+        outside = int((is_open & ~held).sum())
+        count = self.n_relevant[q] + np.arange(len(least))[:, None] + np.arange(outside + 1)
         low = self.normalized(np.broadcast_to(least[:, None], count.shape), count, q)
         high = self.normalized(np.broadcast_to(most[:, None], count.shape), count, q)
         return float(low.min()), float(high.max())
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         one = self.one(work if self.even else share(work, 2))
-        found = interval_by_query(apart, self._task, a, b, len(self.queries), work)
+        found = interval_by_query(apart, self._task, a, b, len(self.rows), work)
         return found.within(one.of(a).minus(one.of(b)))
 
     def _task(self, q: int, a: IntArray, b: IntArray) -> RunsOnQuery:
-        """Pairs of runs on one query."""
-        query = self.queries[q]
-        # Only the runs of these pairs are sent.
-        runs, at = np.unique(np.concatenate([a, b]), return_inverse=True)
-        first, second = at.reshape(2, -1)
-        position, weight = self.position[np.ix_(runs, query.rows)], self.weight[query.rows]
-        return RunsOnQuery(position, query.open, weight, query.relevant, first, second)
+        rows, (runs, *pairs) = self.rows[q], runs_of_pairs(a, b)
+        position = self.position[np.ix_(runs, rows)]
+        return RunsOnQuery(position, self.open[rows], self.weight[rows], self.n_relevant[q], *pairs)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         docs, n = self.open_docs.docs, self.open_docs.n_queries
-        known = np.array([query.relevant for query in self.queries])
         free = np.bincount(docs.query[self.open], minlength=n)
-        size = np.maximum(known + free / 2, 1.0)
+        size = np.maximum(np.array(self.n_relevant) + free / 2, 1.0)
         # A relevant document adds its precision, and one to the precision of those below it.
         x, y = self.position[a], self.position[b]
         moved = np.abs(reciprocal(x) - reciprocal(y)) * np.log1p(np.maximum(x, y))
         grown = np.where(reach > 0, reach, 0.0) / size
-        result: FloatArray = np.where(self.open, moved / size[docs.query] + grown[docs.query], 0.0)
-        return result
+        return np.where(self.open, moved / size[docs.query] + grown[docs.query], 0.0)
+
+
+class PrecisionsAboveChance(Precisions):
+    """AP_UE, exact for one run: for a given number of relevant documents it rises with the sum of precisions.
+
+    Labels move the random level as well. See :meth:`.Labelings.precisions_above_chance`; the pool is that of
+    :meth:`.OpenDocuments.pool`.
+    """
+
+    def __init__(
+        self,
+        open_docs: OpenDocuments,
+        position: IntArray,
+        relevant: BoolArray,
+        pool: tuple[IntArray, IntArray],
+        value_of: ValueOfSums,
+    ) -> None:
+        super().__init__(open_docs, position, relevant, np.ones(len(relevant)))
+        self.pool, self.value_of = pool, value_of
+
+    def normalized(self, total: FloatArray, n_relevant: IntArray, query: int) -> FloatArray:
+        size, depth = (np.full(total.size, part[query]) for part in self.pool)
+        return self.value_of(total.reshape(-1), n_relevant.reshape(-1), size, depth).reshape(total.shape)
+
+    difference = Model.difference
 
 
 def apart(task: RunsOnQuery, work: Work) -> FloatArray:
@@ -145,15 +160,7 @@ def apart(task: RunsOnQuery, work: Work) -> FloatArray:
         value = (sums[task.a] - sums[task.b]) / max(task.relevant, 1)
         return np.stack([value, value, np.ones(len(value))])
     solve = _even if (task.weight == 1.0).all() else _weighted
-    found = []
-    for i, (a, b) in enumerate(zip(task.a, task.b, strict=True)):
-        held = (task.position[a] > 0) | (task.position[b] > 0)
-        x, y = task.position[a, held], task.position[b, held]
-        left = 2 * (len(task.a) - i)
-        up, down = solve(task, held, x, y, share(work, left)), solve(task, held, y, x, share(work, left - 1))
-        exact = all(end.bound - end.reached <= LABELED_ALIKE for end in (up, down))
-        found.append((-down.bound, up.bound, exact))
-    return np.array(found).T
+    return ends_of_pairs(partial(solve, task), task, work)
 
 
 def alone(task: RunsOnQuery, work: Work) -> FloatArray:

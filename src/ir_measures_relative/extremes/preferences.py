@@ -24,10 +24,8 @@ class Preferences(Model):
 
     Args:
         position: of every document in every run, shape (runs, documents).
-        relevant: which judged documents are.
         reference: of every run, as an index.
-        kind: the measure's name.
-        weight: of the recall levels of RPP.
+        kind, relevant, weight: as for :meth:`.Labelings.preferences`.
         score: from the gains of the open documents to the value of every run, shape (runs, queries).
     """
 
@@ -41,14 +39,10 @@ class Preferences(Model):
         weight: BrowsingModel,
         score: Callable[[FloatArray], FloatArray],
     ) -> None:
-        super().__init__(open_docs)
-        self.position, self.relevant, self.reference = position, relevant, reference
+        super().__init__(open_docs, relevant)
+        self.position, self.reference = position, reference
         self.kind, self.weight, self.score = kind, weight, score
         self.rows = self.rows_by_query(self.open | relevant)
-
-    @property
-    def known_gain(self) -> FloatArray:
-        return self.relevant.astype(np.float64)
 
     def sampled(self, gains: FloatArray) -> FloatArray:
         return np.stack([self.score(labels) for labels in gains], axis=1)

@@ -8,16 +8,20 @@ is above 0. So a few maximizations of such a sum, document by document or by a d
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, table
 from ..jobs import Work
 from ..measures.gains import discount, ideal_dcg
-from ..options import ROUNDED
+from ..options import LABELED_ALIKE, ROUNDED
 from .labelings import OpenDocuments
-from .model import Interval, Valued
+from .model import Interval, Model
+
+#: From the value of rankings, of perfect ones, and of random ones to the normalized value, elementwise.
+ValueOfGains: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
 def climb(
@@ -26,13 +30,11 @@ def climb(
     reach: Callable[[IntArray, FloatArray], FloatArray],
     most: float = np.inf,
 ) -> None:
-    """Dinkelbach's iteration: raises ``best`` to the greatest ratios.
+    """Dinkelbach's iteration on some problems: raises ``best`` to the greatest ratios, or to ``most``.
 
     Args:
         best: a ratio that each problem attains, or a value below which none is of interest.
-        active: the problems to work on.
         reach: from some problems, and λ of each, to the ratios at labelings that maximize ``above - λ·below``.
-        most: a ratio above which none is of interest.
     """
     while len(active):
         reached = reach(active, best[active])
@@ -51,10 +53,8 @@ class LevelSums:
     denominator that helps.
 
     Args:
-        above: one a problem.
-        above_by_level: shape (problems, levels, 1 + documents).
-        below: one a problem.
-        below_by_level: like that above; sums of at least 0, and a sum of 0 only where what is above is 0.
+        above: one a problem; and by level, shape (problems, levels, 1 + documents).
+        below: the same; sums of at least 0, and a sum of 0 only where what is above is 0.
         sizes: the number of open documents of each problem; entries beyond are not looked at.
         step: Δ_l, one a level; 1 if not given.
         falling: whether the best n_l of each level by itself fall, but for rounding: then no program is needed.
@@ -65,21 +65,20 @@ class LevelSums:
 
     def __init__(
         self,
-        above: FloatArray,
-        above_by_level: FloatArray,
-        below: FloatArray,
-        below_by_level: FloatArray,
+        above: tuple[FloatArray, FloatArray],
+        below: tuple[FloatArray, FloatArray],
         sizes: IntArray,
         *,
         step: FloatArray | None = None,
         falling: bool = False,
     ) -> None:
-        self._above, self._above_by_level = above, above_by_level
-        self._below, self._below_by_level = below, below_by_level
+        self._above, self._above_by_level = above
+        self._below, self._below_by_level = below
         self._sizes, self._falling = sizes, falling
-        self._step = np.ones(above_by_level.shape[1]) if step is None else step
-        self._beyond = np.arange(above_by_level.shape[2]) > sizes[:, None]
-        self.counts: IntArray = np.zeros(above_by_level.shape[:2], dtype=np.int64)
+        _, levels, width = self._above_by_level.shape
+        self._step = np.ones(levels) if step is None else step
+        self._beyond = np.arange(width) > sizes[:, None]
+        self.counts: IntArray = np.zeros((len(sizes), levels), dtype=np.int64)
 
     def greatest(self) -> FloatArray:
         """The greatest ratio; 0/0 is 0."""
@@ -150,17 +149,11 @@ def sums_of_first(
     return order, sums
 
 
-class Normalized(Valued):
+class Normalized(Model):
     """A sum over the ideal DCG of the judgments, exact for a run and for the difference of two.
 
     For given numbers of open documents at each gain the ideal is fixed, and the larger gains go to the documents with
-    the larger weights; so the extremes are those of :class:`LevelSums`.
-
-    Args:
-        weight: what each document counts per gain in every run, at least 0; shape (runs, documents).
-        gain: of every judged document.
-        levels: the gains that a label can give, ascending.
-        cutoff: the depth of the ideal ranking.
+    the larger weights; so the extremes are those of :class:`LevelSums`. See :meth:`.Labelings.normalized`.
     """
 
     def __init__(
@@ -171,14 +164,11 @@ class Normalized(Valued):
         levels: FloatArray,
         cutoff: int | None,
     ) -> None:
-        super().__init__(open_docs)
-        docs, n = open_docs.docs, open_docs.n_queries
-        self.gain = np.where(self.open, 0.0, gain)
-        self.weight = weight
-        self.cutoff = cutoff
+        super().__init__(open_docs, gain)
+        self.weight, self.cutoff = weight, cutoff
         self._rows = np.flatnonzero(self.open)
-        self._query = docs.query[self._rows]
-        self.sizes = np.bincount(self._query, minlength=n)
+        self._query = open_docs.docs.query[self._rows]
+        self.sizes = np.bincount(self._query, minlength=open_docs.n_queries)
         # Levels as steps from 0 up: the least gain is one that every open document has.
         self.least = float(levels[0])
         self.steps = np.diff(levels)
@@ -191,17 +181,16 @@ class Normalized(Valued):
         """
         docs, n = self.open_docs.docs, self.open_docs.n_queries
         # Judged documents may have gains between the levels, where the grades known are a part of those that they have.
-        every = np.unique(np.concatenate([[0.0], levels, self.gain]))
+        every = np.unique(np.concatenate([[0.0], levels, self.known_gain]))
         deepest = int(np.bincount(docs.query, minlength=n).max(initial=0)) + 1
         so_far = np.cumsum(discount.up_to(deepest if self.cutoff is None else min(self.cutoff, deepest)))
         least, added = np.zeros(n), np.zeros((n, len(levels) - 1, width))
 
         def ideal_of(count: IntArray) -> FloatArray:
-            result: FloatArray = so_far[np.minimum(count, len(so_far) - 1)]
-            return result
+            return so_far[np.minimum(count, len(so_far) - 1)]
 
         for low, high in itertools.pairwise(every):
-            count = np.bincount(docs.query[~self.open & (self.gain >= high)], minlength=n)
+            count = np.bincount(docs.query[~self.open & (self.known_gain >= high)], minlength=n)
             if high <= levels[0]:
                 least += (high - low) * ideal_of(count + self.sizes)
             elif high > levels[-1]:
@@ -212,15 +201,11 @@ class Normalized(Valued):
         return least, added
 
     def value(self) -> FloatArray:
-        ideal = ideal_dcg(self.gain, self.open_docs.docs.query, self.open_docs.n_queries, self.cutoff)
+        ideal = ideal_dcg(self.known_gain, self.open_docs.docs.query, self.open_docs.n_queries, self.cutoff)
         return ratio(self._known_sums(), ideal)
 
     def _known_sums(self) -> FloatArray:
-        return self.open_docs.sums(self.weight * self.gain, ~self.open)
-
-    @property
-    def known_gain(self) -> FloatArray:
-        return self.gain
+        return self.open_docs.sums(self.weight * self.known_gain, ~self.open)
 
     def sampled(self, gains: FloatArray) -> FloatArray:
         found, ideal = self.parts(gains)
@@ -240,33 +225,22 @@ class Normalized(Valued):
         return found, ideal
 
     def one(self, work: Work) -> Interval:
-        known = self._known_sums()
-        ends = [self._extremes(*run) for run in zip(known, self.weight, strict=True)]
-        return self._exact(ends)
+        return self._extremes(zip(self._known_sums(), self.weight, strict=True))
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        known = self._known_sums()
-        pairs = zip(a, b, strict=True)
-        return self._exact(
-            [self._extremes(known[x] - known[y], self.weight[x] - self.weight[y]) for x, y in pairs]
-        )
+        known, pairs = self._known_sums(), zip(a, b, strict=True)
+        return self._extremes((known[x] - known[y], self.weight[x] - self.weight[y]) for x, y in pairs)
 
-    def _exact(self, ends: list[tuple[FloatArray, FloatArray]]) -> Interval:
-        both = np.array(ends).reshape(len(ends), 2, self.open_docs.n_queries)
-        return Interval(both[:, 0], both[:, 1], np.ones(both[:, 0].shape, dtype=bool))
-
-    def _extremes(self, known: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The least and the greatest value of each query."""
-        down, up = (
-            self._over(*self._above(sign * known, sign * weight), self.ideal, self.ideals).greatest()
+    def _extremes(self, sums: Iterable[tuple[FloatArray, FloatArray]]) -> Interval:
+        """Of sums over the ideal: each from what the judged documents add up to, and the weights."""
+        ideal = self.ideal, self.ideals
+        ends = [
+            sign * LevelSums(self._above(sign * known, sign * weight), ideal, self.sizes).greatest()
+            for known, weight in sums
             for sign in (-1.0, 1.0)
-        )
-        return -down, up
-
-    def _over(
-        self, above: FloatArray, above_by_level: FloatArray, below: FloatArray, below_by_level: FloatArray
-    ) -> LevelSums:
-        return LevelSums(above, above_by_level, below, below_by_level, self.sizes)
+        ]
+        both = np.array(ends).reshape(-1, 2, self.open_docs.n_queries)
+        return Interval.attained(both[:, 0], both[:, 1])
 
     def _above(self, known: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The numerator where all open documents have the least gain, and what each level adds to it."""
@@ -282,5 +256,87 @@ class Normalized(Valued):
         # A document that neither run holds counts by what it adds to the ideal.
         grown = ratio(reach * (full - known), full * np.maximum(self.sizes, 1))
         moved = np.abs(self.weight[a] - self.weight[b]) * ratio(np.full(n, self.steps.sum()), full)[query]
-        result: FloatArray = np.where(self.open, moved + grown[query], 0.0)
-        return result
+        return np.where(self.open, moved + grown[query], 0.0)
+
+
+class GainsAboveChance(Normalized):
+    """nDCG_UE, where labels move the random level as well: version 2 exact for one run, version 1 the product of its
+    two factors' extremes. See :meth:`.Labelings.gains_above_chance`; the pool is that of :meth:`.OpenDocuments.pool`.
+    """
+
+    def __init__(
+        self,
+        open_docs: OpenDocuments,
+        weight: FloatArray,
+        gain: FloatArray,
+        levels: FloatArray,
+        cutoff: int | None,
+        pool: tuple[IntArray, IntArray],
+        version: Literal[1, 2],
+        value_of: ValueOfGains,
+    ) -> None:
+        super().__init__(open_docs, weight, gain, levels, cutoff)
+        self.pool_size, self.depth = pool
+        self.version, self.value_of = version, value_of
+
+    def _random_level(self) -> tuple[FloatArray, FloatArray]:
+        """REB for a gain of 1 in all, and what the judged documents and the least gains make of it."""
+        so_far = np.concatenate([[0.0], np.cumsum(discount.up_to(int(self.depth.max(initial=0)))[1:])])
+        unit = ratio(so_far[self.depth], self.pool_size.astype(np.float64))
+        known = self.open_docs.sums(self.known_gain, ~self.open) + self.least * self.sizes
+        return unit, unit * known
+
+    def one(self, work: Work) -> Interval:
+        known, n = self._known_sums(), self.open_docs.n_queries
+        unit, chance = self._random_level()
+        # REB by level, shaped like the ideals; what is above it, and the room that it leaves.
+        width = np.arange(self.ideals.shape[2])
+        chances = np.multiply.outer(unit, np.multiply.outer(self.steps, width))
+        room, rooms = self.ideal - chance, self.ideals - chances
+        by_chance, above_chance = (chance, chances), (room, rooms)
+        ends = np.empty((2, *known.shape))
+        exact = np.ones(known.shape, dtype=bool)
+        for run, weight in enumerate(self.weight):
+            found, more = self._above(known[run], weight)
+            less_found, less = self._above(-known[run], -weight)
+            if self.version == 1:
+                for end, sign, above in ((0, -1.0, (less_found, less)), (1, 1.0, (found, more))):
+                    of_ideal, of_chance = (
+                        sign * LevelSums(above, below, self.sizes).greatest()
+                        for below in ((self.ideal, self.ideals), by_chance)
+                    )
+                    ends[end, run] = of_ideal * (of_chance / (1.0 + of_chance))  # A/(A + REB) from A/REB
+                exact[run] = ends[1, run] - ends[0, run] <= LABELED_ALIKE
+                continue
+            above = found - chance, more - chances
+            most = LevelSums(above, above_chance, self.sizes).greatest_positive()
+            highest = np.where(most > 0, most, LevelSums(above, by_chance, self.sizes).greatest())
+            below = less_found + chance, less + chances
+            worst = LevelSums(below, by_chance, self.sizes).greatest_positive()
+            least_above = -LevelSums(below, above_chance, self.sizes).greatest()
+            # A pool of one gain has nothing to rank, which is 0.
+            even = np.zeros(n, dtype=bool)
+            for uniform in range(len(self.steps) + 1):
+                at = np.where(np.arange(len(self.steps)) < uniform, self.sizes[:, None], 0)
+                left = np.take_along_axis(rooms, at[:, :, None], axis=2)[..., 0].sum(axis=1)
+                even |= room + left <= LABELED_ALIKE
+            # Where all labelings are above chance, the least is above it too, but for such a pool.
+            ends[0, run] = np.where(worst > 0, -worst, np.where(even, 0.0, np.maximum(least_above, 0.0)))
+            ends[1, run] = np.clip(highest, -1.0, 1.0)
+            exact[run] = ~even
+        return Interval(ends[0], ends[1], exact)
+
+    difference = Model.difference
+
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
+        # Every label moves the random level.
+        share = ratio(reach, np.maximum(self.pool_size, 1).astype(np.float64))[self.open_docs.docs.query]
+        return super().influence(a, b, reach) + np.where(self.open, share, 0.0)
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        found, ideal = self.parts(gains)
+        unit, known = self._random_level()
+        total = known + self.over_open(gains - self.least) * unit
+        # A pool of one gain has nothing to rank: the two differ by rounding alone.
+        total = np.where(ideal - total <= LABELED_ALIKE * ideal, ideal, total)
+        return self.value_of(found, np.broadcast_to(ideal, found.shape), np.broadcast_to(total, found.shape))

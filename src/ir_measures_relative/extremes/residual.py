@@ -11,11 +11,18 @@ from ..arrays import BoolArray, FloatArray, IntArray, rank_within, ratio
 from ..jobs import Work
 from ..measures.gains import discount, ideal_dcg
 from ..options import LABELED_ALIKE
-from .ideals import greatest_of_all, place, places
+from .ideals import (
+    ResidualPair,
+    ResidualSide,
+    branched_difference,
+    greatest_of_all,
+    place,
+    places,
+    relaxed_difference,
+)
 from .labelings import OpenDocuments
 from .model import Interval, Model
 from .ratios import climb
-from .residual_pairs import ResidualSide, branched_difference, relaxed_difference
 
 # Steps of the search for weights of the ideal: each halves what is left, more or less.
 _ROUNDS = 12
@@ -45,14 +52,7 @@ class Residual(Model):
     since ``Σ … - λ·ideal`` is concave in the gains, and so is least where each is the least or the greatest. The
     greatest is exact where few of the run's documents are open, by :func:`~.ideals.greatest_of_all`; else it is bounded
     by ideals with other placements of the documents than the best one, which are never above the ideal. For the
-    difference of two runs see :mod:`.residual_pairs`.
-
-    Args:
-        survival: the chance that each document was left to find, for every run; shape (runs, documents).
-        seen: the chance that a searcher looks at each document, in every run.
-        gain: of every judged document.
-        levels: the gains that a label can give, ascending.
-        cutoff: how many documents the ideal has; None for all.
+    difference of two runs see :mod:`.ideals`. See :meth:`.Labelings.residual_gain`.
     """
 
     def __init__(
@@ -64,13 +64,10 @@ class Residual(Model):
         levels: FloatArray,
         cutoff: int | None,
     ) -> None:
-        super().__init__(open_docs)
-        self.cutoff = cutoff
-        self.gain = np.where(self.open, 0.0, gain)
-        self.levels = levels
-        self.survival = survival
+        super().__init__(open_docs, gain)
+        self.cutoff, self.levels, self.survival = cutoff, levels, survival
         self.weight = seen * survival
-        top = np.where(self.open, levels[-1], self.gain)
+        top = np.where(self.open, levels[-1], self.known_gain)
         self.columns = np.flatnonzero(top > 0)
         self.query = open_docs.docs.query[self.columns]
         self.top = top[self.columns]
@@ -85,7 +82,8 @@ class Residual(Model):
     @cached_property
     def _ends_of_ideals(self) -> tuple[FloatArray, FloatArray]:
         """Where no open document has a gain, and where all have the highest."""
-        return self._ideals(self.gain), self._ideals(np.where(self.open, self.levels[-1], self.gain))
+        most = np.where(self.open, self.levels[-1], self.known_gain)
+        return self._ideals(self.known_gain), self._ideals(most)
 
     def sorted_by(self, run: int) -> Sorted:
         """The documents in the order of the run's residual gains."""
@@ -95,16 +93,7 @@ class Residual(Model):
         column = rank_within(query) - 1
         row = np.full((self.open_docs.n_queries, int(column.max(initial=-1)) + 1), -1)
         row[query, column] = order
-        return Sorted(row, self.taken(residual, row), self.judged_at(row))
-
-    @staticmethod
-    def taken(values: FloatArray, row: IntArray) -> FloatArray:
-        """The values of some columns, 0 where there is none."""
-        return np.where(row >= 0, values[row], 0.0) if len(values) else np.zeros(row.shape)
-
-    def judged_at(self, row: IntArray) -> BoolArray:
-        """Whether each of some columns is judged to have a gain."""
-        return self.taken(self.forced.astype(np.float64), row) > 0
+        return Sorted(row, _taken(residual, row), _taken(self.forced, row) > 0)
 
     def _side(self, one: Interval, runs: IntArray, rows: IntArray, queries: IntArray) -> ResidualSide:
         """A run for each problem, with its documents in the order of ``rows``, on its query."""
@@ -114,14 +103,6 @@ class Residual(Model):
         )
         return ResidualSide(found, residual, one.lower[runs, queries], one.upper[runs, queries])
 
-    def found(self, run: int, row: IntArray) -> FloatArray:
-        """What each of these documents adds to the run's sum at its highest gain."""
-        return self.taken(self.top * self.weight[run, self.columns], row)
-
-    @property
-    def known_gain(self) -> FloatArray:
-        return self.gain
-
     def sampled(self, gains: FloatArray) -> FloatArray:
         n = self.open_docs.n_queries
         result = np.zeros((len(self.weight), len(gains), n))
@@ -129,7 +110,7 @@ class Residual(Model):
             return result
         column = rank_within(self.query) - 1
         width = int(column.max()) + 1
-        every = np.tile(np.where(self.open, 0.0, self.gain)[self.columns], (len(gains), 1))
+        every = np.tile(self.known_gain[self.columns], (len(gains), 1))
         every[:, ~self.forced] = gains
         depth = width if self.cutoff is None else min(self.cutoff, width)
         seen = discount.up_to(depth)[1:]
@@ -146,16 +127,14 @@ class Residual(Model):
         return result
 
     def one(self, work: Work) -> Interval:
-        shape = len(self.weight), self.open_docs.n_queries
-        ends = np.zeros((2, *shape))
-        exact = np.ones(shape, dtype=bool)
-        for run in range(shape[0]):
-            ends[0, run], ends[1, run], exact[run] = self._extremes(run, work)
-        return Interval(ends[0], ends[1], exact)
+        ends = np.zeros((3, len(self.weight), self.open_docs.n_queries))
+        for run in range(len(self.weight)):
+            ends[:, run] = self._extremes(run, work)
+        return Interval(ends[0], ends[1], ends[2] > 0)
 
     def _extremes(self, run: int, work: Work) -> tuple[FloatArray, FloatArray, BoolArray]:
         docs = self.sorted_by(run)
-        found = self.found(run, docs.row)
+        found = _taken(self.top * self.weight[run, self.columns], docs.row)
         n = docs.row.shape[1]
         if self.levels[0] > 0 or n * min(n, self.cutoff or n) > _MOST_STATES or work.expired():
             return self._simple(run, docs, found)
@@ -178,7 +157,7 @@ class Residual(Model):
         low, high = (found * share).sum(axis=1), found.sum(axis=1)
         query, n = self.open_docs.docs.query, self.open_docs.n_queries
         ideals = [
-            ideal_dcg(self.survival[run] * np.where(self.open, end, self.gain), query, n, self.cutoff)
+            ideal_dcg(self.survival[run] * np.where(self.open, end, self.known_gain), query, n, self.cutoff)
             for end in (self.levels[0], self.levels[-1])
         ]
         lower = ratio(low, ideals[1])
@@ -217,10 +196,9 @@ class Residual(Model):
         reached = bound.copy()
         some = np.flatnonzero(open_here)
         if len(some):
-            sides, fixed, real = (first.at(some), second.at(some)), forced[some], rows[some] >= 0
-            found = relaxed_difference(*sides, fixed, real, self.cutoff)
+            pair = ResidualPair(first, second, forced, rows >= 0, self.cutoff).at(some)
             shares = self.levels / self.levels[-1]
-            bound[some], reached[some] = branched_difference(*sides, fixed, real, shares, self.cutoff, *found)
+            bound[some], reached[some] = branched_difference(pair, shares, *relaxed_difference(pair))
         return bound.reshape(len(a), n), reached.reshape(len(a), n)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
@@ -234,8 +212,12 @@ class Residual(Model):
         count = np.maximum(np.bincount(docs.query[self.open], minlength=n), 1)
         survives = np.maximum(self.survival[a], self.survival[b])
         grown = np.where(survives > 0, (reach * least / count)[docs.query], 0.0)
-        moved: FloatArray = np.where(self.open, np.abs(result) + grown, 0.0)
-        return moved
+        return np.where(self.open, np.abs(result) + grown, 0.0)
+
+
+def _taken(values: FloatArray | BoolArray, row: IntArray) -> FloatArray:
+    """The values of some columns, 0 where there is none."""
+    return np.where(row >= 0, values[row], 0.0) if len(values) else np.zeros(row.shape)
 
 
 def _ratio_of(docs: Sorted, found: FloatArray, chosen: BoolArray, cutoff: int | None) -> FloatArray:

@@ -32,23 +32,14 @@ ATTEMPTS = 12
 
 @dataclass(frozen=True)
 class Solution:
-    """The largest difference found, a proven bound, and the labeling that attains it.
+    """The largest difference found, a proven bound, and the labeling that attains it."""
 
-    Attributes:
-        value: ``|M(Y) - M(Z)|`` under `labels`, evaluated from the definition of M.
-        lower: equal to `value`.
-        upper: no labeling exceeds this; equal to `value` when `exact`.
-        exact: whether `value` is proved to be within :data:`~ir_measures_relative.options.PROVED` of the maximum.
-        winner: +1 if `labels` makes M(Y) the larger, -1 if M(Z), 0 if `value` is 0.
-        labels: shape (documents,); the input labels with every open one set to 0 or to the top label.
-    """
-
-    value: float
-    lower: float
-    upper: float
-    exact: bool
-    winner: int
-    labels: IntArray
+    value: float  #: ``|M(Y) - M(Z)|`` under `labels`, evaluated from the definition of M
+    lower: float  #: equal to `value`
+    upper: float  #: no labeling exceeds this; equal to `value` when `exact`
+    exact: bool  #: whether `value` is within :data:`~ir_measures_relative.options.PROVED` of the maximum
+    winner: int  #: +1 if `labels` makes M(Y) the larger, -1 if M(Z), 0 if `value` is 0
+    labels: IntArray  #: shape (documents,); the input labels with every open one set to 0 or to the top label
 
     @classmethod
     def of(cls, difference: float, upper: float, labels: IntArray) -> Solution:
@@ -63,12 +54,7 @@ class Solution:
 def checked_rankings(
     y: npt.ArrayLike, z: npt.ArrayLike, labels: npt.ArrayLike, *, top_label: int, cutoff: int
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """The three arrays as int64, with positions beyond the cutoff turned into 0 (absent).
-
-    Raises:
-        ValueError: for arrays of unequal shape, values that are not integers, negative positions, a position
-            taken twice in one ranking, a label outside -1..top_label, or a cutoff below 1.
-    """
+    """The three arrays as int64, with positions beyond the cutoff turned into 0 (absent); ValueError for others."""
     if cutoff < 1:
         raise ValueError(f"cutoff must be at least 1, got {cutoff}")
     arrays = {"y": np.asarray(y), "z": np.asarray(z), "labels": np.asarray(labels)}
@@ -144,12 +130,8 @@ def greedy_sum_precision(
 
     For either ranking as the winner: the open document that would add most to SP(winner) - SP(loser) becomes
     relevant, the weights of the others are computed anew, and so on while a document adds anything. The best
-    difference M(winner) - M(loser) on the way counts. Ties go to the document that the winner ranks higher.
-
-    Args, Raises: as in `med_sum_precision`.
-
-    Returns:
-        The solution, its value in [0, 1] and, as for every AP and SSP, `upper` = 1.
+    difference M(winner) - M(loser) on the way counts. Ties go to the document that the winner ranks higher. Arguments
+    and errors are those of `med_sum_precision`; `upper` is 1, as for every AP and SSP.
     """
     search = Search(*checked(y, z, label, cutoff, norm, other_relevant), cutoff, norm, other_relevant)
     return Solution.of(search.difference, 1.0, search.best)
@@ -167,19 +149,12 @@ def checked(
 
 
 class Extreme(NamedTuple):
-    """The largest difference in one direction.
+    """The largest difference in one direction."""
 
-    Attributes:
-        value: the largest that was found.
-        upper: no labeling exceeds it; equal to `value`, but for the tolerance, where the search came to its end.
-        labels: of all documents, attaining `value`.
-        outside: how many of the documents outside are relevant with them.
-    """
-
-    value: float
-    upper: float
-    labels: IntArray
-    outside: int
+    value: float  #: the largest that was found
+    upper: float  #: no labeling exceeds it; equal to `value`, but for the tolerance, where the search came to its end
+    labels: IntArray  #: of all documents, attaining `value`
+    outside: int  #: how many of the documents outside are relevant with them
 
 
 def greatest_difference(
@@ -196,17 +171,10 @@ def greatest_difference(
     """The largest AP(winner) - AP(loser) over all labelings, which is below 0 where the loser wins whatever they are.
 
     Args:
-        winner: shape (documents,), the position from 1 of every document of the two rankings, 0 if absent.
-        loser: the same for the other ranking.
-        label: shape (documents,), -1 open, 0 not relevant, 1 relevant.
+        winner, loser, label, other_relevant, clock: as `y`, `z` … of :func:`med_sum_precision`.
         cutoff: no position is beyond it.
-        other_relevant: number of relevant documents that are in neither ranking; they count in R.
-        outside: number of open documents that are in neither; any of them may be relevant.
-        clock: when to stop.
+        outside: number of open documents that are in neither ranking; any of them may be relevant.
         tolerance: how much better a labeling may be that is missed.
-
-    Returns:
-        the largest difference, in [-1, 1].
     """
     search = Search(winner, loser, label, cutoff, "R", other_relevant, outside, tolerance)
     search.run(clock)
@@ -217,17 +185,10 @@ def greatest_difference(
 class BranchAndBound(ABC):
     """A search over labelings: the part with the largest bound first; of two, the older.
 
-    Args:
-        y, z: positions in the rankings; those beyond the cutoff are 0.
-        label: -1 open, 0 not relevant, 1 relevant.
-        tolerance: how much better a labeling may be that is missed.
-
-    Attributes:
-        best: the best labeling so far.
-        difference: its M(Y) - M(Z).
+    The arguments are those of :func:`greatest_difference`. ``best`` is the best labeling so far.
     """
 
-    difference: float
+    difference: float  #: M(Y) - M(Z) of the best labeling
 
     def __init__(self, y: IntArray, z: IntArray, label: IntArray, tolerance: float) -> None:
         self._y, self._z, self._tolerance = y, z, tolerance
@@ -293,10 +254,7 @@ class Search(BranchAndBound):
     loser alone, or neither.
 
     Args:
-        y, z, label, tolerance: as for :class:`BranchAndBound`.
-        cutoff: k.
-        norm: "k", "R" or "min", what SP is divided by.
-        other_relevant: how many relevant documents are in neither ranking.
+        y, z, label, cutoff, norm, other_relevant, tolerance: as for the functions above.
         outside: None for the largest |M(Y) - M(Z)|. Else for the largest M(Y) - M(Z) alone, and only for "R": how many
             further documents, in neither ranking, may be relevant.
     """
@@ -317,11 +275,8 @@ class Search(BranchAndBound):
         relevant = np.arange(other_relevant, other_relevant + len(label) + 1)
         self._normalizer = normalizers(norm, relevant, cutoff)
         # Whether one more relevant document adds 1 to N, or nothing.
-        self._growth = {
-            "k": np.zeros(len(relevant), dtype=np.int64),
-            "R": np.ones(len(relevant), dtype=np.int64),
-            "min": (relevant < cutoff).astype(np.int64),
-        }[norm]
+        grows = (norm == "R") | ((norm == "min") & (relevant < cutoff))
+        self._growth = np.ones(len(relevant), dtype=np.int64) * grows
         self._signed = outside is not None
         # N where the difference is below 0: everything outside is then best relevant.
         self._normalizer_below = self._normalizer + (outside or 0)
@@ -442,12 +397,9 @@ class Search(BranchAndBound):
 
 def normalizers(norm: Norm, relevant: IntArray, cutoff: int) -> IntArray:
     """N for these numbers R of relevant documents. Where R is 0 so is SP, and 0/1 is the 0 that 0/0 stands for."""
-    choices: dict[str, IntArray] = {
-        "k": np.full(len(relevant), cutoff),
-        "R": np.maximum(relevant, 1),
-        "min": relevant.clip(1, cutoff),
-    }
-    return choices[norm]
+    if norm == "k":
+        return np.full(len(relevant), cutoff)
+    return relevant.clip(1, cutoff if norm == "min" else None)
 
 
 def open_documents(winner: IntArray, label: IntArray) -> tuple[IntArray, IntArray]:

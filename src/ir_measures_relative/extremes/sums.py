@@ -20,7 +20,7 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE, PROVED
-from .model import Clock
+from .model import Clock, End
 
 # So many numbers at a time are computed in advance: enough to make few calls of numpy, few enough for the cache.
 BLOCK = 1 << 15
@@ -34,10 +34,7 @@ def sum_of_precisions(
 ) -> float:
     """``Σ_d worth(p_d)·Σ_e weight(e)`` over relevant documents d, and those e that stand no deeper than d.
 
-    Args:
-        position: of the relevant documents, 0 where not retrieved.
-        weight: of each of them; 1 if not given.
-        worth: of each position from 1 on; 1/position if not given.
+    ``weight`` is 1 if not given, and ``worth``, of each position from 1 on, 1/position.
     """
     if weight is None:
         found = np.sort(position[position > 0])
@@ -61,14 +58,9 @@ class Quadratic(NamedTuple):
     def of(
         cls, x: IntArray, y: IntArray, known: BoolArray, free: IntArray, weight: FloatArray | None = None
     ) -> Quadratic:
-        """The difference of two sums of precisions. Documents that are neither known nor free are not relevant.
+        """The difference of two sums of precisions, from the positions in the rankings, 0 where not retrieved.
 
-        Args:
-            x: the positions of the documents in the one ranking, 0 where not retrieved.
-            y: in the other.
-            known: which are relevant whatever the labels.
-            free: those that may be.
-            weight: of each document; 1 if not given.
+        The documents ``known`` are relevant whatever the labels, those ``free`` may be, and others are not.
         """
         relevant = np.flatnonzero(known)
         inverse = reciprocal(x), reciprocal(y)
@@ -116,11 +108,7 @@ class Quadratic(NamedTuple):
         return np.array(chosen, dtype=np.int64), np.cumsum(gains)
 
     def decided(self, least: float, most: float) -> tuple[BoolArray, BoolArray]:
-        """Which documents are better not relevant, and which relevant, whatever the others are.
-
-        Args:
-            least, most: what one more relevant document costs, at least and at most.
-        """
+        """Which documents are better not relevant, and which relevant, where one more costs from least to most."""
         linear = self.linear.copy()
         gains = np.maximum(self.pairs, 0).sum(axis=1)
         losses = self.pairs.sum(axis=1) - gains
@@ -197,21 +185,14 @@ class Relaxation:
         i = np.arange(1, cutoff + 1)
         self._weight = 1 / i - np.where(i < cutoff, 1 / (i + 1), 0)
         # Y_i and Z_i if no free document is relevant, and the range of δ_i.
-        self._known_won, self._known_lost = (
-            self._by_depth(winner[label == 1]),
-            self._by_depth(loser[label == 1]),
-        )
+        self._known_won, self._known_lost = (self._by_depth(p[label == 1]) for p in (winner, loser))
         lead = self._known_won - self._known_lost
         first = self._won < self._lost
         self._least = lead - self._by_depth(self._lost[~first]) + self._by_depth(self._won[~first])
         self._most = lead + self._by_depth(self._won[first]) - self._by_depth(self._lost[first])
 
     def weighing(self, worth: FloatArray) -> Relaxation:
-        """The same for another measure, in which a pair counts with `worth` at the larger of its positions, not 1/max.
-
-        Args:
-            worth: shape (k,), from position 1 on, nowhere increasing.
-        """
+        """The same where a pair counts with `worth`, nowhere increasing, at the larger of its positions, not 1/max."""
         result = copy.copy(self)
         result._weight = worth - np.append(worth[1:], 0.0)
         return result
@@ -294,9 +275,7 @@ class Mixture:
 
     While no δ_i is at the end of its range, the least bound is the largest value, over all averages of labelings,
     of the concave function Σ_i c_i (mean of T(Y_i) - T(mean of Z_i)), and σ_i = mean of Z_i + ½ is its slope.
-
-    Attributes:
-        share: how often each free document is relevant.
+    ``share`` is how often each free document is relevant.
     """
 
     def __init__(self, relaxation: Relaxation, labels: FloatArray) -> None:
@@ -326,13 +305,6 @@ def triangle(n: FloatArray) -> FloatArray:
     """T(n), the number of pairs among n documents, each with itself included."""
     result: FloatArray = n * (n + 1) / 2
     return result
-
-
-class End(NamedTuple):
-    """A bound of the greatest difference, and the greatest that labels are known to attain."""
-
-    bound: float
-    reached: float
 
 
 def greatest_over_relevant(quadratic: Quadratic, relevant: int, outside: int, clock: Clock) -> End:

@@ -44,12 +44,7 @@ def dataset_of(dataset: Any) -> Any:
 
 
 def scoreddocs_of(dataset: Any) -> list[Any]:
-    """The run that comes with a dataset.
-
-    Raises:
-        ValueError: it has none; says what it has.
-        ConnectionError: it cannot be fetched.
-    """
+    """The run that comes with a dataset; raises as :func:`qrels_of` does."""
     from tqdm import tqdm
 
     if not dataset.has_scoreddocs():
@@ -65,10 +60,7 @@ def scoreddocs_of(dataset: Any) -> list[Any]:
 
 
 def num_docs_of(dataset: Any) -> int | None:
-    """The number of documents, from what ir_datasets knows of the collection where that spares fetching it.
-
-    None where the dataset has no documents.
-    """
+    """The number of documents, without fetching them where ir_datasets knows it; None where there are none."""
     if not dataset.has_docs():
         return None
     known = dataset.docs_metadata().get("count") if hasattr(dataset, "docs_metadata") else None
@@ -103,11 +95,7 @@ def qrels_of(dataset: Any) -> list[Any]:
 
 @contextmanager
 def fetching(dataset: Any) -> Iterator[None]:
-    """Turns the errors of a download that fails into one that says what to do.
-
-    Raises:
-        ConnectionError: in place of what ir_datasets raises.
-    """
+    """Turns what ir_datasets raises where a download fails into a ConnectionError that says what to do."""
     try:
         yield
     except (RuntimeError, OSError) as error:

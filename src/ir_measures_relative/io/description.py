@@ -18,30 +18,15 @@ _PACKAGES = ("ir-measures", "pytrec-eval-terrier", "numpy", "scipy")
 
 
 def fingerprint(
-    runs: Mapping[str, Rankings],
-    judgments: Judgments | None = None,
-    *,
-    priors: Any,
-    reference: str | None,
-    groups: Mapping[str, str],
-    num_docs: int | None,
-    grades: tuple[int, int] | None,
-    dataset: str | None,
+    runs: Mapping[str, Rankings], facts: Mapping[str, Any], judgments: Judgments | None
 ) -> dict[str, Any]:
-    """What :meth:`RunContext.fingerprint` returns, of what a context holds.
-
-    Args:
-        judgments: those that are to be in it.
-        dataset: the id of the dataset.
-    """
+    """What :meth:`RunContext.fingerprint` returns, of the runs of a context and what else is known of it."""
     known: dict[str, Any] = {
         "runs": [{"name": name} | _of_run(run) for name, run in runs.items()],
-        "priors": _policy(priors),
-        "reference": reference,
-        "groups": dict(groups),
-        "num_docs": num_docs,
-        "grades": None if grades is None else list(grades),
-        "dataset": dataset,
+        **facts,
+        "priors": _policy(facts["priors"]),
+        "groups": dict(facts["groups"]),
+        "grades": None if facts["grades"] is None else list(facts["grades"]),
         "qrels": None if judgments is None else _of_judgments(judgments),
     }
     text = json.dumps(known, sort_keys=True, separators=(",", ":"))
@@ -105,32 +90,20 @@ def _versions() -> dict[str, str]:
 _LISTED, _LONGEST = 20, 60
 
 
-def table_of_runs(
-    kind: str,
-    runs: Mapping[str, Rankings],
-    facts: Mapping[str, object],
-    groups: Mapping[str, str],
-    reference: str | None,
-) -> str:
+def table_of_runs(kind: str, runs: Mapping[str, Rankings], facts: Mapping[str, Any]) -> str:
     """The runs of a context with their queries and rows, and what else is known of it, as HTML.
 
-    Args:
-        kind: what holds the runs.
-        facts: what is said above the table; what is None is left out.
+    ``kind`` is what holds the runs; of the facts, the groups get a column, and what is None is left out.
     """
-    about = ", ".join(f"{key} {value}" for key, value in facts.items() if value is not None)
+    groups = facts["groups"]
+    about = ", ".join(f"{key} {fact}" for key, fact in facts.items() if key != "groups" and fact is not None)
     head = f"{kind} of {len(runs)} run{'' if len(runs) == 1 else 's'}; {about}"
     columns = ["run", "queries", "rows", *(["group"] if groups else [])]
     rows = []
     for name, run in list(runs.items())[:_LISTED]:
-        cells = [
-            name,
-            len(run.query_ids),
-            len(run),
-            *([groups.get(name, "")] if groups else []),
-        ]
-        marked = f"{_cell(name)} (reference)" if name == reference else _cell(name)
-        rows.append(f"<tr><th>{marked}</th>" + "".join(f"<td>{_cell(c)}</td>" for c in cells[1:]) + "</tr>")
+        cells = [len(run.query_ids), len(run), *([groups.get(name, "")] if groups else [])]
+        marked = f"{_cell(name)} (reference)" if name == facts["reference"] else _cell(name)
+        rows.append(f"<tr><th>{marked}</th>" + "".join(f"<td>{_cell(c)}</td>" for c in cells) + "</tr>")
     if len(runs) > _LISTED:
         rows.append(f'<tr><td colspan="{len(columns)}">and {len(runs) - _LISTED} more</td></tr>')
     header = "".join(f"<th>{c}</th>" for c in columns)

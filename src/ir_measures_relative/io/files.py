@@ -17,6 +17,7 @@ import tempfile
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -91,14 +92,7 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
 
 
 def unpacked(data: bytes, source: str) -> bytes:
-    """The content of a file; as it is where it is not packed.
-
-    Args:
-        source: what messages call it.
-
-    Raises:
-        ValueError: a damaged file, or one that unpacks to more than any run; says what to do.
-    """
+    """The content of a file; as it is where it is not packed. Raises ValueError as :func:`read_bytes` does."""
     suffix, read = next(((s, read) for start, s, read in _PACKED if data.startswith(start)), ("", None))
     if read is None:
         return data
@@ -117,37 +111,10 @@ class _TooLargeError(Exception):
     """It unpacks to more than the limit."""
 
 
-def _from_gzip(data: bytes, limit: int) -> bytes:
-    try:
-        from isal.igzip import IGzipFile  # takes a third of the time
-
-        return _read(IGzipFile(fileobj=io.BytesIO(data)), limit)
-    except (_TooLargeError, MemoryError):
-        raise
-    except Exception:  # it is not installed; or the file is damaged, which each library says in its own words
-        return _read(gzip.GzipFile(fileobj=io.BytesIO(data)), limit)
-
-
-def _from_bz2(data: bytes, limit: int) -> bytes:
-    return _read(bz2.BZ2File(io.BytesIO(data)), limit)
-
-
-def _from_xz(data: bytes, limit: int) -> bytes:
-    return _read(lzma.LZMAFile(io.BytesIO(data)), limit)
-
-
-#: The first bytes of a packed file, the ending of its name, and what unpacks it up to a limit.
-_PACKED = ((GZIP, ".gz", _from_gzip), (b"BZh", ".bz2", _from_bz2), (b"\xfd7zXZ\x00", ".xz", _from_xz))
-
-
-def _read(file: Any, limit: int) -> bytes:
-    """The content of an opened file.
-
-    Raises:
-        _TooLargeError: it has more than ``limit`` bytes; not many more than these are ever in memory.
-    """
+def _read(unpack: Callable[[io.BytesIO], Any], data: bytes, limit: int) -> bytes:
+    """The content; _TooLargeError where it has more bytes than the limit, of which few more are ever in memory."""
     pieces, size = [], 0
-    with file:
+    with unpack(io.BytesIO(data)) as file:
         while piece := file.read(_PIECE):
             pieces.append(piece)
             size += len(piece)
@@ -156,12 +123,27 @@ def _read(file: Any, limit: int) -> bytes:
     return b"".join(pieces)
 
 
-def max_unpacked(size: int) -> int:
-    """How many bytes a file of this size may unpack to.
+def _read_gzip(data: bytes, limit: int) -> bytes:
+    try:
+        from isal.igzip import IGzipFile  # takes a third of the time
 
-    Raises:
-        ValueError: the variable of the environment is not a number of bytes.
-    """
+        return _read(lambda packed: IGzipFile(fileobj=packed), data, limit)
+    except (_TooLargeError, MemoryError):
+        raise
+    except Exception:  # it is not installed; or the file is damaged, which each library says in its own words
+        return _read(lambda packed: gzip.GzipFile(fileobj=packed), data, limit)
+
+
+#: The first bytes of a packed file, the ending of its name, and what unpacks it up to a limit.
+_PACKED: tuple[tuple[bytes, str, Callable[[bytes, int], bytes]], ...] = (
+    (GZIP, ".gz", _read_gzip),
+    (b"BZh", ".bz2", partial(_read, bz2.BZ2File)),
+    (b"\xfd7zXZ\x00", ".xz", partial(_read, lzma.LZMAFile)),
+)
+
+
+def max_unpacked(size: int) -> int:
+    """How many bytes a file of this size may unpack to; ValueError where the environment says no number of bytes."""
     said = os.environ.get(MAX_UNPACKED)
     if not said:
         return max(LEAST, TIMES * size)
@@ -194,11 +176,19 @@ def is_picture(path: str | os.PathLike[str]) -> bool:
         return kind_of_picture(file.read(_HEAD)) is not None
 
 
-def write_whole(path: str | os.PathLike[str], write: Callable[[str], None]) -> None:
-    """Writes a file beside its place first, so that nothing half written is ever there.
+def check_writable(path: str | os.PathLike[str], called: str = "") -> None:
+    """Raises OSError, which says why, where no file can be written; ``called`` names it, if not the path."""
+    folder = os.path.dirname(os.path.realpath(path))  # a link stays one
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"{called or path}: there is no folder {folder}; make it first")
+    if not all(os.access(place, os.W_OK) for place in (folder, path) if os.path.exists(place)):
+        raise PermissionError(f"{called or path}: cannot be written; give another path")
+
+
+def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) -> None:
+    """Writes a file beside its place first, so that nothing half written is ever there; a link stays one.
 
     Args:
-        path: where it goes; a link stays one.
         write: is given the path to write to, which has the same ending.
 
     Raises:

@@ -46,15 +46,7 @@ def _with_ids_of_others(columns: Collection[Any]) -> dict[str, str] | None:
 def column_names(
     frame: Any, wanted: Sequence[str], source: str, kind: str = "DataFrame", columns: Sequence[str] = ()
 ) -> list[list[str]]:
-    """What a frame, of pandas or Dask, calls each column: one name, or both.
-
-    Args:
-        kind: what messages call it.
-        columns: all that it has, where the frame holds a part.
-
-    Raises:
-        ValueError: a column that is not there; says which are.
-    """
+    """What a frame, of pandas or Dask, calls each column: one name, or both; arguments as for :func:`columns_of`."""
     scheme = scheme_of_others(frame.columns)
     found = []
     for column in wanted:

@@ -2,13 +2,13 @@
 
 Tables: polars, pyarrow, and all that hands on Arrow data; HuggingFace's data sets, a dict of columns, rows that
 are dicts. Objects: ranx's ``Run`` and ``Qrels``, trectools' ``TrecRun`` and ``TrecQrel``, LensKit's
-``ItemListCollection``. Each has a reader of runs and one of judgments, which are looked up at the end of this file.
+``ItemListCollection``. Each has a reader, which is looked up at the end of this file.
 """
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, NamedTuple, TypeAlias
 
 from ..messages import kind_of
@@ -24,8 +24,9 @@ class Given(NamedTuple):
     columns: tuple[str, ...] = ()  #: of the whole table, of which a DataFrame holds what may be needed
 
 
-#: What reads an object of another library, and is given what messages call it: None where it is something else.
-Reader: TypeAlias = Callable[[Any, str], Given | None]
+#: What reads an object of another library, None where it is something else. It is given what messages call the object,
+#: and whether it is to be a run, and not judgments.
+Reader: TypeAlias = Callable[[Any, str, bool], Given | None]
 
 
 def given_run(value: Any, source: str) -> Given | None:
@@ -34,7 +35,7 @@ def given_run(value: Any, source: str) -> Given | None:
     Raises:
         ValueError: an object that holds judgments, or nothing.
     """
-    return _first(RUN_READERS, value, source)
+    return _first(value, source, True)
 
 
 def given_qrels(value: Any, source: str) -> Given | None:
@@ -43,51 +44,49 @@ def given_qrels(value: Any, source: str) -> Given | None:
     Raises:
         ValueError: an object that holds a run, or nothing, or whose labels cannot be told.
     """
-    return _first(QRELS_READERS, value, source)
+    return _first(value, source, False)
 
 
-def _first(readers: Sequence[Reader], value: Any, source: str) -> Given | None:
-    return next((given for reader in readers if (given := reader(value, source)) is not None), None)
+def _first(value: Any, source: str, as_run: bool) -> Given | None:
+    return next((given for read in READERS if (given := read(value, source, as_run)) is not None), None)
 
 
-def _ranx_run(value: Any, source: str) -> Given | None:
-    if not _is_of_ranx(value):
+def _ranx(value: Any, source: str, as_run: bool) -> Given | None:
+    if not (hasattr(value, "get_doc_ids_and_scores") and hasattr(value, "to_dict")):
         return None
-    if hasattr(value, "qrels"):
-        raise ValueError(f"{source}: a {_full_name(value)} holds judgments; give a ranx.Run as a run")
-    return Given(value.to_dict(), tag=value.name if isinstance(value.name, str) else None)
+    if hasattr(value, "qrels") == as_run:
+        name = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
+        remedy = "judgments; give a ranx.Run as a run" if as_run else "a run; give a ranx.Qrels as judgments"
+        raise ValueError(f"{source}: a {name} holds {remedy}")
+    return Given(value.to_dict(), tag=value.name if as_run and isinstance(value.name, str) else None)
 
 
-def _ranx_qrels(value: Any, source: str) -> Given | None:
-    if not _is_of_ranx(value):
+def _trectools(value: Any, source: str, as_run: bool) -> Given | None:
+    """From trectools, which reads topics such as 401 as numbers: they count as their digits."""
+    held = "run_data" if as_run else "qrels_data"
+    if not hasattr(value, held):
         return None
-    if not hasattr(value, "qrels"):
-        raise ValueError(f"{source}: a {_full_name(value)} holds a run; give a ranx.Qrels as judgments")
-    return Given(value.to_dict())
+    frame, kind = getattr(value, held), type(value).__name__
+    if not is_frame(frame):
+        raise ValueError(f"{source}: the {kind} holds no data; let it read a file first")
+    if "query" in frame.columns and frame["query"].dtype.kind in "iu":
+        frame = frame.assign(query=frame["query"].astype(str))
+    return Given(frame, kind=kind, columns=tuple(map(str, frame.columns)))
 
 
-def _trectools_run(value: Any, source: str) -> Given | None:
-    return _of_trectools(value, value.run_data, source) if hasattr(value, "run_data") else None
-
-
-def _trectools_qrels(value: Any, source: str) -> Given | None:
-    return _of_trectools(value, value.qrels_data, source) if hasattr(value, "qrels_data") else None
-
-
-def _lenskit_run(value: Any, source: str) -> Given | None:
-    if not _is_of_lenskit(value):
+def _lenskit(value: Any, source: str, as_run: bool) -> Given | None:
+    if not (hasattr(value, "key_fields") and hasattr(value, "to_df")):
         return None
-    frame = _of_lenskit(value, source)
-    if "score" not in frame.columns and "rank" in frame.columns:
+    fields = list(value.key_fields)
+    if len(fields) != 1:
+        raise ValueError(
+            f"{source}: the lists of the ItemListCollection have the keys {fields}; a query has one id: give a "
+            "collection with one key"
+        )
+    frame = value.to_df().rename(columns={fields[0]: "query_id", "item_id": "doc_id"})
+    if as_run and "score" not in frame.columns and "rank" in frame.columns:
         frame = frame.assign(score=-frame["rank"].astype(float))  # a list in order, without scores
-    return Given(frame, kind="ItemListCollection", columns=tuple(frame.columns))
-
-
-def _lenskit_qrels(value: Any, source: str) -> Given | None:
-    if not _is_of_lenskit(value):
-        return None
-    frame = _of_lenskit(value, source)
-    if not {"relevance", "label"} & set(frame.columns):
+    elif not as_run and not {"relevance", "label"} & set(frame.columns):
         if "rating" in frame.columns:
             raise ValueError(
                 f"{source}: the ItemListCollection holds ratings and no labels; say what they are, such as "
@@ -103,40 +102,7 @@ def _lenskit_qrels(value: Any, source: str) -> Given | None:
     return Given(frame, kind="ItemListCollection", columns=tuple(frame.columns))
 
 
-def _full_name(value: Any) -> str:
-    return f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
-
-
-def _is_of_ranx(value: Any) -> bool:
-    return hasattr(value, "get_doc_ids_and_scores") and hasattr(value, "to_dict")
-
-
-def _is_of_lenskit(value: Any) -> bool:
-    return hasattr(value, "key_fields") and hasattr(value, "to_df")
-
-
-def _of_trectools(value: Any, frame: Any, source: str) -> Given:
-    """The frame of an object of trectools', which reads topics such as 401 as numbers: they count as their digits."""
-    kind = type(value).__name__
-    if not is_frame(frame):
-        raise ValueError(f"{source}: the {kind} holds no data; let it read a file first")
-    if "query" in frame.columns and frame["query"].dtype.kind in "iu":
-        frame = frame.assign(query=frame["query"].astype(str))
-    return Given(frame, kind=kind, columns=tuple(map(str, frame.columns)))
-
-
-def _of_lenskit(collection: Any, source: str) -> Any:
-    """A frame with the columns ``query_id`` and ``doc_id``."""
-    fields = list(collection.key_fields)
-    if len(fields) != 1:
-        raise ValueError(
-            f"{source}: the lists of the ItemListCollection have the keys {fields}; a query has one id: give a "
-            "collection with one key"
-        )
-    return collection.to_df().rename(columns={fields[0]: "query_id", "item_id": "doc_id"})
-
-
-def _table(value: Any, source: str) -> Given | None:
+def _table(value: Any, source: str, as_run: bool) -> Given | None:
     """A table that is no DataFrame of pandas', or one that has other names for its columns."""
     kind = type(value).__name__
     if is_frame(value):
@@ -240,5 +206,4 @@ def _plain(kind: Any) -> Any:
 
 
 #: The readers, in the order in which they are asked; a table is what no library has claimed.
-RUN_READERS: tuple[Reader, ...] = (_ranx_run, _trectools_run, _lenskit_run, _table)
-QRELS_READERS: tuple[Reader, ...] = (_ranx_qrels, _trectools_qrels, _lenskit_qrels, _table)
+READERS: tuple[Reader, ...] = (_ranx, _trectools, _lenskit, _table)

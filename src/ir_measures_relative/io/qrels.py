@@ -10,14 +10,15 @@ import numpy as np
 from ir_measures.util import QrelsConverter
 from numpy.typing import NDArray
 
-from ..arrays import IntArray, ObjectArray, block_starts, object_array
+from ..arrays import IntArray, ObjectArray, object_array
 from ..ids import Ids
 from ..judgments import Judgments
 from ..messages import is_text, kind_of, kind_of_id, warn
+from ..rankings import query_blocks
 from .files import PARQUET, read_bytes
 from .frames import columns_of, is_frame, read_parquet, text_of
 from .neighbours import given_qrels
-from .trec import read_trec_qrels
+from .text import Columns, format_hint, parsed, shown
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of
 #: a file; see :func:`read_qrels_file`.
@@ -120,11 +121,32 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
     source = f"the qrels {path}"
     data = read_bytes(path, source)
     if not data.startswith(PARQUET):
-        file = read_trec_qrels(data, source)
-        return QrelsFile(QrelsColumns(file.query_ids, file.doc_ids, file.relevance), file.iterations)
+        return read_trec_qrels(data, source)
     frame = read_parquet(data, source)
     iterations = frame["iteration"].astype(str) if "iteration" in frame.columns else ["0"] * len(frame)
     return QrelsFile(_from_frame(frame, source), object_array(iterations))
+
+
+def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
+    """The judgments in the content of a TREC qrels file: ``query_id 0 doc_id relevance`` a line.
+
+    Raises:
+        ValueError: a line without four columns, or a relevance that is not a whole number; names file and line.
+    """
+    return parsed(data, source, _trec_columns, _mistake)
+
+
+def _trec_columns(data: bytes) -> QrelsFile:
+    columns = Columns(data, 4)
+    judged = QrelsColumns(columns.ids(0), columns.ids(2), columns.whole_numbers(3))
+    return QrelsFile(judged, columns.ids(1))
+
+
+def _mistake(line: bytes) -> str:
+    fields = line.split()
+    if len(fields) != 4:
+        return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{format_hint(line)}"
+    return f"the relevance {shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 to 9"
 
 
 def judge(columns: QrelsColumns) -> Judgments:
@@ -136,14 +158,7 @@ def judge(columns: QrelsColumns) -> Judgments:
         ValueError: an id that is not a string, a relevance that is not a whole number.
     """
     grade = _whole_numbers(columns)
-    query_ids = columns.query_ids
-    if isinstance(query_ids, Ids):
-        starts = query_ids.changes()
-        heads = query_ids.take(starts).strings()
-    else:
-        starts = block_starts(query_ids)
-        heads = query_ids[starts]
-        _check_texts(heads, "query id", "the run")
+    starts, heads = query_blocks(columns.query_ids, "the qrels", "the run")
     code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
     block = np.fromiter(map(code_of.__getitem__, heads), dtype=np.int64, count=len(heads))
     query = np.repeat(block, np.diff(np.append(starts, columns.n_rows)))
@@ -160,18 +175,11 @@ def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
     try:
         return Ids.of(doc_ids)
     except (TypeError, UnicodeEncodeError):
-        _check_texts(doc_ids, "document id", "the run")
-        raise
-
-
-def _check_texts(values: ObjectArray, what: str, elsewhere: str) -> None:
-    for value in values:
-        if not is_text(value):
-            kind = kind_of_id(value)
-            raise ValueError(
-                f"the qrels: {what} {value!r} is {kind}; {what}s must be strings, as in {elsewhere}: convert them with "
-                "str()"
-            )
+        bad = next(d for d in doc_ids if not is_text(d))
+        raise ValueError(
+            f"the qrels: document id {bad!r} is {kind_of_id(bad)}; document ids must be strings, as in the run: "
+            "convert them with str()"
+        ) from None
 
 
 _LARGEST = 2**31

@@ -1,4 +1,7 @@
-"""Any run -> :class:`Rankings`. The only place that knows run formats; a new one is a branch of :func:`read_run`."""
+"""Any run -> :class:`Rankings`, and where runs come from: files, folders, pipelines.
+
+The only place that knows run formats; a new one is a branch of :func:`read_run`.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,14 @@ import numpy as np
 from tqdm import tqdm
 
 from ..arrays import FloatArray, ObjectArray, object_array
-from ..ids import Ids
+from ..ids import Ids, pair_keys
 from ..messages import kind_of, warn
+from ..options import needs_extra
 from ..rankings import Rankings
 from .files import PARQUET, is_picture, read_bytes
 from .frames import columns_of, is_frame, read_parquet, scheme_of_others, shared_text, single_value, text_of
 from .neighbours import Given, given_run
-from .trec import read_trec_run
+from .text import Columns, format_hint, parsed, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,10 +93,10 @@ def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Ran
                 f"{name}: query {query_id!r} holds {kind_of(docs)}; a run given as a dict is "
                 "{query_id: {doc_id: score}}, or has the columns query_id, doc_id and score"
             )
-    query_ids = list(itertools.chain.from_iterable(itertools.repeat(q, len(docs)) for q, docs in run.items()))
-    doc_ids = list(itertools.chain.from_iterable(run.values()))
-    scores = list(itertools.chain.from_iterable(docs.values() for docs in run.values()))
-    return _from_lists(query_ids, doc_ids, scores, name, tag)
+    joined = itertools.chain.from_iterable
+    query_ids = joined(itertools.repeat(q, len(docs)) for q, docs in run.items())
+    scores = joined(docs.values() for docs in run.values())
+    return _from_columns(query_ids, joined(run.values()), scores, name, tag)
 
 
 def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
@@ -113,11 +117,11 @@ def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
         raise ValueError(
             f"{name}: an iterable whose item {place} is {kind_of(bad)} is not a run; give {_FORMATS}"
         ) from None
-    return _from_lists(query_ids, doc_ids, scores, name)
+    return _from_columns(query_ids, doc_ids, scores, name)
 
 
-def _from_lists(
-    query_ids: list[Any], doc_ids: list[Any], scores: list[Any], name: str, tag: str | None = None
+def _from_columns(
+    query_ids: Iterable[Any], doc_ids: Iterable[Any], scores: Iterable[Any], name: str, tag: str | None = None
 ) -> Rankings:
     queries, docs = object_array(query_ids), object_array(doc_ids)
     return Rankings(queries, docs, _as_floats(object_array(scores), queries, docs, name), name=name, tag=tag)
@@ -172,6 +176,72 @@ def _as_floats(
             query, doc = (c.string(row) if isinstance(c, Ids) else c[row] for c in (queries, docs))
             raise ValueError(f"{name}: query {query!r}, document {doc!r} {wrong}")
     return values
+
+
+def read_trec_run(data: bytes, source: str, name: str) -> Rankings:
+    """The rankings in the content of a TREC run file: ``query_id Q0 doc_id rank score tag`` a line.
+
+    The order of the lines and the ranks do not count.
+
+    Raises:
+        ValueError: a line without six columns, a score that is not a number, a document that stands twice; names
+            file and line.
+    """
+    columns, scores = parsed(data, source, _trec_columns, _mistake)
+    tags = columns.ids(5)
+    tags = tags.take(tags.changes())
+    tag = tags.string(0) if len(tags) == 1 else None
+    rankings = Rankings(columns.ids(0), columns.ids(2), scores, name=name, tag=tag)
+    try:
+        rankings.check_documents()
+        return rankings
+    except ValueError as error:
+        message = _repeated(columns, source) or str(error)
+    del columns, scores, tags, rankings  # which the traceback would keep
+    raise ValueError(message)
+
+
+def _trec_columns(data: bytes) -> tuple[Columns, FloatArray]:
+    columns = Columns(data, 6)
+    return columns, columns.floats(4)
+
+
+def _mistake(line: bytes) -> str:
+    fields = line.split()
+    if len(fields) != 6:
+        return (
+            f"{len(fields)} columns where a TREC run has six (query_id Q0 doc_id rank score tag): "
+            f"{shown(line)}{format_hint(line)}"
+        )
+    query_id, doc_id, score = (shown(fields[i]) for i in (0, 2, 4))
+    try:
+        finite = bool(np.isfinite(float(fields[4])))
+    except ValueError:
+        finite = True
+    if not finite:  # nan, inf, or 1e400
+        return (
+            f"query {query_id}, document {doc_id} has the score {score[1:-1]}; every score must be a finite number: "
+            "drop the row or give it a score"
+        )
+    return f"the score {score} is not a number; write numbers with the digits 0 to 9, such as 12.5 or 1.25e1"
+
+
+def _repeated(columns: Columns, source: str) -> str | None:
+    """Where a document stands a second time in a ranking; None where none does."""
+    queries, docs = columns.ids(0), columns.ids(2)
+    keys = pair_keys(queries.hashes().view(np.int64), docs.hashes())
+    order = np.argsort(keys, kind="stable")
+    same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+    first, second = order[same], order[same + 1]
+    true = queries.equal(first, queries, second) & docs.equal(first, docs, second)
+    if not true.any():
+        return None
+    pair = int(np.flatnonzero(true)[np.argmin(second[true])])
+    a, b = int(first[pair]), int(second[pair])
+    return (
+        f"{source}, line {columns.line(b)}: query {queries.string(b)!r} lists document {docs.string(b)!r} more than "
+        f"once, before in line {columns.line(a)}; a ranking holds a document once: drop the duplicates"
+    )
 
 
 def run_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
@@ -234,3 +304,51 @@ def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:
             f"two run files are called {twice!r}, and their tags do not tell them apart; rename one"
         )
     return names
+
+
+def import_pyterrier() -> Any:
+    """The module ``pyterrier``.
+
+    Raises:
+        ImportError: it is not installed; says how to.
+    """
+    try:
+        import pyterrier
+    except ModuleNotFoundError as error:
+        if error.name != "pyterrier":
+            raise
+        raise needs_extra("to run pipelines", "pyterrier") from None
+    return pyterrier
+
+
+def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
+    """The results of each pipeline for the topics, by name; each runs once.
+
+    Args:
+        pipelines: PyTerrier transformers, or DataFrames of results that exist already.
+        topics: a DataFrame with ``qid`` and ``query``, or the path of a TREC topics file.
+
+    Raises:
+        TypeError: what is not a transformer.
+        ImportError: PyTerrier is not installed.
+    """
+    import pandas as pd
+
+    pt = import_pyterrier()
+    if not isinstance(pipelines, Mapping):
+        raise TypeError(f"pipelines is {kind_of(pipelines)}; give a dict from name to transformer")
+    for name, pipeline in pipelines.items():
+        if not isinstance(pipeline, (pd.DataFrame, pt.Transformer)):
+            raise TypeError(
+                f"pipeline {name!r} is {kind_of(pipeline)}; give a PyTerrier transformer, or a DataFrame of results"
+            )
+    if isinstance(topics, (str, os.PathLike)):
+        topics = pt.io.read_topics(os.fspath(topics))
+    results: dict[str, Any] = {}
+    for name in pt.tqdm(pipelines, desc="running pipelines", unit="pipeline", disable=None, leave=False):
+        pipeline = pipelines[name]
+        frame = pipeline if isinstance(pipeline, pd.DataFrame) else pipeline.transform(topics)
+        if not len(frame):
+            warn(f"pipeline {name!r} gave no result for any of the {len(topics)} topics")
+        results[name] = pt.model.coerce_dataframe_types(frame.copy())
+    return results

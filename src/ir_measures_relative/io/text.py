@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..ids import ByteArray, Ids, WordArray
+
+T = TypeVar("T")
 
 # What str.split splits at and isspace does not.
 _OTHER_SPACE = re.compile("[\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
@@ -34,7 +37,7 @@ class Columns:
 
         Raises:
             ValueError: a line with another number, or characters that no such file may hold; without a message,
-                which :func:`first_bad_line` finds.
+                which :func:`parsed` finds.
         """
         self._text = data
         self._data = np.frombuffer(data, dtype=np.uint8)
@@ -128,10 +131,9 @@ _NOT_SPACE = np.array([chr(i) not in " \t\n\v\f\r" for i in range(ord(" ") + 1)]
 
 
 def _check_characters(data: bytes, counts: IntArray) -> None:
-    """Raises ValueError, without a message, where :func:`what_is_wrong` finds something.
+    """Raises ValueError, without a message, where :func:`_what_is_wrong` finds something.
 
-    Args:
-        counts: how many there are of each byte up to the space.
+    ``counts`` says how many there are of each byte up to the space.
     """
     if counts[0] or counts[0x1C:0x20].any():
         raise ValueError
@@ -249,12 +251,24 @@ def _pieces(data: bytes) -> Iterator[bytes]:
         start = end
 
 
-def first_bad_line(data: bytes, check: Callable[[bytes], object]) -> tuple[int, bytes]:
-    """The number, from 1, and the text of the first line for which ``check`` raises ValueError.
+def parsed(data: bytes, source: str, parse: Callable[[bytes], T], mistake: Callable[[bytes], str]) -> T:
+    """What ``parse`` makes of the content of a file; where it raises ValueError, one that names file and line.
 
     Args:
-        check: takes a line, or several; raises where it does for one of them. There is such a line.
+        source: what messages call the file.
+        parse: takes a line, or several; raises where it does for one of them.
+        mistake: what is wrong with the columns of a line for which it raises.
     """
+    try:
+        return parse(data)
+    except ValueError:
+        pass
+    number, line = _first_bad_line(data, parse)
+    raise ValueError(f"{source}, line {number}: {_what_is_wrong(line) or mistake(line)}")
+
+
+def _first_bad_line(data: bytes, check: Callable[[bytes], object]) -> tuple[int, bytes]:
+    """The number, from 1, and the text of the first line for which ``check`` raises; there is one."""
     start, end, number = 0, len(data), 1
     while True:  # halve what holds it
         middle = (start + end) // 2
@@ -276,7 +290,7 @@ def _passes(check: Callable[[bytes], object], text: bytes) -> bool:
     return True
 
 
-def what_is_wrong(line: bytes) -> str | None:
+def _what_is_wrong(line: bytes) -> str | None:
     """What characters a line must not hold, in words; None where it is all right."""
     if b"\0" in line:
         return "it holds a NUL, which ends a text in C; is it a text file?"

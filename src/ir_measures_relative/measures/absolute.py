@@ -92,7 +92,10 @@ def _run_for(
     bounds = np.searchsorted(query, np.arange(docs.n_queries + 1)).tolist()
     held = judgments.queries_of(rankings).tolist()
     run: dict[str, dict[str, float]] = {}
-    stand_ins = _stand_ins(int(place.max(initial=1)))
+    # A ranking of documents that nobody judged.
+    stand_ins = {
+        _STAND_IN % position: -float(position) for position in range(1, int(place.max(initial=1)) + 1)
+    }
     for query_id, q in zip(rankings.query_ids, held, strict=True):
         if q < 0:
             continue
@@ -108,11 +111,6 @@ def _run_for(
 _STAND_IN = "\x7f%d"
 
 
-def _stand_ins(n: int) -> dict[str, float]:
-    """A ranking of ``n`` documents that nobody judged."""
-    return {_STAND_IN % position: -float(position) for position in range(1, n + 1)}
-
-
 def _cannot(measures: Sequence[ir_measures.Measure], error: Exception) -> ValueError:
     reason = str(error)
     if isinstance(error, subprocess.SubprocessError):  # of one provider
@@ -123,6 +121,7 @@ def _cannot(measures: Sequence[ir_measures.Measure], error: Exception) -> ValueE
 
 
 def nested_qrels(judgments: Judgments) -> dict[str, dict[str, int]]:
+    """The judgments as ir_measures takes them."""
     result: dict[str, dict[str, int]] = {q: {} for q in judgments.query_ids}
     hopeless = set(range(judgments.n_queries)) - set(judgments.query[judgments.grade >= 0].tolist())
     for query, doc_id, grade in zip(

@@ -7,8 +7,11 @@ function. Adding a measure touches one file, in this folder, and the list of wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import inspect
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import ir_measures.measures
 import numpy as np
@@ -17,7 +20,7 @@ from ir_measures.measures import Measure
 from ..arrays import FloatArray
 from ..messages import warn
 from .parameters import MISSING
-from .strings import RELATIVE_TO
+from .strings import RELATIVE_TO, absolute_measure, nearest_name
 
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
     from ..judgments import Judgments
     from ..rankings import Rankings
     from .browsing import CoverageFunction
+
+
+_M = TypeVar("_M", bound="RelativeMeasure")
 
 
 class Contributions(NamedTuple):
@@ -159,10 +165,8 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
             spec = self.SUPPORTED_PARAMS.get(name)
             if spec is None:
                 known = ", ".join(self.SUPPORTED_PARAMS)
-                import difflib
-
-                close = difflib.get_close_matches(name, self.SUPPORTED_PARAMS, n=1)
-                hint = f"; did you mean {close[0]!r}?" if close else ""
+                close = nearest_name(name, list(self.SUPPORTED_PARAMS))
+                hint = f"; did you mean {close!r}?" if close else ""
                 raise ValueError(f"{self.NAME} has no parameter {name!r}{hint}; its parameters are {known}")
             if not spec.allows(value):
                 raise ValueError(
@@ -193,8 +197,32 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         """For a measure with conditions that span several parameters: raises ValueError where one fails."""
 
 
-def register(measure: RelativeMeasure, aliases: Sequence[str] = ()) -> None:
-    """Makes the measure known to ``ir_measures.parse_measure``; again, after its module was reloaded.
+class OfAbsoluteBase(RelativeMeasure):
+    """A measure whose parameter ``base`` is a measure of ir_measures, as a string; the cutoff is the base's."""
+
+    def __init__(self, **params: Any) -> None:
+        if isinstance(params.get("base"), Measure):
+            params["base"] = str(params["base"])
+        if "cutoff" in params:
+            raise ValueError(
+                f"{self.NAME} has no cutoff; give it to the base: {self.NAME}(base='nDCG@{params['cutoff']}')"
+            )
+        super().__init__(**params)
+
+    def check_together(self) -> None:
+        self.base_measure()
+
+    def base_measure(self) -> Measure:
+        """The base measure.
+
+        Raises:
+            ValueError: a string that is not a measure, or one that ir_measures cannot compute on a run alone.
+        """
+        return absolute_measure(self.get("base"), f"{self.NAME}: base")
+
+
+def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
+    """Makes the measure known to ``ir_measures.parse_measure``; again, after its module was reloaded. Returns it.
 
     A name that another package has taken stays with that package, and draws a warning: nothing that a plug-in
     registers may keep ``import pyterrier`` from working.
@@ -217,12 +245,45 @@ def register(measure: RelativeMeasure, aliases: Sequence[str] = ()) -> None:
                 f"ir_measures has a measure {name!r} already, of {known.__module__}; measure strings mean that one, "
                 f"and this package's is there as an object, {kind.__module__.partition('.')[0]}.{name}"
             )
+    return measure
 
 
 def _path_if_string(qrels: Qrels) -> Qrels:
     """The qrels, in a form that ir_measures hands on as it is: it iterates over the characters of a string."""
-    if not isinstance(qrels, str):
-        return qrels
-    from pathlib import Path
+    from pathlib import Path  # importing the package does without it
 
-    return Path(qrels)
+    return Path(qrels) if isinstance(qrels, str) else qrels
+
+
+# --- the papers behind the measures, as BibTeX
+
+
+def citations(measures: Iterable[Measure]) -> list[str]:
+    """The BibTeX entries of the papers that the docstrings of the measures name, each once, in the order of the file.
+
+    A measure cites a paper by the paper's title, as under "Source:"; so does one that is declared elsewhere. Measures
+    of ir_measures name their papers by other means, and have no entry here.
+    """
+    texts = [_plain(inspect.getdoc(type(measure)) or "") for measure in measures]
+    return [entry for title, entry in _entries() if any(title in text for text in texts)]
+
+
+@lru_cache(maxsize=1)
+def _entries() -> list[tuple[str, str]]:
+    """The title and the text of each entry of the file, in its order."""
+    from importlib.resources import files  # which --help does without
+
+    text = files(__package__).joinpath("CITATIONS.bib").read_text(encoding="utf-8")
+    entries = [entry.strip() for entry in re.split(r"\n(?=@)", text) if entry.strip().startswith("@")]
+    return [(_title(entry), entry) for entry in entries]
+
+
+def _title(entry: str) -> str:
+    match = re.search(r"^\s*title = \{(.*)\},?$", entry, re.MULTILINE)
+    assert match, entry
+    return _plain(match[1]).partition(": ")[0]  # the docstrings leave subtitles out
+
+
+def _plain(text: str) -> str:
+    """Without case, braces, line breaks and TeX's escapes: what a title looks like wherever it stands."""
+    return " ".join(re.sub(r"[{}\\]", "", text).split()).casefold()

@@ -1,9 +1,5 @@
 """Preferences between two rankings: lexiprecision (best case), lexirecall (worst case), RPP (average case).
 
-Diaz, "Best-Case Retrieval Evaluation: Improving the Sensitivity of Reciprocal Rank with Lexicographic
-Precision", 2023; Diaz, Ekstrand and Mitra, "Recall, Robustness, and Lexicographic Evaluation", 2025; Diaz and
-Ferraro, "Offline Retrieval Evaluation Without Evaluation Metrics", SIGIR 2022.
-
 All see a ranking as the reciprocal ranks RR_1 ≥ … ≥ RR_m of its m relevant documents, best first, 0 for
 those that it does not retrieve: RR_i is what a searcher gets who wants i relevant documents.
 """
@@ -38,12 +34,7 @@ LEVEL_WEIGHTS: dict[str, BrowsingModel] = {
 def reciprocal_ranks(position: IntArray, query: IntArray, n_queries: int) -> FloatArray:
     """RR_i of each query in a row: 1 / position of its i-th best relevant document, 0 if not retrieved.
 
-    Args:
-        position: of every relevant document, 0 if it is not retrieved.
-        query: its query, ascending, of ``n_queries``.
-
-    Returns:
-        shape (queries, most relevant documents of a query), padded with 0.
+    From the positions of all relevant documents to shape (queries, most of a query), padded with 0.
     """
     value = ratio(np.ones(len(position)), position.astype(np.float64))
     order = np.lexsort((-value, query))
@@ -65,13 +56,9 @@ def weighted_preference(
 ) -> FloatArray:
     """The mean over a query's m recall levels of the sign of ``RR_i(run) - RR_i(reference)``; 0 if m is 0.
 
-    Args:
-        n_relevant: m of each query.
-        weight: of level i, 'uniform' 1, 'inverse' 1/i, 'dcg' 1/log2(i + 1); they are divided by their sum
-            over i ≤ m.
+    The weights of the levels are divided by their sum over i ≤ m.
     """
-    level = np.arange(1, run.shape[1] + 1)
-    weights = LEVEL_WEIGHTS[weight].seen(level)
+    weights = LEVEL_WEIGHTS[weight].seen(np.arange(1, run.shape[1] + 1))
     total = np.concatenate([[0.0], np.cumsum(weights)])[n_relevant]
     return ratio(row_sums(np.sign(run - reference) * weights), total)
 
@@ -101,8 +88,9 @@ class RecallLevels(RelativeMeasure):
         return labelings.preferences(self.NAME, labelings.relevant(rel), rel, weight)
 
     def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
-        """One value a query, from the tables of :func:`reciprocal_ranks`."""
-        raise NotImplementedError
+        """One value a query, from the tables of :func:`reciprocal_ranks`: the sign where they first differ."""
+        step = -1 if self.FROM_THE_WORST else 1
+        return np.sign(first_difference(run[:, ::step], reference[:, ::step]))
 
     def levels(self, comparison: Comparison, rankings: Rankings) -> FloatArray:
         """The table of :func:`reciprocal_ranks` of a run; computed once for a run of the context."""
@@ -143,7 +131,6 @@ class _rrLP(RecallLevels):
     Lexicographic Precision", 2023, Eq. 2.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import RunContext, rrLP
         >>> qrels = {"q": {"A": 1, "B": 1}}
         >>> with RunContext({"old": {"q": {"A": 3.0, "X": 2.0, "Y": 1.5, "B": 1.0}}}):
@@ -177,7 +164,6 @@ class _sgnLP(RecallLevels):
     Lexicographic Precision", 2023, Eq. 3.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import RunContext, sgnLP
         >>> qrels = {"q": {"A": 1, "B": 1}}
         >>> with RunContext({"old": {"q": {"A": 3.0, "X": 2.0, "Y": 1.5, "B": 1.0}}}):
@@ -192,9 +178,6 @@ class _sgnLP(RecallLevels):
     FORMULA = r"\mathrm{sgnLP} = \mathrm{sign}(\mathrm{rrLP})"
     SEE_ALSO = ("rrLP", "sgnLR", "RPP")
 
-    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
-        return np.sign(first_difference(run, reference))
-
 
 class _sgnLR(RecallLevels):
     """The sign of lexirecall: 1 where the run wins in the worst case, -1 where the reference does, or 0.
@@ -207,7 +190,6 @@ class _sgnLR(RecallLevels):
     Source: Diaz, Ekstrand and Mitra, "Recall, Robustness, and Lexicographic Evaluation", 2025 (first 2023).
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import RunContext, sgnLR
         >>> qrels = {"q": {"A": 1, "B": 1}}
         >>> with RunContext({"old": {"q": {"A": 4.0, "X": 3.0, "Y": 2.0, "B": 1.0}}}):
@@ -226,9 +208,6 @@ class _sgnLR(RecallLevels):
     SEE_ALSO = ("sgnLP", "rrLP", "RPP")
     FROM_THE_WORST = True
 
-    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
-        return np.sign(first_difference(run[:, ::-1], reference[:, ::-1]))
-
 
 class _RPP(RecallLevels):
     """Recall-paired preference: the share of recall levels that the run wins, less the share that it loses.
@@ -242,7 +221,6 @@ class _RPP(RecallLevels):
     Source: Diaz and Ferraro, "Offline Retrieval Evaluation Without Evaluation Metrics", SIGIR 2022.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import RPP, RunContext
         >>> qrels = {"q": {"A": 1, "B": 1, "C": 1, "D": 1}}
         >>> run = {"q": {"X": 4.0, "A": 3.0, "B": 2.0, "C": 1.0}}
@@ -278,11 +256,7 @@ class _RPP(RecallLevels):
         return weighted_preference(run, reference, n_relevant, self.get("weight"))
 
 
-rrLP = _rrLP()
-sgnLP = _sgnLP()
-sgnLR = _sgnLR()
-RPP = _RPP()
-register(rrLP)
-register(sgnLP)
-register(sgnLR)
-register(RPP)
+rrLP = register(_rrLP())
+sgnLP = register(_sgnLP())
+sgnLR = register(_sgnLR())
+RPP = register(_RPP())

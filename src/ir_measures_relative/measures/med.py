@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from ..extremes.model import Model
 
 
+def _grade(name: str, help_text: str) -> Param:
+    """A parameter that is a grade above 0."""
+    allowed = "a whole number of at least 1"
+    return Param(int, help_text, test=lambda grade: grade >= 1, allowed=allowed, bases=bases_with(name))
+
+
 class _MED(RelativeMeasure):
     """Maximized effectiveness difference: how far apart the judgments allow a run and the reference to be.
 
@@ -42,10 +48,9 @@ class _MED(RelativeMeasure):
       is binary, with a gain of 1: cg(i) = C(i), and cg*(i) = min(i, R). ``beta=0`` makes it AP.
     - ERR: expected reciprocal rank, with ``(2^g - 1)/2^max_grade`` the chance that a document satisfies.
 
-    SSP, AP, Q and ERR are exact, by branch and bound. A search stops after 10 seconds of CPU time. With ``time_limit``
-    it also stops when its share of these seconds is over, which are those of one run with all its queries. A query
-    that was not finished has the largest difference found so far. A warning says how many these are, and how much
-    larger the true values may be.
+    SSP, AP, Q and ERR are exact, by branch and bound. A search stops after 10 seconds of CPU time, or when its share of
+    ``time_limit`` is over. A query that was not finished has the largest difference found so far. A warning says how
+    many these are, and how much larger the true values may be.
 
     Range [0, 1]: 0 where no labeling tells the two rankings apart, as for a ranking and itself. Symmetric in
     run and reference. Where every document in the two rankings is judged it is the plain difference of the
@@ -97,21 +102,15 @@ class _MED(RelativeMeasure):
         "base": Param(str, "the measure whose difference is maximized", default="nDCG", choices=tuple(BASES)),
         "ref": parameters.ref(),
         "judged": Param(bool, "whether the qrels count; False leaves every document open", default=True),
-        "rel": Param(
-            int,
+        "rel": _grade(
+            "rel",
             "minimum relevance score to be considered relevant (inclusive), 1 if not given; makes SDCG and nDCG binary",
-            test=lambda r: r >= 1,
-            allowed="a whole number of at least 1",
-            bases=bases_with("rel"),
         ),
         "dcg": parameters.dcg(bases=bases_with("dcg")),
         "gains": parameters.gains(bases=bases_with("gains")),
-        "max_grade": Param(
-            int,
+        "max_grade": _grade(
+            "max_grade",
             "the highest grade that a document may have; the context's, else the highest in the qrels, if not given",
-            test=lambda g: g >= 1,
-            allowed="a whole number of at least 1",
-            bases=bases_with("max_grade"),
         ),
         "p": parameters.persistence(bases=bases_with("p")),
         "residual": Param(

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,11 +20,14 @@ from ..rankings import Rankings
 from .browsing import BrowsingModel, Geometric, LogDiscount, TopK
 from .gains import check_grades, discount, gain_of, grades_between, reciprocal
 
-if (
-    TYPE_CHECKING
-):  # the solvers are imported where there is something to solve: a host's import need not wait for them
+if TYPE_CHECKING:
+    # The solvers are imported where there is something to solve: a host's import need not wait for them.
     from ..comparison import Comparison, JudgedTop
-    from ..extremes import Clock, Solution
+    from ..extremes import Solution
+
+
+#: From positions in two rankings, labels, and ``clock=``, the time it has, to the largest difference of one query.
+Solver: TypeAlias = "Callable[..., Solution]"
 
 
 class PooledDocs(NamedTuple):
@@ -44,11 +47,7 @@ class PooledDocs(NamedTuple):
 
     @classmethod
     def of(cls, run: JudgedTop, reference: JudgedTop, n_queries: int, judged: bool = True) -> PooledDocs:
-        """The union of two tops.
-
-        Args:
-            judged: whether the judgments count; every document is open if not.
-        """
+        """The union of two tops; every document is open where the judgments do not count."""
         in_run = run.docs.rows_of(reference.docs.query, reference.docs.ids, reference.hashes)
         shared, other = np.flatnonzero(in_run >= 0), np.flatnonzero(in_run < 0)
         z_of_run = np.zeros(len(run.position), dtype=np.int64)
@@ -107,10 +106,7 @@ class TwoRuns:
     def __init__(
         self, comparison: Comparison, reference: Rankings, params: dict[str, Any], text: str
     ) -> None:
-        self.comparison = comparison
-        self.reference = reference
-        self.params = params
-        self.text = text
+        self.comparison, self.reference, self.params, self.text = comparison, reference, params, text
         self.base = BASES[params["base"]]
         self.cutoff: int | None = params["cutoff"]
 
@@ -167,11 +163,9 @@ class TwoRuns:
             return np.zeros((docs.n_queries, len(levels)), dtype=np.int64)
 
         def count() -> IntArray:
-            gain = self.gain_of(docs.grade)
-            result = np.zeros((docs.n_queries, len(levels)), dtype=np.int64)
-            for i, level in enumerate(levels):
-                result[:, i] = np.bincount(docs.query[gain >= level], minlength=docs.n_queries)
-            return result
+            gain, n = self.gain_of(docs.grade), docs.n_queries
+            counts = [np.bincount(docs.query[gain >= level], minlength=n) for level in levels]
+            return np.array(counts, dtype=np.int64).reshape(len(levels), n).T
 
         gains = self.params["gains"]
         mapped = None if gains is None else tuple(sorted(gains.items()))
@@ -206,19 +200,14 @@ class TwoRuns:
 
 @dataclass(frozen=True)
 class MEDBase:
-    """A measure whose difference is maximized.
+    """A measure whose difference is maximized."""
 
-    Attributes:
-        solve: finds the largest difference of every query.
-        graded: whether an open document may take any grade.
-        needs_cutoff: whether it is nothing without ``@k``.
-        parameters: those of MED's parameters that only some bases have, and this one has.
-    """
-
-    solve: Callable[[TwoRuns], Solutions]
-    parameters: frozenset[str] = frozenset()
-    graded: bool = False
-    needs_cutoff: bool = False
+    solve: Callable[[TwoRuns], Solutions]  #: finds the largest difference of every query
+    parameters: frozenset[str] = (
+        frozenset()
+    )  #: those of MED's parameters that only some bases have, and this one has
+    graded: bool = False  #: whether an open document may take any grade
+    needs_cutoff: bool = False  #: whether it is nothing without ``@k``
 
 
 def _decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
@@ -298,10 +287,8 @@ def _solve_ndcg(task: TwoRuns) -> Solutions:
     for i, sign in enumerate((1.0, -1.0)):
         order, won = sums_of_first(free[i], pool.query, pool.n_queries, most + 1)
         sums = LevelSums(
-            sign * known,
-            np.broadcast_to(won[:, None, :], ideal.shape),
-            np.zeros(pool.n_queries),
-            ideal,
+            (sign * known, np.broadcast_to(won[:, None, :], ideal.shape)),
+            (np.zeros(pool.n_queries), ideal),
             np.full(pool.n_queries, most),
             step=np.diff(levels, prepend=0.0),
             falling=True,
@@ -316,14 +303,8 @@ def _solve_ndcg(task: TwoRuns) -> Solutions:
 def _solve_err(task: TwoRuns) -> Solutions:
     from ..extremes import med_err
 
-    pool, highest = task.pool, task.highest
-    label = np.where(pool.open, -1, np.maximum(pool.grade, 0))
-
-    def solve(row: int, docs: slice, clock: Clock) -> Solution:
-        y, z = pool.y[docs], pool.z[docs]
-        return med_err(y, z, label[docs], cutoff=_k(task), max_grade=highest, clock=clock)
-
-    return _one_by_one(task, solve)
+    label = np.where(task.pool.open, -1, np.maximum(task.pool.grade, 0))
+    return _one_by_one(task, label, lambda row: partial(med_err, cutoff=_k(task), max_grade=task.highest))
 
 
 def _solve_sum_precision(norm: str | None) -> Callable[[TwoRuns], Solutions]:
@@ -340,23 +321,16 @@ def _solve_sum_precision(norm: str | None) -> Callable[[TwoRuns], Solutions]:
         )
         blended = "beta" in task.base.parameters
         med: Any = partial(med_blended, beta=task.params["beta"]) if blended else med_sum_precision
+        held = np.bincount(pool.query, minlength=pool.n_queries) + elsewhere
+        # Deeper than both rankings, and than there may be relevant documents, k changes nothing; but SSP's divisor.
+        deepest = [max_by_query(side.astype(float), pool.query, pool.n_queries) for side in (pool.y, pool.z)]
+        enough = np.max([*deepest, held], axis=0).clip(1, _k(task))
 
-        def solve(row: int, docs: slice, clock: Clock) -> Solution:
-            y, z, n = pool.y[docs], pool.z[docs], docs.stop - docs.start
-            # Deeper than both rankings, and than there may be relevant documents, k changes nothing; but SSP's divisor.
-            enough = max(int(y.max(initial=1)), int(z.max(initial=1)), n + int(elsewhere[row]))
-            found: Solution = med(
-                y,
-                z,
-                label[docs],
-                cutoff=_k(task) if norm == "k" else min(_k(task), enough),
-                norm=norm or task.params["norm"],
-                other_relevant=int(elsewhere[row]),
-                clock=clock,
-            )
-            return found
+        def solver(row: int) -> Solver:
+            cutoff, relevant = _k(task) if norm == "k" else int(enough[row]), int(elsewhere[row])
+            return partial(med, cutoff=cutoff, norm=norm or task.params["norm"], other_relevant=relevant)
 
-        return _one_by_one(task, solve)
+        return _one_by_one(task, label, solver)
 
     return solve_all
 
@@ -366,8 +340,8 @@ def _k(task: TwoRuns) -> int:
     return task.cutoff
 
 
-def _one_by_one(task: TwoRuns, solve: Callable[[int, slice, Clock], Solution]) -> Solutions:
-    """Asks a solver that takes one query at a time: its number, its documents, and the time it has."""
+def _one_by_one(task: TwoRuns, label: IntArray, solver: Callable[[int], Solver]) -> Solutions:
+    """Asks a solver a query: for the positions of its documents in the two rankings, and their labels."""
     from ..extremes import Clock
     from ..extremes.model import MED_SECONDS, share
     from ..jobs import Work
@@ -378,12 +352,11 @@ def _one_by_one(task: TwoRuns, solve: Callable[[int, slice, Clock], Solution]) -
     for row, docs in enumerate(pool.by_query()):
         own = share(work, pool.n_queries - row)
         hurried.append(limit is not None and (own.remaining() or 0.0) < MED_SECONDS)
-        found.append(solve(row, docs, Clock(MED_SECONDS, own)))
+        clock = Clock(MED_SECONDS, own)
+        found.append(solver(row)(pool.y[docs], pool.z[docs], label[docs], clock=clock))
         level[docs] = found[-1].labels
-    value, lower, upper = (
-        np.array([getattr(s, what) for s in found], dtype=np.float64) for what in ("value", "lower", "upper")
-    )
-    upper = np.minimum(upper, 1.0)  # no base goes beyond, so that a value of 1 is exact
+    ends = [(s.value, s.lower, min(s.upper, 1.0)) for s in found]  # no base goes beyond 1, so that 1 is exact
+    value, lower, upper = np.array(ends, dtype=np.float64).reshape(-1, 3).T
     exact = np.array([s.exact for s in found], dtype=bool) | (upper <= value)
     winner = np.array([s.winner for s in found], dtype=np.int64)
     if not exact.all():

@@ -1,7 +1,4 @@
-"""Normalized residual gain, and unique contributions to the relevant set.
-
-"Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024.
-"""
+"""Normalized residual gain, and unique contributions to the relevant set."""
 
 from __future__ import annotations
 
@@ -110,10 +107,8 @@ def normalized_residual_gain(
 
     Args:
         residual: the gain of every judged document, times the product over the priors j of 1 - seen(pos_j(d)).
-        position: its 1-based position in the evaluated ranking, 0 if it is not in the top ``cutoff``.
-        base: a key of :data:`BASES`.
+        position: in the evaluated ranking, 0 if it is not in the top ``cutoff``.
         cutoff: the depth that N is computed to; None for all documents.
-        p: the persistence of RBP.
         ideal: the gains that N is computed from, by :data:`NORMS`; N is 1 if not given.
     """
     model = BASES[base]
@@ -222,7 +217,6 @@ class _NRG(RelativeMeasure):
 
     Example, from the paper's Table 1:
 
-        >>> import ir_measures
         >>> from ir_measures_relative import NRG, RunContext
         >>> qrels = {"q": {"A": 1, "E": 1, "F": 1, "J": 1}}
         >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
@@ -245,10 +239,7 @@ class _NRG(RelativeMeasure):
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
         "base": Param(
-            str,
-            "the measure whose browsing model is extended",
-            default="nDCG",
-            choices=tuple(BASES),
+            str, "the measure whose browsing model is extended", default="nDCG", choices=tuple(BASES)
         ),
         "norm": Param(
             str,
@@ -277,24 +268,17 @@ class _NRG(RelativeMeasure):
         if BASES[name].needs_cutoff and self.get("cutoff") is None:
             raise ValueError(f"NRG(base={name!r}) needs a cutoff: write NRG(base={name!r})@10")
         if self.get("norm") == "whole" and not BASES[name].graded:
-            raise ValueError(
-                f"{self!r}: norm='whole' goes with base {', '.join(map(repr, _GRADED))}, not {name!r}"
-            )
+            known = ", ".join(map(repr, _GRADED))
+            raise ValueError(f"{self!r}: norm='whole' goes with base {known}, not {name!r}")
 
     def score(self, comparison: Comparison) -> FloatArray:
         """NRG of each query."""
-        _, residual, position, ideal = self._arrays(comparison)
-        return normalized_residual_gain(
-            residual, position, self.get("base"), self.depth_of_ideal, self.get("p"), ideal
-        )
+        return normalized_residual_gain(*self._arrays(comparison)[1:])
 
     def contributions(self, comparison: Comparison) -> Contributions:
         """The residual gain of each document, and what it adds to the value of its query."""
-        docs, residual, position, ideal = self._arrays(comparison)
-        share = residual_shares(
-            residual, position, self.get("base"), self.depth_of_ideal, self.get("p"), ideal
-        )
-        return Contributions(docs, residual.gain, share)
+        found = self._arrays(comparison)
+        return Contributions(found[0], found[1].gain, residual_shares(*found[1:]))
 
     def coverage(self, judged: JudgedContext) -> CoverageFunction | None:
         """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None.
@@ -325,9 +309,8 @@ class _NRG(RelativeMeasure):
             relevant = labelings.relevant(self.get("rel"))
             if base.value == "largest":
                 return labelings.best(survival * seen, relevant)
-            return labelings.additive(
-                survival * (seen if norm is None else self.browsing.share(labelings.positions)), relevant
-            )
+            share = seen if norm is None else self.browsing.share(labelings.positions)
+            return labelings.additive(survival * share, relevant)
         gain, levels = labelings.gains(self.get("dcg"), self.get("gains"))
         if norm is None:
             return labelings.additive(survival * seen, gain, levels[0], levels[-1])
@@ -367,8 +350,8 @@ class _NRG(RelativeMeasure):
 
     def _arrays(
         self, comparison: Comparison
-    ) -> tuple[Judgments, GainsByQuery, IntArray, GainsByQuery | None]:
-        """The judged documents that may gain, their residual gains, their positions, and the gains that N is of."""
+    ) -> tuple[Judgments, GainsByQuery, IntArray, str, int | None, float, GainsByQuery | None]:
+        """The judged documents that may gain, and what :func:`normalized_residual_gain` takes."""
         cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
         docs, gain = self._gains(comparison.judgments)
         unseen = Unseen(self.browsing)
@@ -380,7 +363,8 @@ class _NRG(RelativeMeasure):
         residual = GainsByQuery(gain * survival, docs.query, docs.n_queries)
         norm = NORMS[self.get("norm")]
         ideal = residual if norm is not None and norm.residual else residual._replace(gain=gain)
-        return docs, residual, comparison.positions(docs, cutoff, judged_only), ideal if norm else None
+        position, base, p = comparison.positions(docs, cutoff, judged_only), self.get("base"), self.get("p")
+        return docs, residual, position, base, self.depth_of_ideal, p, ideal if norm else None
 
 
 class _UniqueRel(RelativeMeasure):
@@ -392,7 +376,6 @@ class _UniqueRel(RelativeMeasure):
     Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, App. B.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import RunContext, UniqueRel
         >>> qrels = {"q": {"A": 1, "B": 2, "C": 1}}
         >>> with RunContext({"old": {"q": {"A": 3.0, "X": 2.0, "B": 1.0}}}):
@@ -426,11 +409,7 @@ class _UniqueRel(RelativeMeasure):
         cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
         docs = comparison.relevant
         unseen = comparison.prior_product(
-            Unseen(TopK(cutoff)),
-            docs,
-            prior=self.get("prior"),
-            cutoff=cutoff,
-            judged_only=judged_only,
+            Unseen(TopK(cutoff)), docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
         )
         found = comparison.positions(docs, cutoff, judged_only) > 0
         gain = unseen * (docs.grade >= self.get("rel"))
@@ -440,9 +419,8 @@ class _UniqueRel(RelativeMeasure):
         """The number of distinct relevant documents in the top k of a group."""
         docs = judged.judgments.relevant
         found = judged.positions_of_runs(docs, self.get("cutoff"), self.get("judged_only")) > 0
-        return CoverageFunction(
-            found.astype(np.float64), (docs.grade >= self.get("rel")) / max(docs.n_queries, 1)
-        )
+        weight = (docs.grade >= self.get("rel")) / max(docs.n_queries, 1)
+        return CoverageFunction(found.astype(np.float64), weight)
 
     def bounded(self, labelings: Labelings) -> Model:
         top = TopK(self.get("cutoff"))
@@ -450,7 +428,5 @@ class _UniqueRel(RelativeMeasure):
         return labelings.additive(unseen * top.seen(labelings.positions), labelings.relevant(self.get("rel")))
 
 
-NRG = _NRG()
-UniqueRel = _UniqueRel()
-register(NRG)
-register(UniqueRel)
+NRG = register(_NRG())
+UniqueRel = register(_UniqueRel())

@@ -1,8 +1,4 @@
-"""Rareness-based precision and average precision.
-
-Türkmen, Lease and Kutlu, "New Metrics to Encourage Innovation and Diversity in Information Retrieval Approaches",
-ECIR 2023.
-"""
+"""Rareness-based precision and average precision."""
 
 from __future__ import annotations
 
@@ -25,9 +21,7 @@ if TYPE_CHECKING:
 def rareness_weights(retrieving: IntArray, systems: int, alpha: float, bounded: bool) -> FloatArray:
     """What a relevant document counts: 1 + αR(d) (Eqs. 1-2), or (1 - α) + αR'(d) where bounded (§5.2, Eq. 4).
 
-    Args:
-        retrieving: S_d, the number of systems that retrieve each document.
-        systems: S, the number of systems; with one system rareness is 0.
+    ``retrieving`` is S_d, how many of the S ``systems`` retrieve each document; with one system rareness is 0.
     """
     if bounded:
         if systems == 1:
@@ -42,11 +36,7 @@ def average_precision_shares(
 ) -> FloatArray:
     """``(1/N_R) · (1/i) Σ_{j≤i} weight(d_j)`` for the document at each position i: the terms of Eq. 3.
 
-    Args:
-        weight: of every relevant document, from :func:`rareness_weights`.
-        position: its position in the evaluated ranking, 0 if it is not in the top; its term is then 0.
-        query: its query, ascending, of ``n_queries``.
-        n_relevant: N_R of each query.
+    Of all relevant documents; 0 of those at position 0, which are not in the top.
     """
     found = np.flatnonzero(position > 0)
     order = found[np.lexsort((position[found], query[found]))]
@@ -57,24 +47,23 @@ def average_precision_shares(
     return shares
 
 
-def _alpha() -> Param:
-    return Param(
-        float,
-        "the weight of rareness; 0 is the plain measure",
-        default=1.0,
-        test=lambda a: 0 <= a < float("inf"),
-        allowed="a number of at least 0, and at most 1 with bounded=True",
-    )
-
-
-def _bounded() -> Param:
-    return Param(bool, "the revision of the paper's §5.2, with range [0, 1]", default=False)
-
-
 class _Rareness(RelativeMeasure):
     """What the two measures share: their parameters together, and the weights of the relevant documents."""
 
     RELATIVE_TO = "systems"
+    SUPPORTED_PARAMS = {
+        "cutoff": parameters.cutoff(),
+        "alpha": Param(
+            float,
+            "the weight of rareness; 0 is the plain measure",
+            default=1.0,
+            test=lambda a: 0 <= a < float("inf"),
+            allowed="a number of at least 0, and at most 1 with bounded=True",
+        ),
+        "rel": parameters.rel(),
+        "bounded": Param(bool, "the revision of the paper's §5.2, with range [0, 1]", default=False),
+        "judged_only": parameters.judged_only(),
+    }
 
     def score(self, comparison: Comparison) -> FloatArray:
         docs, _, shares = self.contributions(comparison)
@@ -116,7 +105,6 @@ class _P_Rareness(_Rareness):
     Approaches", ECIR 2023, Eqs. 1, 2 and 4.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import P_Rareness, RunContext
         >>> qrels = {"q": {"A": 1, "B": 1}}
         >>> with RunContext({"old": {"q": {"A": 2.0, "C": 1.0}}}):
@@ -133,13 +121,7 @@ class _P_Rareness(_Rareness):
         r"R(d) = 1 - \frac{S_d}{S}"
     )
     SEE_ALSO = ("AP_Rareness", "UniqueRel", "NRG")
-    SUPPORTED_PARAMS = {
-        "cutoff": parameters.cutoff(required=True),
-        "alpha": _alpha(),
-        "rel": parameters.rel(),
-        "bounded": _bounded(),
-        "judged_only": parameters.judged_only(),
-    }
+    SUPPORTED_PARAMS = {**_Rareness.SUPPORTED_PARAMS, "cutoff": parameters.cutoff(required=True)}
 
     def contributions(self, comparison: Comparison) -> Contributions:
         docs, cutoff = comparison.relevant, self.get("cutoff")
@@ -148,10 +130,8 @@ class _P_Rareness(_Rareness):
         return Contributions(docs, weight, weight * found / cutoff)
 
     def bounded(self, labelings: Labelings) -> Model:
-        share = TopK(self.get("cutoff")).share(labelings.positions)
-        return labelings.additive(
-            self.weights_of_labelings(labelings) * share, labelings.relevant(self.get("rel"))
-        )
+        weight = self.weights_of_labelings(labelings) * TopK(self.get("cutoff")).share(labelings.positions)
+        return labelings.additive(weight, labelings.relevant(self.get("rel")))
 
 
 class _AP_Rareness(_Rareness):
@@ -165,7 +145,6 @@ class _AP_Rareness(_Rareness):
     Approaches", ECIR 2023, Eq. 3.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import AP_Rareness, RunContext
         >>> qrels = {"q": {"A": 1, "B": 1}}
         >>> with RunContext({"old": {"q": {"A": 2.0, "C": 1.0}}}):
@@ -181,13 +160,6 @@ class _AP_Rareness(_Rareness):
         r"\mathrm{AP\_Rareness}@k = \frac{1}{N_R} \sum_{i=1}^{k} \mathrm{rel}(d_i)\,\mathrm{P\_Rareness}(i)"
     )
     SEE_ALSO = ("P_Rareness", "NRG")
-    SUPPORTED_PARAMS = {
-        "cutoff": parameters.cutoff(),
-        "alpha": _alpha(),
-        "rel": parameters.rel(),
-        "bounded": _bounded(),
-        "judged_only": parameters.judged_only(),
-    }
 
     def contributions(self, comparison: Comparison) -> Contributions:
         docs = comparison.relevant
@@ -202,7 +174,5 @@ class _AP_Rareness(_Rareness):
         return labelings.precisions(labelings.relevant(self.get("rel")), self.weights_of_labelings(labelings))
 
 
-P_Rareness = _P_Rareness()
-AP_Rareness = _AP_Rareness()
-register(P_Rareness)
-register(AP_Rareness)
+P_Rareness = register(_P_Rareness())
+AP_Rareness = register(_AP_Rareness())

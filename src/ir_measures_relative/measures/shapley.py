@@ -1,8 +1,4 @@
-"""Shapley values: each system's fair share of what a group of systems finds.
-
-Shapley, "A Value for n-Person Games", 1953, for the game whose value is what a searcher gains who reads the rankings
-of a group of systems, by the browsing models of NRG.
-"""
+"""Shapley values: each system's fair share of what a group of systems finds."""
 
 from __future__ import annotations
 
@@ -39,10 +35,7 @@ def quadrature(players: int) -> tuple[FloatArray, FloatArray]:
 def unseen_by_all(seen: Iterable[FloatArray], n_docs: int, players: int) -> FloatArray:
     """``Π_j (1 - t·a_jd)`` at each node t, shape (documents, nodes); half the size of the positions of the players.
 
-    Args:
-        seen: a_j of each player j: the chance that a searcher sees each document in its ranking.
-        n_docs: the number of documents.
-        players: the number of players that the rule is to be exact for.
+    ``seen`` is a_j of each player j: the chance that a searcher sees each document in its ranking.
     """
     nodes, _ = quadrature(players)
     product = np.ones((n_docs, len(nodes)))
@@ -55,8 +48,7 @@ def unseen_by_all(seen: Iterable[FloatArray], n_docs: int, players: int) -> Floa
 def mean_over_orders(unseen: FloatArray, players: int) -> FloatArray:
     """``∫₀¹ Π_{j≠i} (1 - t·a_jd) dt`` of each document: the chance that it is new when i comes, in a random order.
 
-    Args:
-        unseen: the integrand at the nodes of :func:`quadrature`, shape (documents, nodes).
+    ``unseen`` is the integrand at the nodes of :func:`quadrature`, shape (documents, nodes).
     """
     return row_sums(unseen * quadrature(players)[1])
 
@@ -88,7 +80,6 @@ class _Shapley(RelativeMeasure):
     are those of "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, Eq. 1.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import RunContext, Shapley
         >>> qrels = {"q": {"A": 1, "B": 1}}
         >>> with RunContext({"old": {"q": {"A": 2.0, "C": 1.0}}}):
@@ -174,5 +165,4 @@ class _Shapley(RelativeMeasure):
         return mean_over_orders(unseen, players)
 
 
-Shapley = _Shapley()
-register(Shapley)
+Shapley = register(_Shapley())

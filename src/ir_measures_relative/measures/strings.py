@@ -144,11 +144,10 @@ _LARGEST_INT = 2**31 - 1
 
 def _check_host_measure(measure: Measure) -> None:
     """Raises ValueError for what trec_eval takes the whole process down for, or cannot count."""
-    cutoff, rel = measure.params.get("cutoff"), measure.params.get("rel")
-    if isinstance(cutoff, int) and not 1 <= cutoff <= _LARGEST_INT:
-        raise ValueError(f"{measure}: cutoff={cutoff} is not allowed; it must be from 1 to 2^31 - 1")
-    if isinstance(rel, int) and not 1 <= rel <= _LARGEST_INT:
-        raise ValueError(f"{measure}: rel={rel} is not allowed; it must be from 1 to 2^31 - 1")
+    for name in ("cutoff", "rel"):
+        value = measure.params.get(name)
+        if isinstance(value, int) and not 1 <= value <= _LARGEST_INT:
+            raise ValueError(f"{measure}: {name}={value} is not allowed; it must be from 1 to 2^31 - 1")
     gains = measure.params.get("gains")
     if isinstance(gains, dict) and any(isinstance(n, int) and abs(n) > _LARGEST_INT for n in gains.values()):
         raise ValueError(f"{measure}: gains={gains} is not allowed; the gains must be below 2^31 in size")
@@ -157,3 +156,55 @@ def _check_host_measure(measure: Measure) -> None:
 def needs_subtopics(measure: Measure) -> bool:
     """Whether a measure of ir_measures rates diversity, by subtopics that stand in the qrels' iteration column."""
     return bool(ir_measures.providers.registry["pyndeval"].supports(measure))
+
+
+def absolute_measure(name: Measure | str, what: str = "measure") -> Measure:
+    """A measure of a run on its own.
+
+    Args:
+        what: what messages call it.
+
+    Raises:
+        ValueError: a string that is not a measure, or one that ir_measures cannot compute on a run alone.
+    """
+    try:
+        measure = parse_measure(name)
+    except ValueError as error:
+        raise ValueError(
+            f"{what}={shown(name)} is not a measure: {error}; give one that ir_measures knows, such as 'nDCG@10'"
+        ) from None
+    if is_relative(measure):
+        raise ValueError(
+            f"{what}={shown(name)} is itself relative to other runs; give a measure of one run, such as 'nDCG@10'"
+        )
+    if needs_subtopics(measure):
+        raise ValueError(
+            f"{what}={shown(name)} needs the subtopics of the qrels, which a context does not keep; give a measure "
+            "that looks at relevance alone, such as 'nDCG@10'"
+        )
+    if not any(provider.supports(measure) for provider in ir_measures.DefaultPipeline.providers):
+        raise ValueError(
+            f"{what}={shown(name)}: no provider of ir_measures computes it; are its parameters right?"
+        )
+    return measure
+
+
+def split_measures(text: str) -> list[str]:
+    """The measures of an argument, which spaces separate outside of brackets and quotes.
+
+    >>> split_measures("nDCG@10 NRG(base='RBP', p=0.9)@10")
+    ['nDCG@10', "NRG(base='RBP', p=0.9)@10"]
+    """
+    parts, depth, quote = [""], 0, ""
+    for char in text:
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        else:
+            depth += (char in "([{") - (char in ")]}")
+        if char.isspace() and not quote and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [p for p in parts if p]

@@ -1,8 +1,4 @@
-"""TaSC: what a run adds on the queries that the prior runs fail.
-
-Arabzadeh, Bigdeli, Hamidi Rad and Bagheri, "Quantifying Ranker Coverage of Different Query Subspaces",
-SIGIR 2023.
-"""
+"""TaSC: what a run adds on the queries that the prior runs fail."""
 
 from __future__ import annotations
 
@@ -12,10 +8,9 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..options import OUTSIDE_RANGE
-from . import absolute_base, parameters
-from .absolute_base import OfAbsoluteBase
+from . import parameters
 from .browsing import CoverageFunction
-from .declaration import register
+from .declaration import OfAbsoluteBase, register
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext
@@ -24,12 +19,7 @@ if TYPE_CHECKING:
 
 
 def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
-    """``(1 - max over the priors of S(prior)) · S(run)`` of each query; S(run) without priors.
-
-    Args:
-        run: S of the evaluated run, one a query, in [0, 1].
-        priors: S of each prior, shape (priors, queries), in [0, 1].
-    """
+    """``(1 - max over the priors of S(prior)) · S(run)`` of each query; ``priors`` has shape (priors, queries)."""
     best: FloatArray = priors.max(axis=0, initial=0.0)
     return (1.0 - best) * run
 
@@ -42,12 +32,11 @@ class _TaSC(OfAbsoluteBase):
     without priors. It sees effectiveness alone: a run that finds the very documents of the priors scores as
     one that finds others.
 
-    Source: Arabzadeh et al., "Quantifying Ranker Coverage of Different Query Subspaces", SIGIR 2023, in the
-    form of "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, App.
-    C.
+    Source: Arabzadeh, Bigdeli, Hamidi Rad and Bagheri, "Quantifying Ranker Coverage of Different Query Subspaces",
+    SIGIR 2023, in the form of "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP
+    2024, App. C.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import RunContext, TaSC
         >>> qrels = {"q1": {"A": 1}, "q2": {"A": 1}}
         >>> with RunContext({"old": {"q1": {"A": 1.0}, "q2": {"X": 2.0, "A": 1.0}}}):
@@ -64,15 +53,16 @@ class _TaSC(OfAbsoluteBase):
     FORMULA = r"\mathrm{TaSC} = \Bigl(1 - \max_{j} S(R_j)\Bigr)\, S(\mathrm{run})"
     SEE_ALSO = ("NRG", "UniqueRel")
     SUPPORTED_PARAMS = {
-        "base": absolute_base.base("a measure string that ir_measures can compute, with values from 0 to 1"),
+        "base": parameters.absolute_base(
+            "a measure string that ir_measures can compute, with values from 0 to 1"
+        ),
         "prior": parameters.prior(),
     }
 
     def score(self, comparison: Comparison) -> FloatArray:
         measure, judged = self.base_measure(), comparison.judged
-        priors = comparison.priors(self.get("prior"))
         of_runs = judged.absolute_of_runs(measure)
-        of_priors = of_runs[priors]
+        of_priors = of_runs[comparison.priors(self.get("prior"))]
         if comparison.member is None or comparison.rankings is not comparison.context.runs[comparison.member]:
             of_run = judged.absolute([measure], comparison.rankings)[0]
         else:
@@ -98,5 +88,4 @@ class _TaSC(OfAbsoluteBase):
         return np.clip(values, 0.0, 1.0)
 
 
-TaSC = _TaSC()
-register(TaSC)
+TaSC = register(_TaSC())

@@ -1,8 +1,4 @@
-"""Upper and expected value normalization: where a ranking stands between a random and a perfect one.
-
-Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval systems: A
-case study with Learning-to-Rank methods", Information Processing & Management 2023.
-"""
+"""Upper and expected value normalization: where a ranking stands between a random and a perfect one."""
 
 from __future__ import annotations
 
@@ -16,8 +12,17 @@ from .browsing import LogDiscount
 from .declaration import RelativeMeasure, register
 from .gains import chance_to_satisfy, check_grades, gain_of
 from .parameters import Param, value_of
-from .random_rankings import Normalizers, expected_sum_of_precisions, normalize
-from .ue_bases import BASES, BaseSettings, NormalizedBase, RankedGains, RankedPool, bases_with
+from .ue_bases import (
+    BASES,
+    BaseSettings,
+    NormalizedBase,
+    Normalizers,
+    RankedGains,
+    RankedPool,
+    bases_with,
+    expected_sum_of_precisions,
+    normalize,
+)
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
@@ -65,11 +70,9 @@ class _UE(RelativeMeasure):
     nothing can be told from chance, σ = 0, version 'z' is 0: no relevant document, all relevant, or for P and R
     so small a pool that all rankings have the same value. Such queries pull a mean towards 0.
 
-    The pool, and what unjudged documents do, are those of :class:`nDCG_UE`, in all versions: an unjudged document in
-    the run takes a position and earns nothing. The rankings behind REB, σ and IUB have none of these. So a run may
-    lie below what any ranking of the pool has; ``judged_only=True`` takes them out first, and with
-    ``pool='corpus'`` the random rankings have them too. 0/0 is 0. Without a cutoff the perfect and the random
-    ranking are those of the whole pool.
+    The pool, the cutoff, and what unjudged documents do are those of :class:`nDCG_UE`, in all versions: an unjudged
+    document in the run takes a position and earns nothing, and the rankings behind REB, σ and IUB have none of these.
+    0/0 is 0.
 
     When not to use it: within a query it orders runs as the base does. Version 'z' gives a query more weight, the
     smaller its σ is: with few relevant documents in a large pool a single one found is worth many deviations, and so
@@ -80,7 +83,6 @@ class _UE(RelativeMeasure):
     'z', are what the paper leaves open.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import UE
         >>> qrels, run = {"q": {"A": 1, "B": 0, "C": 0, "D": 0}}, {"q": {"B": 2.0, "A": 1.0}}
         >>> value = UE(base="RR") @ 4  # RR 1/2; the mean of 1, 1/2, 1/3 and 1/4 is 0.5208
@@ -139,8 +141,7 @@ class _UE(RelativeMeasure):
     @property
     def base_name(self) -> str:
         """Which base it is, a key of :data:`BASES`."""
-        name: str = self.get("base")
-        return name
+        return str(self.get("base"))
 
     @property
     def base(self) -> NormalizedBase:
@@ -157,14 +158,12 @@ class _UE(RelativeMeasure):
                 f"{self!r}: version='z' needs the standard deviation over all rankings, which is not computed for "
                 f"{name}; use version=2, or one of the bases {known}"
             )
-        if self.get("pool") != "corpus":
-            return
-        if self.get("cutoff") is None:
+        corpus = self.get("pool") == "corpus"
+        if corpus and self.get("cutoff") is None:
             raise ValueError(
-                f"{self!r}: pool='corpus' needs a cutoff, since no run ranks the whole collection: write "
-                f"{self!r}@10"
+                f"{self!r}: pool='corpus' needs a cutoff, since no run ranks the whole collection: write {self!r}@10"
             )
-        if self.get("judged_only"):
+        if corpus and self.get("judged_only"):
             raise ValueError(
                 f"{self!r}: judged_only leaves the unjudged documents out, and pool='corpus' counts them in; "
                 "use pool='judged'"
@@ -178,9 +177,9 @@ class _UE(RelativeMeasure):
 
     def actual(self, comparison: Comparison) -> FloatArray:
         """A@k of the evaluated run."""
-        gains, cutoff = value_of(self, "gains"), self.get("cutoff")
+        gains = value_of(self, "gains")
         docs = comparison.judgments if gains and min(gains) <= 0 else comparison.relevant
-        position = comparison.positions(docs, cutoff, self.get("judged_only"))
+        position = comparison.positions(docs, self.get("cutoff"), self.get("judged_only"))
         ranking = RankedGains(self._gain(docs), position, docs.query, docs.n_queries)
         return self.base.actual(ranking, self._settings)
 
@@ -192,14 +191,12 @@ class _UE(RelativeMeasure):
 
     def normalizers(self, comparison: Comparison) -> Normalizers:
         """IUB and REB, which depend on the judgments and the pool alone; and σ, in version 'z'."""
-        base, pool = self.base, self._pool(comparison)
+        base, pool, z = self.base, self._pool(comparison), self.get("version") == "z"
         upper = base.actual(pool.perfect, pool.settings)
         # Where all of the pool has one gain, any ranking is perfect: IUB and REB differ by rounding alone.
         expected = np.where(pool.alike, upper, base.expected(pool))
         room = base.room(pool) if base.room else None
-        if base.deviation is None or self.get("version") != "z":
-            return Normalizers(upper, expected, room)
-        return Normalizers(upper, expected, room, base.deviation(pool))
+        return Normalizers(upper, expected, room, base.deviation(pool) if base.deviation and z else None)
 
     def _gain(self, docs: Judgments) -> FloatArray:
         """What each document gains."""
@@ -214,10 +211,8 @@ class _UE(RelativeMeasure):
     def _pool(self, comparison: Comparison) -> RankedPool:
         """The pool of each query, its size n, and min(k, n)."""
         docs = comparison.judgments
-        if self.get("judged_only"):
-            docs = docs.select(
-                docs.grade >= 0
-            )  # a negative label counts as unjudged there, as in trec_eval -J
+        if self.get("judged_only"):  # a negative label counts as unjudged there, as in trec_eval -J
+            docs = docs.select(docs.grade >= 0)
         size = np.bincount(docs.query, minlength=docs.n_queries)
         if self.get("pool") == "corpus":
             size = self._corpus(comparison, size)
@@ -277,14 +272,10 @@ def _of_one_base(*names: str) -> dict[str, Param]:
 class _nDCG_UE(_UE):
     """nDCG between the DCG of a random and that of a perfect ranking of the query's pool of documents.
 
-    A query whose documents are nearly all relevant rewards any ranking; this measure says how much better
-    than chance a ranking is. With A = DCG@k, IUB the DCG@k of a perfect ranking of the pool, and REB the
-    mean over all its rankings, ``E[DCG@k] = E[gain]·Σ_{i≤min(k,n)} 1/log2(i + 1)``, n the size of the pool:
-
-    - version 1: ``(A/IUB) · (A/(A + REB))``, range [0, 1). A perfect ranking scores IUB/(IUB + REB), below 1.
-    - version 2: ``(A - REB)/(IUB - REB)`` if A ≥ REB, else ``(A - REB)/REB``, range [-1, 1]: 1 for a perfect
-      ranking, 0 for the random level, -1 for a ranking without a relevant document.
-    - version 'z': ``(A - REB)/σ``, how many standard deviations above the random level: see :class:`UE`.
+    A query whose documents are nearly all relevant rewards any ranking; this measure says how much better than chance
+    a ranking is. It is :class:`UE` of A = DCG@k, in its versions and their ranges: [0, 1) by version 1, by which a
+    perfect ranking scores IUB/(IUB + REB), and [-1, 1] by version 2. IUB is the DCG@k of a perfect ranking of the pool,
+    REB the mean over all its rankings, ``E[DCG@k] = E[gain]·Σ_{i≤min(k,n)} 1/log2(i + 1)``, n the size of the pool.
 
     0/0 is 0: queries without relevant documents, and version 2 of a perfect ranking of a pool in which all
     are equally relevant, where there is nothing to rank.
@@ -304,7 +295,6 @@ class _nDCG_UE(_UE):
     systems", Information Processing & Management 2023, Eqs. 5-7.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import nDCG_UE
         >>> qrels = {"q": {"A": 1, "B": 0}}
         >>> (nDCG_UE @ 2).calc_aggregate(qrels, {"q": {"A": 2.0, "B": 1.0}})
@@ -346,7 +336,6 @@ class _AP_UE(_UE):
     systems", Information Processing & Management 2023, Eqs. 4-6 and 9.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import AP_UE
         >>> qrels, run = {"q": {"A": 1, "B": 0}}, {"q": {"B": 2.0, "A": 1.0}}
         >>> (AP_UE @ 2).calc_aggregate(qrels, run)  # SP 1/2; published random level: 2/4
@@ -371,9 +360,6 @@ class _AP_UE(_UE):
     base_name = "AP"
 
 
-UE = _UE()
-nDCG_UE = _nDCG_UE()
-AP_UE = _AP_UE()
-register(UE)
-register(nDCG_UE)
-register(AP_UE)
+UE = register(_UE())
+nDCG_UE = register(_nDCG_UE())
+AP_UE = register(_AP_UE())

@@ -14,11 +14,12 @@ from scipy.stats import kendalltau, weightedtau
 from ..arrays import FloatArray
 from ..comparison import JudgedContext
 from ..jobs import Work
-from ..measures.declaration import RelativeMeasure
 from ..options import check_choice
+from ..questions.comparing import is_of_pairs
 from ..questions.similarities import score_pairs
 from ..scoring import score_runs
-from .table import Measured, of_pairs, of_runs, read_table
+from ..stats.pairs import Pairs
+from .table import Measured, of_runs, read_table
 
 
 def correlation(table: Any, kind: str = "tau") -> pd.DataFrame:
@@ -147,18 +148,14 @@ def score(judged: JudgedContext, measures: Sequence[ir_measures.Measure]) -> lis
     scored = score_runs(judged, names, single, part=True).values if single else np.empty((len(names), 0, 0))
     values = dict(zip(single, scored.swapaxes(0, 1), strict=True))
     pairs = list(itertools.combinations(range(len(names)), 2))
-    result = []
-    for measure in measures:
-        if is_of_pairs(measure):
-            result.append(of_pairs(str(measure), score_pairs(judged, measure, pairs, Work()), names, queries))
-        else:
-            result.append(of_runs(str(measure), values[measure], names, queries))
-    return result
 
+    def measured(measure: ir_measures.Measure) -> Measured:
+        if not is_of_pairs(measure):
+            return of_runs(str(measure), values[measure], names, queries)
+        differences = score_pairs(judged, measure, pairs, Work())
+        return Measured(str(measure), names, queries, Pairs.of_differences(differences))
 
-def is_of_pairs(measure: ir_measures.Measure) -> bool:
-    """Whether the measure compares any two runs by its sign: rrLP, sgnLP, sgnLR and RPP, without ``ref=``."""
-    return isinstance(measure, RelativeMeasure) and measure.SIGNED and measure.get("ref") is None
+    return [measured(m) for m in measures]
 
 
 def check_kinds(kinds: str | Sequence[str], allowed: Sequence[str]) -> list[str]:

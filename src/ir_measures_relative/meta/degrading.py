@@ -16,11 +16,12 @@ from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.strings import is_relative, parse_measure, parse_measures
 from ..options import check_choice, check_count, is_number
-from ..questions.sweeping import of_size
+from ..questions.sets_of_runs import of_size
 from ..scoring import check_campaign
+from ..stats.pairs import Pairs
 from ..unjudged.reusability import FewerLabels, FewerRuns, contributions, groups_of
 from .correlations import ALIKE, KINDS, check_kinds, score
-from .table import Measured, of_pairs, pairs_of, summary
+from .table import Measured, check_two_runs, pairs_of, summary
 
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _DEPTHS = (1, 2, 5, 10, 20, 50, 100)
@@ -81,8 +82,7 @@ def degrade(
     Invariant under: positive factors and added constants of the measures.
 
     Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        context, qrels: the runs, and the judgments as for :meth:`RunContext.evaluate`.
         measures: measures of this package and of ir_measures, or their strings.
         what: ``"labels"``, ``"topics"``, ``"pool"`` or ``"groups"``.
         levels: shares above 0 and up to 1, in tenths if not given; depths for ``"pool"``, from 1 to 100 if not given;
@@ -126,9 +126,7 @@ def degrade(
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     check_count("pool_depth", pool_depth, 1)
-    if len(context.names) < 2:
-        count = len(context.names)
-        raise ValueError(f"the context holds {count} run{'s' * (count != 1)}; give two or more to rank")
+    check_two_runs(context, "rank")
     if levels is not None and not len(levels):
         raise ValueError("levels is empty; give some, or leave it out")
     judged = judged_context(context, qrels)
@@ -174,7 +172,13 @@ def _samples(
     drawn = np.ones(len(topic), dtype=bool) if every or what == "topics" else judgments.grade > 0
     size = np.bincount(topic[drawn], minlength=max(n, 1))
     orders = [_places(topic, drawn, np.random.default_rng([seed, i])) for i in range(samples)]
-    for share in _shares(levels):
+    shares = _SHARES if levels is None else levels
+    for share in shares:
+        if not is_number(share) or not 0 < share <= 1:
+            raise ValueError(
+                f"levels holds {share!r}; give shares above 0 and up to 1, such as levels=[0.5, 1]"
+            )
+    for share in map(float, shares):
         most = np.ceil(np.round(share * size, 9))
         for place in orders[: 1 if share == 1 else samples]:
             keep = ~drawn | (place < most[topic])
@@ -188,16 +192,6 @@ def _places(topic: IntArray, drawn: BoolArray, rng: np.random.Generator) -> IntA
     place = np.zeros(len(topic), dtype=np.int64)
     place[order] = rank_within(topic[order]) - 1
     return place
-
-
-def _shares(levels: Sequence[float] | None) -> list[float]:
-    shares = list(_SHARES if levels is None else levels)
-    for share in shares:
-        if not is_number(share) or not 0 < share <= 1:
-            raise ValueError(
-                f"levels holds {share!r}; give shares above 0 and up to 1, such as levels=[0.5, 1]"
-            )
-    return [float(share) for share in shares]
 
 
 def _pools(judged: JudgedContext, levels: Sequence[float] | None) -> Iterator[_Part]:
@@ -238,19 +232,16 @@ def system_subsets(
     correlates that with how the ranking of all runs orders them. By a measure that is not relative to the other runs
     the correlation is 1.
 
-    A measure of pairs (rrLP, sgnLP, sgnLR, RPP without ``ref=``) has no value of one run: runs are ranked by their
-    means over topics and opponents, which are the subset's.
-
-    Unlike in the paper, no subset counts twice; where there are at most ``samples`` of a size, all are taken, and the
-    mean is exact.
+    By a measure of pairs (see :func:`degrade`) the opponents are the subset's. Unlike in the paper, no subset counts
+    twice; where there are at most ``samples`` of a size, all are taken, and the mean is exact.
 
     Invariant under: positive factors and added constants of the measure, since only the order of means counts; not
     under the choice of runs, which it is about.
 
     Args:
-        context: the runs; its policy of priors is asked anew in each subset, without those that are left out.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measures: measures of this package and of ir_measures, or their strings; without ``ref=`` and ``prior=``.
+        context, qrels: as for :func:`degrade`; the policy of priors is asked anew in each subset, without those that
+            are left out.
+        measures: as there; without ``ref=`` and ``prior=``.
         sizes: the N, from 2 to the number of runs; the powers of 2 below it if not given.
         kinds: ``"tau"``, ``"tau_ap"``, ``"weighted"`` as in :func:`correlation`, or a list of these; the ranking of all
             runs is the truth.
@@ -291,10 +282,7 @@ def system_subsets(
                     f"{measure} names {measure.params[param]!r}, which not every subset of the runs holds; leave "
                     f"{param}= out"
                 )
-    if len(names) < 2:
-        raise ValueError(
-            f"the context holds {len(names)} run{'s' * (len(names) != 1)}; give two or more to rank"
-        )
+    check_two_runs(context, "rank")
     if sizes is None:
         sizes = [2**i for i in range(1, (len(names) - 1).bit_length()) if 2**i < len(names)] or [2]
     if not len(sizes):
@@ -330,7 +318,6 @@ def system_subsets(
 
 def _among(scores: Measured, rows: Sequence[int]) -> Measured:
     """The pairs of some runs alone."""
-    first, second = pairs_of(scores.names)
-    inside = np.isin(first, rows) & np.isin(second, rows)
-    names = [scores.names[i] for i in rows]
-    return of_pairs(scores.measure, scores.pairs.differences[inside], names, scores.queries)
+    inside = np.isin(pairs_of(scores.names), rows).all(axis=0)
+    pairs = Pairs.of_differences(scores.pairs.differences[inside])
+    return scores._replace(names=[scores.names[i] for i in rows], pairs=pairs)

@@ -12,8 +12,7 @@ from tqdm import tqdm
 
 from ..arrays import FloatArray
 from ..options import ROUNDED, check_count, check_share
-from ..stats.corrections import check_correction, corrected
-from ..stats.paired_tests import Found, PairedTestOptions, check_test
+from ..stats.paired_tests import Found, PairedTestOptions, check_correction, check_test, corrected
 from .table import Measured, pairs_of, read_table
 
 
@@ -167,9 +166,7 @@ def conflicts(
     Invariant under: positive factors and added constants, of any measure on its own (on one seed, to rounding).
 
     Args:
-        table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns;
-            with a column ``other``, of pairs, for the tests of differences.
-        test, correction, resamples, seed: as for :func:`discriminative_power`.
+        table, test, correction, resamples, seed: as for :func:`discriminative_power`.
         level: at which a pair is told apart: p ≤ level.
 
     Returns:

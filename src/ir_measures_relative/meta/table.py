@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray, IntArray
+from ..context import RunContext
 from ..io.frames import is_frame
 from ..messages import kind_of
 from ..stats.pairs import Pairs, tie_limit, with_ties
@@ -148,11 +149,6 @@ def of_runs(measure: str, values: FloatArray, names: list[str], queries: list[An
     return Measured(measure, names, queries, Pairs.of_runs(values))
 
 
-def of_pairs(measure: str, differences: FloatArray, names: list[str], queries: list[Any]) -> Measured:
-    """The values of every two runs, the earlier one first: pairs × queries."""
-    return Measured(measure, names, queries, Pairs.of_differences(differences))
-
-
 def _of_square(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> Measured:
     """The upper triangle, from whichever side it was given."""
     first, second = pairs_of(names)
@@ -168,13 +164,20 @@ def _of_square(measure: str, values: FloatArray, names: list[str], queries: list
         for pair, query in np.argwhere(wrong)[:1]:
             a, b = names[first[pair]], names[second[pair]]
             raise ValueError(f"{measure} of runs {a!r} and {b!r} on query {queries[query]!r} {message}")
-    return of_pairs(measure, differences, names, queries)
+    return Measured(measure, names, queries, Pairs.of_differences(differences))
 
 
 def pairs_of(names: Sequence[str]) -> tuple[IntArray, IntArray]:
     """The rows of the two runs of each pair, the earlier one first."""
     first, second = np.triu_indices(len(names), 1)
     return first, second
+
+
+def check_two_runs(context: RunContext, to: str) -> None:
+    """Raises ValueError for a context with fewer than two runs to compare, or to rank."""
+    count = len(context.names)
+    if count < 2:
+        raise ValueError(f"the context holds {count} run{'s' * (count != 1)}; give two or more to {to}")
 
 
 def summary(values: Sequence[float]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..comparison import JudgedContext, check_is_context, judged_context
+from ..comparison import check_is_context, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.lexiprecision import RecallLevels, reciprocal_ranks
@@ -18,7 +18,7 @@ from ..messages import kind_of
 from ..options import check_count
 from ..questions.similarities import with_reference
 from ..scoring import check_campaign
-from .table import read_table
+from .table import check_two_runs, read_table
 
 
 def ties(table: Any, by: Mapping[Any, Any] | None = None) -> pd.DataFrame:
@@ -93,26 +93,37 @@ class Levels(NamedTuple):
     ranks: FloatArray
     relevant: IntArray
 
+    @property
+    def pairs(self) -> int:
+        return len(self.ranks) * (len(self.ranks) - 1) // 2
+
     def differences(self) -> Iterator[FloatArray]:
         """``RR_i`` of each run less those of each later one: pairs × queries × levels."""
         for i in range(len(self.ranks) - 1):
             yield self.ranks[i] - self.ranks[i + 1 :]
 
 
-def levels_of(judged: JudgedContext, measure: RecallLevels) -> Levels:
-    """The recall levels of the runs of a context, as a measure has them."""
-    cutoff, rel, judged_only = map(measure.get, ("cutoff", "rel", "judged_only"))
+def _read(context: Any, qrels: Any, measure: Any) -> tuple[str, Levels]:
+    """The measure, and the recall levels of the runs of a context as it has them."""
+    check_is_context(context)
+    parsed = with_reference(measure)
+    if not isinstance(parsed, RecallLevels):
+        raise ValueError(f"{parsed} does not compare recall levels; give rrLP, sgnLP, sgnLR or RPP")
+    check_two_runs(context, "compare")
+    judged = judged_context(context, qrels)
+    check_campaign(judged)
+    cutoff, rel, judged_only = map(parsed.get, ("cutoff", "rel", "judged_only"))
     docs = judged.judgments.relevant
     keep = docs.grade >= rel
     positions = judged.positions_of_runs(docs, cutoff, judged_only)[:, keep]
     ranks = np.array([reciprocal_ranks(p, docs.query[keep], docs.n_queries) for p in positions])
     relevant = np.bincount(docs.query[keep], minlength=docs.n_queries)
-    if measure.FROM_THE_WORST:
+    if parsed.FROM_THE_WORST:
         # Each query's own last level first: what the rows are padded with goes to the end again.
         level = np.arange(ranks.shape[2])
         at = np.where(level < relevant[:, None], relevant[:, None] - 1 - level, level)
         ranks = np.take_along_axis(ranks, np.broadcast_to(at, ranks.shape), axis=2)
-    return Levels(ranks, relevant)
+    return str(parsed), Levels(ranks, relevant)
 
 
 def ties_by_level(
@@ -127,8 +138,7 @@ def ties_by_level(
     Invariant under: all that keeps the positions of relevant documents.
 
     Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        context, qrels: the runs, and the judgments as for :meth:`RunContext.evaluate`.
         measure: rrLP, sgnLP, RPP, or sgnLR, whose level 1 is the worst one; with its ``rel``, cutoff and so on, and
             without ``ref=``.
         levels: how many.
@@ -159,7 +169,7 @@ def ties_by_level(
     tied = np.zeros(deepest, dtype=np.int64)
     for differences in found.differences():
         tied += ((differences[..., :deepest] == 0) & has).sum(axis=(0, 1))
-    comparisons = _pairs(found) * has.sum(axis=0)
+    comparisons = found.pairs * has.sum(axis=0)
     table = pd.DataFrame({"level": np.arange(deepest) + 1, "comparisons": comparisons, "tied": tied})
     table.insert(0, "measure", name)
     return table.assign(share=tied / comparisons)
@@ -176,9 +186,7 @@ def separation(
     Invariant under: all that keeps the positions of relevant documents.
 
     Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measure: rrLP, sgnLP, RPP or sgnLR, with its ``rel``, cutoff and so on, and without ``ref=``.
+        context, qrels, measure: as for :func:`ties_by_level`.
 
     Returns:
         a DataFrame with one row a level at which some pair separates:
@@ -205,7 +213,7 @@ def separation(
         differ: BoolArray = differences != 0
         first = differ[differ.any(axis=2)].argmax(axis=1) if differ.size else np.zeros(0, dtype=np.int64)
         counts += np.bincount(first, minlength=len(counts))
-    comparisons = _pairs(found) * found.ranks.shape[1]
+    comparisons = found.pairs * found.ranks.shape[1]
     at = np.flatnonzero(counts)
     table = pd.DataFrame({"level": at + 1, "comparisons": comparisons, "separated": counts[at]})
     table.insert(0, "measure", name)
@@ -230,9 +238,7 @@ def locality(
     rank, which shrinks with the level: a coefficient below 1 is no weak relation.
 
     Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measure: rrLP, sgnLP, RPP or sgnLR, with its ``rel``, cutoff and so on, and without ``ref=``.
+        context, qrels, measure: as for :func:`ties_by_level`.
         levels: how many.
         ahead: how many following levels the model has.
 
@@ -246,8 +252,7 @@ def locality(
           beyond the levels.
 
     Raises:
-        ValueError: fewer than two runs, another measure, no topic with so many levels; what
-            :meth:`RunContext.evaluate` raises.
+        ValueError: as :func:`ties_by_level`; no topic with so many levels.
     """
     check_count("levels", levels, 2)
     check_count("ahead", ahead, 1)
@@ -271,25 +276,7 @@ def locality(
         for j in range(i + 1, levels):
             both = size[i] * size[j]
             row = {"measure": name, "level": i + 1, "other": j + 1}
-            row["comparisons"] = _pairs(found) * int(deep.sum())
+            row["comparisons"] = found.pairs * int(deep.sum())
             row["correlation"] = float(products[i, j] / both) if both else np.nan
             rows.append(row | {"coefficient": float(model[j])})
     return pd.DataFrame(rows)
-
-
-def _pairs(levels: Levels) -> int:
-    n = len(levels.ranks)
-    return n * (n - 1) // 2
-
-
-def _read(context: Any, qrels: Any, measure: Any) -> tuple[str, Levels]:
-    check_is_context(context)
-    parsed = with_reference(measure)
-    if not isinstance(parsed, RecallLevels):
-        raise ValueError(f"{parsed} does not compare recall levels; give rrLP, sgnLP, sgnLR or RPP")
-    if len(context.names) < 2:
-        count = len(context.names)
-        raise ValueError(f"the context holds {count} run{'s' * (count != 1)}; give two or more to compare")
-    judged = judged_context(context, qrels)
-    check_campaign(judged)
-    return str(parsed), levels_of(judged, parsed)

@@ -18,8 +18,7 @@ from ..measures.strings import is_relative, parse_measure
 from ..options import check_choice, check_count, check_share, is_number
 from ..scoring import check_campaign
 from ..stats.paired_tests import PairedTestOptions, paired_test
-from ..stats.pairs import Pairs, tie_limit, with_ties
-from ..stats.resampling import places
+from ..stats.pairs import Pairs, places, tie_limit, with_ties
 from .table import Measured, pairs_of, read_table
 
 
@@ -109,12 +108,11 @@ def swap_rate(
     widths of differences are in the measure's own unit.
 
     Args:
-        table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
+        table, seed: as for :func:`stability`.
         samples: how many pairs of samples.
         topics: how many each sample holds; half of them, rounded down, if not given, and at most that.
         width: gives a row for each class of differences on the first sample: from 0 to below the width, and so on (0.01
             in the paper). How large must a difference be to hold elsewhere?
-        seed: of the samples, which are the same for all measures.
 
     Returns:
         a DataFrame with one row a measure, or with ``width`` a row for each measure and class that occurs:
@@ -125,7 +123,7 @@ def swap_rate(
         - ``swaps``: how many of them disagree, and ``swap_rate``, their share.
 
     Raises:
-        ValueError: a table that is not complete, fewer than two runs or topics, an argument that is not allowed.
+        ValueError: as :func:`stability`.
     """
     if width is not None and not (is_number(width) and 0 < width < np.inf):
         raise ValueError(
@@ -141,17 +139,15 @@ def swap_rate(
         swapped = one * two < 0
         row: dict[str, Any] = {"measure": scores.measure, "topics": size}
         if width is None:
-            rows.append(row | _rate(swapped.size, int(swapped.sum())))
+            rows.append(row | {"comparisons": swapped.size, "swaps": int(swapped.sum())})
             continue
         of_class = np.floor((np.abs(one) + limit) / width).astype(np.int64)
         for i in np.unique(of_class):
             here = of_class == i
-            rows.append(row | {"difference": i * width} | _rate(int(here.sum()), int(swapped[here].sum())))
-    return pd.DataFrame(rows)
-
-
-def _rate(comparisons: int, swaps: int) -> dict[str, Any]:
-    return {"comparisons": comparisons, "swaps": swaps, "swap_rate": swaps / comparisons}
+            row |= {"difference": i * width, "comparisons": int(here.sum())}
+            rows.append(row | {"swaps": int(swapped[here].sum())})
+    result = pd.DataFrame(rows)
+    return result.assign(swap_rate=result["swaps"] / result["comparisons"])
 
 
 def _means(scores: Measured, chosen: BoolArray) -> tuple[FloatArray, FloatArray]:
@@ -210,8 +206,7 @@ def query_sets(
     Invariant under: positive factors of the gains. Not under what is added to them.
 
     Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        context, qrels: the runs, and the judgments as for :meth:`RunContext.evaluate`.
         measure: nDCG_UE, AP_UE or their like, whose pool and random level these are; ``version`` does not matter.
         cutoffs: over which the values are averaged (5, 10, 15, 20 and 30 in the paper); the measure's own if not given.
         share: of the topics that are uninformative, and ideal; rounded up, and at most half.

@@ -1,10 +1,11 @@
 """Pictures: relative against absolute effectiveness, systems in the order of their release, which are
 alike, what one adds as more is deployed; and what :mod:`~ir_measures_relative.meta` says of measures.
 
-Each takes the ``ax`` to draw on and returns it. Without one it makes a figure by pyplot, for a notebook or a
-window; with one it leaves pyplot alone. Needs matplotlib: ``pip install 'ir-measures-relative[plot]'``.
+Each takes the ``ax`` to draw on and returns it; the colour bar of a matrix has axes of its own. Without one it makes a
+figure by pyplot, for a notebook or a window; with one it leaves pyplot alone. All raise ValueError for another table
+than the one they draw, or one without rows. Needs matplotlib: ``pip install 'ir-measures-relative[plot]'``.
 
-A kind of picture is a file here; what they share is in ``figures``, ``text`` and ``labels``.
+A kind of picture is a file here; what they share is in ``figures``, and how labels find their places in ``labels``.
 """
 
 from ..options import needs_extra
@@ -14,13 +15,11 @@ try:
 except ImportError:
     raise needs_extra("drawing pictures", "plot") from None
 
-from .curves import asl_curves, degradation, separation, sweep, ties_by_level
+from .curves import asl_curves, chronological, degradation, separation, sweep, ties_by_level
 from .figures import new_figure
 from .fused import fusion, fusion_frontier
-from .history import chronological
-from .intervals import intervals
 from .matrices import fusion_pairs, locality, matrix_of_measures, matrix_of_verdicts, similarity
-from .scatter import query_sets, relative_against_absolute
+from .scatter import intervals, query_sets, relative_against_absolute
 
 __all__ = [
     "asl_curves",

@@ -1,4 +1,6 @@
-"""Lines: what :mod:`ir_measures_relative.meta` says of measures, one a measure; what runs add, one a run."""
+"""Lines: what :mod:`ir_measures_relative.meta` says of measures, one a measure; what runs add, one a run; systems in
+the order in which they came.
+"""
 
 from __future__ import annotations
 
@@ -10,18 +12,23 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from ..arrays import FloatArray
+from ..context import RunContext
+from ..io.qrels import Qrels
 from .figures import (
     COLOURS,
     MARKERS,
     check_table,
     given_or_new_axes,
+    legend_label,
+    names_and_values,
     names_that_fit,
+    short_names,
     size_of,
+    width_of,
     write_axis_titles,
-    write_grid,
-    write_title,
+    write_frame,
 )
-from .text import legend_label, short_names, width_of
 
 _DASHES = ("-", "--", ":", "-.")
 # At most this many points of a line have markers.
@@ -37,6 +44,13 @@ _KINDS = {
     "ties": "share of tied pairs",
 }
 _SIGNED = ("tau", "tau_ap", "weighted")
+#: What a ranking is degraded by: the title of the axis, and of the picture.
+_DEGRADED_BY = {
+    "systems": ("systems in the subset", "How a ranking of some systems agrees with that of all"),
+    "groups": ("group that is left out", "The ranking without what a group alone contributed"),
+    "shares": ("share that is left", "The ranking with a part of the data"),
+    "depths": ("pool depth", "The ranking with a shallower pool"),
+}
 
 
 def asl_curves(
@@ -48,23 +62,14 @@ def asl_curves(
         table: what :func:`ir_measures_relative.meta.asl_curve` returns.
         level: where a line is drawn across: pairs right of where a curve crosses it are told apart.
         highest: the axis of p-values ends there, since what is above is of no interest; 1 shows all.
-        ax: where to draw.
-
-    Returns:
-        the axes.
-
-    Raises:
-        ValueError: another table, or none of its rows.
     """
     check_table(table, "meta.asl_curve(table)", "measure", "rank", "p")
     ax = given_or_new_axes(ax)
-    for i, (measure, rows) in enumerate(table.groupby("measure", sort=False)):
-        rows = rows.sort_values("rank").dropna(subset=["p"])
-        _line(ax, i, str(measure), rows["rank"], rows["p"])
+    _line_a_measure(ax, table.dropna(subset=["p"]), "rank", "p")
     ax.axhline(level, color="0.4", linewidth=0.9, zorder=1)
     ax.set_ylim(0.0, highest)
     ax.set_xlim(left=0.0)
-    _whole_numbers(ax)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     _finish(ax, "pairs of runs, sorted", "p", "Which pairs of runs each measure tells apart")
     return ax
 
@@ -78,10 +83,6 @@ def degradation(table: pd.DataFrame, kind: str | None = None, ax: Axes | None = 
         table: what :func:`ir_measures_relative.meta.degrade` or :func:`~ir_measures_relative.meta.system_subsets`
             returns. Where groups were left out, a point a group.
         kind: which of its kinds; the first if not given.
-        ax: where to draw.
-
-    Returns:
-        the axes.
 
     Raises:
         ValueError: another table, none of its rows, or a kind that is not in it.
@@ -109,25 +110,16 @@ def degradation(table: pd.DataFrame, kind: str | None = None, ax: Axes | None = 
         ax.fill_between(rows[x], low, high, color=colour, alpha=0.13, linewidth=0)
     if by_group:
         _name(ax, labels)
-    levels = rows_of_kind[x]
-    shares = not by_group and x == "level" and levels.dtype.kind == "f"
+    shares = x == "level" and rows_of_kind[x].dtype.kind == "f"
     if not by_group and not shares:
         ax.set_xscale("log", base=2)
-        steps = sorted(set(levels))
+        steps = sorted(set(rows_of_kind[x]))
         ax.set_xticks(steps, [str(step) for step in steps])
         ax.minorticks_off()
-    titles = {"systems": "systems in the subset", "level": "share that is left" if shares else "pool depth"}
-    below = "group that is left out" if by_group else titles[x]
-    _finish(ax, below, _KINDS.get(shown, shown), _says(x, by_group, shares))
+    looked_at = "systems" if x == "systems" else "groups" if by_group else "shares" if shares else "depths"
+    below, says = _DEGRADED_BY[looked_at]
+    _finish(ax, below, _KINDS.get(shown, shown), says)
     return ax
-
-
-def _says(x: str, by_group: bool, shares: bool) -> str:
-    if x == "systems":
-        return "How a ranking of some systems agrees with that of all"
-    if by_group:
-        return "The ranking without what a group alone contributed"
-    return "The ranking with a part of the data" if shares else "The ranking with a shallower pool"
 
 
 def ties_by_level(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
@@ -136,20 +128,12 @@ def ties_by_level(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Args:
         table: what :func:`ir_measures_relative.meta.ties_by_level` returns. Several collections: put their tables one
             below the other, with the collection for the ``measure``.
-        ax: where to draw.
-
-    Returns:
-        the axes.
-
-    Raises:
-        ValueError: another table, or none of its rows.
     """
     check_table(table, "meta.ties_by_level(context, qrels)", "measure", "level", "share")
     ax = given_or_new_axes(ax)
-    for i, (measure, rows) in enumerate(table.groupby("measure", sort=False)):
-        _line(ax, i, str(measure), rows["level"], rows["share"])
+    _line_a_measure(ax, table, "level", "share")
     ax.set_ylim(bottom=0.0)
-    _whole_numbers(ax)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     _finish(ax, "recall level", "share of tied pairs", "How often two rankings are tied at each recall level")
     return ax
 
@@ -159,19 +143,11 @@ def separation(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Args:
         table: what :func:`ir_measures_relative.meta.separation` returns, or several, as for :func:`ties_by_level`.
-        ax: where to draw.
-
-    Returns:
-        the axes.
-
-    Raises:
-        ValueError: another table, or none of its rows.
     """
     check_table(table, "meta.separation(context, qrels)", "measure", "level", "cumulative")
     ax = given_or_new_axes(ax)
-    for i, (measure, rows) in enumerate(table.groupby("measure", sort=False)):
-        # The curve is level between the levels at which pairs separate.
-        _line(ax, i, str(measure), rows["level"], rows["cumulative"], drawstyle="steps-post")
+    # The curve is level between the levels at which pairs separate.
+    _line_a_measure(ax, table, "level", "cumulative", drawstyle="steps-post")
     ax.set_xscale("log")
     ax.set_xlim(left=0.9)
     ax.set_ylim(0.0, 1.02)
@@ -186,13 +162,6 @@ def sweep(table: pd.DataFrame, measure: ir_measures.Measure | str = "NRG@10", ax
     Args:
         table: what :func:`ir_measures_relative.sweep` returned.
         measure: what was swept, for the title.
-        ax: where to draw.
-
-    Returns:
-        the axes.
-
-    Raises:
-        ValueError: another table, or none of its rows.
     """
     columns = ("name", "priors", "size", "mean", "lower", "upper")
     check_table(table, "sweep(context, qrels, measure)", *columns)
@@ -214,17 +183,87 @@ def sweep(table: pd.DataFrame, measure: ir_measures.Measure | str = "NRG@10", ax
         ax.set_xticks(
             range(len(labels)), [legend_label(label, 24) for label in labels], rotation=40, ha="right"
         )
-    write_grid(ax, axis="y")
-    write_axis_titles(ax, "number of prior runs" if by_size else "prior runs", f"mean {measure}")
-    write_title(
-        ax, "What a run adds as more is deployed" if by_size else "What a run adds to different priors"
+    below, of = (
+        ("number of prior runs", "as more is deployed") if by_size else ("prior runs", "to different priors")
     )
+    write_frame(ax, below, f"mean {measure}", f"What a run adds {of}", grid="y")
     ax.legend(fontsize=8, frameon=False)
     return ax
 
 
 def _written(priors: Any) -> str:
     return priors if isinstance(priors, str) else ", ".join(priors) or "none"
+
+
+def chronological(
+    systems: pd.DataFrame | RunContext,
+    qrels: Qrels | None = None,
+    relative: ir_measures.Measure | str = "NRG@10",
+    absolute: ir_measures.Measure | str = "nDCG@10",
+    ax: Axes | None = None,
+) -> Axes:
+    """How good each system was when it came, and what it added to those before it (Fig. 1a of the NRG paper).
+
+    Where one of the two measures is more than four times as large as the other, each has a y-axis of its own.
+
+    Args:
+        systems: a context, whose systems are taken in their order, each with those before it as its priors,
+            not those of the context's ``priors``; or a table that was made with ``priors="earlier"``, as for
+            :func:`relative_against_absolute`, with its rows in order. The lines have a gap where there is no value.
+        qrels: the judgments, for a context.
+        relative: the measure of what was added.
+        absolute: the measure of how good it was.
+
+    Returns:
+        the axes, on which the absolute measure is drawn.
+
+    Raises:
+        ValueError: a column that is not there or is not all numbers, or a context without qrels.
+    """
+    if isinstance(systems, RunContext):
+        if qrels is None:
+            raise ValueError(
+                "chronological(context, qrels, …) needs the qrels to score the systems of the context"
+            )
+        same: dict[str, Any] = {
+            "reference": systems.reference,
+            "num_docs": systems.num_docs,
+            "grades": systems.grades,
+        }
+        systems = RunContext(systems.runs, priors="earlier", **same).evaluate(qrels, [absolute, relative])
+    names, (first, second) = names_and_values(systems, absolute, relative)
+    n = len(names)
+    ax = given_or_new_axes(ax, width=min(max(9.0, 2.0 + 0.13 * n), 24.0))
+    largest = [float(np.nanmax(np.abs(v), initial=0.0)) for v in (first, second)]
+    apart = min(largest) > 0 and max(largest) > 4 * min(largest)
+    other = ax.twinx() if apart else ax
+    at = np.arange(n)
+    # Hollow and full, large and small: two points in one place both show.
+    labels = legend_label(f"{absolute} (absolute)"), legend_label(f"{relative} (relative)")
+    hollow: dict[str, Any] = {"markersize": 9, "markerfacecolor": "white", "markeredgewidth": 1.8}
+    lines = ax.plot(at, first, "o-", color=COLOURS[0], linewidth=1.8, label=labels[0], **hollow)
+    lines += other.plot(at, second, "s--", color=COLOURS[1], linewidth=1.8, label=labels[1], markersize=5)
+    width, height = size_of(ax)
+    columns = 2 if sum(width_of(line.get_label(), 10.0) + 40.0 for line in lines) < width else 1
+    above = min((3 - columns) * 40.0 / height, 0.5)
+    if apart:
+        for axes, values, measure, colour in ((ax, first, absolute, 0), (other, second, relative, 1)):
+            _scale_to(axes, values, above)
+            write_axis_titles(axes, None, str(measure), color=COLOURS[colour])
+            axes.tick_params(axis="y", colors=COLOURS[colour])
+    else:
+        _scale_to(ax, np.append(first, second), above)
+        write_axis_titles(ax, None, "effectiveness")
+    _name_systems(ax, short_names(names))
+    ax.set_xlim(-0.5, max(n, 1) - 0.5)
+    write_frame(ax, "system, in the order given", None, "What each system added to those before it", grid="y")
+    other.legend(handles=lines, loc="upper center", ncols=columns, frameon=False)
+    return ax
+
+
+def _line_a_measure(ax: Axes, table: pd.DataFrame, x: str, y: str, **style: Any) -> None:
+    for i, (measure, rows) in enumerate(table.groupby("measure", sort=False)):
+        _line(ax, i, str(measure), rows[x], rows[y], **style)
 
 
 def _line(ax: Axes, i: int, label: str, x: Any, y: Any, **style: Any) -> None:
@@ -235,10 +274,6 @@ def _line(ax: Axes, i: int, label: str, x: Any, y: Any, **style: Any) -> None:
         x, y, color=COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)], markersize=4.5,
         markevery=every, label=legend_label(label), **style,
     )  # fmt: skip
-
-
-def _whole_numbers(ax: Axes) -> None:
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _name(ax: Axes, labels: list[str]) -> None:
@@ -252,8 +287,29 @@ def _name(ax: Axes, labels: list[str]) -> None:
 
 
 def _finish(ax: Axes, x: str, y: str, says: str) -> None:
-    write_grid(ax)
-    write_axis_titles(ax, x, y)
-    write_title(ax, says)
+    write_frame(ax, x, y, says)
     if len(ax.get_legend_handles_labels()[0]) > 1:
         ax.legend(fontsize=8, framealpha=0.85, edgecolor="none")
+
+
+def _scale_to(ax: Axes, values: FloatArray, above: float) -> None:
+    """Scales the y-axis to the values and 0, with room for the legend above them: this part of the axes."""
+    low, high = float(np.nanmin(values, initial=0.0)), float(np.nanmax(values, initial=0.0))
+    span = (high - low) or 1.0
+    ax.set_ylim(low - 0.05 * span if low < 0 else 0.0, high + above / (1 - above) * span)
+    if low < 0:
+        ax.axhline(0.0, color="0.7", linewidth=0.8, zorder=1)
+
+
+def _name_systems(ax: Axes, labels: list[str]) -> None:
+    """Writes the names along the x-axis: level, slanted or upright, as there is room."""
+    room = size_of(ax)[0] / max(len(labels), 1)
+    size, fitting = names_that_fit(room, len(labels))
+    ax.set_xticks(fitting, [labels[i] for i in fitting], fontsize=size)
+    if width_of(max(labels, key=len, default=""), size) < room - 2.0:
+        return
+    upright = room < 2 * size
+    ax.tick_params(axis="x", labelrotation=90 if upright else 40)
+    style: dict[str, Any] = {"ha": "right", "va": "center" if upright else "top", "rotation_mode": "anchor"}
+    for name in ax.get_xticklabels():
+        name.set(**style)

@@ -1,7 +1,12 @@
-"""What the pictures share: axes, what is written beside them, colours and groups, and what is read from a table."""
+"""What the pictures share: axes, what is written beside them (any string at all, as text), colours and groups, and what
+is read from a table.
+"""
 
 from __future__ import annotations
 
+import textwrap
+import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,7 +18,6 @@ from matplotlib.figure import Figure
 
 from ..arrays import FloatArray
 from ..messages import warn
-from .text import legend_label, title
 
 #: Okabe and Ito's colours, which the colour-blind tell apart, without their yellow, which is faint on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -26,6 +30,11 @@ _NO_GROUP = "no group"
 _LARGEST, _SMALLEST = 9.0, 4.5
 # The part of a figure that matplotlib gives to axes before the layout is made.
 _OF_A_FIGURE = 0.77
+
+# Names longer than the first are shortened where they stay different, and those longer than the second in any case.
+_LONG, _LONGEST = 36, 72
+# Titles: the characters of a line, at least and at most, and how many lines.
+_NARROWEST, _WIDEST, _LINES = 24, 72, 3
 
 
 def new_figure(width: float = 9.0, height: float = 6.5) -> Figure:
@@ -50,10 +59,9 @@ def size_of(ax: Axes) -> tuple[float, float]:
     return ax.bbox.width / point, ax.bbox.height / point
 
 
-def size_with_margins(ax: Axes) -> tuple[float, float]:
+def size_with_margins(ax: Axes) -> tuple[float, ...]:
     """Width and height, in points, that the axes have together with what is written beside them."""
-    width, height = size_of(ax)
-    return width / _OF_A_FIGURE, height / _OF_A_FIGURE
+    return tuple(side / _OF_A_FIGURE for side in size_of(ax))
 
 
 def write_title(ax: Axes, text: str) -> None:
@@ -70,18 +78,16 @@ def write_axis_titles(ax: Axes, x: str | None, y: str | None, **style: Any) -> N
         ax.set_ylabel(title(y, height, 10.0), **style)
 
 
-def write_grid(ax: Axes, **which: Any) -> None:
-    """Draws lines behind what is drawn, at the ticks."""
-    ax.grid(color="0.9", linewidth=0.6, **which)
+def write_frame(ax: Axes, x: str | None, y: str | None, above: str, grid: Any = "both") -> None:
+    """Writes the titles of a picture, and draws lines behind what is drawn, at the ticks of one axis or of both."""
+    ax.grid(color="0.9", linewidth=0.6, axis=grid)
     ax.set_axisbelow(True)
+    write_axis_titles(ax, x, y)
+    write_title(ax, above)
 
 
 def names_that_fit(room: float, n: int) -> tuple[float, range]:
-    """The size of the names of ``n`` systems along an axis, and which have room there.
-
-    Args:
-        room: the points that each has.
-    """
+    """The size of the names of ``n`` systems along an axis that has this room, in points, for each; which fit there."""
     size = max(_SMALLEST, min(_LARGEST, 0.8 * room))
     fitting = range(0, n, max(1, -int(-size // max(room, 1e-3))))
     if len(fitting) < n:
@@ -95,6 +101,63 @@ def warn_of_names_left_out(shown: int, n: int) -> None:
         f"all {n} systems are drawn, but only {shown} have their names beside them, since there is no room for more: "
         "a larger figure has room (ax=plots.new_figure(24, 18).subplots()), or draw fewer systems"
     )
+
+
+def as_text(name: str) -> str:
+    """The name in one line of characters that can be drawn.
+
+    Characters that only steer others (such as the direction of writing) are left out, others that have no shape become
+    "�", and a name without anything to see is shown between quotes. What stands between dollars is no mathematics.
+    """
+    visible = (c for c in " ".join(name.split()) if unicodedata.category(c) != "Cf")
+    line = "".join(c if c.isprintable() else "�" for c in visible)
+    return (line.strip() or repr(name)).replace("$", r"\$")
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """The names as text, with the middle of long ones left out where that leaves them different.
+
+    Very long ones that differ in their middle alone are numbered.
+    """
+    short = {name: _without_middle(name, _LONG) for name in names}
+    count = Counter(short.values())
+    shown: dict[str, str] = {}
+    for i, (name, shortened) in enumerate(short.items(), start=1):
+        if count[shortened] == 1:
+            shown[name] = as_text(shortened)
+        else:
+            shown[name] = as_text(name if len(name) <= _LONGEST else f"{shortened} ({i})")
+    return [shown[name] for name in names]
+
+
+def title(text: str, room: float, size: float) -> str:
+    """What stands above or beside the axes, in lines as long as there is room; very long text without its middle."""
+    width = max(_NARROWEST, min(_WIDEST, int(room / width_of("x", size))))
+    text = _without_middle(" ".join(text.split()), width * _LINES)
+    lines = textwrap.wrap(text, width)
+    # Lines of about the same length, and no single word in the last: as narrow as their number allows.
+    for narrower in range(_NARROWEST, width):
+        if len(even := textwrap.wrap(text, narrower)) == len(lines):
+            lines = even
+            break
+    return "\n".join(map(as_text, lines))
+
+
+def width_of(text: str, size: float) -> float:
+    """About how wide text is in letters of this size."""
+    return 0.57 * size * len(text)
+
+
+def legend_label(label: str, longest: int = 48) -> str:
+    """The label of an entry in a legend."""
+    text = as_text(_without_middle(label, longest))
+    # matplotlib leaves a label that starts with "_" out of the legend; behind a space of no width it does not.
+    return f"\u200b{text}" if text.startswith("_") else text
+
+
+def _without_middle(text: str, longest: int) -> str:
+    half = (longest - 1) // 2
+    return text if len(text) <= longest else f"{text[:half]}…{text[-half:]}"
 
 
 class GroupStyle(NamedTuple):
@@ -166,13 +229,7 @@ def check_table(table: pd.DataFrame, made_by: str, *columns: str) -> None:
 def rows_of_measure(
     table: pd.DataFrame, measure: ir_measures.Measure | str | None, made_by: str, columns: Sequence[str]
 ) -> tuple[pd.DataFrame, str]:
-    """The rows of one measure, the first if none is given, and its name.
-
-    Args:
-        table: what a function makes of a context, judgments and measures, without ``perquery``.
-        made_by: the name of the function.
-        columns: those that must be there.
-    """
+    """The rows of one measure, the first if none is given, and its name; ``made_by`` names the function, as above."""
     lacking = [column for column in columns if column not in getattr(table, "columns", ())]
     if lacking or "query_id" in table.columns or "qid" in table.columns:
         raise ValueError(f"give the table that {made_by}(context, qrels, measures) returns, without perquery")

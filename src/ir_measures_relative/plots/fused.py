@@ -7,15 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from .figures import (
-    COLOURS,
-    MARKERS,
-    check_table,
-    given_or_new_axes,
-    write_axis_titles,
-    write_grid,
-    write_title,
-)
+from .figures import COLOURS, MARKERS, check_table, given_or_new_axes, write_frame
 
 # How far apart the strategies of one number of runs stand.
 _APART = 0.13
@@ -85,9 +77,8 @@ def fusion(
     labels = [{"single": "best\nsingle run", "all": "all\nruns"}.get(str(p), str(p)) for p in places]
     ax.set_xticks(range(len(places)), labels)
     ax.set_xlim(-0.6, len(places) - 0.4)
-    write_grid(ax, axis="y")
-    write_axis_titles(ax, "number of runs fused", f"mean {measure}")
-    write_title(ax, "Fusion on topics that did not choose the runs (filled), and on those that did (hollow)")
+    says = "Fusion on topics that did not choose the runs (filled), and on those that did (hollow)"
+    write_frame(ax, "number of runs fused", f"mean {measure}", says, grid="y")
     ax.legend(fontsize=8, frameon=False)
     return ax
 
@@ -119,8 +110,7 @@ def fusion_frontier(
             x, best["in_sample"], marker, linestyle=":", color=colour, markerfacecolor="white", linewidth=0.8
         )
         ax.plot(x, best["held_out"], marker, linestyle="-", color=colour, linewidth=1.6, label=str(strategy))
-    write_grid(ax)
-    write_axis_titles(ax, "budget: what the fused runs may cost together", f"mean {measure}")
-    write_title(ax, "What a budget buys, on topics that did not choose the runs (filled)")
+    says = "What a budget buys, on topics that did not choose the runs (filled)"
+    write_frame(ax, "budget: what the fused runs may cost together", f"mean {measure}", says)
     ax.legend(fontsize=8, frameon=False)
     return ax

@@ -201,14 +201,12 @@ class _Markers:
         self.cell = max(radius / _CELLS, float(extent.max()) / _MOST_CELLS)
         self.shape = np.floor(extent / self.cell).astype(np.int64) + 1
         row, column = self._cells(points).T
-        count = np.bincount(row * self.shape[1] + column, minlength=int(self.shape.prod())).reshape(
-            self.shape
-        )
+        count = np.zeros(self.shape, dtype=np.int64)
+        np.add.at(count, (row, column), 1)
         self.table = np.pad(count.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
 
     def _cells(self, points: FloatArray) -> IntArray:
-        cells: IntArray = np.floor((points - self.low) / self.cell).astype(np.int64)
-        return cells
+        return np.floor((points - self.low) / self.cell).astype(np.int64)
 
     def within(self, boxes: FloatArray) -> IntArray:
         """How many have their centre in each box; in doubt, by less than a cell, one more."""
@@ -216,8 +214,7 @@ class _Markers:
         last = np.clip(self._cells(boxes[:, 2:]) + 1, 0, self.shape)
         (left, bottom), (right, top) = first.T, last.T
         table = self.table
-        count: IntArray = table[right, top] - table[left, top] - table[right, bottom] + table[left, bottom]
-        return count
+        return np.asarray(table[right, top] - table[left, top] - table[right, bottom] + table[left, bottom])
 
     def covered(self, boxes: FloatArray) -> BoolArray:
         """Whether a box covers a part of any."""
@@ -232,8 +229,7 @@ class _Markers:
         samples = start + along[:, None] * (steps / np.maximum(length, 1e-9))[:, :, None]
         boxes = np.concatenate([samples, samples], axis=2).reshape(-1, 4)
         hit = self.covered(boxes).reshape(samples.shape[:2]) & (steps < length)
-        count: IntArray = hit.sum(axis=1)
-        return count
+        return np.asarray(hit.sum(axis=1))
 
 
 def _best_place(
@@ -246,12 +242,7 @@ def _best_place(
     lines: FloatArray,
     most_crossed: float,
 ) -> tuple[FloatArray, FloatArray] | None:
-    """The box of the cheapest place that covers nothing, and the line to it; None if there is none.
-
-    Args:
-        boxes: the other labels.
-        lines: those that lead to them.
-    """
+    """The box of the cheapest place that covers nothing, and the line to it; boxes and lines are the others'."""
     radius = markers.radius
     candidates = point + _TOWARDS * (size / 2 + radius + _REACH * 2 * radius)
     box = np.concatenate([candidates - size / 2, candidates + size / 2], axis=1)
@@ -293,17 +284,14 @@ def _crossings(
     own = np.stack([np.broadcast_to(point, ends.shape), ends], axis=1)
     led = (ends != point).any(axis=1)
     over = markers.met(point, ends) + _meet(own, boxes).sum(axis=1) + _cross(own, lines).sum(axis=1)
-    count: IntArray = led * over + _meet(lines, box).sum(axis=0)
-    return count
+    return np.asarray(led * over + _meet(lines, box).sum(axis=0))
 
 
 def _overlap(boxes: FloatArray, others: FloatArray) -> BoolArray:
     """Whether each box overlaps each other one; shape (boxes, others)."""
-    left, bottom, right, top = boxes.T[:, :, None]
-    others_left, others_bottom, others_right, others_top = others.T[:, None, :]
-    return np.asarray(
-        (left < others_right) & (right > others_left) & (bottom < others_top) & (top > others_bottom)
-    )
+    low, high = boxes[:, None, :2], boxes[:, None, 2:]
+    along = (low < others[:, 2:]) & (high > others[:, :2])
+    return np.asarray(along[..., 0] & along[..., 1])
 
 
 def _meet(lines: FloatArray, boxes: FloatArray) -> BoolArray:
@@ -312,10 +300,7 @@ def _meet(lines: FloatArray, boxes: FloatArray) -> BoolArray:
     for axis in (0, 1):  # where on its way from 0 to 1 the line is between the sides of the box
         start, end = lines[:, :1, axis], lines[:, 1:, axis]
         with np.errstate(divide="ignore", invalid="ignore"):
-            one, other = (
-                (boxes[:, axis] - start) / (end - start),
-                (boxes[:, axis + 2] - start) / (end - start),
-            )
+            one, other = ((boxes[:, side] - start) / (end - start) for side in (axis, axis + 2))
         np.maximum(enters, np.fmin(one, other), out=enters)
         np.minimum(leaves, np.fmax(one, other), out=leaves)
     return np.asarray(enters < leaves)
@@ -330,7 +315,5 @@ def _cross(lines: FloatArray, others: FloatArray) -> BoolArray:
 
 def _side(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
     """On which side of the line from a to b the point c is."""
-    turn = (b[..., 0] - a[..., 0]) * (c[..., 1] - a[..., 1]) - (b[..., 1] - a[..., 1]) * (
-        c[..., 0] - a[..., 0]
-    )
-    return np.asarray(np.sign(turn))
+    along, aside = b - a, c - a
+    return np.asarray(np.sign(along[..., 0] * aside[..., 1] - along[..., 1] * aside[..., 0]))

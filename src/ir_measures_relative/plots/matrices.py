@@ -20,12 +20,14 @@ from .figures import (
     given_or_new_axes,
     names_that_fit,
     rows_of_measure,
+    short_names,
     size_of,
     size_with_margins,
+    title,
+    width_of,
     write_axis_titles,
     write_title,
 )
-from .text import short_names, title, width_of
 
 # Cells hold their values up to these numbers of systems and measures, and down to this size of the letters, in points.
 _MOST_SYSTEMS_WITH_VALUES, _MOST_MEASURES_WITH_VALUES = 22, 16
@@ -69,11 +71,7 @@ def similarity(
         measure: a measure with a reference run: MED, RBO, RBA, rrLP, sgnLP, sgnLR or RPP.
         signed: show the mean with its sign (above 0: the system of the row beats that of the column) instead of
             the distance; the order stays. For rrLP and its siblings.
-        ax: where to draw.
         jobs: the number of processes; -1 for one a core. Exact MED takes its time.
-
-    Returns:
-        the axes, which hold the heat map; the colour bar has axes of its own.
 
     Raises:
         ValueError: a measure without a reference run, or a context without runs.
@@ -85,8 +83,7 @@ def similarity(
         raise ValueError("the context holds no run to compare")
     distance, mean = squares(judged_or_not(context, qrels, [parsed]), parsed, signed, jobs)
     order = clustered(distance)
-    names = short_names([context.names[i] for i in order])
-    n = len(names)
+    names, n = short_names([context.names[i] for i in order]), len(order)
     # A system is at no distance from itself; leaving that out keeps the colours for the differences.
     apart = ~np.eye(n, dtype=bool)
     shown = np.where(apart, (mean if signed else distance)[np.ix_(order, order)], np.nan)
@@ -118,21 +115,13 @@ def matrix_of_measures(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     Args:
         table: what :func:`ir_measures_relative.meta.correlation` or :func:`~ir_measures_relative.meta.conflicts`
             returns.
-        ax: where to draw.
-
-    Returns:
-        the axes, which hold the matrix; the colour bar has axes of its own.
-
-    Raises:
-        ValueError: another table, or none of its rows.
     """
     shown = "correlation" if "correlation" in getattr(table, "columns", ()) else "share"
     check_table(table, "meta.correlation(table) or conflicts(table)", "measure", "other", shown)
     measures = list(dict.fromkeys([*table["measure"], *table["other"]]))
     at, n = {m: i for i, m in enumerate(measures)}, len(measures)
     values: FloatArray = np.full((n, n), np.nan)
-    for one, other, value in zip(table["measure"], table["other"], table[shown], strict=True):
-        values[at[one], at[other]] = value
+    values[table["measure"].map(at), table["other"].map(at)] = table[shown]
     if shown == "share":  # each two once
         values = np.where(np.isnan(values), values.T, values)
     side = min(3.0 + 0.6 * n, 14.0)
@@ -153,19 +142,11 @@ def locality(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Args:
         table: what :func:`ir_measures_relative.meta.locality` returns, of one measure.
-        ax: where to draw.
-
-    Returns:
-        the axes, which hold the matrix; the colour bar has axes of its own.
-
-    Raises:
-        ValueError: another table, or none of its rows.
     """
     check_table(table, "meta.locality(context, qrels)", "measure", "level", "other", "correlation")
     n = int(table["other"].max())
-    values = np.full((n, n), np.nan)
-    values[table["level"] - 1, table["other"] - 1] = table["correlation"]
-    values[table["other"] - 1, table["level"] - 1] = table["correlation"]
+    level, other, values = table["level"] - 1, table["other"] - 1, np.full((n, n), np.nan)
+    values[level, other] = values[other, level] = table["correlation"]
     ax = given_or_new_axes(ax, width=7.5, height=6.0)
     image = ax.imshow(values, cmap="viridis", extent=(0.5, n + 0.5, n + 0.5, 0.5))
     ax.set_facecolor("0.93")
@@ -188,25 +169,15 @@ def matrix_of_verdicts(
     Args:
         table: what :func:`~ir_measures_relative.verdicts` gives for all pairs, without ``perquery``.
         measure: which of its measures; the first if not given.
-        ax: where to draw.
-
-    Returns:
-        the axes.
-
-    Raises:
-        ValueError: a table without the columns, or without the measure.
     """
-    rows, shown = rows_of_measure(
-        table, measure, "verdicts", ("name", "other", "measure", "value", "verdict")
-    )
+    columns = ("name", "other", "measure", "value", "verdict")
+    rows, shown = rows_of_measure(table, measure, "verdicts", columns)
     runs = list(dict.fromkeys([*rows["name"], *rows["other"]]))
     at, n, words = {run: i for i, run in enumerate(runs)}, len(runs), list(_VERDICTS)
     turned = {"better": "worse", "worse": "better"}
     verdict = np.full((n, n), -1)
     value = np.zeros((n, n))
-    for a, b, difference, word in zip(
-        rows["name"], rows["other"], rows["value"], rows["verdict"], strict=True
-    ):
+    for a, b, _, difference, word in rows[[*columns]].itertuples(index=False):
         i, j = at[a], at[b]
         verdict[i, j], verdict[j, i] = words.index(word), words.index(turned.get(word, word))
         value[i, j], value[j, i] = difference, -difference

@@ -1,4 +1,4 @@
-"""A point a system, or a topic."""
+"""A point a system, or a topic; and what the value of a system could become, as an interval."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from .figures import (
     given_or_new_axes,
     groups_of,
     names_and_values,
-    write_axis_titles,
-    write_grid,
-    write_title,
+    names_that_fit,
+    rows_of_measure,
+    short_names,
+    size_of,
+    write_frame,
 )
 from .labels import MARKER_SIZE, label_points
-from .text import short_names
 
 # How many systems have room on a figure of the usual size; a new one grows for more, up to twice its size.
 _COMFORTABLE = 40
+_INTERVAL = "#08519c"
 
 
 def relative_against_absolute(
@@ -52,13 +54,9 @@ def relative_against_absolute(
         relative: the column on the y-axis.
         absolute: the column on the x-axis.
         groups: from name to group, such as ``context.groups``: a colour and a marker for each group.
-        ax: where to draw.
         ci: draw the 95 % intervals of both means as bars. ``table`` is then that of the queries, as from
             ``context.evaluate(…, perquery=True)``. They say how sure a point is; whether two systems differ, only a
             comparison topic by topic says (:func:`ir_measures_relative.compare`), since both meet the same topics.
-
-    Returns:
-        the axes.
 
     Raises:
         ValueError: a column that is not there, which names those that are; or one that is not all numbers.
@@ -84,29 +82,19 @@ def relative_against_absolute(
         for row in group.rows:
             colours[row] = group.colour
     if ci:
-        _draw_bars(
-            ax, x, y, [[ends[drawn] for ends in margins[str(m)]] for m in (absolute, relative)], colours
-        )
+        (left, right), (low, high) = ([ends[drawn] for ends in margins[str(m)]] for m in (absolute, relative))
+        for i, colour in enumerate(colours):  # thin, and behind the points
+            ax.errorbar(
+                x[i], y[i], xerr=[[left[i]], [right[i]]], yerr=[[low[i]], [high[i]]],
+                fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.45, zorder=2,
+            )  # fmt: skip
     ax.margins(0.1)
-    write_grid(ax)
-    write_axis_titles(ax, f"absolute effectiveness: {absolute}", f"relative effectiveness: {relative}")
-    write_title(ax, "Relative against absolute effectiveness")
+    axes = f"absolute effectiveness: {absolute}", f"relative effectiveness: {relative}"
+    write_frame(ax, *axes, "Relative against absolute effectiveness")
     if groups:
         add_legend(ax, len(found))
     label_points(ax, short_names(names), x, y, colours)
     return ax
-
-
-def _draw_bars(
-    ax: Axes, x: FloatArray, y: FloatArray, margins: list[list[FloatArray]], colours: list[str]
-) -> None:
-    """Draws the intervals of points, thin and behind them."""
-    (left, right), (below, above) = margins
-    for i, colour in enumerate(colours):
-        ax.errorbar(
-            x[i], y[i], xerr=[[left[i]], [right[i]]], yerr=[[below[i]], [above[i]]],
-            fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.45, zorder=2,
-        )  # fmt: skip
 
 
 def query_sets(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
@@ -114,13 +102,6 @@ def query_sets(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 
     Args:
         table: what :func:`ir_measures_relative.meta.query_sets` returns.
-        ax: where to draw.
-
-    Returns:
-        the axes.
-
-    Raises:
-        ValueError: another table, or none of its rows.
     """
     check_table(table, "meta.query_sets(context, qrels)", "measure", "expected", "actual", "set")
     ax = given_or_new_axes(ax, width=7.0)
@@ -133,10 +114,32 @@ def query_sets(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
             ax.plot(rows["expected"], rows["actual"], marker, color=colour, markersize=5.5, label=label)
     ax.set_xlim(left=0.0)
     ax.set_ylim(bottom=0.0)
-    write_grid(ax)
     ax.legend(title="topics", fontsize=8, framealpha=0.85, edgecolor="none")
-    write_axis_titles(ax, "value of a random ranking", "mean value of the runs")
-    write_title(
-        ax, f"On which topics runs are better than chance ({table['measure'].iloc[0]}, before normalization)"
+    says = f"On which topics runs are better than chance ({table['measure'].iloc[0]}, before normalization)"
+    write_frame(ax, "value of a random ranking", "mean value of the runs", says)
+    return ax
+
+
+def intervals(
+    table: pd.DataFrame, measure: ir_measures.Measure | str | None = None, ax: Axes | None = None
+) -> Axes:
+    """Runs as intervals, the best by value on top.
+
+    Args:
+        table: what :func:`~ir_measures_relative.bounds` gives, without ``perquery``.
+        measure: which of its measures; the first if not given.
+    """
+    rows, shown = rows_of_measure(table, measure, "bounds", ("name", "measure", "lower", "value", "upper"))
+    rows = rows.sort_values("value", kind="stable")
+    names, n = short_names(rows["name"].tolist()), len(rows)
+    ax = given_or_new_axes(ax, height=max(2.5, min(1.5 + 0.25 * n, 16.0)))
+    place = np.arange(n)
+    ax.hlines(place, rows["lower"], rows["upper"], color=_INTERVAL, linewidth=3.0, alpha=0.45)
+    ax.plot(rows["value"], place, "o", color=_INTERVAL, markersize=4.5)
+    size, fitting = names_that_fit(size_of(ax)[1] / max(n, 1), n)
+    ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)
+    ax.set_ylim(-0.7, n - 0.3)
+    write_frame(
+        ax, shown, None, f"What {shown} could be, with any labels of the unjudged documents", grid="x"
     )
     return ax

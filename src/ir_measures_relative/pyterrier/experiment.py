@@ -27,9 +27,18 @@ from ..measures.strings import is_relative, parse_measure
 from ..messages import kind_of
 from ..priors import Policy, chosen_by_means
 from ..reporting import check_target, write
-from .baseline import BaselineTest, without_invalid
 from .runs import Replay, SavedRuns, run_and_time, with_progress
-from .table import check_plain, in_order, named, of_topics, rounded, set_times, with_bounds
+from .table import (
+    BaselineTest,
+    check_plain,
+    in_order,
+    named,
+    of_topics,
+    rounded,
+    set_times,
+    with_bounds,
+    without_invalid,
+)
 
 # What the first call of pt.Experiment does not get: it makes no table and saves nothing.
 _SECOND_CALL_ONLY = ("perquery", "dataframe", "highlight", "save_dir", "save_mode", "save_format")
@@ -37,23 +46,78 @@ _SECOND_CALL_ONLY = ("perquery", "dataframe", "highlight", "save_dir", "save_mod
 _FIRST_CALL_ONLY = ("precompute_prefix", "validate", "verbose")
 
 
-def experiment(
+def Experiment(
     systems: Any,
     topics: Any,
     qrels: Any,
     eval_metrics: Sequence[Any],
-    names: Sequence[str] | None,
+    names: Sequence[str] | None = None,
     *,
-    priors: Policy,
-    reference: str | None,
-    groups: Mapping[str, str] | None,
-    num_docs: int | None,
-    grades: tuple[int, int] | None,
-    bounds: bool,
-    report: str | os.PathLike[str] | None,
-    options: dict[str, Any],
+    priors: Policy = "others",
+    reference: str | None = None,
+    groups: Mapping[str, str] | None = None,
+    num_docs: int | None = None,
+    grades: tuple[int, int] | None = None,
+    bounds: bool = False,
+    report: str | os.PathLike[str] | None = None,
+    **options: Any,
 ) -> Any:
-    """What ``pt.relative.Experiment`` does; ``options`` are the other keyword arguments of ``pt.Experiment``."""
+    """``pt.Experiment`` with every system scored relative to the other ones.
+
+    Runs every pipeline once, puts the results in a :class:`RunContext`, and returns what ``pt.Experiment`` returns
+    inside it. All keyword arguments of ``pt.Experiment`` mean what they mean there:
+
+    - ``mrt`` is PyTerrier's own measurement of the pipelines, by the ``plan`` and in the batches asked for; a
+      DataFrame, or a run that is reused, took no time.
+    - ``save_dir`` gets what ``pt.Experiment`` saves, once the whole experiment is done; existing files are looked at
+      before anything runs. With ``save_mode="reuse"`` a pipeline whose run is there does not run. Frames saved by
+      another ``save_format`` than TREC's have a column ``name``, the name of the system.
+    - ``verbose="auto"`` shows a progress bar of the pipelines where there is a terminal or a notebook.
+
+    Args:
+        systems: transformers or DataFrames of results, as a list, or as a dict by name.
+        topics: as for ``pt.Experiment``.
+        qrels: as for ``pt.Experiment``.
+        eval_metrics: measures of this package and any others, as objects or as strings: ``"NRG@10"``, a name that
+            PyTerrier knows such as ``"map"``, or ``"mrt"``. Their columns come in this order.
+        names: the names of the systems, each once; known to ``priors``, ``reference``, ``groups``, and to
+            ``prior=`` and ``ref=`` in a measure. The systems as strings if not given.
+        priors: which systems are the priors of which, as for :class:`RunContext`.
+        reference: the name of the system that MED, RBO, RBA and lexiprecision compare with; ``baseline`` if not given.
+        groups: from system name to group name, for :class:`BestOfOtherGroups`.
+        num_docs: the number of documents in the collection.
+        grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
+        bounds: adds the columns ``M lower`` and ``M upper`` behind each measure M: between which values unjudged
+            documents could bring it, as :func:`~ir_measures_relative.bounds` has them. For a table of means.
+        report: writes the experiment as one HTML file to this path, as :func:`~ir_measures_relative.report` does, with
+            the queries of ``topics``, and the texts of documents where results have a column ``text``.
+        options: the other arguments of ``pt.Experiment``. ``test`` is a function, or the name of one of
+            :func:`~ir_measures_relative.compare`'s.
+
+    Returns:
+        what ``pt.Experiment`` returns for these arguments, with the measures in the order asked.
+
+    Raises:
+        ValueError: names that are not unique, a string that is not a measure, and what ``RunContext`` and
+            ``pt.Experiment`` object to.
+        ImportError: PyTerrier is not installed, or with ``report`` what the report needs.
+        OSError: the report cannot be written; looked at before anything runs.
+
+    Example:
+        >>> import pandas as pd
+        >>> import pyterrier as pt
+        >>> from ir_measures_relative import UniqueRel
+        >>> topics = pd.DataFrame({"qid": ["1"], "query": ["tea"]})
+        >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 1]})
+        >>> def ranking(*docnos):
+        ...     frame = pd.DataFrame({"qid": "1", "docno": docnos})
+        ...     return frame.assign(score=-1.0 * frame.index, rank=frame.index)
+        >>> systems = {"one": ranking("a", "c"), "two": ranking("a", "b")}
+        >>> pt.relative.Experiment(systems, topics, qrels, [UniqueRel @ 2])
+          name  UniqueRel@2
+        0  one          0.0
+        1  two          1.0
+    """
     systems, names, options = _as_list(systems, names, options)
     baseline = options.get("baseline")
     if reference is None and baseline is not None:
@@ -99,9 +163,9 @@ def experiment(
     if "mrt" not in metrics:
         times = {}
     short_times = rounded(times, options.get("round"))
-    evaluated = (
-        _with_priors_of_the_whole(context, qrels, topics, options) if "batch_size" in options else context
-    )
+    evaluated = context
+    if "batch_size" in options:
+        evaluated = _with_priors_of_the_whole(context, context_options, qrels, topics, options)
     with saved.staging(second, short_times) as second, evaluated._replaying():
         result = pt.Experiment(
             replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
@@ -118,21 +182,16 @@ def experiment(
 
 
 def _with_priors_of_the_whole(
-    context: RunContext, qrels: Any, topics: Any, options: Mapping[str, Any]
+    context: RunContext,
+    context_options: dict[str, Any],
+    qrels: Any,
+    topics: Any,
+    options: Mapping[str, Any],
 ) -> RunContext:
     """The context for batches: where a policy goes by means, those over a batch are not the experiment's."""
     judged = judged_context(context, qrels_columns(of_topics(qrels, topics, options)))
     priors = chosen_by_means(context.policy, judged)
-    if priors is None:
-        return context
-    return RunContext(
-        context.runs,
-        priors=priors,
-        reference=context.reference,
-        groups=context.groups,
-        num_docs=context.num_docs,
-        grades=context.grades,
-    )
+    return context if priors is None else RunContext(context.runs, **context_options | {"priors": priors})
 
 
 def _write_report(

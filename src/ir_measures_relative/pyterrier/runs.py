@@ -41,8 +41,7 @@ def run_and_time(
 ) -> tuple[dict[str, pd.DataFrame], dict[str, float]]:
     """Lets ``pt.Experiment`` run every pipeline once, evaluating next to nothing.
 
-    Args:
-        metrics: what will be evaluated, whose columns PyTerrier looks for in what the pipelines say of themselves.
+    PyTerrier looks for the columns of ``metrics``, which will be evaluated, in what the pipelines say of themselves.
 
     Returns:
         the results by name, with a column ``name``, and the mean response times as PyTerrier measures them.

@@ -1,4 +1,7 @@
-"""The tables that ``pt.Experiment`` makes: the measures in the order asked, the pipelines' times, columns of bounds."""
+"""The tables that ``pt.Experiment`` makes: the comparison with a baseline, the measures in order, times, bounds.
+
+The comparison is made by the tests of ``compare``, where it is valid.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,153 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ir_measures
+import numpy as np
 import pandas as pd
 
+from ..arrays import FloatArray
+from ..comparison import judged_context
 from ..context import RunContext
+from ..measures.strings import is_relative
+from ..messages import warn
+from ..questions.comparing import why_not_comparable
+from ..stats.paired_tests import check_test, corrected, paired_test
+from ..stats.pairs import Pairs, tie_limit
 from ..unjudged.bounds import bounds
+
+# What pt.Experiment adds to a measure for a baseline; the last two with a correction.
+_WINS, _LOSSES, _P, _REJECT, _CORRECTED = "+", "-", "p-value", "reject", "p-value corrected"
+
+
+class BaselineTest:
+    """The test of every system against the baseline, as :func:`~ir_measures_relative.compare` makes it.
+
+    ``pt.Experiment`` takes it for the test, and asks it for each system and measure in turn. It remembers the values,
+    since what counts as a tie goes by those of all systems; :meth:`fill_in` then writes what it found into the table.
+
+    Attributes:
+        options: the arguments of ``pt.Experiment``, with this for the test; a function as the test stays as it is.
+
+    Raises:
+        ValueError: the name of a test that there is not.
+    """
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self.options = dict(options)
+        self._test = options.get("test", "t")
+        self._values: list[tuple[FloatArray, FloatArray]] = []
+        if isinstance(self._test, str):
+            check_test(self._test)
+            self.options["test"] = self
+
+    def __call__(self, one: Any, baseline: Any) -> tuple[float, float]:
+        self._values.append((np.asarray(one, dtype=np.float64), np.asarray(baseline, dtype=np.float64)))
+        return 0.0, 0.5  # filled in later
+
+    def fill_in(self, result: Any) -> Any:
+        """What ``pt.Experiment`` returned, with the p-values, wins and losses of the test."""
+        table = _table_of(result)
+        if table is None or not self._values:
+            return result
+        measures = [c.removesuffix(f" {_P}") for c in table.columns if c.endswith(f" {_P}")]
+        others = np.arange(len(table)) != self.options["baseline"]
+        values = np.array(self._values).reshape(others.sum(), len(measures), 2, -1)
+        for measure, of_measure in zip(measures, values.swapaxes(0, 1), strict=True):
+            pairs = Pairs.between(of_measure[:, 0], of_measure[:, 1], tie_limit(of_measure))
+            found = pairs.wins, pairs.losses, paired_test(pairs, self._test).p
+            for what, column in zip((_WINS, _LOSSES, _P), found, strict=True):
+                filled = np.full(len(table), np.nan)
+                filled[others] = column
+                table[f"{measure} {what}"] = filled
+            if f"{measure} {_CORRECTED}" in table:
+                _correct(table, measure, self.options)
+        _style_only_numbers(result)
+        return result
+
+
+def without_invalid(
+    result: Any,
+    context: RunContext,
+    qrels: Any,
+    metrics: Sequence[Any],
+    options: Mapping[str, Any],
+) -> Any:
+    """What ``pt.Experiment`` returned, with NaN for comparisons that are not valid, and one warning that says why.
+
+    A system and the baseline compare on a measure relative to priors where both stand against the same priors but
+    for each other, and on a distance to the reference where neither is the reference; see
+    :func:`~ir_measures_relative.compare`. The other comparisons are corrected for their own number.
+
+    Args:
+        result: a table, plain or styled, or a pair with one; anything else holds no comparison.
+        metrics: the measures as objects, or as what else PyTerrier takes.
+        options: the arguments of ``pt.Experiment``.
+    """
+    baseline = options.get("baseline")
+    table = _table_of(result)
+    relative = [m for m in metrics if is_relative(m)]
+    if baseline is None or table is None or not relative:
+        return result
+    against, judged = context.names[baseline], judged_context(context, qrels)
+    reasons: dict[tuple[Any, str], str] = {}
+    for measure in relative:
+        for name in context.names:
+            reason = why_not_comparable(judged, measure, name, against) if name != against else None
+            if reason is not None:
+                reasons[measure, name] = reason
+    if not reasons:
+        return result
+    for measure in dict.fromkeys(measure for measure, _ in reasons):
+        bad = table["name"].isin([name for m, name in reasons if m == measure]).to_numpy()
+        for what in (_WINS, _LOSSES, _P):
+            table[f"{measure} {what}"] = table[f"{measure} {what}"].mask(bad)
+        if f"{measure} {_CORRECTED}" in table:
+            _correct(table, str(measure), options)
+    _style_only_numbers(result)
+    _say(reasons, against)
+    return result
+
+
+def _table_of(result: Any) -> pd.DataFrame | None:
+    """The table of means, in which the comparisons stand."""
+    if isinstance(result, tuple):
+        result = result[0]
+    if isinstance(result, dict):
+        return None
+    table = result if isinstance(result, pd.DataFrame) else getattr(result, "data", None)
+    return table if isinstance(table, pd.DataFrame) else None
+
+
+def _correct(table: pd.DataFrame, measure: str, options: Mapping[str, Any]) -> None:
+    """Corrects the p-values that are left for their number, as ``pt.Experiment`` does for all."""
+    level = options.get("correction_alpha", 0.05)
+    p = corrected(table[f"{measure} {_P}"].to_numpy(dtype=np.float64), options["correction"], level)
+    table[f"{measure} {_REJECT}"], table[f"{measure} {_CORRECTED}"] = p <= level, p
+
+
+def _style_only_numbers(result: Any) -> None:
+    """Takes columns without a number out of what PyTerrier highlights: it looks for their largest value."""
+    styled = result[0] if isinstance(result, tuple) else result
+    if isinstance(styled, pd.DataFrame):
+        return
+    empty = [column for column in styled.data if styled.data[column].isna().all()]
+    for _, _, options in styled.export()["apply"]:
+        for column in empty:
+            options.get("col_type", {}).pop(column, None)
+
+
+def _say(reasons: Mapping[tuple[Any, str], str], baseline: str) -> None:
+    (measure, name), reason = next(iter(reasons.items()))
+    more = f" (and {len(reasons) - 1} more such)" if len(reasons) > 1 else ""
+    remedy = (
+        "Give priors='others', where each is compared with all other systems; or compare candidates with each other "
+        "against fixed priors: pt.relative.compare(RunContext({name: results, …}), qrels, measures, priors=[…])"
+        if measure.RELATIVE_TO == "priors"
+        else "The distance itself is the answer; or give a third system as the reference"
+    )
+    warn(
+        f"the values of {name!r} and the baseline {baseline!r} on {measure} are different quantities, since {reason}: "
+        f"the p-value and the wins and losses are NaN{more}. {remedy}"
+    )
 
 
 def in_order(result: Any, asked: Sequence[str]) -> Any:
@@ -89,12 +235,7 @@ def with_bounds(
     measures: Mapping[str, ir_measures.Measure],
     options: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """The table with ``M lower`` and ``M upper`` behind each measure M.
-
-    Args:
-        measures: from the name of a column to its measure.
-        options: those of ``pt.Experiment``.
-    """
+    """The table with ``M lower`` and ``M upper`` behind each measure M; ``measures`` go from column to measure."""
     found = bounds(context, of_topics(qrels, topics, options), list(measures.values()))
     digits = options.get("round")
     result = table.copy()

@@ -21,8 +21,14 @@ from ..measures.strings import is_relative, parse_measures
 from ..messages import kind_of, warn
 from ..priors import ContextData, Listed, Policy, policy_of
 from ..scoring import mean_of_topics, score_runs
-from ..stats.corrections import check_correction, corrected
-from ..stats.paired_tests import TESTS, PairedTestOptions, check_test, paired_test
+from ..stats.paired_tests import (
+    TESTS,
+    PairedTestOptions,
+    check_correction,
+    check_test,
+    corrected,
+    paired_test,
+)
 from ..stats.pairs import Pairs, tie_limit
 
 
@@ -122,15 +128,14 @@ def compare_judged(
     names, of_each = _candidates(context, names, priors, baseline)
     who = _pairs(names, baseline)
     chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
-    by_pair = [m for m in parsed if is_relative(m) and m.SIGNED and m.get("ref") is None]
-    scored = [m for m in parsed if m not in by_pair]
+    scored = [m for m in parsed if not is_of_pairs(m)]
     scores = score_runs(judged, names, scored, priors=chosen)
     first, second = ([names.index(pair[i]) for pair in who] for i in (0, 1))
     asked = _Warnings()
     tables = []
     for measure in tqdm(parsed, desc="testing", unit="measure", disable=None, leave=False):
         reasons: list[str | None] = [None] * len(who)
-        if measure in by_pair:
+        if is_of_pairs(measure):
             one = np.array(
                 [measure(ref=b).score(Comparison(judged, context.runs[a], a)) for a, b in who]
             ).reshape(len(who), -1)
@@ -221,12 +226,12 @@ def adds(
         table["above"] = table["wins"]
         if not measure.is_0_for_a_copy:
             table["p"] = np.nan
-            for _ in names:
-                asked.note(
-                    "above 0",
-                    f"{measure} is above 0 for a copy of another run too, so there is no test of that, and p is NaN; "
-                    "go by lower, or give UniqueRel@k or NRG(base='P')@k, which are 0 for a copy",
-                )
+            asked.note(
+                "above 0",
+                f"{measure} is above 0 for a copy of another run too, so there is no test of that, and p is NaN; "
+                "go by lower, or give UniqueRel@k or NRG(base='P')@k, which are 0 for a copy",
+                times=len(names),
+            )
         table["p_corrected"] = corrected(table["p"].to_numpy(), correction)
         tables.append(table)
     asked.say()
@@ -299,22 +304,15 @@ def _table(
     who: Sequence[tuple[str, ...]],
     reasons: Sequence[str | None],
 ) -> pd.DataFrame:
-    """What is said of each pair, by its values on every topic, pairs × topics.
-
-    Args:
-        limit: up to which a difference is a tie.
-        who: the names of each pair.
-        reasons: why its values are not comparable; None if they are.
-    """
+    """What is said of each pair, by its values on every topic, pairs × topics, or why they are not comparable."""
     pairs, known = Pairs.between(one, other, limit), ~np.isnan(one - other)
     valid = np.array([reason is None for reason in reasons])
     tested = Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit)
     rows: list[dict[str, Any]] = []
-    for i, outcome in enumerate(zip(*paired_test(tested, test, options), strict=True)):
+    for i, (p, lower, upper) in enumerate(zip(*paired_test(tested, test, options), strict=True)):
         d = pairs.differences[i, known[i]]
         n, wins, losses = len(d), int((d > 0).sum()), int((d < 0).sum())
         mean, other_mean = (mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
-        p, lower, upper = outcome
         both = " and ".join(map(repr, who[i]))
         row: dict[str, Any] = {"measure": str(measure), "mean": mean, "other_mean": other_mean}
         row |= {"difference": mean - other_mean, "lower": lower, "upper": upper, "p": p, "p_corrected": p}
@@ -326,8 +324,7 @@ def _table(
                 f"{measure} has no value on {left_out} topic{'s' if left_out > 1 else ''}; the comparison leaves them "
                 "out, as its column topics says",
             )
-        reason = reasons[i]
-        if reason is not None:
+        if (reason := reasons[i]) is not None:
             instead = (
                 "give fixed priors that neither is among, compare(…, priors=[…]), or priors='others'"
                 if isinstance(measure, RelativeMeasure) and measure.RELATIVE_TO == "priors"
@@ -335,7 +332,7 @@ def _table(
             )
             warnings.note(
                 "not comparable",
-                f"the values of {who[i][0]!r} and {who[i][1]!r} on {measure} are different quantities, since {reason}; "
+                f"the values of {both} on {measure} are different quantities, since {reason}; "
                 f"the comparison has no p-value and no interval: {instead}",
             )
             row |= {"difference": np.nan} | dict.fromkeys(("wins", "ties", "losses"))
@@ -366,6 +363,11 @@ def _table(
     return pd.DataFrame(rows).astype(dict.fromkeys(("wins", "ties", "losses"), "Int64"))
 
 
+def is_of_pairs(measure: ir_measures.Measure) -> bool:
+    """Whether the measure compares any two runs by its sign: rrLP, sgnLP, sgnLR and RPP, without ``ref=``."""
+    return is_relative(measure) and measure.SIGNED and measure.get("ref") is None
+
+
 def why_not_comparable(
     judged: JudgedContext,
     measure: ir_measures.Measure,
@@ -384,8 +386,14 @@ def why_not_comparable(
     """
     if not is_relative(measure):
         return None
+
+    def priors_of(name: str) -> set[str]:
+        chosen = None if priors is None else tuple(priors[name])
+        comparison = Comparison(judged, judged.context.runs[name], name, chosen)
+        return {judged.names[i] for i in comparison.priors(measure.get("prior"))}
+
     if measure.RELATIVE_TO == "priors":
-        of_a, of_b = (_priors(judged, measure, name, priors) for name in (a, b))
+        of_a, of_b = priors_of(a), priors_of(b)
         if (b in of_a) != (a in of_b):
             counts, other = (a, b) if b in of_a else (b, a)
             return f"{other!r} is a prior of {counts!r}, and {counts!r} is not a prior of {other!r}"
@@ -400,26 +408,15 @@ def why_not_comparable(
     return None
 
 
-def _priors(
-    judged: JudgedContext,
-    measure: RelativeMeasure,
-    name: str,
-    priors: dict[str, Collection[str]] | None,
-) -> set[str]:
-    chosen = None if priors is None else tuple(priors[name])
-    comparison = Comparison(judged, judged.context.runs[name], name, chosen)
-    return {judged.names[i] for i in comparison.priors(measure.get("prior"))}
-
-
 class _Warnings:
     """What was met, each kind said once."""
 
     def __init__(self) -> None:
         self._said: dict[str, tuple[str, int]] = {}
 
-    def note(self, kind: str, message: str) -> None:
+    def note(self, kind: str, message: str, times: int = 1) -> None:
         first, count = self._said.get(kind, (message, 0))
-        self._said[kind] = first, count + 1
+        self._said[kind] = first, count + times
 
     def say(self) -> None:
         for message, count in self._said.values():

@@ -18,7 +18,6 @@ from ..judgments import Judgments
 from ..measures.declaration import Change, RelativeMeasure
 from ..measures.strings import parse_measure
 from ..priors import group_of
-from ..rankings import Rankings
 from ..scoring import check_campaign
 
 
@@ -36,7 +35,8 @@ def explain(
         context: the runs that it is relative to.
         run: the name of a member; or a newcomer, as anything that a context takes but a path.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measure: NRG, UniqueRel, P_Rareness or AP_Rareness.
+        measure: NRG, UniqueRel, P_Rareness or AP_Rareness; or FusionGain, of which the documents are those of
+            the fused ranking, and those that the run drove out of it, with ``position before``.
         query_id: one query; all if not given.
         group: the group of a newcomer, as for :meth:`RunContext.evaluating`; else that of its column.
 
@@ -123,51 +123,55 @@ def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
     docs, gain, contribution = measure.contributions(comparison)
     cutoff, judged_only = measure.get("cutoff"), measure.get("judged_only")
     judged, judgments = comparison.judged, comparison.judgments
-    query, ids, position = _listed(comparison, cutoff, judged_only)
-    row, judged_row = docs.rows_of(query, ids), judgments.rows_of(query, ids)
-    seen_by = _seen_by(comparison, measure)
-    if judged_only:  # all of them are judged
-        of_runs = judged.positions_of_runs(judgments, cutoff, judged_only)
-        places = [of_runs[i][judged_row] for i in seen_by]
+    if measure.RELATIVE_TO == "systems":
+        seen_by = [i for i, name in enumerate(judged.names) if name != comparison.member]
     else:
-        runs = [judged.context.runs[judged.names[i]] for i in seen_by]
-        places = [_positions(judgments, run, query, ids, cutoff) for run in runs]
-    return Explained(
-        query,
-        ids,
-        position,
-        judged_row >= 0,
-        judgments.grade[judged_row],
-        seen_by,
-        places,
-        np.where(row >= 0, gain[row] if len(gain) else 0.0, 0.0),
-        np.where(row >= 0, contribution[row] if len(gain) else 0.0, 0.0),
+        seen_by = [int(i) for i in comparison.priors(measure.get("prior"))]
+    if judged_only:
+        place = comparison.positions(judgments, cutoff, judged_only)
+        found = np.flatnonzero(place > 0)
+        rows = found[np.lexsort((place[found], judgments.query[found]))]
+        query, ids, grade = judgments.query[rows], judgments.ids.take(rows), judgments.grade[rows]
+        position, known = place[rows], np.ones(len(rows), dtype=bool)
+        of_runs = judged.positions_of_runs(judgments, cutoff, judged_only)
+        places = [of_runs[i][rows] for i in seen_by]
+    else:
+        listed, position, known, _, _ = judged.top(comparison.rankings, cutoff)
+        query, ids, grade = listed.query, listed.ids, listed.grade
+        places = [listed.positions_in(judged.context.runs[judged.names[i]], cutoff) for i in seen_by]
+    row = docs.rows_of(query, ids)
+    gain, contribution = (
+        np.where(row >= 0, values[row] if len(values) else 0.0, 0.0) for values in (gain, contribution)
     )
+    return Explained(query, ids, position, known, grade, seen_by, places, gain, contribution)
 
 
 def _table_of_change(comparison: Comparison, measure: RelativeMeasure, change: Change) -> pd.DataFrame:
     """The documents at the top of two rankings: those of the second in its order, then those that went out."""
-    judgments, (docs, gain, contribution) = comparison.judgments, change.contributions
-    after, before = (_top(judgments, ranking, change.cutoff) for ranking in (change.after, change.before))
-    gone = _positions(judgments, change.after, *before[:2], change.cutoff) == 0
-    query = np.concatenate([after[0], before[0][gone]])
-    ids = after[1].followed_by(before[1].take(gone))
+    judged, (docs, gain, contribution) = comparison.judged, change.contributions
+    after, before = (judged.top(ranking, change.cutoff) for ranking in (change.after, change.before))
+    out = np.flatnonzero(before.docs.positions_in(change.after, change.cutoff) == 0)
+    query = np.concatenate([after.docs.query, before.docs.query[out]])
+    ids = after.docs.ids.followed_by(before.docs.ids.take(out))
+    grade = np.concatenate([after.docs.grade, before.docs.grade[out]])
+    known = np.concatenate([after.judged, before.judged[out]])
     order = np.argsort(query, kind="stable")
-    query, ids = query[order], ids.take(order)
-    row, judged_row = docs.rows_of(query, ids), judgments.rows_of(query, ids)
+    listed = Judgments(judged.judgments.query_ids, query[order], ids.take(order), grade[order])
+    row = docs.rows_of(listed.query, listed.ids)
     columns: dict[str, Any] = {
-        "query_id": pd.Series(judgments.query_ids[query], dtype=str),
-        "doc_id": pd.Series(ids.strings(), dtype=str),
-        "relevance": _or_na(judgments.grade[judged_row], judged_row >= 0),
+        "query_id": pd.Series(listed.query_ids[listed.query], dtype=str),
+        "doc_id": pd.Series(listed.doc_ids, dtype=str),
+        "relevance": _or_na(listed.grade, known[order]),
     }
-    rankings = {"position": change.after, "position before": change.before}
-    of_runs = {f"position in {comparison.member or 'the run'}": comparison.rankings}
-    for i in _seen_by(comparison, measure):
-        name = comparison.judged.names[i]
-        of_runs[f"position in {name}"] = comparison.context.runs[name]
-    for column, ranking in (rankings | of_runs).items():
-        places = _positions(judgments, ranking, query, ids, change.cutoff if column in rankings else None)
-        columns[column] = _or_na(places, places > 0)
+    runs = {comparison.member or "the run": comparison.rankings}
+    priors = [judged.names[i] for i in comparison.priors(measure.get("prior"))]
+    runs |= {name: comparison.context.runs[name] for name in priors}
+    places = {
+        "position": listed.positions_in(change.after, change.cutoff),
+        "position before": listed.positions_in(change.before, change.cutoff),
+        **{f"position in {name}": listed.positions_in(run) for name, run in runs.items()},
+    }
+    columns |= {column: _or_na(position, position > 0) for column, position in places.items()}
     columns["gain"] = np.where(row >= 0, gain[row] if len(gain) else 0.0, 0.0)
     columns["contribution"] = np.where(row >= 0, contribution[row] if len(gain) else 0.0, 0.0)
     return pd.DataFrame(columns)
@@ -189,46 +193,6 @@ def _or_na(values: IntArray, known: BoolArray) -> Any:
     column = pd.array(values, dtype="Int64")
     column[~known] = pd.NA
     return column
-
-
-def _listed(comparison: Comparison, cutoff: int | None, judged_only: bool) -> tuple[IntArray, Ids, IntArray]:
-    """The top documents of the evaluated run, in its order: the query and the id of each, and its position."""
-    judgments = comparison.judgments
-    if judged_only:
-        place = comparison.positions(judgments, cutoff, judged_only)
-        found = np.flatnonzero(place > 0)
-        order = found[np.lexsort((place[found], judgments.query[found]))]
-        return judgments.query[order], judgments.ids.take(order), place[order]
-    return _top(judgments, comparison.rankings, cutoff)
-
-
-def _top(judgments: Judgments, rankings: Rankings, cutoff: int | None) -> tuple[IntArray, Ids, IntArray]:
-    """The top documents of some rankings, in their order: the judged query and the id of each, and its position."""
-    top = rankings.top(cutoff)
-    index = judgments.queries_of(rankings)[top.query]
-    rows = np.flatnonzero(index >= 0)
-    rows = rows[np.argsort(index[rows], kind="stable")]
-    return index[rows], top.ids.take(rows), top.position[rows]
-
-
-def _positions(
-    judgments: Judgments, rankings: Rankings, query: IntArray, ids: Ids, cutoff: int | None
-) -> IntArray:
-    """Where a run ranks some documents, judged or not."""
-    order = np.argsort(query, kind="stable")
-    listed = Judgments(
-        judgments.query_ids, query[order], ids.take(order), np.zeros(len(query), dtype=np.int64)
-    )
-    positions = np.empty(len(query), dtype=np.int64)
-    positions[order] = listed.positions_in(rankings, cutoff)
-    return positions
-
-
-def _seen_by(comparison: Comparison, measure: RelativeMeasure) -> list[int]:
-    """The runs that the measure compares with: its priors, or all other systems."""
-    if measure.RELATIVE_TO == "systems":
-        return [i for i, name in enumerate(comparison.judged.names) if name != comparison.member]
-    return [int(i) for i in comparison.priors(measure.get("prior"))]
 
 
 def relative_measure(measure: ir_measures.Measure | str) -> RelativeMeasure:

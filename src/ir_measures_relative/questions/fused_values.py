@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums
+from ..arrays import FloatArray, IntArray, ratio, row_sums
 from ..comparison import JudgedContext
 from ..measures.fusion import Fusion, fused_rankings, union_of, votes_of
 from ..measures.gains import discount, reciprocal
@@ -41,9 +41,8 @@ def value_of_labels(measure: ir_measures.Measure) -> ValueOfLabels | None:
     cutoff, rel = measure.params.get("cutoff"), measure.params.get("rel", 1)
     if measure.NAME == "nDCG" and measure.params.get("dcg", "log2") == "log2":
         return partial(_ndcg, cutoff=cutoff)
-    binary = {"P": _p, "R": _r, "Success": _success, "RR": _rr, "AP": _ap}
-    if measure.NAME in binary:
-        return partial(binary[measure.NAME], cutoff=cutoff, rel=rel)
+    if measure.NAME in _OF_FOUND:
+        return partial(_binary, value=_OF_FOUND[measure.NAME], cutoff=cutoff, rel=rel)
     return None
 
 
@@ -53,36 +52,28 @@ def _ndcg(labels: IntArray, judged: IntArray, *, cutoff: int | None) -> FloatArr
     return ratio(row_sums(np.maximum(labels, 0) * discount.up_to(labels.shape[1])[1:]), best)
 
 
-def _number(which: BoolArray) -> FloatArray:
-    return np.array(which.sum(), dtype=np.float64)
+def _binary(
+    labels: IntArray,
+    judged: IntArray,
+    *,
+    value: Callable[[FloatArray, FloatArray, int], FloatArray],
+    cutoff: int | None,
+    rel: int,
+) -> FloatArray:
+    relevant = np.array((judged >= rel).sum(), dtype=np.float64)
+    return value((labels >= rel).astype(np.float64), relevant, cutoff or 1)
 
 
-def _found(labels: IntArray, rel: int) -> FloatArray:
-    return np.asarray((labels >= rel).sum(axis=1), dtype=np.float64)
-
-
-def _p(labels: IntArray, judged: IntArray, *, cutoff: int | None, rel: int) -> FloatArray:
-    return _found(labels, rel) / (cutoff or 1)
-
-
-def _r(labels: IntArray, judged: IntArray, *, cutoff: int | None, rel: int) -> FloatArray:
-    return ratio(_found(labels, rel), _number(judged >= rel))
-
-
-def _success(labels: IntArray, judged: IntArray, *, cutoff: int | None, rel: int) -> FloatArray:
-    return np.minimum(_found(labels, rel), 1.0)
-
-
-def _rr(labels: IntArray, judged: IntArray, *, cutoff: int | None, rel: int) -> FloatArray:
-    found = labels >= rel
-    first = np.where(found.any(axis=1), found.argmax(axis=1) + 1, 0)
-    return reciprocal(first)
-
-
-def _ap(labels: IntArray, judged: IntArray, *, cutoff: int | None, rel: int) -> FloatArray:
-    found = labels >= rel
-    precision = np.cumsum(found, axis=1) * reciprocal.up_to(labels.shape[1])[1:]
-    return ratio(row_sums(precision * found), _number(judged >= rel))
+# From which places hold a relevant document (1, else 0), the number of these that there are, and the cutoff.
+_OF_FOUND: dict[str, Callable[[FloatArray, FloatArray, int], FloatArray]] = {
+    "P": lambda found, relevant, cutoff: row_sums(found) / cutoff,
+    "R": lambda found, relevant, cutoff: ratio(row_sums(found), relevant),
+    "Success": lambda found, relevant, cutoff: np.minimum(row_sums(found), 1.0),
+    "RR": lambda found, relevant, cutoff: (found * reciprocal.up_to(found.shape[1])[1:]).max(axis=1),
+    "AP": lambda found, relevant, cutoff: ratio(
+        row_sums(np.cumsum(found, axis=1) * reciprocal.up_to(found.shape[1])[1:] * found), relevant
+    ),
+}
 
 
 class _TopicVotes(NamedTuple):

@@ -15,9 +15,9 @@ from ..arrays import FloatArray
 from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..context import RunContext
 from ..io.qrels import Qrels
-from ..measures.absolute_base import absolute_measure
 from ..measures.fusion import METHODS, Fusion
 from ..measures.nrg import NRG
+from ..measures.strings import absolute_measure
 from ..options import check_choice, check_confidence, check_count, is_number
 from ..scoring import check_campaign
 from ..stats.intervals import student_interval

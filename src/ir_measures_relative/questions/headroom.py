@@ -14,8 +14,8 @@ from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import JudgedContext, check_is_context
 from ..context import RunContext
 from ..io.qrels import Qrels
-from ..measures.absolute_base import absolute_measure
 from ..measures.fusion import union_of
+from ..measures.strings import absolute_measure
 from ..options import ROUNDED, check_count
 from .fused_values import UNJUDGED, ValueOfLabels, cutoff_of, value_of_labels
 from .fusing import judged_together

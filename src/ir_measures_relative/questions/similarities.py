@@ -6,7 +6,7 @@ import itertools
 import os
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -200,40 +200,26 @@ def inner_range(values: FloatArray, signed: bool = False) -> tuple[float, float,
         return -high, high, "both" if high < values.max() else "neither"
     if low == high:
         low, high = 0.0, float(values.max())
-    below, above = bool(low > values.min()), bool(high < values.max())
-    return (
-        low,
-        high,
-        {(True, True): "both", (True, False): "min", (False, True): "max"}.get((below, above), "neither"),
-    )
-
-
-class _Portion(NamedTuple):
-    judged: JudgedContext
-    measure: RelativeMeasure
-    pairs: list[tuple[int, int]]
+    beyond = (("neither", "max"), ("min", "both"))[bool(low > values.min())][bool(high < values.max())]
+    return low, high, beyond
 
 
 def score_pairs(
     judged: JudgedContext, measure: RelativeMeasure, pairs: Sequence[tuple[int, int]], work: Work
 ) -> FloatArray:
-    """The values of some pairs (run, reference) of a context, shape (pairs, queries).
-
-    Args:
-        measure: one with a reference run.
-        pairs: places among the context's runs.
-        work: in how many processes.
-    """
+    """The values of some pairs (run, reference), places among the context's runs: shape (pairs, queries)."""
     n, jobs = len(pairs), work.jobs
     processes = jobs if jobs > 0 else os.cpu_count() or 1
     size = 1 if jobs == 1 else max(1, -(-n // (_PORTIONS * processes)))
-    portions = [_Portion(judged, measure, list(pairs[i : i + size])) for i in range(0, n, size)]
+    portions = [(judged, measure, pairs[i : i + size]) for i in range(0, n, size)]
     unit = "pair" if size == 1 else "portion"
     found = map_tasks(_score_portion, portions, jobs, total=len(portions), desc="comparing runs", unit=unit)
     return np.concatenate([np.empty((0, judged.judgments.n_queries)), *found])
 
 
-def _score_portion(portion: _Portion) -> FloatArray:
+def _score_portion(
+    portion: tuple[JudgedContext, RelativeMeasure, Sequence[tuple[int, int]]],
+) -> FloatArray:
     judged, measure, pairs = portion
     context, names = judged.context, judged.names
     values = [

@@ -1,8 +1,8 @@
 """The report: one HTML file of a campaign, which opens from disk, without a network.
 
 ``campaign`` holds what the sections look at; each file of ``sections`` is a section, with its data, its words and its
-pictures; ``run_pages`` are the pages of single runs; ``page`` puts everything together. Needs Jinja2 and vl-convert:
-``pip install 'ir-measures-relative[report]'``.
+pictures; ``contents`` lists them, and has the pages of single runs; ``page`` puts everything together.
+Needs Jinja2 and vl-convert: ``pip install 'ir-measures-relative[report]'``.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import ir_measures
 
 from ..context import RunContext
 from ..io.datasets import qrels_of
-from ..io.files import write_whole
+from ..io.files import check_writable, write_whole
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..measures.strings import parse_measures
 from ..options import needs_extra
 from ..scoring import Scores
-from .texts import Texts, queries_of, texts_of
+from .campaign import Texts, campaign_of, queries_of, texts_of
 
 
 def report(
@@ -81,16 +81,11 @@ def check_target(path: str | os.PathLike[str]) -> Path:
         ImportError: as for :func:`report`.
     """
     require_packages()
-    target = Path(os.path.realpath(path))  # a link stays one
-    if target.is_dir():
-        raise IsADirectoryError(
-            f"{path} is a folder; give the path of a file, such as {Path(path) / 'report.html'}"
-        )
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"{path}: there is no folder {target.parent}; make it first")
-    if not all(os.access(place, os.W_OK) for place in (target.parent, target) if place.exists()):
-        raise PermissionError(f"{path}: cannot be written; give another path")
-    return target
+    if os.path.isdir(path):
+        example = os.path.join(path, "report.html")
+        raise IsADirectoryError(f"{path} is a folder; give the path of a file, such as {example}")
+    check_writable(path)
+    return Path(os.path.realpath(path))  # a link stays one
 
 
 def require_packages() -> None:
@@ -122,10 +117,8 @@ def write(
         dataset: whose texts and queries there are, where the context was not made from one.
     """
     # What needs the packages, and what the sections call.
-    from .campaign import campaign_of
+    from .contents import documents_of, sections_of
     from .page import page
-    from .run_pages import documents_of
-    from .sections import sections_of
 
     dataset = context.dataset if dataset is None else dataset
     found, asked = texts_of(dataset, texts), queries_of(dataset, queries)
@@ -133,8 +126,5 @@ def write(
     n = len(context.names)
     title = title or f"{n} run{'' if n == 1 else 's'}, side by side"
     text = page(campaign, sections_of(campaign), documents_of(campaign, found), title)
-
-    def put(beside: str) -> None:
-        Path(beside).write_bytes(text.encode("utf-8", "replace"))
-
-    write_whole(path, put)  # what was there stays where it cannot be written
+    # What was there stays where it cannot be written.
+    write_whole(path, lambda beside: Path(beside).write_bytes(text.encode("utf-8", "replace")))

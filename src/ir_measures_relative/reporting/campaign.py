@@ -1,12 +1,14 @@
-"""What the sections of a report look at: a campaign, its scores, and the numbers that every part of the page shows."""
+"""What the sections of a report look at: a campaign, its scores, the numbers that every part of the page shows;
+and what documents and topics say.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 import ir_measures
@@ -15,13 +17,20 @@ import pandas as pd
 
 from ..comparison import JudgedContext, judged_context
 from ..context import RunContext
+from ..io.datasets import dataset_of, fetching
 from ..io.qrels import QrelsColumns
 from ..measures.declaration import RelativeMeasure
 from ..measures.nrg import NRG
 from ..measures.strings import is_relative
+from ..messages import kind_of, warn
 from ..options import ROUNDED, TIED
 from ..scoring import Scores, score_runs
 from ..stats.intervals import means_and_margins
+
+#: What a report takes as ``texts``.
+Texts: TypeAlias = "Mapping[str, str] | Callable[[str], str | None] | bool | Any | None"
+#: From document ids to what is known of them.
+Lookup: TypeAlias = Callable[[Sequence[str]], dict[str, str]]
 
 # The cutoff of a measure that the report adds, where no measure of the user has one.
 _CUTOFF = 10
@@ -31,6 +40,8 @@ _DEEPEST = 100
 _PLACES = 9
 # The longest part of an address that names a run or a topic.
 _LONGEST_SLUG = 80
+# How many characters of a text a report shows.
+_LONGEST_TEXT = 300
 
 
 @dataclass(frozen=True)
@@ -89,29 +100,20 @@ def campaign_of(
     queries: Mapping[str, str] | None = None,
     command: str | None = None,
 ) -> ReportedCampaign:
-    """Scores the runs, on a measure that can be explained as well.
-
-    Args:
-        given: the values of the measures, where they are computed already.
-        queries: what the topics ask.
-        command: what makes the report.
-    """
+    """Scores the runs, on a measure that can be explained as well; arguments as for :func:`.write`."""
     judged = judged_context(context, qrels)
     explained = explainable(measures, len(judged.names) > 1)
     shown = [*measures] if explained is None or explained in measures else [*measures, explained]
     scores = _scores(judged, shown, given)
-    return ReportedCampaign(
-        context, qrels, judged, shown, scores, explained, _data_of(judged, scores, queries or {}), command
-    )
+    data = _data_of(judged, scores, queries or {})
+    return ReportedCampaign(context, qrels, judged, shown, scores, explained, data, command)
 
 
 def explainable(measures: Sequence[ir_measures.Measure], several: bool) -> RelativeMeasure | None:
     """The first measure that says what each document contributes; else NRG@10, where there are several runs."""
-    for measure in measures:
-        if is_relative(measure) and type(measure).contributions is not RelativeMeasure.contributions:
-            found: RelativeMeasure = measure
-            return found
-    return NRG @ _CUTOFF if several else None
+    relative = (m for m in measures if is_relative(m))
+    found = (m for m in relative if type(m).contributions is not RelativeMeasure.contributions)
+    return next(found, NRG @ _CUTOFF if several else None)
 
 
 def _scores(judged: JudgedContext, measures: Sequence[ir_measures.Measure], known: Scores | None) -> Scores:
@@ -191,3 +193,62 @@ def plain(value: Any) -> Any:
     if isinstance(value, (bool, str, int)):
         return value
     return number(float(value)) if isinstance(value, float) else None
+
+
+def texts_of(dataset: Any, texts: Texts) -> Lookup:
+    """What finds the texts of documents, shortened.
+
+    Raises:
+        TypeError: something else than texts.
+    """
+    if texts is None:
+        texts = dataset if dataset is not None and dataset.has_docs() else False
+    if texts is False:
+        return lambda doc_ids: {}
+    if isinstance(texts, Mapping) or callable(texts):
+        find: Callable[[str], Any] = texts.get if isinstance(texts, Mapping) else texts
+        return lambda doc_ids: {doc: _shortened(text) for doc in doc_ids if (text := find(doc)) is not None}
+    given = dataset_of(texts)
+
+    def look(doc_ids: Sequence[str]) -> dict[str, str]:
+        docs = _fetched(given, lambda: given.docs_store().get_many(list(doc_ids)))
+        return {doc_id: _shortened(_text(doc)) for doc_id, doc in docs.items()}
+
+    return look
+
+
+def _fetched(dataset: Any, fetch: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What a dataset has; nothing, with a warning, where its files cannot be fetched: a report does without texts."""
+    try:
+        with fetching(dataset):
+            return fetch()
+    except ConnectionError as error:
+        warn(f"the report has no texts: {error}")
+        return {}
+
+
+def _text(doc: Any) -> str:
+    """What a document or a query of ir_datasets says, as far as it tells which of its parts that is."""
+    if hasattr(doc, "default_text"):
+        return str(doc.default_text())
+    return " ".join(value for value in doc[1:] if isinstance(value, str))
+
+
+def queries_of(dataset: Any, queries: Mapping[str, str] | None) -> dict[str, str]:
+    """What the topics ask, shortened.
+
+    Raises:
+        TypeError: something else than a dict.
+    """
+    if queries is None:
+        if dataset is None or not dataset.has_queries():
+            return {}
+        queries = _fetched(dataset, lambda: {q.query_id: _text(q) for q in dataset.queries_iter()})
+    if not isinstance(queries, Mapping):
+        raise TypeError(f"queries is {kind_of(queries)}; give a dict from query id to text")
+    return {str(query): _shortened(text) for query, text in queries.items()}
+
+
+def _shortened(text: Any) -> str:
+    line = " ".join(str(text).split())
+    return line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 1].rstrip()}…"

@@ -22,8 +22,8 @@ import vl_convert
 
 from .. import __version__
 from .campaign import ReportedCampaign
-from .run_pages import strip
-from .section import CONFIG, Picture, Section
+from .contents import strip
+from .sections import CONFIG, Section
 
 # The command replaces a file that has this name within its first bytes: an older report.
 _GENERATOR, _HEAD = "ir_measures_relative", 512
@@ -38,13 +38,7 @@ _LICENSE = (
 def page(
     campaign: ReportedCampaign, sections: Sequence[Section], documents: dict[str, Any] | None, title: str
 ) -> str:
-    """The file, as text.
-
-    Args:
-        sections: what there is to say.
-        documents: those at the top of each run, as the page has them.
-        title: stands above.
-    """
+    """The file, as text: a campaign's sections, with the documents at the top of each run as its page has them."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
@@ -82,13 +76,10 @@ def figures(sections: Sequence[Section]) -> dict[str, Any]:
     found: dict[str, Any] = {name: {"spec": {"config": CONFIG} | spec} for name, spec in specs.items()}
     for part in sections:
         found |= {name: {"table": table._asdict()} for name, table in part.tables.items()}
-        found |= {name: _drawn(picture) for name, picture in part.pictures.items()}
+        for name, drawn in part.pictures.items():
+            more = {"spec": {"config": CONFIG} | drawn.spec, "fields": list(drawn.fields.items())}
+            found[name] = drawn._asdict() | more | {"table": drawn.table._asdict()}
     return found
-
-
-def _drawn(picture: Picture) -> dict[str, Any]:
-    spec, fields = {"config": CONFIG} | picture.spec, list(picture.fields.items())
-    return picture._asdict() | {"spec": spec, "fields": fields, "table": picture.table._asdict()}
 
 
 def as_json(value: Any) -> str:
@@ -102,10 +93,8 @@ def _policy(scripts: list[str]) -> str:
     hashes = (base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
     # Vega makes functions of the expressions of a specification.
     allowed = " ".join(f"'sha256-{h}'" for h in hashes) + " 'unsafe-eval'"
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-        "form-action 'none'"
-    )
+    styles = "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    return f"default-src 'none'; script-src {allowed}; {styles}"
 
 
 @lru_cache

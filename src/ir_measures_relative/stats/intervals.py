@@ -71,11 +71,9 @@ def means_and_margins(
     means: dict[str, Any] = {"name": names}
     margins = {}
     for measure in map(str, measures):
-        of_run = {
-            n: v.to_numpy(dtype=np.float64) for n, v in table[known == measure].groupby("name")["value"]
-        }
+        given = table[(known == measure) & table["value"].notna()].groupby("name")["value"]
+        of_run = {n: v.to_numpy(dtype=np.float64) for n, v in given}
         values = [of_run.get(n, np.empty(0)) for n in names]
-        values = [v[~np.isnan(v)] for v in values]
         mean = np.array([v.mean() if len(v) else np.nan for v in values])
         ends = np.array([_interval(v, confidence) for v in values]).reshape(-1, 2)
         means[measure], margins[measure] = mean, [mean - ends[:, 0], ends[:, 1] - mean]

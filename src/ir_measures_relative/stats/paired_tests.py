@@ -18,10 +18,9 @@ from scipy.special import ndtr, stdtr
 from scipy.stats import binom, rankdata, studentized_range
 
 from ..arrays import FloatArray, IntArray
-from ..options import ROUNDED, TIED, check_choice, check_confidence, check_count
+from ..options import ROUNDED, TIED, check_choice, check_confidence, check_count, needs_extra
 from .intervals import student_interval
-from .pairs import Pairs, with_ties
-from .resampling import flipped_signs, permuted_means, topic_counts
+from .pairs import Pairs, flipped_signs, permuted_means, topic_counts, with_ties
 
 #: How many values of resamples are held at once.
 _BATCH = 2**22
@@ -34,6 +33,8 @@ FEWEST_DIFFERING, _MOST_WITHOUT_SPREAD = 5, 0.01
 _INFINITE = 1e100
 #: How many p-values of the studentized range are integrated one by one: 15 ms each.
 _MOST_INTEGRATED = 1000
+#: What statsmodels calls the correction that is computed here.
+_HOLM = ("holm", "h")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,14 +104,7 @@ class PairedTest(NamedTuple):
 
 
 def check_test(test: Any, campaign: bool = False) -> PairedTest:
-    """The test of this name.
-
-    Args:
-        campaign: whether the values of all runs are there.
-
-    Raises:
-        ValueError: there is none, or it needs more than one pair.
-    """
+    """The test of this name; raises ValueError where there is none, or it needs the whole campaign and has it not."""
     of_pairs = [name for name, known in TESTS.items() if known.needs == "pair"]
     if not campaign and isinstance(test, str) and test in TESTS and test not in of_pairs:
         raise ValueError(
@@ -161,11 +155,7 @@ def _of_sums(
     p_of: Callable[[FloatArray], FloatArray],
     p: FloatArray | None = None,
 ) -> Found:
-    """A test whose p-value follows from the sum of the terms of a pair.
-
-    Args:
-        p: of the pairs as they are, where that is known better than from the sums.
-    """
+    """A test whose p-value follows from the sum of the terms of a pair; ``p`` where that is known better."""
     same = ~pairs.differences.any(axis=1)
 
     def clean(found: FloatArray) -> FloatArray:
@@ -238,9 +228,8 @@ def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> Found:
     deviation = np.sqrt((ranks**2).sum(axis=1))
     terms = np.sign(d) * ranks
     if n <= _MOST_EXACT_TIED:
-        return _of_sums(
-            pairs, terms, _by_flipping(terms, 0.0, replace(options, resamples=2**_MOST_EXACT_TIED))
-        )
+        every = replace(options, resamples=2**_MOST_EXACT_TIED)
+        return _of_sums(pairs, terms, _by_flipping(terms, 0.0, every))
     exact = ~tied & (n <= _MOST_EXACT)
     below = np.cumsum(_subset_sums(n)) / 2.0**n if exact.any() else np.ones(1)
 
@@ -272,11 +261,7 @@ def _randomization(pairs: Pairs, options: PairedTestOptions) -> Found:
 def _by_flipping(
     terms: FloatArray, limit: float, options: PairedTestOptions
 ) -> Callable[[FloatArray], FloatArray]:
-    """The p-values of sums, from the sums of terms whose signs are flipped.
-
-    Args:
-        limit: up to which two means of terms are tied.
-    """
+    """The p-values of sums, from those of terms whose signs are flipped; means are tied up to the limit."""
     n = terms.shape[1]
     signs, every = flipped_signs(options.resamples, n, options.seed)
     more = 0 if every else 1  # the observed signs, where they are not among them
@@ -497,3 +482,48 @@ def sign_test(a: Any, b: Any) -> SignTest:
         raise ValueError(f"the sign test needs numbers, and pair {missing[0]} holds a NaN")
     pairs = Pairs.between(x[None], y[None])
     return SignTest(int(pairs.wins[0]), float(_sign(pairs, PairedTestOptions()).p[0]))
+
+
+# --- p-values of a family of tests, corrected for how many these are
+
+
+def check_correction(correction: str | None) -> None:
+    """Raises ValueError for a correction that statsmodels does not know; ImportError where it needs statsmodels."""
+    if correction is None or correction in _HOLM:
+        return
+    try:
+        from statsmodels.stats.multitest import multitest_alias
+    except ImportError:
+        raise needs_extra(f"correction={correction!r}", "compare", "give 'holm' or None") from None
+    if correction not in multitest_alias or multitest_alias[correction] == "lfdr":
+        raise ValueError(
+            f"correction={correction!r} is not one that statsmodels' multipletests knows; give one such as 'holm', "
+            "'bonferroni', 'fdr_bh', or None"
+        )
+
+
+def corrected(p: FloatArray, correction: str | None, level: float = 0.05) -> FloatArray:
+    """The p-values, shape (…, tests), corrected for the number in each row; NaN stay, and do not count.
+
+    Args:
+        correction: ``"holm"``, or another that statsmodels' ``multipletests`` knows; None for none.
+        level: of the tests; only two-stage corrections, such as ``"fdr_tsbh"``, go by it.
+    """
+    if correction is None or not p.size:
+        return p
+    if correction in _HOLM:  # of all rows at once: statsmodels takes a minute for a thousand
+        order = np.argsort(p, axis=-1)
+        count = (~np.isnan(p)).sum(axis=-1, keepdims=True)
+        factor = np.maximum(count - np.arange(p.shape[-1]), 1)
+        stepped = np.maximum.accumulate(np.take_along_axis(p, order, axis=-1) * factor, axis=-1)
+        result = np.empty_like(p)
+        np.put_along_axis(result, order, np.minimum(stepped, 1.0), axis=-1)
+        return result
+    from statsmodels.stats.multitest import multipletests
+
+    result = p.copy()
+    for row in result.reshape(-1, p.shape[-1]):
+        known = np.flatnonzero(~np.isnan(row))
+        if len(known):
+            row[known] = multipletests(row[known], alpha=level, method=correction)[1]
+    return result

@@ -1,4 +1,4 @@
-"""Pairs of runs, as differences by topic, and the one rule for ties."""
+"""Pairs of runs, as differences by topic; the one rule for ties; and random numbers by topic."""
 
 from __future__ import annotations
 
@@ -10,29 +10,24 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..options import ROUNDED, TIED
 
+#: How many random numbers are held at once.
+_BATCH = 2**22
+
 
 def tie_limit(values: FloatArray) -> float:
-    """The largest difference of two values that is still a tie.
+    """The largest difference of two values that is still a tie; NaN do not count.
 
     It is :data:`~ir_measures_relative.options.TIED` of the spread of the values: of all runs and topics that are
     compared at once, so of two runs' values where there are only two. Values that are all the same but for rounding
     have no spread; a difference of :data:`~ir_measures_relative.options.ROUNDED` of the largest value is a tie in any
     case.
-
-    Args:
-        values: of any shape; NaN do not count.
     """
     known = values[~np.isnan(values)]
     return max(TIED * float(np.ptp(known)), ROUNDED * float(np.abs(known).max())) if known.size else 0.0
 
 
 def with_ties(values: FloatArray, limit: float) -> FloatArray:
-    """The values, of which those that are tied are equal: each is the lowest of those it is tied with.
-
-    Args:
-        values: shape (…, n), compared along the last axis.
-        limit: what :func:`tie_limit` says.
-    """
+    """The values, of which those that are tied along the last axis are equal: each is the lowest it is tied with."""
     order = np.argsort(values, axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
     apart = np.diff(ordered, axis=-1, prepend=-np.inf) > limit
@@ -73,11 +68,7 @@ class Pairs:
 
     @classmethod
     def of_runs(cls, values: FloatArray) -> Pairs:
-        """All pairs of runs, the earlier one first.
-
-        Args:
-            values: runs × topics, without NaN.
-        """
+        """All pairs of runs, the earlier one first, from runs × topics without NaN."""
         first, second = np.triu_indices(len(values), 1)
         limit = tie_limit(values)
         return cls(_tied(values[first] - values[second], limit), limit, values)
@@ -110,3 +101,48 @@ class Pairs:
 
 def _tied(differences: FloatArray, limit: float) -> FloatArray:
     return np.where(np.abs(differences) <= limit, 0.0, differences)
+
+
+# --- random numbers: resamples of topics, flipped signs, permuted names
+
+
+def topic_counts(resamples: int, topics: int, seed: int) -> FloatArray:
+    """How often each of some resamples of topics, drawn with replacement, holds each topic: resamples × topics."""
+    draws = np.random.default_rng(seed).integers(topics, size=(resamples, topics))
+    flat = (draws + topics * np.arange(resamples)[:, None]).ravel()
+    return np.bincount(flat, minlength=resamples * topics).reshape(resamples, topics).astype(np.float64)
+
+
+def flipped_signs(resamples: int, topics: int, seed: int) -> tuple[FloatArray, bool]:
+    """Signs by topic, 1 or -1, each as likely: resamples × topics; and whether these are all that there are.
+
+    They are all, each once, where there are at most as many as ``resamples``.
+    """
+    if 2**topics <= resamples:
+        every: FloatArray = (np.arange(2**topics)[:, None] >> np.arange(topics) & 1).astype(np.float64)
+        return 1.0 - 2.0 * every, True
+    order = np.tile(np.arange(2, dtype=np.int8), (resamples, topics, 1))
+    # As scipy's permutation_test draws them.
+    drawn: FloatArray = np.random.default_rng(seed).permuted(order, axis=-1)[..., 0].astype(np.float64)
+    return 1.0 - 2.0 * drawn, False
+
+
+def permuted_means(values: FloatArray, permutations: int, seed: int) -> FloatArray:
+    """The means of runs × topics where the names of the runs are permuted on each topic: permutations × runs."""
+    runs, topics = values.shape
+    rng = np.random.default_rng(seed)
+    by_topic = np.ascontiguousarray(values.T).ravel()
+    result = np.empty((permutations, runs))
+    batch = max(1, _BATCH // (runs * topics))
+    offset = np.arange(topics)[:, None] * runs
+    for start in range(0, permutations, batch):
+        stop = min(start + batch, permutations)
+        order = np.tile(np.arange(runs, dtype=np.int32), (stop - start, topics, 1))
+        rng.permuted(order, axis=2, out=order)
+        result[start:stop] = by_topic[order + offset].mean(axis=1)
+    return result
+
+
+def places(samples: int, n: int, seed: int) -> IntArray:
+    """At which place of a random order each of n topics stands, from 0: samples × topics."""
+    return np.random.default_rng(seed).permuted(np.tile(np.arange(n), (samples, 1)), axis=1)

@@ -1,29 +1,42 @@
-"""What a score, and the difference of two runs, could still become if the unjudged documents were judged."""
+"""What a score, and the difference of two runs, could still become if the unjudged documents were judged.
+
+A measure of this package declares how it is bounded; :data:`HOST_MEASURES` says so of ir_measures' own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arrays import FloatArray, object_array
+from ..arrays import FloatArray, ObjectArray, object_array
 from ..comparison import Comparison, JudgedContext, check_is_context, check_queries, judged_context
 from ..context import RunContext
+from ..extremes.bounding import Labelings
 from ..extremes.labelings import warn_of_judged_priors
-from ..extremes.model import Interval, Model, Valued, share
+from ..extremes.model import Interval, Model, share
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..jobs import Work
 from ..judgments import Judgments
+from ..measures.browsing import BrowsingModel, Geometric, LogDiscount, Reciprocal, TopK
+from ..measures.declaration import RelativeMeasure
+from ..measures.gains import chance_to_satisfy
 from ..measures.med import MED
 from ..measures.med_bases import BASES
-from ..measures.strings import is_relative, parse_measures
-from ..options import LABELED_ALIKE
+from ..measures.parameters import value_of
+from ..measures.strings import is_relative, parse_measures, registered
+from ..options import LABELED_ALIKE, check_count
 from ..scoring import check_campaign
-from .host_measures import model_of
+
+#: Makes the model of a measure of ir_measures.
+Maker: TypeAlias = Callable[[ir_measures.Measure, Labelings], Model]
+
+# The highest grade that gdeval's ERR knows.
+_HIGHEST_IN_ERR = 4
 
 
 def bounds(
@@ -56,8 +69,7 @@ def bounds(
         residual: RBP's: adds to its intervals what may follow the end of each ranking, ``p^min(length, k)``, as in
             ``MED(base='RBP')``. Left out otherwise, since RBP@k of ir_measures never counts what it does not see, so
             that no judgments carry it there. Other measures have no residual.
-        jobs: as for :func:`verdicts`; of one run, AP_Rareness alone makes use of them.
-        time_limit: as for :func:`verdicts`.
+        jobs, time_limit: as for :func:`verdicts`; of one run, AP_Rareness alone makes use of ``jobs``.
 
     Returns:
         a DataFrame with one row a run and measure, and with ``perquery`` a query:
@@ -81,25 +93,13 @@ def bounds(
     """
     work = Work(jobs, time_limit)
     parsed, judged = campaign_of(context, qrels, measures, residual)
-    names, query_ids = judged.names, judged.judgments.query_ids
-    tables = []
+    index, tables = {"name": object_array(judged.names)}, []
     for done, measure in enumerate(parsed):
         model = model_of(measure, judged, elsewhere, residual)
         value = values_of(judged, measure, model)
-        interval = settled(model.one(share(work, len(parsed) - done)), value, model)
-        ends: dict[str, Any] = {"lower": interval.lower, "value": value, "upper": interval.upper}
-        if perquery:
-            index = {
-                "name": np.repeat(object_array(names), len(query_ids)),
-                "query_id": np.tile(query_ids, len(names)),
-            }
-            columns = {name: column.reshape(-1) for name, column in ends.items()}
-            columns["exact"] = interval.exact.reshape(-1)
-        else:
-            index = {"name": object_array(names)}
-            columns = {name: column.mean(axis=1) for name, column in ends.items()}
-            columns["exact"] = interval.exact.all(axis=1)
-        tables.append(table_of(index, measure, columns))
+        lower, upper, exact = settled(model.one(share(work, len(parsed) - done)), value, model)
+        columns = {"lower": lower, "value": value, "upper": upper, "exact": exact}
+        tables.append(table_of(index, measure, columns, judged.judgments.query_ids if perquery else None))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -180,11 +180,7 @@ def campaign_of(
     measures: Sequence[ir_measures.Measure | str],
     residual: bool,
 ) -> tuple[list[ir_measures.Measure], JudgedContext]:
-    """The measures to bound, and the judged runs.
-
-    Raises:
-        ValueError: nothing to bound, and the other errors of :func:`bounds`.
-    """
+    """The measures to bound, and the judged runs; raises the errors of :func:`bounds`."""
     check_is_context(context)
     parsed, judged = parse_measures(measures), judged_context(context, qrels)
     check_bounded(judged, parsed)
@@ -196,10 +192,27 @@ def campaign_of(
 
 
 def table_of(
-    index: Mapping[str, Any], measure: ir_measures.Measure, columns: Mapping[str, Any]
+    index: Mapping[str, ObjectArray],
+    measure: ir_measures.Measure,
+    columns: Mapping[str, Any],
+    query_ids: ObjectArray | None,
 ) -> pd.DataFrame:
-    """The rows of one measure: the columns of text that say what a row is about, the measure, and the values."""
-    text = {name: pd.Series(column, dtype=str) for name, column in index.items()}
+    """The rows of one measure.
+
+    Args:
+        index: the columns of text that say which run, or pair of runs, a row is about.
+        columns: arrays of shape (rows of ``index``, queries).
+        query_ids: the queries, for a row each; None for the means over them, the sums of counts, and what holds of all.
+    """
+    if query_ids is None:
+        over: dict[str, Any] = {"f": np.mean, "i": np.sum, "b": np.all}
+        columns = {name: over[values.dtype.kind](values, axis=1) for name, values in columns.items()}
+    else:
+        n = len(next(iter(index.values())))
+        index = {name: np.repeat(values, len(query_ids)) for name, values in index.items()}
+        index["query_id"] = np.tile(query_ids, n)
+        columns = {name: values.reshape(-1) for name, values in columns.items()}
+    text = {name: pd.Series(values, dtype=str) for name, values in index.items()}
     n = len(next(iter(text.values())))
     return pd.DataFrame({**text, "measure": pd.Series([str(measure)] * n, dtype=str), **columns})
 
@@ -216,23 +229,122 @@ def check_bounded(judged: JudgedContext, measures: Sequence[ir_measures.Measure]
 def values_of(judged: JudgedContext, measure: ir_measures.Measure, model: Model) -> FloatArray:
     """The value of every run on the judgments as they are, shape (runs, queries)."""
     if not is_relative(measure):
-        if isinstance(model, Valued) and not _computed_by_trec_eval(measure):
-            return model.value()  # ir_measures' providers of these round, or are rarely installed
-        return judged.absolute_of_runs(measure)
+        provider: Any = ir_measures.providers.registry["pytrec_eval"]
+        # ir_measures' other providers round, or are rarely installed.
+        own = None if provider.is_available() and provider.supports(measure) else model.value()
+        return judged.absolute_of_runs(measure) if own is None else own
     runs = judged.context.runs
     return np.array([measure.score(Comparison(judged, runs[name], name)) for name in judged.names])
 
 
-def _computed_by_trec_eval(measure: ir_measures.Measure) -> bool:
-    provider: Any = ir_measures.providers.registry["pytrec_eval"]
-    return bool(provider.is_available() and provider.supports(measure))
-
-
 def settled(interval: Interval, value: FloatArray, model: Model) -> Interval:
     """The interval, whose ends are the value where only rounding keeps them from it, or nothing is open."""
-    lower = np.where(np.abs(interval.lower - value) <= LABELED_ALIKE, value, interval.lower)
-    upper = np.where(np.abs(interval.upper - value) <= LABELED_ALIKE, value, interval.upper)
     closed = model.closed()
-    return Interval(
-        np.where(closed, value, lower), np.where(closed, value, upper), np.where(closed, True, interval.exact)
+    lower, upper = (
+        np.where(closed | (np.abs(end - value) <= LABELED_ALIKE), value, end)
+        for end in (interval.lower, interval.upper)
     )
+    return Interval(lower, upper, closed | interval.exact)
+
+
+def model_of(
+    measure: ir_measures.Measure, judged: JudgedContext, elsewhere: int = 0, residual: bool = False
+) -> Model:
+    """The model of a measure, RBP's with its residual where that is asked for; a ValueError says which have one."""
+    check_count("elsewhere", elsewhere, 0)
+
+    def of(measure: ir_measures.Measure, judged: JudgedContext) -> Model:
+        labelings = Labelings(measure, judged, elsewhere=elsewhere, residual=residual, bound=of)
+        try:
+            if is_relative(measure):
+                model: Model = measure.bounded(labelings)
+                return model
+            return HOST_MEASURES.get(type(measure), _unknown)(measure, labelings)
+        except NotImplementedError:
+            own = [
+                name
+                for name, kind in registered().items()
+                if type(kind).bounded is not RelativeMeasure.bounded
+            ]
+            known = ", ".join(sorted({*own, *(kind.NAME for kind in HOST_MEASURES)}))
+            raise ValueError(f"{measure} cannot be bounded yet; these can: {known}") from None
+
+    return of(measure, judged)
+
+
+def _unknown(measure: ir_measures.Measure, labelings: Labelings) -> Model:
+    raise NotImplementedError
+
+
+def _precision(measure: ir_measures.Measure, labelings: Labelings) -> Model:
+    weight = TopK(measure["cutoff"]).share(labelings.positions)
+    return labelings.additive(weight, labelings.relevant(measure["rel"]))
+
+
+def _rbp(measure: ir_measures.Measure, labelings: Labelings) -> Model:
+    rel = value_of(measure, "rel")
+    if rel is None:
+        raise ValueError(
+            f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
+        )
+    relevant, p = labelings.relevant(rel), float(measure["p"])
+    if labelings.residual:
+        return labelings.followed(relevant, p)
+    return labelings.additive(Geometric(p).share(labelings.positions), relevant)
+
+
+def _sdcg(measure: ir_measures.Measure, labelings: Labelings) -> Model:
+    low, high, cutoff = measure["min_rel"], measure["max_rel"], measure["cutoff"]
+    lowest, highest = labelings.grades
+    if labelings.judged.context.grades is None:  # the measure knows more of the scale than the qrels may show
+        highest = max(highest, high)
+    gain = (np.clip(labelings.docs.grade, low, high) - low).astype(np.float64)
+    least, most = (float(np.clip(end, low, high) - low) for end in (lowest, highest))
+    weight = LogDiscount(cutoff).share(labelings.positions) / (high - low)
+    return labelings.additive(weight, gain, least, most)
+
+
+def _ndcg(measure: ir_measures.Measure, labelings: Labelings) -> Model:
+    gains = value_of(measure, "gains")
+    if labelings.judged_only and any(min(pair) < 0 for pair in (gains or {}).items()):
+        raise ValueError(
+            f"{measure}: judged_only leaves out documents with a negative label, and gains changes which labels are "
+            "negative, so it cannot be bounded; give only one of the two"
+        )
+    gain, levels = labelings.gains(value_of(measure, "dcg", "log2"), gains)
+    return labelings.normalized(LogDiscount().seen(labelings.positions), gain, levels)
+
+
+def _best(browsing: BrowsingModel) -> Maker:
+    def make(measure: ir_measures.Measure, labelings: Labelings) -> Model:
+        worth: FloatArray = browsing.seen(labelings.positions)
+        return labelings.best(worth, labelings.relevant(measure["rel"]))
+
+    return make
+
+
+def _ap(measure: ir_measures.Measure, labelings: Labelings) -> Model:
+    return labelings.precisions(labelings.relevant(measure["rel"]))
+
+
+def _err(measure: ir_measures.Measure, labelings: Labelings) -> Model:
+    highest = int(labelings.open_docs.labels()[-1])
+    if highest > _HIGHEST_IN_ERR:
+        raise ValueError(
+            f"{measure}: ir_measures computes ERR for grades up to {_HIGHEST_IN_ERR}, not {highest}; leave it out"
+        )
+    stop = chance_to_satisfy(np.append(labelings.docs.grade, highest), _HIGHEST_IN_ERR)
+    return labelings.cascade(stop[:-1], float(stop[-1]))
+
+
+#: From the class of a measure of ir_measures to its model.
+HOST_MEASURES: dict[type[ir_measures.Measure], Maker] = {
+    type(ir_measures.P): _precision,
+    type(ir_measures.RBP): _rbp,
+    type(ir_measures.SDCG): _sdcg,
+    type(ir_measures.nDCG): _ndcg,
+    type(ir_measures.RR): _best(Reciprocal()),
+    type(ir_measures.Success): _best(TopK()),
+    type(ir_measures.AP): _ap,
+    type(ir_measures.ERR): _err,
+}

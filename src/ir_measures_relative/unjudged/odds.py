@@ -13,8 +13,6 @@ from typing import TypeAlias
 
 import ir_measures
 import numpy as np
-from scipy.optimize import isotonic_regression, root
-from scipy.special import expit
 
 from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..extremes.labelings import OpenDocuments
@@ -81,28 +79,19 @@ def chances_of(model: Model, odds: Odds) -> FloatArray:
 
 
 def probabilities(
-    model: Model,
-    a: IntArray,
-    b: IntArray,
-    chances: FloatArray,
-    samples: int,
-    seed: int,
-    spread: float = 0.0,
+    model: Model, a: IntArray, b: IntArray, chances: FloatArray, samples: int, seed: int, spread: float
 ) -> FloatArray:
     """The share of sampled labelings in which the mean of run a[i] is above that of b[i]; ties count half.
 
-    Args:
-        chances: of the open documents.
-        samples: how many labelings are drawn.
-        seed: of the draw.
-        spread: how uncertain the log-odds of all documents of a run are together, as a standard deviation.
+    ``chances`` are those of the open documents; for the others see :func:`.verdicts`.
     """
     random = np.random.default_rng(seed)
     gains = model.known_gain[model.known_gain > 0]
     above = np.zeros(len(a))
     holders = model.open_docs.positions()[:, model.open] > 0
     share = holders / np.maximum(holders.sum(axis=0), 1)
-    logits = np.log(np.clip(chances, 1e-9, 1 - 1e-9)) - np.log1p(-np.clip(chances, 1e-9, 1 - 1e-9))
+    inside = np.clip(chances, 1e-9, 1 - 1e-9)
+    logits = np.log(inside) - np.log1p(-inside)
     for start in range(0, samples, _BATCH):
         size = min(_BATCH, samples - start)
         shifted = logits + spread * random.standard_normal((size, len(holders))) @ share
@@ -113,9 +102,8 @@ def probabilities(
         gain = random.choice(gains, drawn.shape) if len(gains) else np.ones(drawn.shape)
         means = model.sampled(drawn * gain).mean(axis=2)
         difference = means[a] - means[b]
-        above += (difference > LABELED_ALIKE).sum(axis=1) + (np.abs(difference) <= LABELED_ALIKE).sum(
-            axis=1
-        ) / 2
+        tied = np.abs(difference) <= LABELED_ALIKE
+        above += (difference > LABELED_ALIKE).sum(axis=1) + tied.sum(axis=1) / 2
     return above / samples
 
 
@@ -128,14 +116,7 @@ def settled_probabilities(probability: FloatArray, verdict: ObjectArray) -> Floa
 
 
 def pool_chances(open_docs: OpenDocuments, relevant: BoolArray) -> FloatArray:
-    """The chance of each of ``open_docs.docs`` to be relevant, from the judged ones; see the top of this file.
-
-    Args:
-        relevant: which judged documents are.
-
-    Returns:
-        one a document; those of judged documents say nothing of them.
-    """
+    """The chance of each of ``open_docs.docs`` that is open to be relevant, from the judged ones; see above."""
     docs = open_docs.docs
     features, held = _features(open_docs, relevant)
     known = np.flatnonzero(~open_docs.open & held)
@@ -186,6 +167,9 @@ def _features(open_docs: OpenDocuments, relevant: BoolArray) -> tuple[FloatArray
 
 def logistic_fit(features: FloatArray, labels: FloatArray) -> FloatArray:
     """The weights of a logistic regression with a small ridge; the first feature is constant."""
+    from scipy.optimize import root  # loading it takes longer than most verdicts, which come without odds
+    from scipy.special import expit
+
     ridge = np.full(features.shape[1], _RIDGE)
     ridge[0] = 1e-9
 
@@ -208,6 +192,8 @@ def isotonic(score: FloatArray, labels: FloatArray) -> Callable[[FloatArray], Fl
 
     A little of the overall rate keeps chances from 0 and 1.
     """
+    from scipy.optimize import isotonic_regression
+
     order = np.argsort(score, kind="stable")
     fitted = isotonic_regression(labels[order]).x
     starts = np.flatnonzero(np.diff(fitted, prepend=-1.0) > ROUNDED)

@@ -74,7 +74,11 @@ def reusability(
     lost_by = contributions(judged, own.tolist(), pool_depth)
     rows: list[dict[str, Any]] = []
     for group, lost in tqdm(lost_by.items(), desc="leaving out", unit="group", disable=None, leave=False):
-        left = means if not lost.any() else score_runs(_without(judged, lost), names, parsed).means()
+        left = means
+        if lost.any():
+            without = FewerLabels(judged, ~lost)
+            check_campaign(without)
+            left = score_runs(without, names, parsed).means()
         for i in np.flatnonzero(own == group).tolist():
             rows += [
                 {
@@ -82,8 +86,8 @@ def reusability(
                     "measure": str(measure),
                     "value": means[i, j],
                     "simulated": left[i, j],
-                    "place": _place(means[:, j], i),
-                    "simulated_place": _place(left[:, j], i),
+                    "place": 1 + int((means[:, j] > means[i, j]).sum()),
+                    "simulated_place": 1 + int((left[:, j] > left[i, j]).sum()),
                     "lost": int(lost.sum()),
                     "pool_depth": pool_depth,
                 }
@@ -124,24 +128,8 @@ def contributions(judged: JudgedContext, own: Sequence[str], pool_depth: int) ->
     return {group: held[group] & (count == 1) for group in groups}
 
 
-def _place(values: FloatArray, run: int) -> int:
-    return 1 + int((values > values[run]).sum())
-
-
-def _without(judged: JudgedContext, lost: BoolArray) -> JudgedContext:
-    """The context without some judgments."""
-    result = FewerLabels(judged, ~lost)
-    check_campaign(result)
-    return result
-
-
 class FewerRuns(JudgedContext):
-    """As though only some of the runs had taken part.
-
-    Args:
-        whole: the context with all of them.
-        rows: the places of those that are left, ascending.
-    """
+    """As though only some of the runs had taken part: those at these places of the whole, ascending."""
 
     def __init__(self, whole: JudgedContext, rows: Sequence[int]) -> None:
         names = [whole.names[i] for i in rows]
@@ -166,10 +154,6 @@ class FewerLabels(JudgedContext):
 
     A query that would have no label keeps its first, as not relevant: so it counts, with the values of a query without
     relevant documents, by ir_measures' measures as well.
-
-    Args:
-        whole: the context with all labels.
-        keep: which are left.
     """
 
     def __init__(self, whole: JudgedContext, keep: BoolArray) -> None:

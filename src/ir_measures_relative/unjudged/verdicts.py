@@ -20,8 +20,7 @@ from ..io.qrels import Qrels
 from ..jobs import Work
 from ..options import LABELED_ALIKE, check_count, is_number
 from ..priors import ContextData
-from .bounds import campaign_of, settled, table_of, values_of
-from .host_measures import model_of
+from .bounds import campaign_of, model_of, settled, table_of, values_of
 from .odds import Odds, chances_of, check_odds, probabilities, settled_probabilities
 
 
@@ -47,10 +46,8 @@ def verdicts(
 
     Args:
         context: the runs; with a ``reference``, only the pairs with it, which is then the ``other``.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measures: as for :func:`bounds`.
+        qrels, measures, elsewhere: as for :func:`bounds`.
         perquery: one row a query instead.
-        elsewhere: as for :func:`bounds`.
         residual: as for :func:`bounds`; odds stay those of the labels alone.
         odds: adds ``probability``, the chance that M(name) > M(other), ties counting half: with ``"pool"`` from how
             often the judged documents that stand in the rankings as an open one does are relevant; or a function
@@ -102,29 +99,22 @@ def verdicts(
     if not is_number(spread) or not 0 <= spread < 100:
         raise ValueError(f"spread={spread!r} is not allowed; it must be a number of at least 0, such as 0.8")
     a, b = pairs_of(context)
-    names, query_ids = object_array(judged.names), judged.judgments.query_ids
-    tables = []
+    names = object_array(judged.names)
+    index, tables = {"name": names[a], "other": names[b]}, []
     for done, measure in enumerate(parsed):
         model = model_of(measure, judged, elsewhere, residual)
         value, interval = differences(judged, measure, model, a, b, share(work, len(parsed) - done))
-        counts, exact = movable(model, a, b, interval), interval.exact
-        ends: list[FloatArray] = [interval.lower, value, interval.upper]
-        if perquery:
-            n = len(query_ids)
-            index = {"name": np.repeat(names[a], n), "other": np.repeat(names[b], n)}
-            index["query_id"] = np.tile(query_ids, len(a))
-            ends, counts, exact = [x.reshape(-1) for x in ends], counts.reshape(-1), exact.reshape(-1)
-        else:
-            index = {"name": names[a], "other": names[b]}
-            ends = [rounded_to_zero(x.mean(axis=1)) for x in ends]
-            counts, exact = counts.sum(axis=1), np.asarray(exact.all(axis=1))
-        verdict = verdict_of(ends[0], ends[2])
-        columns: dict[str, Any] = dict(zip(("lower", "value", "upper"), ends, strict=True))
-        columns |= {"exact": exact, "verdict": pd.Series(verdict, dtype=str), "open": counts}
+        ends = {"lower": interval.lower, "value": value, "upper": interval.upper}
+        columns = {**ends, "exact": interval.exact, "open": movable(model, a, b, interval)}
+        table = table_of(index, measure, columns, judged.judgments.query_ids if perquery else None)
+        for end in ends:
+            table[end] = rounded_to_zero(table[end].to_numpy())
+        verdict = verdict_of(table["lower"].to_numpy(), table["upper"].to_numpy())
+        table.insert(table.columns.get_loc("open"), "verdict", pd.Series(verdict, dtype=str))
         if odds is not None:
             chance = probabilities(model, a, b, chances_of(model, odds), samples, seed, spread)
-            columns["probability"] = settled_probabilities(chance, verdict)
-        tables.append(table_of(index, measure, columns))
+            table["probability"] = settled_probabilities(chance, verdict)
+        tables.append(table)
     return pd.concat(tables, ignore_index=True)
 
 
@@ -149,15 +139,12 @@ def judge_next(
 
     Args:
         context: the runs; with a ``reference``, only the pairs with it.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
         measure: as for :func:`bounds`.
         n: how many documents; fewer are given where no more take part in an open verdict.
         between: two runs, where only their verdict counts.
         path: a file to write the documents to, one ``query_id doc_id`` a line, as a pool for those who judge.
         elsewhere: as for :func:`bounds`. Documents that no run holds are not named here.
-        residual: as for :func:`bounds`.
-        jobs: as for :func:`verdicts`.
-        time_limit: as for :func:`verdicts`.
+        qrels, residual, jobs, time_limit: as for :func:`verdicts`.
 
     Returns:
         a DataFrame in the order in which to judge:
@@ -207,11 +194,7 @@ def judge_next(
 
 
 def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
-    """Each pair of runs once, as indices; with a reference, those with it, the reference second.
-
-    Raises:
-        ValueError: a context of one run.
-    """
+    """Each pair of runs once, as indices; with a reference, those with it, the reference second."""
     names = context.names
     if len(names) < 2:
         raise ValueError(
@@ -227,11 +210,7 @@ def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
 
 
 def _pair(context: ContextData, between: object) -> tuple[IntArray, IntArray]:
-    """The one pair of two runs, as indices.
-
-    Raises:
-        ValueError: not the names of two runs of the context.
-    """
+    """The one pair of two runs, as indices; ValueError for what is not the names of two runs of the context."""
     names = context.names
     if not isinstance(between, (tuple, list)) or len(between) != 2 or between[0] == between[1]:
         raise ValueError(f"between={between!r} must be the names of two runs, such as ('BM25', 'ANCE')")

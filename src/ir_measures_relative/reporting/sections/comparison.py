@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...measures.strings import is_relative
 from ...questions.comparing import compare
 from ..campaign import ReportedCampaign
-from ..section import Section, Table
+from . import Section, Table
 
 WORDS = """
 <p>The difference of each run from {{ run_link(reference) }}, topic by topic: its mean with a 95 % interval, and the
@@ -46,12 +46,5 @@ def section(campaign: ReportedCampaign) -> Section | None:
         return None
     rows = campaign.rows(found.drop(columns="other"), *_COLUMNS)
     table = Table("The difference of each run from the reference", [("run", "run"), *_COLUMNS.values()], rows)
-    facts = {"reference": campaign.reference}
-    return Section(
-        "comparison",
-        "Against the reference",
-        "Against the reference",
-        WORDS,
-        facts,
-        tables={"comparison": table},
-    )
+    title, facts = "Against the reference", {"reference": campaign.reference}
+    return Section("comparison", title, title, WORDS, facts, tables={"comparison": table})

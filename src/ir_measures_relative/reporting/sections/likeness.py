@@ -7,7 +7,7 @@ import numpy as np
 from ...measures.med import MED
 from ...questions.similarities import clustered, inner_range, squares
 from ..campaign import ReportedCampaign, number, numbers
-from ..section import Picture, Section, Table, quantity, square
+from . import Picture, Section, Table, quantity, square
 
 WORDS = """
 <p>The distance of every two runs: the mean over topics of {{ measure }}, the largest difference in the measure that

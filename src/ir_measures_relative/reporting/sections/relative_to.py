@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import ir_measures
 
-from ...measures.citations import citations
+from ...measures.declaration import citations
 from ...measures.strings import is_relative
 from ..campaign import ReportedCampaign
-from ..section import Section
+from . import Section
 
 WORDS = """
 <p>A relative value means something only beside the runs, the priors and the judgments that it was computed with. Cite

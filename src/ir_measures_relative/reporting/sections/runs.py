@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..campaign import ReportedCampaign
-from ..section import COLOURS, Section
+from . import COLOURS, Section
 
 WORDS = """
 <p>Means over {{ n_topics }} topics, with Student’s 95 % interval of the mean below. The interval says how sure a mean

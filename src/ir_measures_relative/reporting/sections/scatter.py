@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..campaign import ReportedCampaign
-from ..section import COLOURS, Section, Spec, quantity, said
+from . import COLOURS, Section, Spec, quantity, said
 
 WORDS = """
 <p>Each run by one measure over another. With a measure of what runs add on one axis, look for runs that lie high for
@@ -31,19 +31,12 @@ def section(campaign: ReportedCampaign) -> Section | None:
     if len(campaign.measures) < 2:
         return None
     all_grouped = all("group" in run for run in campaign.data["runs"])
-    spec = scatter(len(campaign.data["groups"]), all_grouped)
-    return Section(
-        "scatter", "Relative and absolute", "Relative and absolute", WORDS, specs={"scatter": spec}
-    )
+    spec, title = scatter(len(campaign.data["groups"]), all_grouped), "Relative and absolute"
+    return Section("scatter", title, title, WORDS, specs={"scatter": spec})
 
 
 def scatter(groups: int, all_grouped: bool) -> Spec:
-    """A point a run; it can be zoomed and moved.
-
-    Args:
-        groups: how many groups the runs are in.
-        all_grouped: whether every run is in one.
-    """
+    """A point a run, of so many groups; it can be zoomed and moved."""
     colour: Spec = {"color": {"value": "var(--g0)"}}
     shape: Spec = {}
     if groups:

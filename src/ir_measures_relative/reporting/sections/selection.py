@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...measures.nrg import NRG
 from ...measures.strings import is_relative
-from ...questions.selecting import select_complementary
+from ...questions.sets_of_runs import select_complementary
 from ..campaign import ReportedCampaign
-from ..section import Picture, Section, Spec, Table, point, quantity, said
+from . import Picture, Section, Spec, Table, point, quantity, said
 
 WORDS = """
 <p>Runs chosen one by one, each the one with the highest {{ measure }} given those chosen before. The line is what a
@@ -22,11 +22,8 @@ def section(campaign: ReportedCampaign) -> Section | None:
     """The greedy selection by the first measure relative to priors, with its bound."""
     if not campaign.several:
         return None
-    by_priors = (
-        m
-        for m in campaign.measures
-        if is_relative(m) and m.RELATIVE_TO == "priors" and m.get("prior") is None
-    )
+    relative = (m for m in campaign.measures if is_relative(m))
+    by_priors = (m for m in relative if m.RELATIVE_TO == "priors" and m.get("prior") is None)
     measure = next(by_priors, NRG @ campaign.cutoff)
     n = min(len(campaign.judged.names), _SELECTED)
     table = select_complementary(campaign.context, campaign.qrels, n, measure)
@@ -34,21 +31,10 @@ def section(campaign: ReportedCampaign) -> Section | None:
     drawn = [[i, *row] for i, row in enumerate(rows, start=1)]
     columns = [("place", "count"), ("run", "run")]
     columns += [(title, "value") for title in (str(measure), "together", "at most")]
-    picture = Picture(
-        _spec(),
-        {"place": "count", "run": "run", "marginal": "value", "value": "value", "bound": "value"},
-        drawn,
-        Table("The runs in the order chosen", columns, drawn),
-    )
-    facts = {"measure": str(measure)}
-    return Section(
-        "selection",
-        "Complementary",
-        "Which runs complement each other",
-        WORDS,
-        facts,
-        {"selection": picture},
-    )
+    fields = {"place": "count", "run": "run", "marginal": "value", "value": "value", "bound": "value"}
+    picture = Picture(_spec(), fields, drawn, Table("The runs in the order chosen", columns, drawn))
+    facts, title = {"measure": str(measure)}, "Which runs complement each other"
+    return Section("selection", "Complementary", title, WORDS, facts, {"selection": picture})
 
 
 def _spec() -> Spec:

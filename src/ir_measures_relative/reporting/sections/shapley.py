@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...measures.shapley import Shapley
 from ...measures.strings import is_relative
 from ..campaign import ReportedCampaign
-from ..section import Picture, Section, Table, quantity, row_a_run, said
+from . import Picture, Section, Table, quantity, row_a_run, said
 
 WORDS = """
 <p>{{ measure }}: each run’s fair share of what all of them find together, the mean of what it adds over all orders in
@@ -25,17 +25,9 @@ def section(campaign: ReportedCampaign) -> Section | None:
     rows = campaign.rows(campaign.context.evaluate(campaign.qrels, [measure]), name)
     rows.sort(key=lambda row: -(row[1] or 0.0))
     bar = {"type": "bar", "color": "var(--accent)", "cursor": "pointer", "height": {"band": 0.7}}
-    spec = row_a_run(
-        len(rows),
-        [{"mark": bar, "encoding": {"x": quantity("value", title=None)}}],
-        tooltip=said(run_name="run", value_shown="credit"),
-    )
-    columns = [("run", "run"), (name, "value")]
-    picture = Picture(
-        spec,
-        {"run": "run", "value": "value"},
-        rows,
-        Table("The credit of each run", columns, rows),
-        names=[run for run, _ in rows],
-    )
+    bars = {"mark": bar, "encoding": {"x": quantity("value", title=None)}}
+    spec = row_a_run(len(rows), [bars], tooltip=said(run_name="run", value_shown="credit"))
+    table = Table("The credit of each run", [("run", "run"), (name, "value")], rows)
+    order = [run for run, _ in rows]
+    picture = Picture(spec, {"run": "run", "value": "value"}, rows, table, names=order)
     return Section("shapley", "Credit", "Whose credit it is", WORDS, {"measure": name}, {"shapley": picture})

@@ -11,11 +11,10 @@ import ir_measures
 from ...jobs import Work
 from ...measures.nrg import NRG
 from ...measures.strings import is_relative
-from ...unjudged.bounds import check_bounded, settled, values_of
-from ...unjudged.host_measures import model_of
+from ...unjudged.bounds import check_bounded, model_of, settled, values_of
 from ...unjudged.verdicts import differences, movable, pairs_of, rounded_to_zero, verdict_of
 from ..campaign import ReportedCampaign, numbers
-from ..section import Picture, Section, Table, intervals, square
+from . import Picture, Section, Table, intervals, square
 
 WORDS = """
 {% for measure in measures %}
@@ -38,14 +37,10 @@ of the difference from {{ run_link(reference) }}: one that lies above or below 0
 _PAIRS, _PAIRS_OF_RESIDUALS, _PER_CUTOFF = 500_000, 20_000, 10
 
 _ENDS = {"lower": "value", "value": "value", "upper": "value"}
+_SAID_OF_ENDS = {"lower_shown": "at least", "value_shown": "as judged", "upper_shown": "at most"}
 _TURNED = {"better": "worse", "worse": "better"}
 _VERDICTS = ("better", "worse", "equal", "open")
-_MIRRORED: dict[str, str | dict[str, str]] = {
-    "verdict": _TURNED,
-    "value": "value",
-    "lower": "upper",
-    "upper": "lower",
-}
+_MIRRORED: dict[str, Any] = {"verdict": _TURNED, "value": "value", "lower": "upper", "upper": "lower"}
 
 
 class Open(NamedTuple):
@@ -112,31 +107,26 @@ def _bounds(found: Open) -> Picture:
     """Runs as intervals of what their values could become, the best on top."""
     rows = sorted(found.bounds, key=lambda row: -row[2])
     columns = [("run", "run"), ("at least", "value"), (found.measure, "value"), ("at most", "value")]
-    return Picture(
-        intervals(
-            len(rows), run_name="run", lower_shown="at least", value_shown="as judged", upper_shown="at most"
-        ),
-        {"run": "run"} | _ENDS,
-        rows,
-        Table("The least and the greatest value of each run", columns, rows),
-        names=[row[0] for row in rows],
-    )
+    spec = intervals(len(rows), run_name="run", **_SAID_OF_ENDS)
+    table = Table("The least and the greatest value of each run", columns, rows)
+    return Picture(spec, {"run": "run"} | _ENDS, rows, table, names=[row[0] for row in rows])
 
 
 def _against(found: Open) -> Picture:
     """The verdicts where all are on one run: the differences from it, as intervals."""
     rows = sorted(found.verdicts, key=lambda row: -row[4])
-    said = {"run_name": "run", "verdict": "is", "lower_shown": "at least", "value_shown": "as judged"}
-    columns = [("run", "run"), ("is", "word")]
-    columns += [(title, "value") for title in ("difference", "at least", "at most")]
-    table = [[run, verdict, value, low, high, n] for run, _, verdict, low, value, high, n in rows]
-    return Picture(
-        intervals(len(rows), **said, upper_shown="at most"),
-        {"run": "run", "verdict": "word"} | _ENDS,
-        [[run, *cells] for run, _, *cells, _ in rows],
-        Table("The verdict on each run", [*columns, ("open documents", "count")], table),
-        names=[row[0] for row in rows],
-    )
+    columns = [
+        ("run", "run"),
+        ("is", "word"),
+        ("difference", "value"),
+        ("at least", "value"),
+        ("at most", "value"),
+    ]
+    listed = [[run, verdict, value, low, high, n] for run, _, verdict, low, value, high, n in rows]
+    table = Table("The verdict on each run", [*columns, ("open documents", "count")], listed)
+    spec = intervals(len(rows), run_name="run", verdict="is", **_SAID_OF_ENDS)
+    drawn, names = [[run, *cells] for run, _, *cells, _ in rows], [row[0] for row in rows]
+    return Picture(spec, {"run": "run", "verdict": "word"} | _ENDS, drawn, table, names)
 
 
 def _map(found: Open) -> Picture:
@@ -157,16 +147,8 @@ def _map(found: Open) -> Picture:
     )  # fmt: skip
     spec["transform"] = [{"calculate": "datum.lower_shown + ' and ' + datum.upper_shown", "as": "range"}]
     fields = {"run": "run", "other": "run", "verdict": "word"} | _ENDS
+    says = f"How many runs each is proved better or worse than by {found.measure}"
     titles = ("better than", "worse than", "equal to", "open")
-    return Picture(
-        spec,
-        fields,
-        [row[:-1] for row in found.verdicts],
-        Table(
-            f"How many runs each is proved better or worse than by {found.measure}",
-            [("run", "run"), *((title, "count") for title in titles)],
-            [[run, *count[run]] for run in order],
-        ),
-        names=order,
-        mirrored=_MIRRORED,
-    )
+    columns = [("run", "run"), *((title, "count") for title in titles)]
+    table = Table(says, columns, [[run, *count[run]] for run in order])
+    return Picture(spec, fields, [row[:-1] for row in found.verdicts], table, order, _MIRRORED)

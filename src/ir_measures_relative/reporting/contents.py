@@ -1,4 +1,7 @@
-"""The page of a run: its value on every topic, and the documents behind it. ``templates/run.js`` draws it."""
+"""What there is to read: the sections, and the pages of runs, which ``templates/run.js`` draws.
+
+The page of a run has its value on every topic, and the documents behind it.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,40 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from ..arrays import IntArray, object_array
 from ..comparison import Comparison
 from ..questions.explaining import Explained, explained
-from .campaign import ReportedCampaign
-from .section import Spec, point, quantity, said
-from .texts import Lookup
+from .campaign import Lookup, ReportedCampaign
+from .sections import (
+    Section,
+    Spec,
+    comparison,
+    likeness,
+    point,
+    quantity,
+    relative_to,
+    runs,
+    said,
+    scatter,
+    selection,
+    shapley,
+    unjudged,
+)
+
+#: In the order of the page. Each has ``section``, which makes it of a campaign: None where there is nothing to say.
+SECTIONS = (runs, scatter, likeness, selection, shapley, comparison, unjudged, relative_to)
 
 # How many documents of a ranking are shown: as many as the cutoff has, up to the second; the first without one.
 _SHOWN, _MOST = 10, 20
+
+
+def sections_of(campaign: ReportedCampaign) -> list[Section]:
+    """What there is to say of a campaign."""
+    modules = tqdm(SECTIONS, desc="report", unit="section", disable=None, leave=False)
+    found = [module.section(campaign) for module in modules]
+    return [section for section in found if section is not None]
 
 
 def documents_of(campaign: ReportedCampaign, texts: Lookup) -> dict[str, Any] | None:
@@ -24,13 +51,11 @@ def documents_of(campaign: ReportedCampaign, texts: Lookup) -> dict[str, Any] | 
     judged, measure = campaign.judged, campaign.explained
     if measure is None:
         return None
-    runs = judged.context.runs
-    found = [explained(Comparison(judged, runs[name], name), measure) for name in judged.names]
+    found = [explained(Comparison(judged, run, name), measure) for name, run in judged.context.runs.items()]
     cutoff = measure.get("cutoff")
     about = documents(found, judged.judgments.n_queries, cutoff)
-    said = texts(about["docs"])
-    if said:
-        about["texts"] = [said.get(doc) for doc in about["docs"]]
+    if known := texts(about["docs"]):
+        about["texts"] = [known.get(doc) for doc in about["docs"]]
     return {"measure": campaign.measures.index(measure), "cutoff": cutoff, **about}
 
 
@@ -67,9 +92,10 @@ def documents(found: Sequence[Explained], n_topics: int, cutoff: int | None) -> 
     places = _places(found, tops, run, entry, position)
     rows = [[int(d), grade, where] for d, grade, where in zip(doc[first], grades, places, strict=True)]
     listed: list[list[list[Any]]] = [[[] for _ in range(n_topics)] for _ in found]
-    cells = (run, topic, entry, position, column("gain"), column("contribution"))
-    for r, t, e, at, gain, contribution in zip(*(cell.tolist() for cell in cells), strict=True):
-        listed[r][t].append([e - int(starts[t]), at, _short(gain), _short(contribution)])
+    cells = (run, topic, entry - starts[topic], position, column("gain"), column("contribution"))
+    for r, t, place, at, *numbers in zip(*(cell.tolist() for cell in cells), strict=True):
+        # As many digits as matter: a gain may be very small, and make up a value all the same.
+        listed[r][t].append([place, at, *(float(f"{x:.9g}") for x in numbers)])
     return {
         "depth": depth,
         "docs": ids.tolist(),
@@ -77,11 +103,6 @@ def documents(found: Sequence[Explained], n_topics: int, cutoff: int | None) -> 
         "found": [rows[a:b] for a, b in itertools.pairwise(starts)],
         "listed": listed,
     }
-
-
-def _short(x: float) -> float:
-    """As many digits as matter: a gain may be very small, and make up a value all the same."""
-    return float(f"{x:.9g}")
 
 
 def _places(
@@ -104,14 +125,8 @@ def _places(
 
 def strip() -> Spec:
     """A run's value on every topic, over those of all other runs."""
-    axis = {
-        "labelExpr": "topics[datum.value]",
-        "labelAngle": -90,
-        "labelOverlap": True,
-        "labelLimit": 70,
-        "title": "topic, in the order of the run's values",
-        "ticks": False,
-    }
+    labels = {"labelExpr": "topics[datum.value]", "labelAngle": -90, "labelOverlap": True, "labelLimit": 70}
+    axis = labels | {"title": "topic, in the order of the run's values", "ticks": False}
     tick = {"type": "tick", "orient": "horizontal", "color": "var(--soft)", "opacity": 0.4, "thickness": 1.5}
     own = said(topic="topic", shown="value", others="runs above")
     other = said(topic="topic", name="run", shown="value")
