@@ -25,7 +25,7 @@ from tqdm import tqdm
 from ir_measures_relative import RunContext, compare, similarity
 from ir_measures_relative.stats import paired_tests
 from ir_measures_relative.stats.paired_tests import Outcome, PairedTestOptions, paired_test
-from ir_measures_relative.stats.pairs import Pairs
+from ir_measures_relative.stats.pairs_and_ties import Pairs
 
 TESTS = [name for name, test in paired_tests.TESTS.items() if test.needs == "pair"]
 MEASURES = [

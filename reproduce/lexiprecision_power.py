@@ -9,7 +9,7 @@ import numpy as np
 from ir_measures_relative import meta
 from ir_measures_relative.arrays import FloatArray
 from ir_measures_relative.stats.paired_tests import corrected, paired_test
-from ir_measures_relative.stats.pairs import Pairs
+from ir_measures_relative.stats.pairs_and_ties import Pairs
 
 from .finding import Finding
 from .lexiprecision_study import Study

@@ -6,7 +6,7 @@ import numpy as np
 
 from ir_measures_relative.arrays import FloatArray
 from ir_measures_relative.stats.paired_tests import TESTS, PairedTestOptions
-from ir_measures_relative.stats.pairs import Pairs
+from ir_measures_relative.stats.pairs_and_ties import Pairs
 
 LEVEL = 0.05
 

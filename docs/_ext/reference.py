@@ -34,7 +34,7 @@ MODULES: dict[str, Sequence[str]] = {
     "campaigns": (),
     "comparison": ("Comparison", "JudgedContext"),
     "demo": ("DATASET_ID", "register", "generate", "runs", "pipelines"),
-    "extremes.bounding": ("Labelings",),
+    "extremes.labelings": ("Labelings",),
     "extremes.model": ("Interval", "Model"),
     "io.runs": ("read_run",),
     "judgments": ("Judgments",),

@@ -383,10 +383,7 @@ def judged_context(context: ContextData, qrels: Qrels | QrelsColumns | None) -> 
     Raises:
         ValueError: judgments that cannot be read; none are given, and the context has no dataset that holds some.
     """
-    from .io.qrels import (  # where there is nothing to read, as in --help, it is not waited for
-        judge,
-        qrels_columns,
-    )
+    from .io.qrels import judge, qrels_columns
 
     columns = qrels_columns(datasets.qrels_of(context.dataset) if qrels is None else qrels)
     kept: list[tuple[QrelsColumns, JudgedContext]] = context._judged

@@ -20,7 +20,8 @@ from .io.qrels import Qrels
 from .io.runs import Run, read_run, read_runs, run_files, run_pipelines
 from .measures.strings import parse_measures
 from .messages import kind_of
-from .priors import ContextData, Policy, check_group, fields_of, policy_of
+from .priors import ContextData, Policy, check_group, fields_of, group_of, policy_of
+from .rankings import Rankings
 from .scoring import score_runs
 
 if TYPE_CHECKING:
@@ -44,6 +45,34 @@ def active() -> Active | None:
     """The innermost context that is entered here, in this thread or task."""
     stack = _active.get()
     return stack[-1] if stack else None
+
+
+def evaluated_run(entered: Active, rankings: Rankings) -> tuple[str | None, str | None]:
+    """Who is evaluated: the name of the member that a run is, None for a newcomer; and the group of a newcomer.
+
+    What :meth:`RunContext.evaluating` says goes first, then the name that the run itself bears: its ``name`` column.
+
+    Args:
+        entered: the context that the evaluator was made in; what is active now counts where it is the same context.
+
+    Raises:
+        ValueError: a member that is said to be a newcomer of another group.
+    """
+    context, now = entered.context, active()
+    is_said = now is not None and now.context is context and (now.member or now.group)
+    said = now if now is not None and is_said else entered
+    member, group = said.member, said.group
+    if member is None and rankings.tag in context.runs:
+        member = rankings.tag
+    if member is None:
+        return None, group_of(rankings, context, group)
+    if group is not None and context.groups.get(member) != group:
+        raise ValueError(
+            f"the evaluated run is named {member!r}, which is a run of the context and of the group "
+            f"{context.groups.get(member)!r}, but is said to be a newcomer of {group!r}: give it another name, or "
+            "leave group out"
+        )
+    return member, None
 
 
 def _leave(context: RunContext, block: object) -> None:

@@ -14,13 +14,13 @@ import numpy as np
 from ir_measures.providers import Evaluator
 
 from .comparison import Comparison, JudgedContext, check_queries, judged_context, some
-from .context import Active, RunContext, active
+from .context import Active, RunContext, active, evaluated_run
 from .io.frames import is_frame
 from .io.qrels import Qrels, qrels_columns
 from .io.runs import Run, read_run
 from .measures.declaration import RelativeMeasure
 from .messages import warn
-from .priors import ContextData, chosen_by_means, group_of
+from .priors import ContextData, chosen_by_means
 from .rankings import Rankings
 from .scoring import warn_if_empty
 
@@ -86,7 +86,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
 
     def _identify(self, rankings: Rankings) -> tuple[str | None, str | None]:
         """The name of the member that is evaluated, None for a newcomer; and the group of a newcomer."""
-        member, group = self._who(rankings)
+        member, group = evaluated_run(self.active, rankings)
         context = self.active.context
         if not (self.judged.judgments.queries_of(rankings) >= 0).any():
             # No judged query: nothing to tell runs apart by, and nothing that could mislead.
@@ -113,24 +113,6 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                 context,
             )
         return member, group
-
-    def _who(self, rankings: Rankings) -> tuple[str | None, str | None]:
-        """What the user says of the run: its name in the context, or the group of a newcomer."""
-        context, now = self.active.context, active()
-        is_said = now is not None and now.context is context and (now.member or now.group)
-        said = now if now is not None and is_said else self.active
-        member, group = said.member, said.group
-        if member is None and rankings.tag in context.runs:
-            member = rankings.tag
-        if member is None:
-            return None, group_of(rankings, context, group)
-        if group is not None and context.groups.get(member) != group:
-            raise ValueError(
-                f"the evaluated run is named {member!r}, which is a run of the context and of the group "
-                f"{context.groups.get(member)!r}, but is said to be a newcomer of {group!r}: give it another name, or "
-                "leave group out"
-            )
-        return member, None
 
 
 def _elsewhere() -> str:

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .messages import RelativeWarning, warn
-from .options import is_number, needs_extra
+from .messages import RelativeWarning, needs_extra, warn
+from .options import is_number
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")

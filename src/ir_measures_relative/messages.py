@@ -1,4 +1,4 @@
-"""What messages are made of: the category of warnings, each about a line of the user's; words for odd values."""
+"""What messages are made of: warnings about a line of the user's, words for odd values, "needs the extra …"."""
 
 from __future__ import annotations
 
@@ -107,3 +107,13 @@ def is_text(value: object) -> bool:
         return isinstance(value, str) and "\0" not in value and value.encode() is not None
     except UnicodeEncodeError:
         return False
+
+
+def needs_extra(what: str, extra: str, instead: str = "") -> ImportError:
+    """The error for what somebody asked for and an extra of this package brings; ``instead`` is what else to do.
+
+    >>> needs_extra("jobs=2", "jobs", "leave jobs out")
+    ImportError("jobs=2 needs more than the base install: pip install 'ir-measures-relative[jobs]', or leave jobs out")
+    """
+    remedy = f"pip install 'ir-measures-relative[{extra}]'" + (f", or {instead}" if instead else "")
+    return ImportError(f"{what} needs more than the base install: {remedy}")

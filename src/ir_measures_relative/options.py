@@ -1,4 +1,4 @@
-"""What functions share of their arguments: checks in words, "needs the extra …", and what counts as rounding."""
+"""What functions share of their arguments: checks in words, and the named tolerances: what counts as rounding."""
 
 from __future__ import annotations
 
@@ -57,13 +57,3 @@ def check_share(name: str, value: Any, example: str = "0.05") -> None:
 def check_confidence(value: Any) -> None:
     """Raises ValueError for what is not the confidence of an interval."""
     check_share("confidence", value, "0.95")
-
-
-def needs_extra(what: str, extra: str, instead: str = "") -> ImportError:
-    """The error for what somebody asked for and an extra of this package brings; ``instead`` is what else to do.
-
-    >>> needs_extra("jobs=2", "jobs", "leave jobs out")
-    ImportError("jobs=2 needs more than the base install: pip install 'ir-measures-relative[jobs]', or leave jobs out")
-    """
-    remedy = f"pip install 'ir-measures-relative[{extra}]'" + (f", or {instead}" if instead else "")
-    return ImportError(f"{what} needs more than the base install: {remedy}")

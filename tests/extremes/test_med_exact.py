@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from ir_measures_relative.extremes import Clock, Solution, greedy_sum_precision, med_err, med_sum_precision
 from ir_measures_relative.extremes import model as model_module
-from ir_measures_relative.extremes import search as search_module
-from ir_measures_relative.extremes import sums as sums_module
-from ir_measures_relative.extremes.sums import Mixture, Relaxation
+from ir_measures_relative.extremes import precision_search as search_module
+from ir_measures_relative.extremes import precision_sums as sums_module
+from ir_measures_relative.extremes.precision_sums import Mixture, Relaxation
 from ir_measures_relative.jobs import Work
 from oracles.med_exact import brute_force, err_difference, sum_precision_difference
 

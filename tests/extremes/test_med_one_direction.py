@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ir_measures_relative.extremes import Clock, greatest_difference, greatest_err_difference
-from ir_measures_relative.extremes import search as search_module
+from ir_measures_relative.extremes import precision_search as search_module
 from oracles.med_exact import labelings, sum_precision
 
 # How many random cases each test tries.

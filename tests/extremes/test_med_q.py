@@ -11,9 +11,10 @@ import pytest
 
 from ir_measures_relative import med, similarity
 from ir_measures_relative.context import RunContext
-from ir_measures_relative.extremes import Clock, blended, med_blended, med_sum_precision
-from ir_measures_relative.extremes.search import open_documents
-from ir_measures_relative.extremes.sums import Relaxation
+from ir_measures_relative.extremes import Clock, med_blended, med_sum_precision
+from ir_measures_relative.extremes import q_measure as blended
+from ir_measures_relative.extremes.precision_search import open_documents
+from ir_measures_relative.extremes.precision_sums import Relaxation
 from oracles.med_q import all_labelings, q_differences, q_measure
 
 NORMS = ["R", "min"]

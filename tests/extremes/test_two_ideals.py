@@ -9,7 +9,7 @@ import random
 import numpy as np
 import pytest
 
-from ir_measures_relative.extremes.ideals import TwoIdeals
+from ir_measures_relative.extremes.placement import TwoIdeals
 
 
 def ideal(gains: list[float], cutoff: int | None) -> float:

@@ -17,6 +17,7 @@ import random_campaigns
 from all_labelings import check, random_campaign
 from ir_measures_relative import FusionGain, RunContext, bounds, compare, explain, verdicts
 from ir_measures_relative.comparison import judged_context
+from ir_measures_relative.measures.absolute import nested_qrels
 from ir_measures_relative.measures.fusion import METHODS, Fusion, fused_rankings
 from oracles.fusion import as_read, fuse_runs
 from random_campaigns import Labels, Run
@@ -202,9 +203,7 @@ def test_against_ranx_on_robust(method: str, robust03_path: Path) -> None:
     cut = {}
     for name in names:
         run: Run = {}
-        query, ids, score = context.runs[name].rows()
         top = context.runs[name].top(depth)
-        del query, ids, score
         for q, d, s in zip(top.query.tolist(), top.doc_ids, top.score.tolist(), strict=True):
             run.setdefault(context.runs[name].query_ids[q], {})[d] = s
         cut[name] = run
@@ -219,7 +218,7 @@ def test_against_ranx_on_robust(method: str, robust03_path: Path) -> None:
         }
         fused = fused_rankings(judged, chosen, Fusion(method, 60, depth))
         for measure in (ir_measures.nDCG @ 10, ir_measures.AP @ 100, ir_measures.P @ 20):
-            want = per_query(measure, judged._qrels(), theirs)
+            want = per_query(measure, nested_qrels(judged.judgments), theirs)
             got = judged.absolute([measure], fused)[0]
             assert dict(zip(judged.judgments.query_ids, got, strict=True)) == pytest.approx(want, abs=1e-12)
         top = fused.top(None)

@@ -22,7 +22,7 @@ from drawn import examples
 from ir_measures_relative import meta
 from ir_measures_relative.meta.correlations import tau_ap
 from ir_measures_relative.stats.paired_tests import corrected, paired_test
-from ir_measures_relative.stats.pairs import Pairs, topic_counts
+from ir_measures_relative.stats.pairs_and_ties import Pairs, topic_counts
 
 seeds = st.integers(0, 2**32 - 1)
 

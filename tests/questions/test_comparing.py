@@ -35,7 +35,7 @@ from ir_measures_relative import (
 from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.stats import paired_tests
 from ir_measures_relative.stats.paired_tests import PairedTestOptions, paired_test
-from ir_measures_relative.stats.pairs import Pairs
+from ir_measures_relative.stats.pairs_and_ties import Pairs
 
 TESTS = [name for name, test in paired_tests.TESTS.items() if test.needs == "pair"]
 

@@ -18,6 +18,7 @@ import random_campaigns
 from ir_measures_relative import RunContext, fuse, fusion_pairs, headroom
 from ir_measures_relative.arrays import FloatArray
 from ir_measures_relative.comparison import judged_context
+from ir_measures_relative.measures.absolute import nested_qrels
 from ir_measures_relative.measures.fusion import METHODS, Fusion, fused_rankings
 from ir_measures_relative.questions.choosing import Chooser, divided, reach_of_interval
 from ir_measures_relative.questions.fused_values import FusedValues, RunSet, cutoff_of
@@ -409,7 +410,7 @@ def test_all_triples_of_robust(robust03_path: Path) -> None:
     assert table.set_index("strategy")["in_sample"]["exact"] == pytest.approx(0.4961, abs=5e-5)
 
     judged = judged_context(context, path)
-    qrels = {q: docs for i, (q, docs) in enumerate(judged._qrels().items()) if i % 5 == 0}
+    qrels = {q: docs for i, (q, docs) in enumerate(nested_qrels(judged.judgments).items()) if i % 5 == 0}
     depth = 100
     runs: list[Run] = []
     for run in context.runs.values():

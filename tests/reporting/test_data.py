@@ -33,7 +33,7 @@ from ir_measures_relative.questions.explaining import explained
 from ir_measures_relative.reporting import campaign as of_campaign
 from ir_measures_relative.reporting import sections
 from ir_measures_relative.reporting.campaign import campaign_of, number, queries_of, slugs, texts_of
-from ir_measures_relative.reporting.contents import SECTIONS, documents, documents_of, sections_of
+from ir_measures_relative.reporting.run_pages import SECTIONS, documents, documents_of, sections_of
 from ir_measures_relative.reporting.sections.relative_to import formula
 from random_campaigns import Labels, Run, contexts, cutoffs, qrels
 

@@ -16,7 +16,7 @@ from drawn import examples
 from ir_measures_relative import RunContext, UniqueRel, adds, compare, meta
 from ir_measures_relative.stats.intervals import student_interval
 from ir_measures_relative.stats.paired_tests import TESTS, PairedTestOptions, paired_test
-from ir_measures_relative.stats.pairs import Pairs, flipped_signs, tie_limit, with_ties
+from ir_measures_relative.stats.pairs_and_ties import Pairs, flipped_signs, tie_limit, with_ties
 
 seeds = st.integers(0, 2**32 - 1)
 OF_PAIRS = [name for name, test in TESTS.items() if test.needs == "pair"]

@@ -136,15 +136,15 @@ def test_rbp_with_its_residual_is_med_with_its_sign(context: Any, labels: Any, k
 
 # What is too large to be tried, or to be worked on at once; lowered to what small campaigns exceed.
 GUARDS = {
-    "ideals._MOST_GAINS": 1,
+    "placement._MOST_GAINS": 1,
     "precisions._MOST_EVEN": 1,
     "precisions._MOST_WEIGHED": 1,
     "precisions._MOST_WEIGHTED": 1,
     "residual._MOST_STATES": 1,
     "residual._AT_ONCE": 1,
-    "ideals._AT_ONCE": 1,
-    "ideals._MOST_LABELINGS": 1,
-    "sums._WORK": 4,
+    "placement._AT_ONCE": 1,
+    "placement._MOST_LABELINGS": 1,
+    "precision_sums._WORK": 4,
 }
 
 

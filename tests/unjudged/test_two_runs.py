@@ -15,8 +15,8 @@ from all_labelings import check, random_campaign
 from ir_measures_relative import RunContext, bounds, judge_next, verdicts
 from ir_measures_relative.extremes import Clock
 from ir_measures_relative.extremes.model import interval_by_query, share
+from ir_measures_relative.extremes.precision_sums import Quadratic, greatest_over_relevant
 from ir_measures_relative.extremes.precisions import RunsOnQuery, alone, apart
-from ir_measures_relative.extremes.sums import Quadratic, greatest_over_relevant
 from ir_measures_relative.jobs import Work
 from oracles.med_exact import labelings
 
@@ -104,7 +104,7 @@ def test_any_quadratic_function_over_the_number_of_relevant_documents() -> None:
 @pytest.mark.parametrize("no_time", [0.0, None])
 def test_the_interval_is_sound_without_time(no_time: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """With no time, and weights without a search."""
-    monkeypatch.setattr("ir_measures_relative.extremes.sums._WORK", 0)
+    monkeypatch.setattr("ir_measures_relative.extremes.precision_sums._WORK", 0)
     rng = np.random.default_rng(5)
     inexact = 0
     for _ in range(2 * CASES):

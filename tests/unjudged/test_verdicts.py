@@ -269,7 +269,7 @@ def test_what_is_wrong_is_said(call: Any, words: str) -> None:
 
 
 def test_no_cutoff_on_large_runs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ir_measures_relative.extremes.labelings._MOST_ROWS", 5)
+    monkeypatch.setattr("ir_measures_relative.extremes.open_documents._MOST_ROWS", 5)
     with pytest.raises(ValueError, match="give the measure a cutoff, such as @1000"):
         bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG"])
     assert len(bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG@3"])) == 3

@@ -21,8 +21,7 @@ from ..io.frames import column_names
 from ..io.qrels import Qrels, judge, qrels_columns
 from ..judgments import Judgments
 from ..measures.strings import parse_measures
-from ..messages import kind_of
-from ..options import needs_extra
+from ..messages import kind_of, needs_extra
 from ..priors import NAMED, Policy
 from ..scoring import Scores, is_summed
 from .part import score_part

@@ -20,7 +20,7 @@ from tqdm import tqdm
 from ..arrays import FloatArray, IntArray, object_array
 from ..ids import Ids
 from ..io.runs import name_runs, read_run, run_files
-from ..options import needs_extra
+from ..messages import needs_extra
 from ..rankings import Rankings
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@
 other modules say how a measure depends on the labels of a campaign. The exact solvers of MED can be used by themselves.
 """
 
-from .blended import med_blended
 from .cascade import ErrExtreme, greatest_err_difference, med_err
 from .model import Clock
-from .search import Extreme, Solution, greatest_difference, greedy_sum_precision, med_sum_precision
+from .precision_search import Extreme, Solution, greatest_difference, greedy_sum_precision, med_sum_precision
+from .q_measure import med_blended
 
 __all__ = [
     "Clock",

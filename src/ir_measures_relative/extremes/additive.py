@@ -10,8 +10,8 @@ from ..arrays import BoolArray, FloatArray, IntArray, max_by_query, ratio, sum_b
 from ..comparison import JudgedTop
 from ..jobs import Work
 from ..measures.browsing import Geometric
-from .labelings import OpenDocuments
 from .model import Interval, Model
+from .open_documents import OpenDocuments
 
 # With more open documents in two runs than this, the difference of two means is bounded by the intervals of the two.
 _MOST_TRIED = 10

@@ -25,7 +25,6 @@ from ..jobs import Work
 from ..measures.browsing import chance_to_reach
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE, PROVED
-from .labelings import OpenDocuments
 from .model import (
     END_SECONDS,
     MED_SECONDS,
@@ -37,7 +36,8 @@ from .model import (
     interval_by_query,
     runs_of_pairs,
 )
-from .search import OPEN, Solution, checked_rankings
+from .open_documents import OpenDocuments
+from .precision_search import OPEN, Solution, checked_rankings
 
 
 def expected_reciprocal_rank(position: IntArray, go_on: FloatArray) -> FloatArray:

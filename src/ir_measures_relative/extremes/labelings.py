@@ -1,166 +1,332 @@
-"""The open documents of a campaign: those that no judgment knows, and that a labeling gives labels to.
-
-An open document of a query is an unjudged one that some run of the context holds in its top. A labeling gives a label
-to each of them. The judged documents keep theirs, and a document that no run holds has no gain.
-"""
+"""What a measure gets to say how it is bounded: the labelings of a campaign, and the kinds of measures there are."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
+from ir_measures import Measure
 
-from ..arrays import BoolArray, FloatArray, IntArray, object_array
+from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import Comparison, JudgedContext
-from ..ids import Ids
 from ..judgments import Judgments
-from ..measures.gains import grades_between
-from ..messages import warn
-from ..priors import Watched
+from ..measures.browsing import BrowsingModel
+from ..measures.gains import gain_of
+from ..measures.parameters import value_of
+from ..priors import replaced
+from ..rankings import Rankings
+from .additive import Additive, Best, Followed, Mean
+from .cascade import Cascade, ResidualCascade
+from .model import Coverage, Difference, Model
+from .open_documents import OpenDocuments
+from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
+from .preferences import Preferences
+from .ratios import GainsAboveChance, Normalized, ValueOfGains
+from .residual import Residual
 
-# How many rows of rankings are looked through for a measure without a cutoff.
-_MOST_ROWS = 5_000_000
-# If one relevant document in twenty has the highest grade, none of 60 has it with a chance of less than one in twenty.
-_ENOUGH_RELEVANT = 60
-_ABSENT = "\x7felsewhere "
 
+class Labelings:
+    """The labelings of a campaign, as one measure looks at it.
 
-class OpenDocuments:
-    """The judged and the open documents of a campaign, to a depth.
+    A labeling gives a label to every open document: each unjudged one that stands in the top of some run. The
+    parameters ``cutoff``, ``judged_only``, ``prior`` and ``ref`` of the measure, where it has them, say how deep the
+    runs are looked at, whether unjudged documents are left out first, and which runs each run is compared with.
+
+    Arrays of documents have one entry for each of :attr:`docs`; "shape (runs, documents)" has a row for each run of the
+    context, in its order.
 
     Args:
+        measure: the measure that is bounded.
         judged: the context on the judgments as they are.
-        cutoff: how deep the runs are looked at.
         elsewhere: how many further documents a query, which no run holds, may turn out relevant.
-
-    Attributes:
-        completed: the context on all of ``docs``.
-        docs: the judged documents, and the open ones with grade 0.
-        open: which of ``docs`` are open.
-        exists: which of ``docs`` are real; the others are those elsewhere.
-
-    Raises:
-        ValueError: more documents than can be looked at.
+        residual: whether RBP is asked for what may follow the end of each ranking.
+        bound: from another measure, and a context on the judgments, to its model.
     """
 
-    def __init__(self, judged: JudgedContext, cutoff: int | None, elsewhere: int = 0) -> None:
+    def __init__(
+        self,
+        measure: Measure,
+        judged: JudgedContext,
+        *,
+        elsewhere: int,
+        residual: bool,
+        bound: Callable[[Measure, JudgedContext], Model],
+    ) -> None:
+        self.measure = measure
         self.judged = judged
-        self.cutoff = cutoff
-        judgments = judged.judgments
-        found = _unjudged(judged, cutoff)
-        n_queries, n = judgments.n_queries, len(judgments)
-        absent = np.repeat(np.arange(n_queries), elsewhere)
-        names = [f"{_ABSENT}{i}" for i in range(elsewhere)] * n_queries
-        query = np.concatenate([judgments.query, found.query, absent])
-        ids = judgments.ids.followed_by(found.ids)
-        if names:
-            ids = ids.followed_by(Ids.of(names))
-        grade = np.concatenate([judgments.grade, np.zeros(len(query) - n, dtype=np.int64)])
-        order = np.argsort(query, kind="stable")
-        self.docs = Judgments(judgments.query_ids, query[order], ids.take(order), grade[order])
-        self.open: BoolArray = order >= n
-        self.exists: BoolArray = order < n + len(found)
-        self.completed = JudgedContext(judged.context, self.docs, whole=judged.whole)
-        self._comparisons: dict[int, Comparison] = {}
+        self.elsewhere = elsewhere
+        self.residual = residual
+        self.cutoff: int | None = value_of(measure, "cutoff")
+        self.judged_only: bool = value_of(measure, "judged_only", False)
+        self.of = bound
+
+    # ---- the documents and the runs ----------------------------------------------------------------------
+
+    @cached_property
+    def open_docs(self) -> OpenDocuments:
+        """The documents, as the kinds of measures take them."""
+        key = "open", self.cutoff, self.elsewhere  # found once for a set of judgments
+        return self.judged.cached(key, lambda: OpenDocuments(self.judged, *key[1:]))
 
     @property
-    def n_queries(self) -> int:
-        return self.docs.n_queries
+    def docs(self) -> Judgments:
+        """The judged documents, and the open ones with grade 0; sorted by query."""
+        return self.open_docs.docs
 
-    def comparison(self, run: int) -> Comparison:
-        """A run of the context, beside the others, on the judged and the open documents."""
-        if run not in self._comparisons:
-            name = self.judged.names[run]
-            rankings = self.judged.context.runs[name]
-            # Its priors are those that it has on the judgments as they are.
-            priors = Comparison(self.judged, rankings, name).priors()
-            names = [self.judged.names[i] for i in priors]
-            self._comparisons[run] = Comparison(self.completed, rankings, name, names)
-        return self._comparisons[run]
+    @property
+    def open(self) -> BoolArray:
+        """Which documents are open."""
+        return self.open_docs.open
 
-    def positions(self, judged_only: bool = False) -> IntArray:
-        """Where every run ranks each of ``docs``, shape (runs, documents); 0 where not in its top."""
-        return self.completed.positions_of_runs(self.docs, self.cutoff, judged_only)
+    @property
+    def grades(self) -> tuple[int, int]:
+        """The lowest and the highest grade that a document may have."""
+        return self.open_docs.completed.grades
 
-    def labels(self, judged_only: bool = False) -> IntArray:
-        """The labels that an open document may have, ascending; with ``judged_only`` none below 0.
+    @cached_property
+    def positions(self) -> IntArray:
+        """Where every run ranks each document, from 1; 0 for not in its top. Shape (runs, documents)."""
+        return self.open_docs.positions(self.judged_only)
 
-        To ``judged_only`` a document with a negative label is unjudged, so judging it would change nothing.
+    @property
+    def comparisons(self) -> list[Comparison]:
+        """Every run beside the others, on the judged and the open documents."""
+        return [self.open_docs.comparison(i) for i in range(len(self.judged.names))]
 
-        Warns where few documents are judged relevant and the context does not say which grades there are: a higher
-        grade than these may then exist, and bounds without it would not be proofs.
+    @property
+    def priors(self) -> list[IntArray]:
+        """The priors of every run, as ascending indices into the runs."""
+        prior = value_of(self.measure, "prior")
+        runs = self.judged.context.runs.items()
+        return [Comparison(self.judged, run, name).priors(prior) for name, run in runs]
+
+    @property
+    def references(self) -> list[int]:
+        """The reference of every run, as an index into the runs."""
+        ref, runs = value_of(self.measure, "ref"), list(self.judged.context.runs.values())
+        found = (comparison.reference(ref) for comparison in self.comparisons)
+        return [next(j for j, run in enumerate(runs) if run is reference) for reference in found]
+
+    def prior_product(self, factor: Callable[[IntArray], FloatArray]) -> FloatArray:
+        """For every run, the product over its priors of ``factor`` of each document's position there.
+
+        It is as for :meth:`.Comparison.prior_product`; shape (runs, documents).
         """
-        low, high = self.completed.grades
-        relevant = int((self.docs.grade > 0).sum())
-        if self.judged.context.grades is None and relevant < _ENOUGH_RELEVANT and self.open.any():
-            warn(
-                f"only {relevant} documents are judged relevant, and unjudged ones are taken to have no higher grade "
-                f"than these, {high}: say which grades there are with RunContext(…, grades=({low}, {high})), or more",
-                self.judged.context,
-            )
-        return grades_between(0 if judged_only else low, high)
+        asked = {name: value_of(self.measure, name) for name in ("prior", "cutoff")}
+        rows = [
+            comparison.prior_product(factor, self.docs, judged_only=self.judged_only, **asked)
+            for comparison in self.comparisons
+        ]
+        return np.array(rows).reshape(len(rows), len(self.docs))
 
-    def sums(self, values: FloatArray, among: BoolArray) -> FloatArray:
-        """The sums by query over some of ``docs``; ``values`` of shape (…, documents)."""
-        rows = np.flatnonzero(among)
-        return self.joined(values[..., rows], rows, np.add)
-
-    def joined(self, values: FloatArray, rows: IntArray, function: np.ufunc) -> FloatArray:
-        """What ``function`` joins of values of these rows of ``docs``, (…, rows), by query; 0 where there are none."""
-        result = np.zeros((*values.shape[:-1], self.n_queries))
-        if len(rows):
-            query = self.docs.query[rows]
-            starts = np.flatnonzero(np.diff(query, prepend=-1))
-            result[..., query[starts]] = function.reduceat(values, starts, axis=-1)
+    def relevant(self, rel: int = 1) -> BoolArray:
+        """Which documents are judged relevant."""
+        result: BoolArray = ~self.open & (self.docs.grade >= rel)
         return result
 
-    def pool(self, collection: int | None, judged_only: bool) -> tuple[IntArray, IntArray]:
-        """The size of the pool of each query when its open documents are judged, and how deep it is ranked.
+    def gains(self, dcg: str, gains: dict[int, int] | None) -> tuple[FloatArray, FloatArray]:
+        """The gain of each judged document, and the gains that a label can give, ascending; see :func:`.gain_of`.
+
+        Raises:
+            ValueError: every label gives a gain, and ``elsewhere`` asks for documents that may stay without a label.
+        """
+        levels = np.unique(gain_of(self.open_docs.labels(self.judged_only), dcg, gains))
+        if levels[0] > 0 and self.elsewhere:
+            raise ValueError(
+                f"{self.measure}: every judged document has a gain, so judging further documents elsewhere would "
+                "always change the ideal ranking; leave elsewhere out"
+            )
+        return gain_of(self.docs.grade, dcg, gains), levels
+
+    def scores(self, grade: IntArray) -> FloatArray:
+        """What the measure's own ``score`` gives every run where documents have these grades; (runs, queries)."""
+        labeled = Judgments(self.docs.query_ids, self.docs.query, self.docs.ids, grade)
+        judged = JudgedContext(self.judged.context, labeled)
+        runs = zip(judged.names, judged.context.runs.values(), strict=True)
+        return np.array([self.measure.score(Comparison(judged, run, name)) for name, run in runs])
+
+    # ---- kinds of measures -------------------------------------------------------------------------------
+
+    def additive(
+        self, weight: FloatArray, gain: FloatArray | BoolArray, least: float = 0.0, most: float = 1.0
+    ) -> Model:
+        """``Σ_d weight(d)·gain(d)``, such as precision: each label counts by itself. Exact for a run and for two.
 
         Args:
-            collection: the size of the collection, where that is the pool.
-            judged_only: whether documents with a negative label are out of it.
+            weight: what a document counts in every run, at least 0; shape (runs, documents), or for all runs alike.
+            gain: of every judged document.
+            least: the least gain that a label can give.
+            most: the greatest.
         """
-        query = self.docs.query[self.docs.grade >= 0] if judged_only else self.docs.query
-        size = np.bincount(query, minlength=self.n_queries)
-        if collection is not None:
-            size = np.full(len(size), collection, dtype=np.int64)
-        return size, size if self.cutoff is None else np.minimum(size, self.cutoff)
+        return Additive(self.open_docs, self._of_runs(weight), gain, least, most)
 
+    def normalized(self, weight: FloatArray, gain: FloatArray, levels: FloatArray) -> Model:
+        """``Σ_d weight(d)·gain(d)`` over the ideal DCG of the labels, such as nDCG. Exact for a run and for two.
 
-def _unjudged(judged: JudgedContext, cutoff: int | None) -> Judgments:
-    """The unjudged documents in the tops of the runs, each once, sorted by query; grade 0."""
-    rows = sum(len(run) for run in judged.context.runs.values())
-    if cutoff is None and rows > _MOST_ROWS:
-        raise ValueError(
-            f"without a cutoff every unjudged document is open, and the runs hold {rows} rows; give the measure a "
-            "cutoff, such as @1000"
+        Args:
+            weight: as for :meth:`additive`.
+            gain, levels: as of :meth:`gains`.
+        """
+        return Normalized(self.open_docs, self._of_runs(weight), gain, levels, self.cutoff)
+
+    def best(self, worth: FloatArray, relevant: BoolArray) -> Model:
+        """The largest ``worth(d)`` of a relevant document, such as reciprocal rank. Exact for a run and for two.
+
+        Args:
+            worth: of a document in every run, at least 0; shape (runs, documents).
+            relevant: as of :meth:`relevant`.
+        """
+        return Best(self.open_docs, self._of_runs(worth), relevant)
+
+    def mean(self, weight: FloatArray, worth: FloatArray, relevant: BoolArray) -> Model:
+        """``Σ weight(d)·worth(d) / Σ weight(d)`` over the relevant documents: a mean over what a run finds; 0/0 is 0.
+
+        Exact for a run; for two where few open documents count in either.
+
+        Args:
+            weight: what a document counts in every run, at least 0; shape (runs, documents).
+            worth: the values of which it is the mean, the same shape.
+            relevant: as of :meth:`relevant`.
+        """
+        return Mean(self.open_docs, self._of_runs(weight), self._of_runs(worth), relevant)
+
+    def precisions(self, relevant: BoolArray, weight: FloatArray | None = None) -> Model:
+        """Average precision, of documents that count by a weight. Exact for a run; for two by branch and bound.
+
+        Args:
+            relevant: as of :meth:`relevant`.
+            weight: what each document counts in the precisions, in all runs alike; 1 if not given.
+        """
+        weights: FloatArray = np.ones(len(self.docs)) if weight is None else weight
+        return Precisions(self.open_docs, self.positions, relevant, weights)
+
+    def cascade(self, stop: FloatArray, highest: float) -> Model:
+        """``Σ_i (1/i)·stop(d_i)·Π_{j<i} (1 - stop(d_j))``, such as ERR. Exact for a run; for two by branch and bound.
+
+        Args:
+            stop: the chance that each judged document satisfies a reader.
+            highest: the greatest chance that a label can give.
+        """
+        return Cascade(self.open_docs, self.positions, stop, highest)
+
+    def followed(self, relevant: BoolArray, p: float) -> Model:
+        """RBP with its residual, which is what may follow the end of each ranking.
+
+        Args:
+            relevant: as of :meth:`relevant`.
+            p: the persistence.
+        """
+        return Followed(self.open_docs, self.positions, relevant, p)
+
+    def residual_gain(
+        self, survival: FloatArray, seen: FloatArray, gain: FloatArray, levels: FloatArray, depth: int | None
+    ) -> Model:
+        """``Σ survival·seen·gain`` over the ideal DCG of ``survival·gain``, as NRG: an ideal for every run.
+
+        Args:
+            survival: the chance that the priors of every run left each document to find; shape (runs, documents).
+            seen: the chance that a searcher looks at each document, the same shape.
+            gain, levels: as of :meth:`gains`.
+            depth: how many documents the ideal has; None for all.
+        """
+        return Residual(self.open_docs, survival, seen, gain, levels, depth)
+
+    def residual_cascade(self, theta: FloatArray, highest: float) -> Model:
+        """ERR of what the cascades through the priors of a run have left.
+
+        Args:
+            theta: the chance that each judged document satisfies.
+            highest: the greatest chance that a label can give.
+        """
+        return ResidualCascade(self.open_docs, self.positions, self.priors, theta, highest)
+
+    def beside_priors(self, base: Measure, score: Callable[[FloatArray, FloatArray], FloatArray]) -> Model:
+        """A function of two values of another measure: that of a run, and those of its priors, such as TaSC.
+
+        Args:
+            base: the other measure.
+            score: from the values of the run, one a query, and of its priors, a row each, to the value. It rises with
+                the run's, and falls with the priors'.
+        """
+        return Coverage(self.of(base, self.judged), self.priors, score)
+
+    def difference_of(self, base: Measure, before: Sequence[Rankings], after: Sequence[Rankings]) -> Model:
+        """Another measure of one ranking less that of another ranking, such as FusionGain; a label counts in both.
+
+        The documents at the top of these rankings are open as well, where nobody judged them.
+
+        Args:
+            base: the other measure.
+            before: for every run the ranking whose value is subtracted.
+            after: the ranking from whose value it is subtracted. The same object where two runs have the same.
+        """
+        context = self.judged.context
+        runs, place = dict(context.runs), {id(run): i for i, run in enumerate(context.runs.values())}
+        for ranking in (*before, *after):
+            if id(ranking) not in place:
+                place[id(ranking)] = len(runs)
+                runs[f"\x7franking {len(runs)}"] = ranking
+        judged = JudgedContext(replaced(context, runs=runs), self.judged.judgments, whole=self.judged.whole)
+        of_runs = (
+            np.array([place[id(ranking)] for ranking in side], dtype=np.int64) for side in (after, before)
         )
-    query: list[Any] = [np.empty(0, dtype=np.int64)]
-    ids: list[str] = []
-    for run in judged.context.runs.values():
-        top = judged.top(run, cutoff)
-        unknown = np.flatnonzero(~top.judged)
-        query.append(top.docs.query[unknown])
-        ids += top.docs.ids.take(unknown).strings().tolist()
-    queries = np.concatenate(query)
-    order = np.argsort(queries, kind="stable")
-    all_ids = Ids.of(object_array(ids))
-    nothing = np.zeros(len(order), dtype=np.int64)
-    found = Judgments(judged.judgments.query_ids, queries[order], all_ids.take(order), nothing)
-    again, _ = found.repeats()
-    keep = np.ones(len(found), dtype=bool)
-    keep[again] = False
-    return found.select(keep)
+        return Difference(self.of(base, judged), *of_runs)
 
+    def precisions_above_chance(
+        self, relevant: BoolArray, value_of: ValueOfSums, collection: int | None
+    ) -> Model:
+        """A function of the sum of precisions and of the pool, such as AP_UE.
 
-def warn_of_judged_priors(judged: JudgedContext) -> None:
-    """Warns where the judgments decide which runs are whose priors."""
-    campaign = Watched(judged)
-    for name in judged.names:
-        judged.context.policy.priors_of(campaign, name)
-    if campaign.asked:
-        warn(
-            "the judgments decide which runs are whose priors, and so do the open documents; the priors are taken to "
-            "stay as the judgments choose them now"
-        )
+        Args:
+            relevant: as of :meth:`relevant`.
+            value_of: from sums of precisions, numbers of relevant documents, sizes of the pool and depths to values.
+            collection: the size of the collection, where that is the pool; None for the judged documents.
+        """
+        pool = self.open_docs.pool(collection, self.judged_only)
+        return PrecisionsAboveChance(self.open_docs, self.positions, relevant, pool, value_of)
+
+    def gains_above_chance(
+        self,
+        weight: FloatArray,
+        gain: FloatArray,
+        levels: FloatArray,
+        version: Literal[1, 2],
+        value_of: ValueOfGains,
+        collection: int | None,
+    ) -> Model:
+        """UE of DCG.
+
+        Args:
+            weight, gain, levels: as for :meth:`normalized`.
+            version: 1 or 2.
+            value_of: from the DCG of rankings, of perfect ones and of random ones to values.
+            collection: as for :meth:`precisions_above_chance`.
+        """
+        pool = self.open_docs.pool(collection, self.judged_only)
+        return GainsAboveChance(self.open_docs, weight, gain, levels, self.cutoff, pool, version, value_of)
+
+    def preferences(self, kind: str, relevant: BoolArray, rel: int, weight: BrowsingModel) -> Model:
+        """Preferences of every run over its reference, from the positions of relevant documents.
+
+        Args:
+            kind: ``"rrLP"``, ``"sgnLP"``, ``"sgnLR"`` or ``"RPP"``.
+            relevant: as of :meth:`relevant`.
+            rel: from which grade on a document is relevant.
+            weight: of the recall levels of RPP.
+        """
+        of_relevant = min(rel, max(self.grades[1], 1))
+
+        def score(gains: FloatArray) -> FloatArray:
+            grade: IntArray = self.docs.grade.copy()
+            grade[self.open] = np.where(gains > 0, of_relevant, 0)
+            return self.scores(grade)
+
+        references = self.references
+        return Preferences(self.open_docs, self.positions, relevant, references, kind, weight, score)
+
+    def _of_runs(self, values: FloatArray | Sequence[float]) -> FloatArray:
+        """The values with a row a run."""
+        shape = len(self.judged.names), len(self.docs)
+        return np.broadcast_to(np.asarray(values, dtype=np.float64), shape)

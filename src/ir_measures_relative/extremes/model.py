@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..jobs import Work, map_tasks
 from ..options import LABELED_ALIKE
-from .labelings import OpenDocuments
+from .open_documents import OpenDocuments
 
 #: CPU seconds of one search: for MED, and for each end of an interval of bounds and verdicts, which make many more.
 MED_SECONDS, END_SECONDS = 10.0, 1.0

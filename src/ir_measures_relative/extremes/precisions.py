@@ -12,7 +12,6 @@ from ..arrays import BoolArray, FloatArray, IntArray
 from ..jobs import Work
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE
-from .labelings import OpenDocuments
 from .model import (
     END_SECONDS,
     Clock,
@@ -24,8 +23,9 @@ from .model import (
     runs_of_pairs,
     share,
 )
-from .search import greatest_difference
-from .sums import Quadratic, greatest_over_relevant, sum_of_precisions
+from .open_documents import OpenDocuments
+from .precision_search import greatest_difference
+from .precision_sums import Quadratic, greatest_over_relevant, sum_of_precisions
 
 # Beyond these numbers of open documents of two runs, their difference is that of two intervals; the second is where
 # weights differ.

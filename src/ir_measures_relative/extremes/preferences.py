@@ -12,8 +12,8 @@ from ..jobs import Work
 from ..measures.browsing import BrowsingModel
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE
-from .labelings import OpenDocuments
 from .model import Interval, Model
+from .open_documents import OpenDocuments
 
 #: The least and the greatest preference, from the labels (-1 open) by position in the two rankings; whether exact.
 Extremes = tuple[float, float, bool]

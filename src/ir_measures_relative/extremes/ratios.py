@@ -17,8 +17,8 @@ from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, table
 from ..jobs import Work
 from ..measures.gains import discount, ideal_dcg
 from ..options import LABELED_ALIKE, ROUNDED
-from .labelings import OpenDocuments
 from .model import Interval, Model
+from .open_documents import OpenDocuments
 
 #: From the value of rankings, of perfect ones, and of random ones to the normalized value, elementwise.
 ValueOfGains: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]

@@ -11,7 +11,9 @@ from ..arrays import BoolArray, FloatArray, IntArray, rank_within, ratio
 from ..jobs import Work
 from ..measures.gains import discount, ideal_dcg
 from ..options import LABELED_ALIKE
-from .ideals import (
+from .model import Interval, Model
+from .open_documents import OpenDocuments
+from .placement import (
     ResidualPair,
     ResidualSide,
     branched_difference,
@@ -20,8 +22,6 @@ from .ideals import (
     places,
     relaxed_difference,
 )
-from .labelings import OpenDocuments
-from .model import Interval, Model
 from .ratios import climb
 
 # Steps of the search for weights of the ideal: each halves what is left, more or less.

@@ -19,8 +19,7 @@ from tqdm import tqdm
 
 from ..arrays import FloatArray, ObjectArray, object_array
 from ..ids import Ids, pair_keys
-from ..messages import kind_of, warn
-from ..options import needs_extra
+from ..messages import kind_of, needs_extra, warn
 from ..rankings import Rankings
 from .files import PARQUET, is_picture, read_bytes
 from .frames import columns_of, is_frame, read_parquet, scheme_of_others, shared_text, single_value, text_of

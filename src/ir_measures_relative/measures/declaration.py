@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
 
     from ..comparison import Comparison, JudgedContext
-    from ..extremes.bounding import Labelings
+    from ..extremes.labelings import Labelings
     from ..extremes.model import Model
     from ..io.qrels import Qrels
     from ..io.runs import Run

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..comparison import JudgedContext, JudgedTop
-    from ..extremes.bounding import Labelings
+    from ..extremes.labelings import Labelings
     from ..extremes.model import Model
 
 #: The methods of fusion.

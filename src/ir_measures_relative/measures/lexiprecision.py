@@ -18,7 +18,7 @@ from .parameters import Param, value_of
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
-    from ..extremes.bounding import Labelings
+    from ..extremes.labelings import Labelings
     from ..extremes.model import Model
     from ..rankings import Rankings
 

@@ -27,7 +27,7 @@ from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext
-    from ..extremes.bounding import Labelings
+    from ..extremes.labelings import Labelings
     from ..extremes.model import Model
     from ..judgments import Judgments
 

@@ -14,7 +14,7 @@ from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
-    from ..extremes.bounding import Labelings
+    from ..extremes.labelings import Labelings
     from ..extremes.model import Model
 
 

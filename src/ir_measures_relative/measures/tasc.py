@@ -14,7 +14,7 @@ from .declaration import OfAbsoluteBase, register
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext
-    from ..extremes.bounding import Labelings
+    from ..extremes.labelings import Labelings
     from ..extremes.model import Model
 
 

@@ -26,7 +26,7 @@ from .ue_bases import (
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
-    from ..extremes.bounding import Labelings
+    from ..extremes.labelings import Labelings
     from ..extremes.model import Model
     from ..judgments import Judgments
 
@@ -273,8 +273,8 @@ class _nDCG_UE(_UE):
     """nDCG between the DCG of a random and that of a perfect ranking of the query's pool of documents.
 
     A query whose documents are nearly all relevant rewards any ranking; this measure says how much better than chance
-    a ranking is. It is :class:`UE` of A = DCG@k, in its versions and their ranges: [0, 1) by version 1, by which a
-    perfect ranking scores IUB/(IUB + REB), and [-1, 1] by version 2. IUB is the DCG@k of a perfect ranking of the pool,
+    a ranking is. It is :class:`UE` of A = DCG@k, in the same versions: range [0, 1) by version 1, by which a perfect
+    ranking scores IUB/(IUB + REB), and [-1, 1] by version 2. IUB is the DCG@k of a perfect ranking of the pool,
     REB the mean over all its rankings, ``E[DCG@k] = E[gain]·Σ_{i≤min(k,n)} 1/log2(i + 1)``, n the size of the pool.
 
     0/0 is 0: queries without relevant documents, and version 2 of a perfect ranking of a pool in which all

@@ -10,9 +10,9 @@ says under what it is invariant: a statistic that changes when every value is do
 from .correlations import correlation
 from .degrading import degrade, system_subsets
 from .power import asl_curve, conflicts, discriminative_power
-from .ties import locality, separation, ties, ties_by_level
+from .rescaling import percentage_absolute_difference, rescaling_test
+from .tied_pairs import locality, separation, ties, ties_by_level
 from .topics import query_sets, stability, swap_rate
-from .units import percentage_absolute_difference, rescaling_test
 
 __all__ = [
     "asl_curve",

@@ -18,7 +18,7 @@ from ..options import check_choice
 from ..questions.comparing import is_of_pairs
 from ..questions.similarities import score_pairs
 from ..scoring import score_runs
-from ..stats.pairs import Pairs
+from ..stats.pairs_and_ties import Pairs
 from .table import Measured, of_runs, read_table
 
 

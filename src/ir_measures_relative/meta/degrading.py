@@ -18,7 +18,7 @@ from ..measures.strings import is_relative, parse_measure, parse_measures
 from ..options import check_choice, check_count, is_number
 from ..questions.sets_of_runs import of_size
 from ..scoring import check_campaign
-from ..stats.pairs import Pairs
+from ..stats.pairs_and_ties import Pairs
 from ..unjudged.reusability import FewerLabels, FewerRuns, contributions, groups_of
 from .correlations import ALIKE, KINDS, check_kinds, score
 from .table import Measured, check_two_runs, pairs_of, summary

@@ -12,7 +12,7 @@ from ..arrays import FloatArray, IntArray
 from ..context import RunContext
 from ..io.frames import is_frame
 from ..messages import kind_of
-from ..stats.pairs import Pairs, tie_limit, with_ties
+from ..stats.pairs_and_ties import Pairs, tie_limit, with_ties
 
 
 class Measured(NamedTuple):

@@ -18,7 +18,7 @@ from ..measures.strings import is_relative, parse_measure
 from ..options import check_choice, check_count, check_share, is_number
 from ..scoring import check_campaign
 from ..stats.paired_tests import PairedTestOptions, paired_test
-from ..stats.pairs import Pairs, places, tie_limit, with_ties
+from ..stats.pairs_and_ties import Pairs, places, tie_limit, with_ties
 from .table import Measured, pairs_of, read_table
 
 

@@ -1,5 +1,7 @@
-"""Pictures: relative against absolute effectiveness, systems in the order of their release, which are
-alike, what one adds as more is deployed; and what :mod:`~ir_measures_relative.meta` says of measures.
+"""Pictures of runs and of measures.
+
+Relative against absolute effectiveness, systems in the order of their release, which are alike, what one adds as
+more is deployed; and what :mod:`~ir_measures_relative.meta` says of measures.
 
 Each takes the ``ax`` to draw on and returns it; the colour bar of a matrix has axes of its own. Without one it makes a
 figure by pyplot, for a notebook or a window; with one it leaves pyplot alone. All raise ValueError for another table
@@ -8,7 +10,7 @@ than the one they draw, or one without rows. Needs matplotlib: ``pip install 'ir
 A kind of picture is a file here; what they share is in ``figures``, and how labels find their places in ``labels``.
 """
 
-from ..options import needs_extra
+from ..messages import needs_extra
 
 try:
     import matplotlib as _matplotlib  # noqa: F401

@@ -1,6 +1,4 @@
-"""Lines: what :mod:`ir_measures_relative.meta` says of measures, one a measure; what runs add, one a run; systems in
-the order in which they came.
-"""
+"""Lines: one a measure, for what ``meta`` says of measures; one a run, for what runs add; and systems by date."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What the pictures share: axes, what is written beside them (any string at all, as text), colours and groups, and what
-is read from a table.
-"""
+"""What the pictures share: axes, text that draws any string as it is, colours of groups, columns of a table."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from ..measures.strings import is_relative
 from ..messages import warn
 from ..questions.comparing import why_not_comparable
 from ..stats.paired_tests import check_test, corrected, paired_test
-from ..stats.pairs import Pairs, tie_limit
+from ..stats.pairs_and_ties import Pairs, tie_limit
 from ..unjudged.bounds import bounds
 
 # What pt.Experiment adds to a measure for a baseline; the last two with a correction.

@@ -29,7 +29,7 @@ from ..stats.paired_tests import (
     corrected,
     paired_test,
 )
-from ..stats.pairs import Pairs, tie_limit
+from ..stats.pairs_and_ties import Pairs, tie_limit
 
 
 def compare(

@@ -19,7 +19,7 @@ from ..io.datasets import qrels_of
 from ..io.files import check_writable, write_whole
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..measures.strings import parse_measures
-from ..options import needs_extra
+from ..messages import needs_extra
 from ..scoring import Scores
 from .campaign import Texts, campaign_of, queries_of, texts_of
 
@@ -117,8 +117,8 @@ def write(
         dataset: whose texts and queries there are, where the context was not made from one.
     """
     # What needs the packages, and what the sections call.
-    from .contents import documents_of, sections_of
     from .page import page
+    from .run_pages import documents_of, sections_of
 
     dataset = context.dataset if dataset is None else dataset
     found, asked = texts_of(dataset, texts), queries_of(dataset, queries)

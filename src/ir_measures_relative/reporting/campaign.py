@@ -1,6 +1,4 @@
-"""What the sections of a report look at: a campaign, its scores, the numbers that every part of the page shows;
-and what documents and topics say.
-"""
+"""What the sections of a report look at: a campaign, its scores, and the texts of documents and topics."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ import vl_convert
 
 from .. import __version__
 from .campaign import ReportedCampaign
-from .contents import strip
+from .run_pages import strip
 from .sections import CONFIG, Section
 
 # The command replaces a file that has this name within its first bytes: an older report.

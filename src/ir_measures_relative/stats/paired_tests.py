@@ -18,9 +18,10 @@ from scipy.special import ndtr, stdtr
 from scipy.stats import binom, rankdata, studentized_range
 
 from ..arrays import FloatArray, IntArray
-from ..options import ROUNDED, TIED, check_choice, check_confidence, check_count, needs_extra
+from ..messages import needs_extra
+from ..options import ROUNDED, TIED, check_choice, check_confidence, check_count
 from .intervals import student_interval
-from .pairs import Pairs, flipped_signs, permuted_means, topic_counts, with_ties
+from .pairs_and_ties import Pairs, flipped_signs, permuted_means, topic_counts, with_ties
 
 #: How many values of resamples are held at once.
 _BATCH = 2**22

@@ -15,9 +15,9 @@ import pandas as pd
 from ..arrays import FloatArray, ObjectArray, object_array
 from ..comparison import Comparison, JudgedContext, check_is_context, check_queries, judged_context
 from ..context import RunContext
-from ..extremes.bounding import Labelings
-from ..extremes.labelings import warn_of_judged_priors
+from ..extremes.labelings import Labelings
 from ..extremes.model import Interval, Model, share
+from ..extremes.open_documents import warn_of_judged_priors
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..jobs import Work

@@ -15,8 +15,8 @@ import ir_measures
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray
-from ..extremes.labelings import OpenDocuments
 from ..extremes.model import Model
+from ..extremes.open_documents import OpenDocuments
 from ..options import LABELED_ALIKE, ROUNDED
 
 #: From a query id and a document id to the chance that the document is relevant.

@@ -1,5 +1,6 @@
-"""What a section of the report is, and what the pictures of sections share. A new one is a file here, with a function
-``section``, and its place in the list of ``contents``.
+"""What a section of the report is, and what the pictures of sections share.
+
+A new section is a file here with a function ``section``, and its place in the list of ``run_pages``.
 
 Pictures are specifications of Vega-Lite, whose data the page fills in. A picture is then data, the same to the byte for
 the same input, and needs no code of its own for axes, hover and zoom. Vega's program is embedded without a network by

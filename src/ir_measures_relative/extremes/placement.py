@@ -1,4 +1,4 @@
-"""Which documents to make relevant where an ideal ranking counts them by their place in it: dynamic programs.
+"""Dynamic programs for ideal rankings: which open documents to make relevant, where each moves the places of others.
 
 In the order of their gains, how many documents are relevant before another one says at which place of the ideal it
 stands, and by how much it pushes down what is behind. So that number is the state of the programs.

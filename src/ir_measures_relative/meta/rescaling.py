@@ -1,4 +1,4 @@
-"""What is about a measure, and what about its unit? Differences in per cent, and values that are rescaled."""
+"""Does a statistic change when every value is multiplied by 2? The test of that, and differences in per cent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..options import ROUNDED, TIED
 from .correlations import correlation
 from .power import conflicts, discriminative_power
 from .table import Measured, of_runs, pairs_of, read_table
-from .ties import ties
+from .tied_pairs import ties
 from .topics import stability, swap_rate
 
 

@@ -1,8 +1,8 @@
-"""MED for average precision and its relatives, and the greatest difference of two runs in one direction.
+"""Branch and bound for sums of precisions: MED for AP and SSP, and how far one run can be above another by AP.
 
 A. Moffat, "Computing Maximized Effectiveness Distance for Recall-Based Metrics", §3 and §5. What is maximized is a
-quadratic function of the labels (see :mod:`.sums`) over a normalizer that grows with the number of relevant documents.
-From a greedy labeling on, branch and bound improves the value and proves that no labeling has a larger one.
+quadratic function of the labels (see :mod:`.precision_sums`) over a normalizer that grows with the number of relevant
+documents. From a greedy labeling on, branch and bound improves the value and proves that no labeling has a larger one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ..arrays import FloatArray, IntArray
 from ..options import PROVED
 from .model import MED_SECONDS, Clock
-from .sums import Mixture, Quadratic, Relaxation, sum_of_precisions
+from .precision_sums import Mixture, Quadratic, Relaxation, sum_of_precisions
 
 Norm: TypeAlias = Literal["k", "R", "min"]
 

@@ -1,4 +1,4 @@
-"""What there is to read: the sections, and the pages of runs, which ``templates/run.js`` draws.
+"""The pages of single runs, and the list of the sections. ``templates/run.js`` draws a page.
 
 The page of a run has its value on every topic, and the documents behind it.
 """

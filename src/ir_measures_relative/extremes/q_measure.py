@@ -1,5 +1,6 @@
-"""MED for Q-measure, which A. Moffat, "Computing Maximized Effectiveness Distance for Recall-Based Metrics", §5, leaves
-open.
+"""MED for Q-measure, by branch and bound.
+
+A. Moffat, "Computing Maximized Effectiveness Distance for Recall-Based Metrics", §5, leaves it open.
 
 With C(i) the number of relevant documents in the first i, binary gains and the ideal cg*(i) = min(i, R)::
 
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from ..arrays import FloatArray, IntArray
 from ..options import PROVED
 from .model import MED_SECONDS, Clock
-from .search import (
+from .precision_search import (
     ATTEMPTS,
     BranchAndBound,
     Norm,
@@ -30,7 +31,7 @@ from .search import (
     normalizers,
     open_documents,
 )
-from .sums import Mixture, Relaxation, sum_of_precisions
+from .precision_sums import Mixture, Relaxation, sum_of_precisions
 
 
 def med_blended(
