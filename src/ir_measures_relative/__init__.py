@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from .priors import BestOfOtherGroups, PriorPolicy
     from .questions.comparing import adds, compare
     from .questions.explaining import explain
-    from .questions.fusing import fuse, fusion_pairs
-    from .questions.headroom import headroom
+    from .questions.fusing import fuse, fusion_pairs, headroom
     from .questions.sets_of_runs import select_complementary, sweep
     from .questions.similarities import similarity
     from .reporting import report
@@ -54,7 +53,7 @@ _LATER = {
     "explain": "questions.explaining",
     "fuse": "questions.fusing",
     "fusion_pairs": "questions.fusing",
-    "headroom": "questions.headroom",
+    "headroom": "questions.fusing",
     "judge_next": "unjudged.verdicts",
     "med": "unjudged.bounds",
     "meta": "meta",

@@ -1,16 +1,12 @@
-"""Fusion of rankings: several become one, by what each says of every document; and what a run adds to that.
-
-Fox and Shaw, "Combination of Multiple Searches", TREC-2, 1993; Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion
-Outperforms Condorcet and Individual Rank Learning Methods", SIGIR 2009; Mourão, Martins and Magalhães,
-"Multimodal Medical Information Retrieval with Unsupervised Rank Fusion", CMIG 2015 (ISR). The definitions are those
-of ranx.
-"""
+"""Fusion of rankings: several become one, by what each says of every document; and what a run adds to that."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, ratio
@@ -26,7 +22,6 @@ from .parameters import Param
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..comparison import JudgedContext, JudgedTop
     from ..extremes.labelings import Labelings
     from ..extremes.model import Model
 
@@ -53,13 +48,7 @@ class Fusion(NamedTuple):
     depth: int = 1000  #: how many documents of each ranking are fused
 
     def votes(self, query: IntArray, position: IntArray, score: NDArray[np.float32]) -> FloatArray:
-        """What one run gives to each document of its rankings, at least 0.
-
-        Args:
-            query: of each document, ascending.
-            position: in the ranking of the query: 1, 2, 3 …
-            score: as trec_eval reads it, descending within each query.
-        """
+        """What one run gives to each document of its rankings, at least 0; the scores are those of :func:`min_max`."""
         if self.method == "rrf":
             return 1.0 / (self.k + position.astype(np.float64))
         if self.method == "isr":
@@ -72,12 +61,7 @@ class Fusion(NamedTuple):
 
 
 def min_max(query: IntArray, score: NDArray[np.float32]) -> FloatArray:
-    """The scores of each query, scaled to lie from 0 to 1; all 0 where they are the same.
-
-    Args:
-        query: of each score, ascending.
-        score: descending within each query.
-    """
+    """Scores by query, descending, each query's scaled to lie from 0 to 1; all 0 where they are the same."""
     if not len(query):
         return np.empty(0)
     values = np.clip(score.astype(np.float64), -_LARGEST_SCORE, _LARGEST_SCORE)
@@ -89,67 +73,47 @@ def min_max(query: IntArray, score: NDArray[np.float32]) -> FloatArray:
     return scaled
 
 
-class RunVotes(NamedTuple):
-    """What one run gives to the documents of a union."""
+class Union(NamedTuple):
+    """The documents of the runs of a context, to a depth: each once for every judged query that holds it."""
 
-    row: IntArray  #: the documents that it holds, as rows of the union, sorted by query and position
-    vote: FloatArray  #: what it gives to each of them
-
-
-class Union:
-    """The documents of the runs of a context, to a depth: each once for every judged query that some run holds it for.
-
-    Attributes:
-        docs: sorted by query, then by id, descending: of two equal scores the first row comes first. The grade is 0
-            where the judgments do not know the document.
-        holdings: of each run the rows of ``docs`` that it holds, with their positions and scores.
-    """
-
-    def __init__(self, judged: JudgedContext, depth: int) -> None:
-        tops = [judged.top(run, depth) for run in judged.context.runs.values()]
-        query = np.concatenate([np.empty(0, dtype=np.int64), *(top.docs.query for top in tops)])
-        grade = np.concatenate([np.empty(0, dtype=np.int64), *(top.docs.grade for top in tops)])
-        ids = _joined([top.docs.ids for top in tops])
-        order = ids.descending(query) if len(ids) else query
-        everything = Judgments(judged.judgments.query_ids, query[order], ids.take(order), grade[order])
-        repeated, last = everything.repeats()
-        first_seen = np.arange(len(order))
-        first_seen[repeated] = last
-        keep = np.ones(len(order), dtype=bool)
-        keep[repeated] = False
-        self.docs = everything.select(keep)
-        row = np.empty(len(order), dtype=np.int64)
-        row[order] = (np.cumsum(keep) - 1)[first_seen]
-        ends = np.cumsum([len(top.position) for top in tops])[:-1]
-        self.holdings: list[tuple[IntArray, JudgedTop]] = list(zip(np.split(row, ends), tops, strict=True))
-
-    def votes(self, run: int, fusion: Fusion) -> RunVotes:
-        """What a run of the context gives to the documents."""
-        row, top = self.holdings[run]
-        return RunVotes(row, fusion.votes(top.docs.query, top.position, top.score))
-
-
-def _joined(parts: Sequence[Ids]) -> Ids:
-    """All ids, on bytes that hold nothing else: those of a run may be its whole file."""
-    own = [Ids.of(part.strings()) for part in parts if len(part)]
-    if not own:
-        return Ids.of([])
-    shift = np.cumsum([0, *(len(part.data) for part in own)])
-    return Ids(
-        np.concatenate([part.data for part in own]),
-        np.concatenate([part.starts + by for part, by in zip(own, shift[:-1], strict=True)]),
-        np.concatenate([part.ends + by for part, by in zip(own, shift[:-1], strict=True)]),
-    )
+    #: Sorted by query, then by id, descending: of two equal scores the first row comes first. The grade is 0 where the
+    #: judgments do not know the document.
+    docs: Judgments
+    #: Of each run the rows of ``docs`` that it holds, by query and position, with their positions and scores.
+    holdings: list[tuple[IntArray, JudgedTop]]
 
 
 def union_of(judged: JudgedContext, depth: int) -> Union:
     """The union of the runs of a context; found once for a set of judgments."""
-    return judged.cached(("union", depth), lambda: Union(judged, depth))
+
+    def found() -> Union:
+        tops = [judged.top(run, depth) for run in judged.context.runs.values()]
+        query, grade = (
+            np.concatenate([np.empty(0, dtype=np.int64), *columns])
+            for columns in ([top.docs.query for top in tops], [top.docs.grade for top in tops])
+        )
+        # On bytes that hold nothing else: the ids of a run may be on those of its whole file.
+        ids = Ids.of(list(itertools.chain.from_iterable(top.docs.ids.strings() for top in tops)))
+        order = ids.descending(query) if len(ids) else query
+        everything = Judgments(judged.judgments.query_ids, query[order], ids.take(order), grade[order])
+        repeated, last = everything.repeats()
+        first_seen, keep = np.arange(len(order)), np.ones(len(order), dtype=bool)
+        first_seen[repeated], keep[repeated] = last, False
+        row = np.empty(len(order), dtype=np.int64)
+        row[order] = (np.cumsum(keep) - 1)[first_seen]
+        ends = np.cumsum([len(top.position) for top in tops])[:-1]
+        return Union(everything.select(keep), list(zip(np.split(row, ends), tops, strict=True)))
+
+    return judged.cached(("union", depth), found)
 
 
-def votes_of(judged: JudgedContext, run: int, fusion: Fusion) -> RunVotes:
-    """What a run of the context gives to the documents of the union; computed once for a set of judgments."""
-    return judged.cached(("votes", run, fusion), lambda: union_of(judged, fusion.depth).votes(run, fusion))
+def votes_of(judged: JudgedContext, run: int, fusion: Fusion) -> tuple[IntArray, FloatArray]:
+    """The rows of the union that a run of the context holds, and what it gives to each; computed once."""
+    row, top = union_of(judged, fusion.depth).holdings[run]
+    votes = judged.cached(
+        ("votes", run, fusion), lambda: fusion.votes(top.docs.query, top.position, top.score)
+    )
+    return row, votes
 
 
 def fused_rankings(
@@ -177,7 +141,7 @@ def fused_rankings(
         row[new] = len(union.docs) + np.arange(len(new))
         query = np.concatenate([query, top.docs.query[new]])
         ids = ids.followed_by(Ids.of(top.docs.ids.take(new).strings()))
-        votes.append(RunVotes(row, fusion.votes(top.docs.query, top.position, top.score)))
+        votes.append((row, fusion.votes(top.docs.query, top.position, top.score)))
     total, holders = np.zeros(len(query)), np.zeros(len(query), dtype=np.int64)
     for row, vote in votes:
         total[row] += vote
@@ -193,12 +157,7 @@ def fused_rankings(
 
 
 def first_rows(score: FloatArray, query: IntArray, cutoff: int) -> IntArray:
-    """The rows of the ``cutoff`` highest scores of each query, and all that tie with the last of them.
-
-    Args:
-        score: compared as 32-bit floats.
-        query: ascending.
-    """
+    """The rows of the ``cutoff`` highest scores of each query, and all that tie, as 32 bits, with the last of them."""
     compared = score.astype(np.float32)
     starts = np.flatnonzero(np.diff(query, prepend=-1))
     keep = np.ones(len(query), dtype=bool)
@@ -207,6 +166,12 @@ def first_rows(score: FloatArray, query: IntArray, cutoff: int) -> IntArray:
             own = compared[a:b]
             keep[a:b] = own >= np.partition(own, b - a - cutoff)[b - a - cutoff]
     return np.flatnonzero(keep)
+
+
+def cutoff_of(measure: ir_measures.Measure) -> int | None:
+    """How much of a ranking a measure of ir_measures looks at; None for all of it."""
+    cutoff: int | None = None if measure.params.get("judged_only") else measure.params.get("cutoff")
+    return cutoff
 
 
 class _FusionGain(OfAbsoluteBase):
@@ -293,8 +258,7 @@ class _FusionGain(OfAbsoluteBase):
     def two_rankings(self, comparison: Comparison) -> tuple[Rankings, Rankings]:
         """The fusion of the priors, and that of the priors and the run; without priors nothing, and the run."""
         judged, member, fusion = comparison.judged, comparison.member, self.fusion
-        base = self.base_measure()
-        cutoff = None if base.params.get("judged_only") else base.params.get("cutoff")
+        cutoff = cutoff_of(self.base_measure())
 
         def fused(runs: tuple[int, ...]) -> Rankings:
             key = "fused", runs, fusion, cutoff

@@ -1,4 +1,4 @@
-"""Choices of runs to fuse, made on some topics and scored on others."""
+"""What the fusion of sets of runs is worth on every topic; and choices of sets on some topics, scored on others."""
 
 from __future__ import annotations
 
@@ -6,19 +6,186 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
+import ir_measures
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtrit
+from tqdm import tqdm
 
-from ..arrays import BoolArray, FloatArray, IntArray
+from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums
+from ..comparison import JudgedContext
+from ..measures.fusion import Fusion, cutoff_of, fused_rankings, union_of, votes_of
+from ..measures.gains import discount, reciprocal
 from ..options import check_count
-from .fused_values import RunSet
 
+#: Some runs of a context, by ascending indices.
+RunSet: TypeAlias = tuple[int, ...]
+
+#: From the labels of rankings, in their order, shape (rankings, depth), and the labels of all judged documents of the
+#: topic, to the value of each ranking. A label below 1 gains nothing.
+ValueOfLabels: TypeAlias = Callable[[IntArray, IntArray], FloatArray]
+
+#: The label of an unjudged document, and of a place behind the end of a ranking.
+UNJUDGED = 0
 # How many choices with one topic less are made: all of them, of as many repetitions as keep within this.
 _MOST_DELETIONS = 5_000
-# How many means are held at once.
-_AT_ONCE = 1 << 23
+_MEANS_AT_ONCE = 1 << 23
+# How many scores are held at once: what fits into the processor's cache.
+_SCORES_AT_ONCE = 1 << 17
+# By how much rounding to 32 bits may raise a score.
+_SLACK = 1 + 1e-6
+
+
+def value_of_labels(measure: ir_measures.Measure) -> ValueOfLabels | None:
+    """How a measure follows from labels alone; None for one that is left to ir_measures."""
+    name, params = measure.NAME, measure.params
+    usual = {"dcg": "log2", "judged_only": False, "gains": None}
+    others = params.keys() - {"cutoff", "rel"}
+    if name not in _OF_GAINS or any(other not in usual or params[other] != usual[other] for other in others):
+        return None
+    cutoff, rel = params.get("cutoff"), params.get("rel", 1)
+
+    def value(labels: IntArray, judged: IntArray) -> FloatArray:
+        if name == "nDCG":
+            return _OF_GAINS[name](np.maximum(labels, 0), np.maximum(judged, 0), cutoff)
+        return _OF_GAINS[name]((labels >= rel).astype(np.float64), judged >= rel, cutoff)
+
+    return value
+
+
+def _ndcg(gain: IntArray, known: IntArray, cutoff: int | None) -> FloatArray:
+    ideal = np.sort(known)[::-1][:cutoff]
+    best = np.array(row_sums(ideal * discount.up_to(len(ideal))[1:]))
+    return ratio(row_sums(gain * discount.up_to(gain.shape[1])[1:]), best)
+
+
+# From the gains of rankings, those of all judged documents, and the cutoff; a gain is 0 or 1 but for nDCG.
+_OF_GAINS: dict[str, Callable[[Any, Any, int | None], FloatArray]] = {
+    "nDCG": _ndcg,
+    "P": lambda found, known, cutoff: row_sums(found) / (cutoff or 1),
+    "R": lambda found, known, cutoff: ratio(row_sums(found), np.array(known.sum(), dtype=np.float64)),
+    "Success": lambda found, known, cutoff: np.minimum(row_sums(found), 1.0),
+    "RR": lambda found, known, cutoff: (found * reciprocal.up_to(found.shape[1])[1:]).max(axis=1),
+    "AP": lambda found, known, cutoff: ratio(
+        row_sums(np.cumsum(found, axis=1) * reciprocal.up_to(found.shape[1])[1:] * found),
+        np.array(known.sum(), dtype=np.float64),
+    ),
+}
+
+
+class _TopicVotes(NamedTuple):
+    """What the runs say of the documents of one topic."""
+
+    vote: FloatArray  #: what each run gives to each document, shape (runs, documents)
+    holds: NDArray[np.int16]  #: 1 where it holds it, else 0
+    label: IntArray  #: of each document
+    judged: IntArray  #: the labels of all judged documents
+
+
+class FusedValues:
+    """The values of fused sets of runs on every topic, each computed when it is first asked for.
+
+    Args:
+        judged: the context, on the judgments.
+        measure: an absolute measure.
+        fusion: how the rankings are fused. A set of one run has the value of the run itself.
+    """
+
+    def __init__(self, judged: JudgedContext, measure: ir_measures.Measure, fusion: Fusion) -> None:
+        self.judged = judged
+        self.measure = measure
+        self.fusion = fusion
+        self.cutoff = cutoff_of(measure)
+        self._of_labels = value_of_labels(measure)
+        self._known: dict[RunSet, FloatArray] = {
+            (i,): values for i, values in enumerate(judged.absolute_of_runs(measure))
+        }
+
+    def of(self, sets: Sequence[RunSet]) -> FloatArray:
+        """The value of every set on every topic, shape (sets, topics); with a progress bar."""
+        missing = sorted({s for s in sets if s not in self._known}, key=lambda s: (len(s), s))
+        show = {"desc": "fusing sets of runs", "disable": None, "leave": False, "delay": 1.0}
+        if missing and self._of_labels is None:
+            for one in tqdm(missing, unit="set", **show):
+                rankings = fused_rankings(self.judged, one, self.fusion, cutoff=self.cutoff)
+                self._known[one] = self.judged.absolute([self.measure], rankings)[0]
+        elif missing:
+            groups = [np.array(list(of_size)) for _, of_size in itertools.groupby(missing, key=len)]
+            on_topics = [
+                [self._on_topic(topic, group) for group in groups]
+                for topic in tqdm(self._topics, unit="topic", **show)
+            ]
+            for group, values in zip(groups, zip(*on_topics, strict=True), strict=True):
+                self._known.update(zip(map(tuple, group.tolist()), np.stack(values, axis=1), strict=True))
+        return np.array([self._known[s] for s in sets]).reshape(len(sets), self.judged.judgments.n_queries)
+
+    @cached_property
+    def _topics(self) -> list[_TopicVotes]:
+        judgments, docs = self.judged.judgments, union_of(self.judged, self.fusion.depth).docs
+        runs = [votes_of(self.judged, i, self.fusion) for i in range(len(self.judged.names))]
+        # Where the documents of each topic begin, among those that a run holds.
+        starts = [docs.query[row].searchsorted(np.arange(judgments.n_queries + 1)) for row, _ in runs]
+        topics = []
+        for t in range(judgments.n_queries):
+            first, end = docs.starts[t : t + 2].tolist()
+            vote = np.zeros((len(runs), end - first))
+            holds = np.zeros((len(runs), end - first), dtype=np.int16)
+            for i, (row, votes) in enumerate(runs):
+                own = slice(*starts[i][t : t + 2])
+                vote[i, row[own] - first] = votes[own]
+                holds[i, row[own] - first] = 1
+            judged = judgments.grade[judgments.starts[t] : judgments.starts[t + 1]]
+            topics.append(_TopicVotes(vote, holds, docs.grade[first:end], judged))
+        return topics
+
+    def _on_topic(self, topic: _TopicVotes, sets: IntArray) -> FloatArray:
+        """The value of each of some sets of one size, shape (sets, size), on one topic."""
+        assert self._of_labels is not None
+        topic = self._without_low_documents(topic, sets.shape[1])
+        n_docs = len(topic.label)
+        if not n_docs:
+            return self._of_labels(np.full((len(sets), 1), UNJUDGED), topic.judged)
+        depth = n_docs if self.cutoff is None else min(self.cutoff, n_docs)
+        result = np.empty(len(sets))
+        # A held document is a number that grows with its score, as 32 bits, and falls with its place among equals.
+        place = np.arange(n_docs - 1, -1, -1, dtype=np.uint64)
+        step = max(1, _SCORES_AT_ONCE // n_docs)
+        for at in range(0, len(sets), step):
+            block = sets[at : at + step]
+            total, holders = topic.vote[block[:, 0]], topic.holds[block[:, 0]]
+            for column in block.T[1:]:
+                total += topic.vote[column]
+                holders += topic.holds[column]
+            score = self.fusion.fused(total, holders).astype(np.float32)
+            key = score.view(np.uint32).astype(np.uint64) + np.uint64(1)
+            key <<= np.uint64(32)
+            key += place
+            key[holders == 0] = 0
+            key.partition(n_docs - depth, axis=1)
+            first = np.sort(key[:, n_docs - depth :], axis=1)[:, ::-1]
+            document = n_docs - 1 - (first & np.uint64(2**32 - 1)).astype(np.int64)
+            labels = np.where(first > 0, topic.label[document], UNJUDGED)
+            result[at : at + step] = self._of_labels(labels, topic.judged)
+        return result
+
+    def _without_low_documents(self, topic: _TopicVotes, size: int) -> _TopicVotes:
+        """Without the documents that no set of that size has among the first that the measure looks at.
+
+        The last of these has at least the score that a run of the set gives its own last one; and of every set some
+        run gives it at least the size-th smallest of these scores.
+        """
+        n_runs, n_docs = topic.vote.shape
+        if self.cutoff is None or n_docs <= self.cutoff or size > n_runs:
+            return topic
+        own_last = np.partition(topic.vote, n_docs - self.cutoff, axis=1)[:, n_docs - self.cutoff]
+        least = float(np.sort(own_last)[size - 1])
+        highest = np.sort(topic.vote, axis=0)[-size:].sum(axis=0)
+        holders = np.minimum(topic.holds.sum(axis=0), size)
+        keep = self.fusion.fused(highest, holders) * _SLACK >= least
+        return _TopicVotes(topic.vote[:, keep], topic.holds[:, keep], topic.label[keep], topic.judged)
 
 
 class ValuesOfSets(Protocol):
@@ -48,11 +215,7 @@ class Divisions(NamedTuple):
 
 
 def divided(n_topics: int, folds: int, repeats: int, seed: int) -> Divisions:
-    """Random divisions of the topics.
-
-    Raises:
-        ValueError: too few topics.
-    """
+    """Random divisions of the topics; ValueError for too few of them."""
     check_topics(n_topics)
     check_count("folds", folds, 2)
     if folds > n_topics:
@@ -137,8 +300,10 @@ class Chooser:
     def choose(self, strategy: str, n: int, within: Budget = Budget()) -> FusionChoice:  # noqa: B008
         """What a strategy chooses, and how that does on the topics that did not choose it."""
         sets = [STRATEGIES[strategy](self, values, n, within) for values in self.values]
-        own = np.array([self._own_means(values, one) for values, one in zip(self.values, sets, strict=True)])
-        setting = own.argmax(axis=0)
+        each = zip(self.values, sets, strict=True)
+        setting = np.array([(values.of(one) * self.weights).sum(axis=1) for values, one in each]).argmax(
+            axis=0
+        )
         picked = [sets[s][i] for i, s in enumerate(setting.tolist())]
         values = np.empty(self.weights.shape)
         for s in np.unique(setting).tolist():
@@ -146,13 +311,12 @@ class Chooser:
             values[rows] = self.values[s].of([picked[i] for i in rows])
         held_out = self.divisions.held_out
         n_divisions = len(held_out)
-        mean = float(values[:n_divisions][held_out].mean())  # every topic is held out as often as the others
         counts = Counter(run for one in picked[:n_divisions] for run in one)
         return FusionChoice(
             int(setting[n_divisions]),
             picked[n_divisions],
             float(values[n_divisions].mean()),
-            mean,
+            float(values[:n_divisions][held_out].mean()),  # every topic is held out as often as the others
             values[:n_divisions],
             values[n_divisions + 1 :],
             {run: count / n_divisions for run, count in counts.most_common()},
@@ -178,18 +342,18 @@ class Chooser:
         """The best run, then the one that makes the fusion best, and so on; with a budget, while it gets better."""
         chosen = self.single(values, 1, within)
         for _ in range(n - 1):
-            larger = {one: self._one_more(one, within) for one in dict.fromkeys(chosen)}
+            larger = {
+                one: [tuple(sorted((*one, i))) for i in self._further(one, within)] for one in {*chosen}
+            }
             values.of(sorted({one for sets in larger.values() for one in sets}))  # all at once
             for one, rows in _rows_of(chosen).items():
-                if not larger[one]:
-                    continue
-                means = values.of(larger[one]) @ self.weights[rows].T
-                now = values.of([one])[0] @ self.weights[rows].T
-                for row, best, mean, before in zip(
-                    rows, means.argmax(axis=0).tolist(), means.max(axis=0), now, strict=True
-                ):
-                    if within.limit is None or mean > before:
-                        chosen[row] = larger[one][best]
+                if larger[one]:
+                    means = values.of(larger[one]) @ self.weights[rows].T
+                    better = means.max(axis=0) > values.of([one])[0] @ self.weights[rows].T
+                    best = means.argmax(axis=0)
+                    for i, row in enumerate(rows):
+                        if within.limit is None or better[i]:
+                            chosen[row] = larger[one][best[i]]
         return chosen
 
     def exact(self, values: ValuesOfSets, n: int, within: Budget) -> list[RunSet]:
@@ -207,31 +371,25 @@ class Chooser:
         chosen: list[RunSet] = [()] * len(self.weights)
         for _ in range(n):
             for one, rows in _rows_of(chosen).items():
-                further = [i for i in range(self.n_runs) if i not in one and within.allows((*one, i))]
+                further = self._further(one, within)
                 if further:
                     added = np.array([self._added(i, one) for i in further]) @ self.weights[rows].T
                     for row, best in zip(rows, added.argmax(axis=0).tolist(), strict=True):
                         chosen[row] = tuple(sorted((*one, further[best])))
         return chosen
 
-    def _one_more(self, runs: RunSet, within: Budget) -> list[RunSet]:
-        """The sets of one run more."""
-        larger = (tuple(sorted((*runs, i))) for i in range(self.n_runs) if i not in runs)
-        return [one for one in larger if within.allows(one)]
+    def _further(self, runs: RunSet, within: Budget) -> list[int]:
+        """The runs that may be added to some."""
+        return [i for i in range(self.n_runs) if i not in runs and within.allows((*runs, i))]
 
     def _best(self, values: ValuesOfSets, sets: Sequence[RunSet]) -> list[RunSet]:
         """The best of some sets for each choice."""
         of_sets = values.of(sets)
-        step = max(1, _AT_ONCE // len(sets))
+        step = max(1, _MEANS_AT_ONCE // len(sets))
         best: list[int] = []
         for at in range(0, len(self.weights), step):
             best += (of_sets @ self.weights[at : at + step].T).argmax(axis=0).tolist()
         return [sets[i] for i in best]
-
-    def _own_means(self, values: ValuesOfSets, sets: Sequence[RunSet]) -> FloatArray:
-        """The mean value of the i-th set over the topics of the i-th choice."""
-        means: FloatArray = (values.of(sets) * self.weights).sum(axis=1)
-        return means
 
 
 def _rows_of(chosen: Sequence[RunSet]) -> dict[RunSet, list[int]]:
@@ -244,12 +402,15 @@ def _rows_of(chosen: Sequence[RunSet]) -> dict[RunSet, list[int]]:
 
 #: What each strategy chooses.
 STRATEGIES: dict[str, Callable[[Chooser, ValuesOfSets, int, Budget], list[RunSet]]] = {
-    "single": Chooser.single,
-    "top": Chooser.top,
-    "greedy": Chooser.greedy,
-    "exact": Chooser.exact,
-    "all": Chooser.all,
-    "complementary": Chooser.complementary,
+    choose.__name__: choose
+    for choose in (
+        Chooser.single,
+        Chooser.top,
+        Chooser.greedy,
+        Chooser.exact,
+        Chooser.all,
+        Chooser.complementary,
+    )
 }
 
 

@@ -5,27 +5,45 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import ir_measures
 import numpy as np
 import pandas as pd
+from tqdm import tqdm
 
-from ..arrays import FloatArray
+from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..context import RunContext
 from ..io.qrels import Qrels
-from ..measures.fusion import METHODS, Fusion
+from ..measures.fusion import METHODS, Fusion, cutoff_of, union_of
 from ..measures.nrg import NRG
 from ..measures.strings import absolute_measure
-from ..options import check_choice, check_confidence, check_count, is_number
+from ..options import ROUNDED, check_choice, check_confidence, check_count, is_number
+from ..priors import check_names
 from ..scoring import check_campaign
 from ..stats.intervals import student_interval
-from .choosing import STRATEGIES, Budget, Chooser, check_topics, divided, reach_of_interval
-from .fused_values import FusedValues, RunSet
+from .choosing import (
+    STRATEGIES,
+    UNJUDGED,
+    Budget,
+    Chooser,
+    FusedValues,
+    RunSet,
+    ValueOfLabels,
+    check_topics,
+    divided,
+    reach_of_interval,
+    value_of_labels,
+)
 
 #: How many sets of runs are tried at most, unless the caller says otherwise.
 MOST_SETS = 100_000
+# How many times its cutoff a measure needs of a ranking of which random halves are taken: fewer than half of so many
+# documents are hardly ever less than the cutoff.
+_TIMES_DEEPER = 4
+_LEAST_DEPTH = 40
 
 
 def fuse(
@@ -65,14 +83,11 @@ def fuse(
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         n: how many runs to fuse; a list for several answers at once. With a budget, at most so many.
         measure: an absolute measure.
-        method: ``"rrf"``, ``"isr"``, ``"combsum"`` or ``"combmnz"``, as for
-            :data:`~ir_measures_relative.FusionGain`.
-        k: of ``"rrf"``. A list: the best is chosen on the same topics as the runs.
-        depth: how many documents of each ranking are fused. A list: as for ``k``.
+        method, k, depth: how rankings are fused, as for :data:`~ir_measures_relative.FusionGain`. Of a list of k or
+            depths, the best is chosen on the same topics as the runs.
         strategies: which of the above.
         folds: in how many parts the topics are divided. The choice is made on all parts but one.
-        repeats: how often the topics are divided.
-        seed: of the divisions.
+        repeats, seed: how often they are divided at random.
         cost: what each run costs, such as milliseconds. The cost of a set is the sum.
         budget: how much a set may cost; a list for several answers at once, which
             :func:`ir_measures_relative.plots.fusion_frontier` draws.
@@ -127,37 +142,57 @@ def fuse(
     names = context.names
     sizes = _sizes(n, names)
     settings = _settings(method, k, depth)
-    chosen = _strategies(strategies)
+    if not is_list(strategies) or not len(strategies):
+        raise ValueError(
+            f"strategies={strategies!r} must be a list of some of {', '.join(map(repr, STRATEGIES))}"
+        )
+    for strategy in strategies:
+        check_choice("strategies", strategy, tuple(STRATEGIES))
+    of_one_size = {"single": [1], "all": [len(names)]}
+    asked = [(s, size) for s in dict.fromkeys(strategies) for size in of_one_size.get(s, sizes)]
     costs, budgets = _costs(cost, budget, names)
     judged = judged_together(context, qrels)
     divisions = divided(judged.judgments.n_queries, folds, repeats, seed)
-    if "exact" in chosen:
-        _check_number_of_sets(len(names), sizes, budget is not None, len(settings), max_sets)
+    if "exact" in strategies:
+        wanted = range(1, max(sizes) + 1) if budget is not None else sizes
+        number = len(settings) * sum(math.comb(len(names), size) for size in wanted)
+        if number > max_sets:
+            of = f"{len(settings)} settings of k and depth × the " if len(settings) > 1 else ""
+            raise ValueError(
+                f"strategy 'exact' would try {number:,} sets of runs ({of}sets of {', '.join(map(str, sizes))} of "
+                f"{len(names)} runs), and max_sets is {max_sets:,}. Leave 'exact' out, as in strategies=('single', "
+                "'top', 'greedy', 'all'), since 'greedy' tries few sets; or give a larger max_sets"
+            )
     values = [FusedValues(judged, base, one) for one in settings]
-    chooser = Chooser(values, len(names), divisions, _Complements(judged).added)
-    rows: list[dict[str, Any]] = []
+    chooser = Chooser(values, len(names), divisions, partial(added_by_nrg, judged))
+    rows = []
     for limit in budgets:
         within = Budget(costs, limit)
         single = chooser.choose("single", 1, within)
-        for strategy in chosen:
-            for size in {"single": [1], "all": [len(names)]}.get(strategy, sizes):
-                if strategy == "all" and not within.allows(tuple(range(len(names)))):
-                    continue
-                found = single if strategy == "single" else chooser.choose(strategy, size, within)
-                fusion = settings[found.setting]
-                row: dict[str, Any] = {"strategy": strategy, "n": size}
-                row["names"] = tuple(names[i] for i in found.runs)
-                row |= {"k": fusion.k} if _is_list(k) else {}
-                row |= {"depth": fusion.depth} if _is_list(depth) else {}
-                row |= {"cost": within.total(found.runs)} if costs is not None else {}
-                row |= {"budget": limit} if budget is not None else {}
-                difference = found.held_out - single.held_out
-                reach = reach_of_interval(found, single, divisions, confidence)
-                row |= {"in_sample": found.in_sample, "held_out": found.held_out, "difference": difference}
-                row |= {"lower": difference - reach, "upper": difference + reach}
-                row["chosen"] = {names[i]: share for i, share in found.shares.items()}
-                rows.append(row)
-    return pd.DataFrame(rows)
+        for strategy, size in asked:
+            if strategy == "all" and not within.allows(tuple(range(size))):
+                continue
+            found = single if strategy == "single" else chooser.choose(strategy, size, within)
+            difference = found.held_out - single.held_out
+            reach = reach_of_interval(found, single, divisions, confidence)
+            row = {
+                "strategy": strategy,
+                "n": size,
+                "names": tuple(names[i] for i in found.runs),
+                "k": settings[found.setting].k,
+                "depth": settings[found.setting].depth,
+                "cost": within.total(found.runs),
+                "budget": limit,
+                "in_sample": found.in_sample,
+                "held_out": found.held_out,
+                "difference": difference,
+                "lower": difference - reach,
+                "upper": difference + reach,
+                "chosen": {names[i]: share for i, share in found.shares.items()},
+            }
+            rows.append(row)
+    given = {"k": is_list(k), "depth": is_list(depth), "cost": cost is not None, "budget": budget is not None}
+    return pd.DataFrame(rows).drop(columns=[column for column, there in given.items() if not there])
 
 
 def fusion_pairs(
@@ -175,11 +210,7 @@ def fusion_pairs(
     Args:
         context: the runs.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measure: an absolute measure.
-        method: how rankings are fused, as for :func:`fuse`.
-        k: of ``"rrf"``.
-        depth: how many documents of each ranking are fused.
-        confidence: of the intervals.
+        measure, method, k, depth, confidence: as for :func:`fuse`, one of each.
 
     Returns:
         a DataFrame with one row a pair, with the columns
@@ -225,36 +256,169 @@ def fusion_pairs(
     )
 
 
-class _Complements:
-    """What runs add to others by NRG@10, each computed when it is first asked for."""
+def headroom(
+    context: RunContext,
+    qrels: Qrels | None,
+    sets: Sequence[Sequence[str]] | Sequence[str] | None = None,
+    measure: ir_measures.Measure | str = "nDCG@10",
+    *,
+    splits: int = 20,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """What a perfect router would gain, which picks the best run of a set for each topic; and how much is chance.
 
-    def __init__(self, judged: JudgedContext) -> None:
-        self._judged = judged
-        self._known: dict[tuple[int, RunSet], FloatArray] = {}
+    The best of several runs is above each of them even where all are equally good, because each is lucky on other
+    topics. So each topic's documents are divided at random into two halves, and every run is scored on both. A router
+    that picks each topic's best run on one half, and is scored on the other, gains only what is not luck: nothing where
+    the runs are equally good. ``chance`` is the share of the headroom that it does not gain. Half of the documents tell
+    less than all of them, so where runs do differ from topic to topic, ``chance`` is rather too high.
 
-    def added(self, run: int, others: RunSet) -> FloatArray:
-        """What a run adds to some others, on every topic."""
-        if (run, others) not in self._known:
-            judged, name = self._judged, self._judged.names[run]
-            priors = [judged.names[i] for i in others]
-            comparison = Comparison(judged, judged.context.runs[name], name, priors)
-            self._known[run, others] = (NRG @ 10).score(comparison)
-        return self._known[run, others]
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        sets: the names of the runs of a set, or several such lists; all runs if not given.
+        measure: nDCG, P, R, RR, AP or Success, which follow from labels alone.
+        splits: how often the documents are divided.
+        seed: of the divisions.
+
+    Returns:
+        a DataFrame with one row a set, with the columns
+
+        - ``names``: its runs;
+        - ``single``: the mean value of the best of them;
+        - ``best_of_each``: the mean over topics of the best value that one of them has;
+        - ``headroom``: the difference of these two;
+        - ``chance``: the share of the headroom that is luck; about 1 where the runs are equally good on every topic, 0
+          where the best run of each topic is always the same. NaN where there is no headroom.
+
+    Raises:
+        ValueError: a name that the context does not hold, fewer than two runs in a set, a measure that does not follow
+            from labels.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, headroom
+        >>> first, second = {"A": 4, "B": 3, "X": 2, "Y": 1}, {"X": 4, "Y": 3, "A": 2, "B": 1}
+        >>> runs = {"odd": {"1": first, "2": second}, "even": {"1": second, "2": first}}
+        >>> qrels = {"1": {"A": 1, "B": 1}, "2": {"A": 1, "B": 1}}
+        >>> headroom(RunContext(runs), qrels, measure="P@2")[["single", "best_of_each", "headroom"]]
+           single  best_of_each  headroom
+        0     0.5           1.0       0.5
+    """
+    check_is_context(context)
+    base = absolute_measure(measure)
+    of_labels = value_of_labels(base)
+    if of_labels is None:
+        raise ValueError(
+            f"measure={base}: the share of chance needs a measure that follows from labels alone: nDCG, P, R, RR, AP "
+            "or Success"
+        )
+    check_count("splits", splits, 1)
+    check_count("seed", seed, 0)
+    chosen = _checked_sets(sets, context.names)
+    judged = judged_together(context, qrels)
+    values = judged.absolute_of_runs(base)
+    halves = values_on_halves(judged, of_labels, cutoff_of(base), splits, seed)
+    rows = []
+    for names in chosen:
+        runs = [judged.index[name] for name in names]
+        single, best = float(values[runs].mean(axis=1).max()), float(values[runs].max(axis=0).mean())
+        room = best - single if best - single > ROUNDED else 0.0
+        chance = share_of_chance(halves[..., runs, :]) if room else np.nan
+        rows.append((tuple(names), single, best, room, chance))
+    return pd.DataFrame(rows, columns=["names", "single", "best_of_each", "headroom", "chance"])
+
+
+def share_of_chance(halves: FloatArray) -> float:
+    """Which share of the headroom of some runs is luck; NaN where there is no headroom.
+
+    The luck of the two halves is independent. So the run that is best on one half is worth on the other what it is
+    worth there on average, and above the best single run only as far as it is really better for the topic.
+
+    Args:
+        halves: shape (splits, 2, runs, topics).
+    """
+    room = kept = 0.0
+    for seen, other in ((halves[:, 0], halves[:, 1]), (halves[:, 1], halves[:, 0])):
+        single = np.take_along_axis(other.mean(axis=2), seen.mean(axis=2).argmax(axis=1)[:, None], axis=1)
+        best = (seen == seen.max(axis=1, keepdims=True)).astype(np.float64)  # several where they tie
+        picked = (other * best).sum(axis=1) / best.sum(axis=1)
+        room += float((other.max(axis=1) - single).mean())
+        kept += float((picked - single).mean())
+    return 1.0 - kept / room if room > 0 else np.nan
+
+
+def values_on_halves(
+    judged: JudgedContext, of_labels: ValueOfLabels, cutoff: int | None, splits: int, seed: int
+) -> FloatArray:
+    """The values of the runs on random halves of each topic's documents, shape (splits, 2, runs, topics).
+
+    A ranking is what is left of it in the half, and so are the judgments.
+    """
+    judgments = judged.judgments
+    depth = max(_LEAST_DEPTH, _TIMES_DEEPER * cutoff) if cutoff is not None else 2**31 - 1
+    docs, holdings = union_of(judged, depth)
+    known = judgments.rows_of(docs.query, docs.ids)
+    unretrieved = np.ones(len(judgments), dtype=bool)
+    unretrieved[known[known >= 0]] = False
+    rng = np.random.default_rng(seed)
+    result = np.empty((splits, 2, len(judged.names), judgments.n_queries))
+    show = {"desc": "halving topics", "unit": "topic", "disable": None, "leave": False}
+    for t in tqdm(range(judgments.n_queries), **show):
+        first, end = docs.starts[t : t + 2].tolist()
+        own = slice(*judgments.starts[t : t + 2])
+        others = judgments.grade[own][unretrieved[own]]
+        label = np.concatenate([docs.grade[first:end], others])
+        is_judged = np.concatenate([known[first:end] >= 0, np.ones(len(others), dtype=bool)])
+        rankings = [row[slice(*np.searchsorted(top.docs.query, [t, t + 1]))] - first for row, top in holdings]
+        document = np.full((len(rankings), max(map(len, rankings), default=0)), -1)  # -1 behind the end
+        for i, ranking in enumerate(rankings):
+            document[i, : len(ranking)] = ranking
+        for i in range(splits):
+            second = rng.integers(2, size=len(label)).astype(bool)
+            for j, half in enumerate((~second, second)):
+                labels = _labels_in_half(document, label, half, cutoff)
+                result[i, j, :, t] = of_labels(labels, label[half & is_judged])
+    return result
+
+
+def _labels_in_half(document: IntArray, label: IntArray, half: BoolArray, cutoff: int | None) -> IntArray:
+    """The labels of the rankings without the documents outside the half, shape (runs, at most cutoff)."""
+    kept = (document >= 0) & np.append(half, False)[document]
+    place = np.cumsum(kept, axis=1) - 1
+    width = max(1, kept.sum(axis=1).max(initial=0) if cutoff is None else cutoff)
+    labels = np.full((len(kept), width), UNJUDGED)
+    run, at = np.nonzero(kept & (place < width))
+    labels[run, place[run, at]] = label[document[run, at]]
+    return labels
+
+
+def _checked_sets(sets: Any, names: Sequence[str]) -> list[list[str]]:
+    if sets is None:
+        sets = [names]
+    if isinstance(sets, str) or not isinstance(sets, Sequence) or not len(sets):
+        raise ValueError(f"sets={sets!r} must be a list of names, or a list of such lists")
+    chosen = [list(sets)] if isinstance(sets[0], str) else [list(one) for one in sets]
+    for one in chosen:
+        check_names("sets", one, names)
+        if len(set(one)) < 2:
+            raise ValueError(f"the set {one} needs at least two different runs, for there to be a choice")
+    return chosen
+
+
+def added_by_nrg(judged: JudgedContext, run: int, others: RunSet) -> FloatArray:
+    """What a run adds to some others by NRG@10 on every topic; computed once for a set of judgments."""
+    name, priors = judged.names[run], [judged.names[i] for i in others]
+    comparison = Comparison(judged, judged.context.runs[name], name, priors)
+    return judged.cached(("added by NRG", run, others), lambda: (NRG @ 10).score(comparison))
 
 
 def judged_together(context: RunContext, qrels: Qrels | None) -> JudgedContext:
-    """The context on the judgments.
-
-    Raises:
-        ValueError: two runs that hold no judged topic in common, so that there is nothing to fuse.
-    """
+    """The context on the judgments; ValueError where two runs have no judged topic in common."""
     judged = judged_context(context, qrels)
     check_campaign(judged)
-    held = np.zeros((len(context.names), judged.judgments.n_queries), dtype=bool)
-    for i, run in enumerate(context.runs.values()):
-        query = judged.judgments.queries_of(run)
-        held[i, query[query >= 0]] = True
-    apart = np.argwhere(held.astype(np.int64) @ held.T.astype(np.int64) == 0)
+    topics = np.arange(judged.judgments.n_queries)
+    held = np.array([np.isin(topics, judged.judgments.queries_of(run)) for run in context.runs.values()])
+    apart = np.argwhere(~(held[:, None] & held).any(axis=2))
     if len(apart):
         (a, b), ids = apart[0], judged.judgments.query_ids
         raise ValueError(
@@ -264,14 +428,21 @@ def judged_together(context: RunContext, qrels: Qrels | None) -> JudgedContext:
     return judged
 
 
-def _is_list(value: Any) -> bool:
+def is_list(value: Any) -> bool:
+    """Whether a value is several, and no text."""
     return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
 
 
+def _several(name: str, value: Any) -> list[Any]:
+    """One value or several as a list."""
+    values = list(value) if is_list(value) else [value]
+    if not values:
+        raise ValueError(f"{name} is empty; give a number, or a list of numbers")
+    return values
+
+
 def _sizes(n: Any, names: Sequence[str]) -> list[int]:
-    sizes = list(n) if _is_list(n) else [n]
-    if not sizes:
-        raise ValueError("n is empty; say how many runs to fuse")
+    sizes = _several("n", n)
     for size in sizes:
         whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
         if not whole or not 1 <= size <= len(names):
@@ -283,27 +454,15 @@ def _sizes(n: Any, names: Sequence[str]) -> list[int]:
 
 def _settings(method: str, k: Any, depth: Any) -> list[Fusion]:
     check_choice("method", method, METHODS)
-    ks, depths = (list(value) if _is_list(value) else [value] for value in (k, depth))
+    ks, depths = _several("k", k), _several("depth", depth)
     for name, values, least in (("k", ks, 0), ("depth", depths, 1)):
-        if not values:
-            raise ValueError(f"{name} is empty; give a number, or a list of numbers to choose from")
         for value in values:
             check_count(name, value, least)
     if method != "rrf":
-        if _is_list(k):
+        if is_list(k):
             raise ValueError(f"k={k!r} goes with method='rrf', not {method!r}; leave it out")
         ks = [60]
     return list(dict.fromkeys(Fusion(method, int(one), int(d)) for one in ks for d in depths))
-
-
-def _strategies(strategies: Any) -> list[str]:
-    if not _is_list(strategies) or not len(strategies):
-        raise ValueError(
-            f"strategies={strategies!r} must be a list of some of {', '.join(map(repr, STRATEGIES))}"
-        )
-    for strategy in strategies:
-        check_choice("strategies", strategy, tuple(STRATEGIES))
-    return list(dict.fromkeys(strategies))
 
 
 def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray | None, list[float | None]]:
@@ -319,35 +478,13 @@ def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray | N
     if unknown or missing:
         what = f"names {unknown}, which the context does not hold" if unknown else f"lacks {missing}"
         raise ValueError(f"cost {what}; give the cost of each run: {list(names)}")
-    for name, value in cost.items():
-        _check_amount(f"cost[{name!r}]", value)
+    budgets = [None] if budget is None else _several("budget", budget)
+    amounts = [(f"cost[{name!r}]", value) for name, value in cost.items()]
+    for name, value in amounts + [("budget", one) for one in budgets if budget is not None]:
+        if not is_number(value) or not 0 <= value < np.inf:
+            raise ValueError(f"{name}={value!r} is not allowed; it must be a number from 0 up")
     costs = np.array([float(cost[name]) for name in names])
-    budgets = list(budget) if _is_list(budget) else [budget]
-    if not budgets:
-        raise ValueError("budget is empty; give a number, or a list of numbers")
     for one in budgets:
-        if one is not None or budget is not None:
-            _check_amount("budget", one)
         if one is not None and one < costs.min(initial=np.inf):
             raise ValueError(f"budget={one!r} is not enough for any run; the cheapest costs {costs.min():g}")
     return costs, budgets
-
-
-def _check_amount(name: str, value: Any) -> None:
-    if not is_number(value) or not 0 <= value < np.inf:
-        raise ValueError(f"{name}={value!r} is not allowed; it must be a number from 0 up")
-
-
-def _check_number_of_sets(
-    n_runs: int, sizes: Sequence[int], budgeted: bool, n_settings: int, max_sets: int
-) -> None:
-    """Raises ValueError where the exact search would have to try too many sets."""
-    wanted = set(range(1, max(sizes) + 1)) if budgeted else set(sizes)
-    number = n_settings * sum(math.comb(n_runs, size) for size in wanted)
-    if number > max_sets:
-        of = f"{n_settings} settings of k and depth × the " if n_settings > 1 else ""
-        raise ValueError(
-            f"strategy 'exact' would try {number:,} sets of runs ({of}sets of {', '.join(map(str, sizes))} of {n_runs} "
-            f"runs), and max_sets is {max_sets:,}. Leave 'exact' out, as in strategies=('single', 'top', 'greedy', "
-            "'all'), since 'greedy' tries few sets; or give a larger max_sets"
-        )
