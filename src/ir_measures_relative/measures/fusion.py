@@ -124,12 +124,9 @@ def fused_rankings(
     newcomer: Rankings | None = None,
     cutoff: int | None = None,
 ) -> Rankings:
-    """The fusion of some runs of a context, and of a newcomer, as a run of the judged queries.
+    """The fusion of some runs of a context, and of a newcomer to it, as a run of the judged queries.
 
-    Args:
-        runs: indices of the context's runs.
-        newcomer: a run that is not of the context, to be fused with them.
-        cutoff: how much of the fused rankings is looked at; the rest may be missing.
+    With a cutoff, the documents behind it may be missing.
     """
     union = union_of(judged, fusion.depth)
     votes = [votes_of(judged, run, fusion) for run in runs]
@@ -280,11 +277,7 @@ class _FusionGain(OfAbsoluteBase):
         return labelings.difference_of(self.base_measure(), before, after)
 
     def change(self, comparison: Comparison) -> Change:
-        """The two rankings, and what each relevant document gives to the second less what it gives to the first.
-
-        Raises:
-            ValueError: a base that is not a sum over documents.
-        """
+        """The two rankings, and what each relevant document gives to the second less what it gives to the first."""
         before, after = self.two_rankings(comparison)
         docs, gain, weight = self._terms(comparison.judgments)
         cutoff = self.base_measure().params.get("cutoff")
@@ -307,11 +300,7 @@ class _FusionGain(OfAbsoluteBase):
             return docs, ratio(gain[gain > 0], ideal[docs.query]), discount
         docs = judgments.select(judgments.grade >= params.get("rel", 1))
         size = cutoff if name == "P" else np.bincount(docs.query, minlength=docs.n_queries)[docs.query]
-        return docs, np.ones(len(docs)) / size, _is_found
-
-
-def _is_found(position: IntArray) -> FloatArray:
-    return (position > 0).astype(np.float64)
+        return docs, np.ones(len(docs)) / size, lambda position: (position > 0).astype(np.float64)
 
 
 FusionGain = register(_FusionGain())

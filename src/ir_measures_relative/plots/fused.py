@@ -32,38 +32,24 @@ def fusion(
     Raises:
         ValueError: another table, or one of several budgets.
     """
-    check_table(
-        table,
-        "fuse(context, qrels, n)",
-        "strategy",
-        "n",
-        "in_sample",
-        "held_out",
-        "difference",
-        "lower",
-        "upper",
-    )
+    needed = ["strategy", "n", "in_sample", "held_out", "difference", "lower", "upper"]
+    check_table(table, "fuse(context, qrels, n)", *needed)
     if "budget" in table.columns and table["budget"].nunique() > 1:
         raise ValueError(
             "the table is of several budgets; draw it with plots.fusion_frontier, or one budget of it"
         )
-    strategies = list(dict.fromkeys(table["strategy"]))
-    sizes = sorted(
-        {int(n) for s, n in zip(table["strategy"], table["n"], strict=True) if s not in ("single", "all")}
-    )
     # Those that do not depend on n stand beside the others: the best run first, all runs last.
-    places = [
-        *(["single"] if "single" in strategies else []),
-        *sizes,
-        *(["all"] if "all" in strategies else []),
-    ]
+    beside = {"single": "best\nsingle run", "all": "all\nruns"}
+    strategies = list(dict.fromkeys(table["strategy"]))
+    between = [s for s in strategies if s not in beside]
+    sizes = table.loc[table["strategy"].isin(between), "n"]
+    places = [s for s in ("single", *sorted({*map(int, sizes)}), "all") if s in strategies or s in {*sizes}]
     ax = given_or_new_axes(ax)
-    between = [s for s in strategies if s not in ("single", "all")]
     single = float((table["held_out"] - table["difference"]).iloc[0])
     ax.axhline(single, color="0.5", linewidth=1.0, linestyle="--", zorder=1)
     for i, strategy in enumerate(strategies):
         rows = table[table["strategy"] == strategy]
-        alone = strategy in ("single", "all")
+        alone = strategy in beside
         shift = 0.0 if alone else _APART * (between.index(strategy) - (len(between) - 1) / 2)
         x = np.array([places.index(strategy if alone else int(n)) for n in rows["n"]]) + shift
         colour, marker = COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]
@@ -74,8 +60,7 @@ def fusion(
             ax.vlines(x, single + low, single + high, color=colour, linewidth=1.6, alpha=0.55, zorder=2)
         ax.plot(x, in_sample, marker, color=colour, markerfacecolor="white", markersize=6.5, zorder=3)
         ax.plot(x, held_out, marker, color=colour, markersize=6.5, label=strategy, zorder=4)
-    labels = [{"single": "best\nsingle run", "all": "all\nruns"}.get(str(p), str(p)) for p in places]
-    ax.set_xticks(range(len(places)), labels)
+    ax.set_xticks(range(len(places)), [beside.get(str(place), str(place)) for place in places])
     ax.set_xlim(-0.6, len(places) - 0.4)
     says = "Fusion on topics that did not choose the runs (filled), and on those that did (hollow)"
     write_frame(ax, "number of runs fused", f"mean {measure}", says, grid="y")
@@ -90,8 +75,7 @@ def fusion_frontier(
 
     Args:
         table: what :func:`ir_measures_relative.fuse` returned for ``cost`` and several budgets.
-        measure: what it was made with, for the axis.
-        ax: where to draw.
+        measure, ax: as for :func:`fusion`.
 
     Returns:
         the axes: a line a strategy, filled on topics that did not choose, hollow and thin on those that did.
@@ -106,9 +90,8 @@ def fusion_frontier(
         # of several n, the one that is best on the topics that choose
         best = rows.loc[rows.groupby("budget")["in_sample"].idxmax()].sort_values("budget")
         x = best["budget"].to_numpy(dtype=np.float64)
-        ax.plot(
-            x, best["in_sample"], marker, linestyle=":", color=colour, markerfacecolor="white", linewidth=0.8
-        )
+        hollow = {"linestyle": ":", "markerfacecolor": "white", "linewidth": 0.8}
+        ax.plot(x, best["in_sample"], marker, color=colour, **hollow)
         ax.plot(x, best["held_out"], marker, linestyle="-", color=colour, linewidth=1.6, label=str(strategy))
     says = "What a budget buys, on topics that did not choose the runs (filled)"
     write_frame(ax, "budget: what the fused runs may cost together", f"mean {measure}", says)

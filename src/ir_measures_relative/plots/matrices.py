@@ -202,15 +202,12 @@ def fusion_pairs(
     """What fusing two runs gains over the better of the two: blue where it helps, red where it hurts.
 
     Args:
-        table: what :func:`ir_measures_relative.fusion_pairs` returned.
+        table: what :func:`ir_measures_relative.fusion_pairs` returned; ValueError for another one.
         measure: what it was made with, for the colour bar.
         ax: where to draw.
 
     Returns:
         the axes; the runs stand in the order of their mean gain. A dot marks a pair whose interval does not hold 0.
-
-    Raises:
-        ValueError: another table.
     """
     check_table(table, "fusion_pairs(context, qrels)", "name", "other", "gain", "lower", "upper")
     names = list(dict.fromkeys([*table["name"], *table["other"]]))

@@ -86,12 +86,9 @@ class _TopicVotes(NamedTuple):
 
 
 class FusedValues:
-    """The values of fused sets of runs on every topic, each computed when it is first asked for.
+    """The values of fused sets of runs by an absolute measure, each computed when it is first asked for.
 
-    Args:
-        judged: the context, on the judgments.
-        measure: an absolute measure.
-        fusion: how the rankings are fused. A set of one run has the value of the run itself.
+    A set of one run has the value of the run itself.
     """
 
     def __init__(self, judged: JudgedContext, measure: ir_measures.Measure, fusion: Fusion) -> None:
@@ -100,9 +97,8 @@ class FusedValues:
         self.fusion = fusion
         self.cutoff = cutoff_of(measure)
         self._of_labels = value_of_labels(measure)
-        self._known: dict[RunSet, FloatArray] = {
-            (i,): values for i, values in enumerate(judged.absolute_of_runs(measure))
-        }
+        of_runs = judged.absolute_of_runs(measure)
+        self._known: dict[RunSet, FloatArray] = {(i,): values for i, values in enumerate(of_runs)}
 
     def of(self, sets: Sequence[RunSet]) -> FloatArray:
         """The value of every set on every topic, shape (sets, topics); with a progress bar."""
@@ -114,10 +110,8 @@ class FusedValues:
                 self._known[one] = self.judged.absolute([self.measure], rankings)[0]
         elif missing:
             groups = [np.array(list(of_size)) for _, of_size in itertools.groupby(missing, key=len)]
-            on_topics = [
-                [self._on_topic(topic, group) for group in groups]
-                for topic in tqdm(self._topics, unit="topic", **show)
-            ]
+            topics = tqdm(self._topics, unit="topic", **show)
+            on_topics = [[self._on_topic(topic, group) for group in groups] for topic in topics]
             for group, values in zip(groups, zip(*on_topics, strict=True), strict=True):
                 self._known.update(zip(map(tuple, group.tolist()), np.stack(values, axis=1), strict=True))
         return np.array([self._known[s] for s in sets]).reshape(len(sets), self.judged.judgments.n_queries)
@@ -196,21 +190,14 @@ class ValuesOfSets(Protocol):
 
 
 class Divisions(NamedTuple):
-    """The topics, divided again and again into those that choose and those that are scored.
+    """The topics, divided again and again into those that choose and those that are scored."""
 
-    Attributes:
-        held_out: which topics are scored in each division, shape (divisions, topics); each as often as the others.
-        folds: how many divisions are one repetition, in which every topic is scored once.
-        division: of each choice with one topic less, which division it is made in: the first ones.
-        deleted: the topic that does not choose there.
-        weights: the weights of the topics that choose, which sum to 1, shape (choices, topics): for each division, then
-            for all topics, then for each division with one topic less.
-    """
-
-    held_out: BoolArray
-    folds: int
-    division: IntArray
-    deleted: IntArray
+    held_out: BoolArray  #: which topics each division scores, shape (divisions, topics); all equally often
+    folds: int  #: how many divisions are one repetition, in which every topic is scored once
+    division: IntArray  #: of each choice with one topic less, which division it is made in: the first ones
+    deleted: IntArray  #: the topic that does not choose there
+    #: Of the topics that choose, with sum 1, shape (choices, topics): for each division, then for all topics, then for
+    #: each division with one topic less.
     weights: FloatArray
 
 
@@ -236,7 +223,7 @@ def divided(n_topics: int, folds: int, repeats: int, seed: int) -> Divisions:
 
 
 def check_topics(n_topics: int) -> None:
-    """Raises ValueError for fewer topics than can be divided."""
+    """Raises ValueError for one topic alone."""
     if n_topics < 2:
         raise ValueError(
             "the qrels hold one topic; a choice of runs is made on some topics and scored on others: give more"
@@ -279,8 +266,6 @@ class Chooser:
 
     Args:
         values: what sets of runs are worth, for each way of fusion; the best way is chosen together with the runs.
-        n_runs: how many runs there are.
-        divisions: of the topics.
         added: what a run adds to some others on every topic, for the strategy ``"complementary"``.
     """
 
@@ -300,10 +285,8 @@ class Chooser:
     def choose(self, strategy: str, n: int, within: Budget = Budget()) -> FusionChoice:  # noqa: B008
         """What a strategy chooses, and how that does on the topics that did not choose it."""
         sets = [STRATEGIES[strategy](self, values, n, within) for values in self.values]
-        each = zip(self.values, sets, strict=True)
-        setting = np.array([(values.of(one) * self.weights).sum(axis=1) for values, one in each]).argmax(
-            axis=0
-        )
+        means = [(own.of(s) * self.weights).sum(axis=1) for own, s in zip(self.values, sets, strict=True)]
+        setting = np.array(means).argmax(axis=0)
         picked = [sets[s][i] for i, s in enumerate(setting.tolist())]
         values = np.empty(self.weights.shape)
         for s in np.unique(setting).tolist():
@@ -386,10 +369,8 @@ class Chooser:
         """The best of some sets for each choice."""
         of_sets = values.of(sets)
         step = max(1, _MEANS_AT_ONCE // len(sets))
-        best: list[int] = []
-        for at in range(0, len(self.weights), step):
-            best += (of_sets @ self.weights[at : at + step].T).argmax(axis=0).tolist()
-        return [sets[i] for i in best]
+        blocks = (self.weights[at : at + step].T for at in range(0, len(self.weights), step))
+        return [sets[i] for block in blocks for i in (of_sets @ block).argmax(axis=0).tolist()]
 
 
 def _rows_of(chosen: Sequence[RunSet]) -> dict[RunSet, list[int]]:
@@ -402,15 +383,7 @@ def _rows_of(chosen: Sequence[RunSet]) -> dict[RunSet, list[int]]:
 
 #: What each strategy chooses.
 STRATEGIES: dict[str, Callable[[Chooser, ValuesOfSets, int, Budget], list[RunSet]]] = {
-    choose.__name__: choose
-    for choose in (
-        Chooser.single,
-        Chooser.top,
-        Chooser.greedy,
-        Chooser.exact,
-        Chooser.all,
-        Chooser.complementary,
-    )
+    name: getattr(Chooser, name) for name in ("single", "top", "greedy", "exact", "all", "complementary")
 }
 
 

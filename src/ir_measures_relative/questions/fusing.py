@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ..arrays import BoolArray, FloatArray, IntArray
+from ..arrays import FloatArray
 from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..context import RunContext
 from ..io.qrels import Qrels
@@ -142,7 +142,7 @@ def fuse(
     names = context.names
     sizes = _sizes(n, names)
     settings = _settings(method, k, depth)
-    if not is_list(strategies) or not len(strategies):
+    if not _is_list(strategies) or not len(strategies):
         raise ValueError(
             f"strategies={strategies!r} must be a list of some of {', '.join(map(repr, STRATEGIES))}"
         )
@@ -175,24 +175,32 @@ def fuse(
             found = single if strategy == "single" else chooser.choose(strategy, size, within)
             difference = found.held_out - single.held_out
             reach = reach_of_interval(found, single, divisions, confidence)
-            row = {
-                "strategy": strategy,
-                "n": size,
-                "names": tuple(names[i] for i in found.runs),
-                "k": settings[found.setting].k,
-                "depth": settings[found.setting].depth,
-                "cost": within.total(found.runs),
-                "budget": limit,
-                "in_sample": found.in_sample,
-                "held_out": found.held_out,
-                "difference": difference,
-                "lower": difference - reach,
-                "upper": difference + reach,
-                "chosen": {names[i]: share for i, share in found.shares.items()},
-            }
-            rows.append(row)
-    given = {"k": is_list(k), "depth": is_list(depth), "cost": cost is not None, "budget": budget is not None}
-    return pd.DataFrame(rows).drop(columns=[column for column, there in given.items() if not there])
+            rows.append(
+                {
+                    "strategy": strategy,
+                    "n": size,
+                    "names": tuple(names[i] for i in found.runs),
+                    "k": settings[found.setting].k,
+                    "depth": settings[found.setting].depth,
+                    "cost": within.total(found.runs),
+                    "budget": limit,
+                    "in_sample": found.in_sample,
+                    "held_out": found.held_out,
+                    "difference": difference,
+                    "lower": difference - reach,
+                    "upper": difference + reach,
+                    "chosen": {names[i]: share for i, share in found.shares.items()},
+                }
+            )
+    given = {
+        "k": _is_list(k),
+        "depth": _is_list(depth),
+        "cost": cost is not None,
+        "budget": budget is not None,
+    }
+    return pd.DataFrame(rows).drop(
+        columns=[column for column, there in given.items() if not there], errors="ignore"
+    )
 
 
 def fusion_pairs(
@@ -278,8 +286,7 @@ def headroom(
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         sets: the names of the runs of a set, or several such lists; all runs if not given.
         measure: nDCG, P, R, RR, AP or Success, which follow from labels alone.
-        splits: how often the documents are divided.
-        seed: of the divisions.
+        splits, seed: how often the documents are divided at random.
 
     Returns:
         a DataFrame with one row a set, with the columns
@@ -329,13 +336,10 @@ def headroom(
 
 
 def share_of_chance(halves: FloatArray) -> float:
-    """Which share of the headroom of some runs is luck; NaN where there is no headroom.
+    """Which share of the headroom of some runs is luck, from their values of shape (splits, 2, runs, topics).
 
     The luck of the two halves is independent. So the run that is best on one half is worth on the other what it is
     worth there on average, and above the best single run only as far as it is really better for the topic.
-
-    Args:
-        halves: shape (splits, 2, runs, topics).
     """
     room = kept = 0.0
     for seen, other in ((halves[:, 0], halves[:, 1]), (halves[:, 1], halves[:, 0])):
@@ -376,25 +380,18 @@ def values_on_halves(
         for i in range(splits):
             second = rng.integers(2, size=len(label)).astype(bool)
             for j, half in enumerate((~second, second)):
-                labels = _labels_in_half(document, label, half, cutoff)
+                kept = np.append(half, False)[document]
+                place = np.cumsum(kept, axis=1) - 1
+                width = max(1, place.max(initial=-1) + 1) if cutoff is None else cutoff
+                labels = np.full((len(kept), width), UNJUDGED)
+                run, at = np.nonzero(kept & (place < width))
+                labels[run, place[run, at]] = label[document[run, at]]
                 result[i, j, :, t] = of_labels(labels, label[half & is_judged])
     return result
 
 
-def _labels_in_half(document: IntArray, label: IntArray, half: BoolArray, cutoff: int | None) -> IntArray:
-    """The labels of the rankings without the documents outside the half, shape (runs, at most cutoff)."""
-    kept = (document >= 0) & np.append(half, False)[document]
-    place = np.cumsum(kept, axis=1) - 1
-    width = max(1, kept.sum(axis=1).max(initial=0) if cutoff is None else cutoff)
-    labels = np.full((len(kept), width), UNJUDGED)
-    run, at = np.nonzero(kept & (place < width))
-    labels[run, place[run, at]] = label[document[run, at]]
-    return labels
-
-
 def _checked_sets(sets: Any, names: Sequence[str]) -> list[list[str]]:
-    if sets is None:
-        sets = [names]
+    sets = [names] if sets is None else sets
     if isinstance(sets, str) or not isinstance(sets, Sequence) or not len(sets):
         raise ValueError(f"sets={sets!r} must be a list of names, or a list of such lists")
     chosen = [list(sets)] if isinstance(sets[0], str) else [list(one) for one in sets]
@@ -407,9 +404,12 @@ def _checked_sets(sets: Any, names: Sequence[str]) -> list[list[str]]:
 
 def added_by_nrg(judged: JudgedContext, run: int, others: RunSet) -> FloatArray:
     """What a run adds to some others by NRG@10 on every topic; computed once for a set of judgments."""
-    name, priors = judged.names[run], [judged.names[i] for i in others]
-    comparison = Comparison(judged, judged.context.runs[name], name, priors)
-    return judged.cached(("added by NRG", run, others), lambda: (NRG @ 10).score(comparison))
+
+    def added() -> FloatArray:
+        name, priors = judged.names[run], [judged.names[i] for i in others]
+        return (NRG @ 10).score(Comparison(judged, judged.context.runs[name], name, priors))
+
+    return judged.cached(("added by NRG", run, others), added)
 
 
 def judged_together(context: RunContext, qrels: Qrels | None) -> JudgedContext:
@@ -418,7 +418,7 @@ def judged_together(context: RunContext, qrels: Qrels | None) -> JudgedContext:
     check_campaign(judged)
     topics = np.arange(judged.judgments.n_queries)
     held = np.array([np.isin(topics, judged.judgments.queries_of(run)) for run in context.runs.values()])
-    apart = np.argwhere(~(held[:, None] & held).any(axis=2))
+    apart = np.argwhere(~(held @ held.T))  # of truth values: whether any topic is held by both
     if len(apart):
         (a, b), ids = apart[0], judged.judgments.query_ids
         raise ValueError(
@@ -428,14 +428,13 @@ def judged_together(context: RunContext, qrels: Qrels | None) -> JudgedContext:
     return judged
 
 
-def is_list(value: Any) -> bool:
-    """Whether a value is several, and no text."""
+def _is_list(value: Any) -> bool:
     return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
 
 
 def _several(name: str, value: Any) -> list[Any]:
     """One value or several as a list."""
-    values = list(value) if is_list(value) else [value]
+    values = list(value) if _is_list(value) else [value]
     if not values:
         raise ValueError(f"{name} is empty; give a number, or a list of numbers")
     return values
@@ -446,9 +445,8 @@ def _sizes(n: Any, names: Sequence[str]) -> list[int]:
     for size in sizes:
         whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
         if not whole or not 1 <= size <= len(names):
-            raise ValueError(
-                f"n={size!r} is not allowed; it must be a whole number from 1 to {len(names)}, the runs of the context"
-            )
+            which = f"a whole number from 1 to {len(names)}, the runs of the context"
+            raise ValueError(f"n={size!r} is not allowed; it must be {which}")
     return list(dict.fromkeys(map(int, sizes)))
 
 
@@ -459,7 +457,7 @@ def _settings(method: str, k: Any, depth: Any) -> list[Fusion]:
         for value in values:
             check_count(name, value, least)
     if method != "rrf":
-        if is_list(k):
+        if _is_list(k):
             raise ValueError(f"k={k!r} goes with method='rrf', not {method!r}; leave it out")
         ks = [60]
     return list(dict.fromkeys(Fusion(method, int(one), int(d)) for one in ks for d in depths))
@@ -473,18 +471,16 @@ def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray | N
         return None, [None]
     if not isinstance(cost, Mapping):
         raise ValueError(f"cost={cost!r} must be a dict from run name to a number")
-    unknown = [name for name in cost if name not in names]
-    missing = [name for name in names if name not in cost]
-    if unknown or missing:
-        what = f"names {unknown}, which the context does not hold" if unknown else f"lacks {missing}"
-        raise ValueError(f"cost {what}; give the cost of each run: {list(names)}")
+    check_names("cost", cost, names)
+    if missing := [name for name in names if name not in cost]:
+        raise ValueError(f"cost lacks {missing}; give the cost of each run: {list(names)}")
     budgets = [None] if budget is None else _several("budget", budget)
     amounts = [(f"cost[{name!r}]", value) for name, value in cost.items()]
     for name, value in amounts + [("budget", one) for one in budgets if budget is not None]:
         if not is_number(value) or not 0 <= value < np.inf:
             raise ValueError(f"{name}={value!r} is not allowed; it must be a number from 0 up")
     costs = np.array([float(cost[name]) for name in names])
-    for one in budgets:
-        if one is not None and one < costs.min(initial=np.inf):
+    for one in budgets if budget is not None else []:
+        if one < costs.min(initial=np.inf):
             raise ValueError(f"budget={one!r} is not enough for any run; the cheapest costs {costs.min():g}")
     return costs, budgets
