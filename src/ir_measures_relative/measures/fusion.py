@@ -128,14 +128,14 @@ def fused_rankings(
 
     With a cutoff, the documents behind it may be missing.
     """
-    union = union_of(judged, fusion.depth)
+    docs = union_of(judged, fusion.depth).docs
     votes = [votes_of(judged, run, fusion) for run in runs]
-    query, ids = union.docs.query, union.docs.ids
+    query, ids = docs.query, docs.ids
     if newcomer is not None:
         top = judged.top(newcomer, fusion.depth)
-        row = union.docs.rows_of(top.docs.query, top.docs.ids, top.hashes)
+        row = docs.rows_of(top.docs.query, top.docs.ids, top.hashes)
         new = np.flatnonzero(row < 0)  # documents that nobody else holds
-        row[new] = len(union.docs) + np.arange(len(new))
+        row[new] = len(docs) + np.arange(len(new))
         query = np.concatenate([query, top.docs.query[new]])
         ids = ids.followed_by(Ids.of(top.docs.ids.take(new).strings()))
         votes.append((row, fusion.votes(top.docs.query, top.position, top.score)))

@@ -74,14 +74,11 @@ def fusion_frontier(
     """What a budget buys: the value of the chosen sets on topics that did not choose them, by the budget.
 
     Args:
-        table: what :func:`ir_measures_relative.fuse` returned for ``cost`` and several budgets.
+        table: what :func:`ir_measures_relative.fuse` returned for ``cost`` and several budgets; ValueError for another.
         measure, ax: as for :func:`fusion`.
 
     Returns:
         the axes: a line a strategy, filled on topics that did not choose, hollow and thin on those that did.
-
-    Raises:
-        ValueError: another table, or one without budgets.
     """
     check_table(table, "fuse(…, cost=…, budget=[…])", "strategy", "budget", "held_out", "in_sample", "names")
     ax = given_or_new_axes(ax)

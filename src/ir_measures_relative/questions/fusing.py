@@ -407,7 +407,8 @@ def added_by_nrg(judged: JudgedContext, run: int, others: RunSet) -> FloatArray:
 
     def added() -> FloatArray:
         name, priors = judged.names[run], [judged.names[i] for i in others]
-        return (NRG @ 10).score(Comparison(judged, judged.context.runs[name], name, priors))
+        values: FloatArray = (NRG @ 10).score(Comparison(judged, judged.context.runs[name], name, priors))
+        return values
 
     return judged.cached(("added by NRG", run, others), added)
 
