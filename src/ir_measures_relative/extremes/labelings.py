@@ -15,9 +15,11 @@ from ..judgments import Judgments
 from ..measures.browsing import BrowsingModel
 from ..measures.gains import gain_of
 from ..measures.parameters import value_of
+from ..priors import replaced
+from ..rankings import Rankings
 from .additive import Additive, Best, Followed, Mean
 from .cascade import Cascade, ResidualCascade
-from .model import Coverage, Model
+from .model import Coverage, Difference, Model
 from .open_documents import OpenDocuments
 from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
 from .preferences import Preferences
@@ -46,7 +48,7 @@ class Labelings:
         elsewhere: how many further documents a query, which no run holds, may turn out relevant.
         residual: whether RBP is asked for what may follow the end of each ranking.
         closed: whether no document is open, as though what is judged were all there is.
-        bound: from another measure to its model on the same labelings.
+        bound: from another measure, and a context on the judgments, to its model.
     """
 
     def __init__(
@@ -57,7 +59,7 @@ class Labelings:
         elsewhere: int,
         residual: bool,
         closed: bool,
-        bound: Callable[[Measure], Model],
+        bound: Callable[[Measure, JudgedContext], Model],
     ) -> None:
         self.measure = measure
         self.judged = judged
@@ -257,7 +259,29 @@ class Labelings:
             score: from the values of the run, one a query, and of its priors, a row each, to the value. It rises with
                 the run's, and falls with the priors'.
         """
-        return Coverage(self.of(base), self.priors, score)
+        return Coverage(self.of(base, self.judged), self.priors, score)
+
+    def difference_of(self, base: Measure, before: Sequence[Rankings], after: Sequence[Rankings]) -> Model:
+        """Another measure of one ranking less that of another ranking, such as FusionGain; a label counts in both.
+
+        The documents at the top of these rankings are open as well, where nobody judged them.
+
+        Args:
+            base: the other measure.
+            before: for every run the ranking whose value is subtracted.
+            after: the ranking from whose value it is subtracted. The same object where two runs have the same.
+        """
+        context = self.judged.context
+        runs, place = dict(context.runs), {id(run): i for i, run in enumerate(context.runs.values())}
+        for ranking in (*before, *after):
+            if id(ranking) not in place:
+                place[id(ranking)] = len(runs)
+                runs[f"\x7franking {len(runs)}"] = ranking
+        judged = JudgedContext(replaced(context, runs=runs), self.judged.judgments, whole=self.judged.whole)
+        of_runs = (
+            np.array([place[id(ranking)] for ranking in side], dtype=np.int64) for side in (after, before)
+        )
+        return Difference(self.of(base, judged), *of_runs)
 
     def precisions_above_chance(
         self, relevant: BoolArray, value_of: ValueOfSums, collection: int | None

@@ -266,7 +266,7 @@ def model_of(
     """
     check_count("elsewhere", elsewhere, 0)
 
-    def of(measure: ir_measures.Measure) -> Model:
+    def of(measure: ir_measures.Measure, judged: JudgedContext) -> Model:
         labelings = Labelings(
             measure, judged, elsewhere=elsewhere, residual=residual, closed=closed, bound=of
         )
@@ -284,7 +284,7 @@ def model_of(
             known = ", ".join(sorted({*own, *(kind.NAME for kind in HOST_MEASURES)}))
             raise ValueError(f"{measure} cannot be bounded yet; these can: {known}") from None
 
-    return of(measure)
+    return of(measure, judged)
 
 
 def _unknown(measure: ir_measures.Measure, labelings: Labelings) -> Model:
