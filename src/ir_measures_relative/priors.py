@@ -96,7 +96,7 @@ class Listed(PriorPolicy):
         return self.priors
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
-        _check_names("priors", self.priors, names)
+        check_names("priors", self.priors, names)
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,9 @@ class OfEach(PriorPolicy):
         return self.priors[name]
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
-        _check_names("the keys of priors", list(self.priors), names)
+        check_names("the keys of priors", list(self.priors), names)
         for name, chosen in self.priors.items():
-            _check_names(f"priors[{name!r}]", chosen, names)
+            check_names(f"priors[{name!r}]", chosen, names)
 
 
 class Chosen(dict[str, list[str]]):
@@ -387,7 +387,8 @@ def _names(what: str, chosen: Any) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:
+def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:
+    """Raises ValueError for names that no run of the context has."""
     unknown = [n for n in chosen if n not in set(names)]
     if unknown:
         raise ValueError(

@@ -197,6 +197,52 @@ class Coverage(Model):
         return result
 
 
+class Difference(Model):
+    """``S(after) - S(before)`` of every run, S another measure: the difference of two rankings under one labeling.
+
+    That of two runs is exact as far as S is where both have the same ranking before, or after; else it follows from the
+    intervals of the two.
+
+    Args:
+        base: the model of S, on all of these rankings.
+        after: of every run, as an index into the rankings of ``base``.
+        before: the other ranking.
+    """
+
+    def __init__(self, base: Model, after: IntArray, before: IntArray) -> None:
+        super().__init__(base.open_docs, base.known_gain)
+        self.base, self.after, self.before = base, after, before
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        values = self.base.sampled(gains)
+        result: FloatArray = values[self.after] - values[self.before]
+        return result
+
+    def one(self, work: Work) -> Interval:
+        return self.base.difference(self.after, self.before, work)
+
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        alike = self.before[a] == self.before[b], self.after[a] == self.after[b]
+        first = np.where(alike[0], self.after[a], self.before[b])
+        second = np.where(alike[0], self.after[b], self.before[a])
+        shared = alike[0] | alike[1]
+        apart = super().difference(a[~shared], b[~shared], share(work, 2))
+        together = self.base.difference(first[shared], second[shared], work)
+        shape = len(a), self.open_docs.n_queries
+        lower, upper, exact = np.empty(shape), np.empty(shape), np.empty(shape, dtype=bool)
+        for rows, found in ((~shared, apart), (shared, together)):
+            lower[rows], upper[rows], exact[rows] = found
+        return Interval(lower, upper, exact)
+
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
+        if self.before[a] == self.before[b]:
+            return self.base.influence(int(self.after[a]), int(self.after[b]), reach)
+        if self.after[a] == self.after[b]:
+            return self.base.influence(int(self.before[b]), int(self.before[a]), reach)
+        of_runs = [self.base.influence(int(self.after[i]), int(self.before[i]), reach) for i in (a, b)]
+        return of_runs[0] + of_runs[1]
+
+
 def interval_of_pairs(
     solver: Callable[[int], Solver],
     position: IntArray,

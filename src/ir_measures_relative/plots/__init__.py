@@ -19,13 +19,17 @@ except ImportError:
 
 from .curves import asl_curves, chronological, degradation, separation, sweep, ties_by_level
 from .figures import new_figure
-from .matrices import locality, matrix_of_measures, matrix_of_verdicts, similarity
+from .fused import fusion, fusion_frontier
+from .matrices import fusion_pairs, locality, matrix_of_measures, matrix_of_verdicts, similarity
 from .scatter import intervals, query_sets, relative_against_absolute
 
 __all__ = [
     "asl_curves",
     "chronological",
     "degradation",
+    "fusion",
+    "fusion_frontier",
+    "fusion_pairs",
     "intervals",
     "locality",
     "matrix_of_measures",

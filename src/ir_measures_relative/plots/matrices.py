@@ -196,6 +196,49 @@ def matrix_of_verdicts(
     return ax
 
 
+def fusion_pairs(
+    table: pd.DataFrame, measure: ir_measures.Measure | str = "nDCG@10", ax: Axes | None = None
+) -> Axes:
+    """What fusing two runs gains over the better of the two: blue where it helps, red where it hurts.
+
+    Args:
+        table: what :func:`ir_measures_relative.fusion_pairs` returned; ValueError for another one.
+        measure: what it was made with, for the colour bar.
+        ax: where to draw.
+
+    Returns:
+        the axes; the runs stand in the order of their mean gain. A dot marks a pair whose interval does not hold 0.
+    """
+    check_table(table, "fusion_pairs(context, qrels)", "name", "other", "gain", "lower", "upper")
+    names = list(dict.fromkeys([*table["name"], *table["other"]]))
+    row_of = {name: i for i, name in enumerate(names)}
+    n = len(names)
+    gain, sure = np.full((n, n), np.nan), np.zeros((n, n), dtype=bool)
+    for row in table.itertuples(index=False):
+        a, b = row_of[row.name], row_of[row.other]
+        gain[a, b] = gain[b, a] = row.gain
+        sure[a, b] = sure[b, a] = row.lower > 0 or row.upper < 0
+    order = np.argsort(-np.nansum(gain, axis=1), kind="stable")
+    gain, sure = gain[np.ix_(order, order)], sure[np.ix_(order, order)]
+    shown = short_names([names[i] for i in order])
+    side = min(3.5 + 0.42 * n, 16.0)
+    ax = given_or_new_axes(ax, width=side + 1.0, height=side)
+    reach = float(np.nanmax(np.abs(gain))) or 1.0
+    image = ax.imshow(gain, cmap="RdBu", vmin=-reach, vmax=reach)
+    ax.set_facecolor("0.93")
+    label = title(f"gain in mean {measure} over the better of the two", 0.8 * size_of(ax)[1], 10.0)
+    ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label)
+    room = _side(ax, shown) / n
+    size = _name_both_axes(ax, shown, room)
+    of_values = min(size - 1.5, room / 2.4)
+    if n <= _MOST_SYSTEMS_WITH_VALUES and of_values >= _SMALLEST_VALUE:
+        _write_values(ax, image, gain, of_values)
+    at = np.argwhere(sure)
+    ax.plot(at[:, 1] + 0.36, at[:, 0] - 0.36, "o", color="black", markersize=max(1.2, room / 12), zorder=4)
+    write_title(ax, "What fusing two runs gains (blue) or loses (red) against the better of the two")
+    return ax
+
+
 def _side(ax: Axes, names: list[str]) -> float:
     """How long a side of the heat map will be, in points, about: the longest name needs room beside it as well."""
     beside = width_of(max(names, key=len), 12.0) + 50.0  # with the title

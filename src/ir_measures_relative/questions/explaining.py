@@ -14,7 +14,8 @@ from ..context import RunContext
 from ..ids import Ids
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
-from ..measures.declaration import RelativeMeasure
+from ..judgments import Judgments
+from ..measures.declaration import Change, RelativeMeasure
 from ..measures.strings import parse_measure
 from ..priors import group_of
 from ..scoring import check_campaign
@@ -34,7 +35,8 @@ def explain(
         context: the runs that it is relative to.
         run: the name of a member; or a newcomer, as anything that a context takes but a path.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measure: NRG, UniqueRel, P_Rareness or AP_Rareness.
+        measure: NRG, UniqueRel, P_Rareness or AP_Rareness; or FusionGain, of which the documents are those of
+            the fused ranking, and those that the run drove out of it, with ``position before``.
         query_id: one query; all if not given.
         group: the group of a newcomer, as for :meth:`RunContext.evaluating`; else that of its column.
 
@@ -81,6 +83,9 @@ def explain(
     if query_id is not None:  # of all queries only the policy, which chooses the priors, may need to know
         comparison = _of_query(comparison, parsed, query_id)
         judged, judgments = comparison.judged, comparison.judgments
+    change = parsed.change(comparison)
+    if change is not None:
+        return _table_of_change(comparison, parsed, change)
     found = explained(comparison, parsed)
     columns: dict[str, Any] = {
         "query_id": pd.Series(judgments.query_ids[found.query], dtype=str),
@@ -135,6 +140,37 @@ def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
         np.where(row >= 0, values[row] if len(values) else 0.0, 0.0) for values in (gain, contribution)
     )
     return Explained(query, ids, position, known, grade, seen_by, places, gain, contribution)
+
+
+def _table_of_change(comparison: Comparison, measure: RelativeMeasure, change: Change) -> pd.DataFrame:
+    """The documents at the top of two rankings: those of the second in its order, then those that went out."""
+    judged, (docs, gain, contribution) = comparison.judged, change.contributions
+    after, before = (judged.top(ranking, change.cutoff) for ranking in (change.after, change.before))
+    out = np.flatnonzero(before.docs.positions_in(change.after, change.cutoff) == 0)
+    query = np.concatenate([after.docs.query, before.docs.query[out]])
+    ids = after.docs.ids.followed_by(before.docs.ids.take(out))
+    grade = np.concatenate([after.docs.grade, before.docs.grade[out]])
+    known = np.concatenate([after.judged, before.judged[out]])
+    order = np.argsort(query, kind="stable")
+    listed = Judgments(judged.judgments.query_ids, query[order], ids.take(order), grade[order])
+    row = docs.rows_of(listed.query, listed.ids)
+    columns: dict[str, Any] = {
+        "query_id": pd.Series(listed.query_ids[listed.query], dtype=str),
+        "doc_id": pd.Series(listed.doc_ids, dtype=str),
+        "relevance": _or_na(listed.grade, known[order]),
+    }
+    runs = {comparison.member or "the run": comparison.rankings}
+    priors = [judged.names[i] for i in comparison.priors(measure.get("prior"))]
+    runs |= {name: comparison.context.runs[name] for name in priors}
+    places = {
+        "position": listed.positions_in(change.after, change.cutoff),
+        "position before": listed.positions_in(change.before, change.cutoff),
+        **{f"position in {name}": listed.positions_in(run) for name, run in runs.items()},
+    }
+    columns |= {column: _or_na(position, position > 0) for column, position in places.items()}
+    columns["gain"] = np.where(row >= 0, gain[row] if len(gain) else 0.0, 0.0)
+    columns["contribution"] = np.where(row >= 0, contribution[row] if len(gain) else 0.0, 0.0)
+    return pd.DataFrame(columns)
 
 
 def _of_query(comparison: Comparison, measure: RelativeMeasure, query_id: str) -> Comparison:

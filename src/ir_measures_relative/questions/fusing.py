@@ -1,0 +1,487 @@
+"""Which runs to fuse, and what that is worth on topics that had no say in the choice."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from ..arrays import FloatArray
+from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
+from ..context import RunContext
+from ..io.qrels import Qrels
+from ..measures.fusion import METHODS, Fusion, cutoff_of, union_of
+from ..measures.nrg import NRG
+from ..measures.strings import absolute_measure
+from ..options import ROUNDED, check_choice, check_confidence, check_count, is_number
+from ..priors import check_names
+from ..scoring import check_campaign
+from ..stats.intervals import student_interval
+from .choosing import (
+    STRATEGIES,
+    UNJUDGED,
+    Budget,
+    Chooser,
+    FusedValues,
+    RunSet,
+    ValueOfLabels,
+    check_topics,
+    divided,
+    reach_of_interval,
+    value_of_labels,
+)
+
+#: How many sets of runs are tried at most, unless the caller says otherwise.
+MOST_SETS = 100_000
+# How many times its cutoff a measure needs of a ranking of which random halves are taken: fewer than half of so many
+# documents are hardly ever less than the cutoff.
+_TIMES_DEEPER = 4
+_LEAST_DEPTH = 40
+
+
+def fuse(
+    context: RunContext,
+    qrels: Qrels | None,
+    n: int | Sequence[int],
+    measure: ir_measures.Measure | str = "nDCG@10",
+    *,
+    method: str = "rrf",
+    k: int | Sequence[int] = 60,
+    depth: int | Sequence[int] = 1000,
+    strategies: Sequence[str] = ("single", "top", "greedy", "exact", "all"),
+    folds: int = 2,
+    repeats: int = 20,
+    seed: int = 0,
+    cost: Mapping[str, float] | None = None,
+    budget: float | Sequence[float] | None = None,
+    confidence: float = 0.95,
+    max_sets: int = MOST_SETS,
+) -> pd.DataFrame:
+    """Which runs to fuse, and what the fusion is worth on topics that did not choose them.
+
+    A set of runs that was chosen because it did best on some topics looks better on these than it is. So each strategy
+    chooses on a part of the topics, and is scored on the others; every topic is scored once a repetition.
+
+    The strategies:
+
+    - ``"single"``: the best run, alone;
+    - ``"top"``: the n best runs by the measure;
+    - ``"greedy"``: starts with the best run, and adds the run that makes the fusion best, until there are n;
+    - ``"exact"``: the best of all sets of n;
+    - ``"all"``: all runs;
+    - ``"complementary"``: what :func:`select_complementary` chooses by NRG@10, which does not look at the fusion.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        n: how many runs to fuse; a list for several answers at once. With a budget, at most so many.
+        measure: an absolute measure.
+        method, k, depth: how rankings are fused, as for :data:`~ir_measures_relative.FusionGain`. Of a list of k or
+            depths, the best is chosen on the same topics as the runs.
+        strategies: which of the above.
+        folds: in how many parts the topics are divided. The choice is made on all parts but one.
+        repeats, seed: how often they are divided at random.
+        cost: what each run costs, such as milliseconds. The cost of a set is the sum.
+        budget: how much a set may cost; a list for several answers at once, which
+            :func:`ir_measures_relative.plots.fusion_frontier` draws.
+        confidence: of the intervals.
+        max_sets: how many sets ``"exact"`` may try.
+
+    Returns:
+        a DataFrame with one row a strategy (and n, and budget), with the columns
+
+        - ``strategy``;
+        - ``n``: how many runs were asked for; 1 for ``"single"``, and all for ``"all"``;
+        - ``names``: the runs that it chooses on all topics;
+        - ``k``, ``depth``: what it chooses with them, where they were lists;
+        - ``cost``, ``budget``: what these runs cost, and may cost, where costs were given;
+        - ``in_sample``: the value of these runs on the very topics that chose them;
+        - ``held_out``: the mean value on topics that did not choose, of what the others chose;
+        - ``difference``: of ``held_out`` from that of ``"single"``;
+        - ``lower``, ``upper``: the interval of this difference, for new topics;
+        - ``chosen``: from run name to the share of the divisions in which it was chosen.
+
+        The interval allows for the divisions being of the same topics: it is the wider of Nadeau and Bengio's and the
+        jackknife's. In simulations a 95 % interval holds the true difference in 97 to 100 % of the cases. An interval
+        that takes the divisions for independent does so in 26 to 63 %.
+
+    Raises:
+        ValueError: a number of runs that there are not, one topic, a measure that is relative to other runs, more sets
+            than ``max_sets``, a cost that is missing or not a number.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, fuse
+        >>> runs = {
+        ...     "odd": {q: {"A": 3, "X": 2, "B": 1} for q in "1234"},
+        ...     "even": {q: {"B": 3, "Y": 2, "A": 1} for q in "1234"},
+        ...     "none": {q: {"X": 3, "Y": 2, "Z": 1} for q in "1234"},
+        ... }
+        >>> qrels = {q: {"A": 1, "B": 1} for q in "1234"}
+        >>> table = fuse(RunContext(runs), qrels, 2, "P@2")
+        >>> table[["strategy", "names", "in_sample", "held_out"]]
+          strategy              names  in_sample  held_out
+        0   single             (odd,)        0.5       0.5
+        1      top        (odd, even)        1.0       1.0
+        2   greedy        (odd, even)        1.0       1.0
+        3    exact        (odd, even)        1.0       1.0
+        4      all  (odd, even, none)        0.5       0.5
+    """
+    check_is_context(context)
+    base = absolute_measure(measure)
+    check_confidence(confidence)
+    check_count("seed", seed, 0)
+    check_count("repeats", repeats, 1)
+    check_count("max_sets", max_sets, 1)
+    names = context.names
+    sizes = _sizes(n, names)
+    settings = _settings(method, k, depth)
+    if not _is_list(strategies) or not len(strategies):
+        raise ValueError(
+            f"strategies={strategies!r} must be a list of some of {', '.join(map(repr, STRATEGIES))}"
+        )
+    for strategy in strategies:
+        check_choice("strategies", strategy, tuple(STRATEGIES))
+    of_one_size = {"single": [1], "all": [len(names)]}
+    asked = [(s, size) for s in dict.fromkeys(strategies) for size in of_one_size.get(s, sizes)]
+    costs, budgets = _costs(cost, budget, names)
+    judged = judged_together(context, qrels)
+    divisions = divided(judged.judgments.n_queries, folds, repeats, seed)
+    if "exact" in strategies:
+        wanted = range(1, max(sizes) + 1) if budget is not None else sizes
+        number = len(settings) * sum(math.comb(len(names), size) for size in wanted)
+        if number > max_sets:
+            of = f"{len(settings)} settings of k and depth × the " if len(settings) > 1 else ""
+            raise ValueError(
+                f"strategy 'exact' would try {number:,} sets of runs ({of}sets of {', '.join(map(str, sizes))} of "
+                f"{len(names)} runs), and max_sets is {max_sets:,}. Leave 'exact' out, as in strategies=('single', "
+                "'top', 'greedy', 'all'), since 'greedy' tries few sets; or give a larger max_sets"
+            )
+    values = [FusedValues(judged, base, one) for one in settings]
+    chooser = Chooser(values, len(names), divisions, partial(added_by_nrg, judged))
+    rows = []
+    for limit in budgets:
+        within = Budget(costs, limit)
+        single = chooser.choose("single", 1, within)
+        for strategy, size in asked:
+            if strategy == "all" and not within.allows(tuple(range(size))):
+                continue
+            found = single if strategy == "single" else chooser.choose(strategy, size, within)
+            difference = found.held_out - single.held_out
+            reach = reach_of_interval(found, single, divisions, confidence)
+            rows.append(
+                {
+                    "strategy": strategy,
+                    "n": size,
+                    "names": tuple(names[i] for i in found.runs),
+                    "k": settings[found.setting].k,
+                    "depth": settings[found.setting].depth,
+                    "cost": within.total(found.runs),
+                    "budget": limit,
+                    "in_sample": found.in_sample,
+                    "held_out": found.held_out,
+                    "difference": difference,
+                    "lower": difference - reach,
+                    "upper": difference + reach,
+                    "chosen": {names[i]: share for i, share in found.shares.items()},
+                }
+            )
+    given = {
+        "k": _is_list(k),
+        "depth": _is_list(depth),
+        "cost": cost is not None,
+        "budget": budget is not None,
+    }
+    return pd.DataFrame(rows).drop(
+        columns=[column for column, there in given.items() if not there], errors="ignore"
+    )
+
+
+def fusion_pairs(
+    context: RunContext,
+    qrels: Qrels | None,
+    measure: ir_measures.Measure | str = "nDCG@10",
+    *,
+    method: str = "rrf",
+    k: int = 60,
+    depth: int = 1000,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """What fusing two runs gains over the better of the two, for every pair.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measure, method, k, depth, confidence: as for :func:`fuse`, one of each.
+
+    Returns:
+        a DataFrame with one row a pair, with the columns
+
+        - ``name``, ``other``: the two runs, in the order of the context;
+        - ``fused``: the mean value of their fusion;
+        - ``better``: the mean value of the better of the two;
+        - ``gain``: ``fused`` less ``better``; below 0, fusing these two hurts;
+        - ``lower``, ``upper``: Student's interval of the gain over the run that is better on these topics.
+
+    Raises:
+        ValueError: fewer than two runs, one topic, a measure that is relative to other runs.
+    """
+    check_is_context(context)
+    base = absolute_measure(measure)
+    check_confidence(confidence)
+    if len(context.names) < 2:
+        raise ValueError(f"the context holds {len(context.names)} runs; a pair needs two")
+    fusion = _settings(method, k, depth)
+    if len(fusion) > 1:
+        raise ValueError("k and depth are one number each here; fuse() chooses among several")
+    judged = judged_together(context, qrels)
+    check_topics(judged.judgments.n_queries)
+    values = FusedValues(judged, base, fusion[0])
+    pairs = list(itertools.combinations(range(len(context.names)), 2))
+    alone, together = values.of([(i,) for i in range(len(context.names))]), values.of(pairs)
+    means = alone.mean(axis=1)
+    better = np.array([a if means[a] >= means[b] else b for a, b in pairs])
+    gain = together - alone[better]
+    lower, upper = student_interval(gain, confidence)
+    mean = gain.mean(axis=1)
+    names = np.array(context.names, dtype=object)
+    return pd.DataFrame(
+        {
+            "name": pd.Series(names[[a for a, _ in pairs]], dtype=str),
+            "other": pd.Series(names[[b for _, b in pairs]], dtype=str),
+            "fused": together.mean(axis=1),
+            "better": means[better],
+            "gain": mean,
+            "lower": np.where(np.isnan(lower), mean, lower),  # the same on every topic
+            "upper": np.where(np.isnan(upper), mean, upper),
+        }
+    )
+
+
+def headroom(
+    context: RunContext,
+    qrels: Qrels | None,
+    sets: Sequence[Sequence[str]] | Sequence[str] | None = None,
+    measure: ir_measures.Measure | str = "nDCG@10",
+    *,
+    splits: int = 20,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """What a perfect router would gain, which picks the best run of a set for each topic; and how much is chance.
+
+    The best of several runs is above each of them even where all are equally good, because each is lucky on other
+    topics. So each topic's documents are divided at random into two halves, and every run is scored on both. A router
+    that picks each topic's best run on one half, and is scored on the other, gains only what is not luck: nothing where
+    the runs are equally good. ``chance`` is the share of the headroom that it does not gain. Half of the documents tell
+    less than all of them, so where runs do differ from topic to topic, ``chance`` is rather too high.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        sets: the names of the runs of a set, or several such lists; all runs if not given.
+        measure: nDCG, P, R, RR, AP or Success, which follow from labels alone.
+        splits, seed: how often the documents are divided at random.
+
+    Returns:
+        a DataFrame with one row a set, with the columns
+
+        - ``names``: its runs;
+        - ``single``: the mean value of the best of them;
+        - ``best_of_each``: the mean over topics of the best value that one of them has;
+        - ``headroom``: the difference of these two;
+        - ``chance``: the share of the headroom that is luck; about 1 where the runs are equally good on every topic, 0
+          where the best run of each topic is always the same. NaN where there is no headroom.
+
+    Raises:
+        ValueError: a name that the context does not hold, fewer than two runs in a set, a measure that does not follow
+            from labels.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, headroom
+        >>> first, second = {"A": 4, "B": 3, "X": 2, "Y": 1}, {"X": 4, "Y": 3, "A": 2, "B": 1}
+        >>> runs = {"odd": {"1": first, "2": second}, "even": {"1": second, "2": first}}
+        >>> qrels = {"1": {"A": 1, "B": 1}, "2": {"A": 1, "B": 1}}
+        >>> headroom(RunContext(runs), qrels, measure="P@2")[["single", "best_of_each", "headroom"]]
+           single  best_of_each  headroom
+        0     0.5           1.0       0.5
+    """
+    check_is_context(context)
+    base = absolute_measure(measure)
+    of_labels = value_of_labels(base)
+    if of_labels is None:
+        raise ValueError(
+            f"measure={base}: the share of chance needs a measure that follows from labels alone: nDCG, P, R, RR, AP "
+            "or Success"
+        )
+    check_count("splits", splits, 1)
+    check_count("seed", seed, 0)
+    chosen = _checked_sets(sets, context.names)
+    judged = judged_together(context, qrels)
+    values = judged.absolute_of_runs(base)
+    halves = values_on_halves(judged, of_labels, cutoff_of(base), splits, seed)
+    rows = []
+    for names in chosen:
+        runs = [judged.index[name] for name in names]
+        single, best = float(values[runs].mean(axis=1).max()), float(values[runs].max(axis=0).mean())
+        room = best - single if best - single > ROUNDED else 0.0
+        chance = share_of_chance(halves[..., runs, :]) if room else np.nan
+        rows.append((tuple(names), single, best, room, chance))
+    return pd.DataFrame(rows, columns=["names", "single", "best_of_each", "headroom", "chance"])
+
+
+def share_of_chance(halves: FloatArray) -> float:
+    """Which share of the headroom of some runs is luck, from their values of shape (splits, 2, runs, topics).
+
+    The luck of the two halves is independent. So the run that is best on one half is worth on the other what it is
+    worth there on average, and above the best single run only as far as it is really better for the topic.
+    """
+    room = kept = 0.0
+    for seen, other in ((halves[:, 0], halves[:, 1]), (halves[:, 1], halves[:, 0])):
+        single = np.take_along_axis(other.mean(axis=2), seen.mean(axis=2).argmax(axis=1)[:, None], axis=1)
+        best = (seen == seen.max(axis=1, keepdims=True)).astype(np.float64)  # several where they tie
+        picked = (other * best).sum(axis=1) / best.sum(axis=1)
+        room += float((other.max(axis=1) - single).mean())
+        kept += float((picked - single).mean())
+    return 1.0 - kept / room if room > 0 else np.nan
+
+
+def values_on_halves(
+    judged: JudgedContext, of_labels: ValueOfLabels, cutoff: int | None, splits: int, seed: int
+) -> FloatArray:
+    """The values of the runs on random halves of each topic's documents, shape (splits, 2, runs, topics).
+
+    A ranking is what is left of it in the half, and so are the judgments.
+    """
+    judgments = judged.judgments
+    depth = max(_LEAST_DEPTH, _TIMES_DEEPER * cutoff) if cutoff is not None else 2**31 - 1
+    docs, holdings = union_of(judged, depth)
+    known = judgments.rows_of(docs.query, docs.ids)
+    unretrieved = np.ones(len(judgments), dtype=bool)
+    unretrieved[known[known >= 0]] = False
+    rng = np.random.default_rng(seed)
+    result = np.empty((splits, 2, len(judged.names), judgments.n_queries))
+    show = {"desc": "halving topics", "unit": "topic", "disable": None, "leave": False}
+    for t in tqdm(range(judgments.n_queries), **show):
+        first, end = docs.starts[t : t + 2].tolist()
+        own = slice(*judgments.starts[t : t + 2])
+        others = judgments.grade[own][unretrieved[own]]
+        label = np.concatenate([docs.grade[first:end], others])
+        is_judged = np.concatenate([known[first:end] >= 0, np.ones(len(others), dtype=bool)])
+        rankings = [row[slice(*np.searchsorted(top.docs.query, [t, t + 1]))] - first for row, top in holdings]
+        document = np.full((len(rankings), max(map(len, rankings), default=0)), -1)  # -1 behind the end
+        for i, ranking in enumerate(rankings):
+            document[i, : len(ranking)] = ranking
+        for i in range(splits):
+            second = rng.integers(2, size=len(label)).astype(bool)
+            for j, half in enumerate((~second, second)):
+                kept = np.append(half, False)[document]
+                place = np.cumsum(kept, axis=1) - 1
+                width = max(1, place.max(initial=-1) + 1) if cutoff is None else cutoff
+                labels = np.full((len(kept), width), UNJUDGED)
+                run, at = np.nonzero(kept & (place < width))
+                labels[run, place[run, at]] = label[document[run, at]]
+                result[i, j, :, t] = of_labels(labels, label[half & is_judged])
+    return result
+
+
+def _checked_sets(sets: Any, names: Sequence[str]) -> list[list[str]]:
+    sets = [names] if sets is None else sets
+    if isinstance(sets, str) or not isinstance(sets, Sequence) or not len(sets):
+        raise ValueError(f"sets={sets!r} must be a list of names, or a list of such lists")
+    chosen = [list(sets)] if isinstance(sets[0], str) else [list(one) for one in sets]
+    for one in chosen:
+        check_names("sets", one, names)
+        if len(set(one)) < 2:
+            raise ValueError(f"the set {one} needs at least two different runs, for there to be a choice")
+    return chosen
+
+
+def added_by_nrg(judged: JudgedContext, run: int, others: RunSet) -> FloatArray:
+    """What a run adds to some others by NRG@10 on every topic; computed once for a set of judgments."""
+
+    def added() -> FloatArray:
+        name, priors = judged.names[run], [judged.names[i] for i in others]
+        values: FloatArray = (NRG @ 10).score(Comparison(judged, judged.context.runs[name], name, priors))
+        return values
+
+    return judged.cached(("added by NRG", run, others), added)
+
+
+def judged_together(context: RunContext, qrels: Qrels | None) -> JudgedContext:
+    """The context on the judgments; ValueError where two runs have no judged topic in common."""
+    judged = judged_context(context, qrels)
+    check_campaign(judged)
+    topics = np.arange(judged.judgments.n_queries)
+    held = np.array([np.isin(topics, judged.judgments.queries_of(run)) for run in context.runs.values()])
+    apart = np.argwhere(~(held @ held.T))  # of truth values: whether any topic is held by both
+    if len(apart):
+        (a, b), ids = apart[0], judged.judgments.query_ids
+        raise ValueError(
+            f"runs {context.names[a]!r} and {context.names[b]!r} have no judged topic in common, so they cannot be "
+            f"fused: the first has {some(ids[held[a]])}, the second {some(ids[held[b]])}"
+        )
+    return judged
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
+
+
+def _several(name: str, value: Any) -> list[Any]:
+    """One value or several as a list."""
+    values = list(value) if _is_list(value) else [value]
+    if not values:
+        raise ValueError(f"{name} is empty; give a number, or a list of numbers")
+    return values
+
+
+def _sizes(n: Any, names: Sequence[str]) -> list[int]:
+    sizes = _several("n", n)
+    for size in sizes:
+        whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+        if not whole or not 1 <= size <= len(names):
+            which = f"a whole number from 1 to {len(names)}, the runs of the context"
+            raise ValueError(f"n={size!r} is not allowed; it must be {which}")
+    return list(dict.fromkeys(map(int, sizes)))
+
+
+def _settings(method: str, k: Any, depth: Any) -> list[Fusion]:
+    check_choice("method", method, METHODS)
+    ks, depths = _several("k", k), _several("depth", depth)
+    for name, values, least in (("k", ks, 0), ("depth", depths, 1)):
+        for value in values:
+            check_count(name, value, least)
+    if method != "rrf":
+        if _is_list(k):
+            raise ValueError(f"k={k!r} goes with method='rrf', not {method!r}; leave it out")
+        ks = [60]
+    return list(dict.fromkeys(Fusion(method, int(one), int(d)) for one in ks for d in depths))
+
+
+def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray | None, list[float | None]]:
+    """What each run costs, and the budgets."""
+    if cost is None:
+        if budget is not None:
+            raise ValueError("budget= needs to know what each run costs: give cost={name: cost} as well")
+        return None, [None]
+    if not isinstance(cost, Mapping):
+        raise ValueError(f"cost={cost!r} must be a dict from run name to a number")
+    check_names("cost", cost, names)
+    if missing := [name for name in names if name not in cost]:
+        raise ValueError(f"cost lacks {missing}; give the cost of each run: {list(names)}")
+    budgets = [None] if budget is None else _several("budget", budget)
+    amounts = [(f"cost[{name!r}]", value) for name, value in cost.items()]
+    for name, value in amounts + [("budget", one) for one in budgets if budget is not None]:
+        if not is_number(value) or not 0 <= value < np.inf:
+            raise ValueError(f"{name}={value!r} is not allowed; it must be a number from 0 up")
+    costs = np.array([float(cost[name]) for name in names])
+    for one in budgets if budget is not None else []:
+        if one < costs.min(initial=np.inf):
+            raise ValueError(f"budget={one!r} is not enough for any run; the cheapest costs {costs.min():g}")
+    return costs, budgets
