@@ -125,7 +125,7 @@ def coverage(
     rng = np.random.default_rng(0)
     runs = sorted(rng.permutation(len(context.names))[:most_runs].tolist())
     values = FusedValues(judged, nDCG @ 10, Fusion("rrf", 60, DEPTH))
-    sets = {s: values.of([s])[0] for size in (1, n) for s in _sets(runs, size, values)}
+    sets = {s: values([s])[0] for size in (1, n) for s in _sets(runs, size, values)}
     rows = []
     for equal, n_topics, folds in [
         (False, 25, 2),
@@ -143,7 +143,7 @@ def coverage(
 
 def _sets(runs: Sequence[int], size: int, values: FusedValues) -> list[tuple[int, ...]]:
     found = list(itertools.combinations(runs, size))
-    values.of(found)  # all at once
+    values(found)  # all at once
     return found
 
 
@@ -161,7 +161,7 @@ class Drawn:
     def __init__(self, sets: dict[tuple[int, ...], np.ndarray], topics: np.ndarray) -> None:
         self.values = {s: v[topics] for s, v in sets.items()}
 
-    def of(self, sets: Sequence[tuple[int, ...]]) -> np.ndarray:
+    def __call__(self, sets: Sequence[tuple[int, ...]]) -> np.ndarray:
         return np.array([self.values[s] for s in sets])
 
 

@@ -62,17 +62,16 @@ def test_pairs() -> None:
 
 def test_frontier() -> None:
     table = fuse(RunContext(RUNS), QRELS, 2, "P@2", cost=COST, budget=[1, 3, 6], repeats=3)
-    ax = plots.fusion_frontier(table, "P@2", ax=plots.new_figure().subplots())
+    ax = plots.fusion(table, "P@2", ax=plots.new_figure().subplots())
     lines = {line.get_label(): line for line in ax.lines}
     exact = table[table["strategy"] == "exact"]
     assert lines["exact"].get_xdata().tolist() == [1, 3, 6]
     assert lines["exact"].get_ydata().tolist() == pytest.approx(exact["held_out"].tolist())
-    with pytest.raises(ValueError, match="several budgets; draw it with plots.fusion_frontier"):
-        plots.fusion(table)
+    assert ax.get_xlabel().startswith("budget")
     ax.figure.canvas.draw()
 
 
-@pytest.mark.parametrize("draw", [plots.fusion, plots.fusion_pairs, plots.fusion_frontier])
+@pytest.mark.parametrize("draw", [plots.fusion, plots.fusion_pairs])
 def test_other_tables(draw: object) -> None:
     with pytest.raises(ValueError, match="the table lacks .*give the one that fus"):
         draw(pd.DataFrame({"name": ["a"]}))  # type: ignore[operator]

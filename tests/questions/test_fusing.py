@@ -55,7 +55,7 @@ def test_values_of_sets_are_those_of_ir_measures(
     judged, parsed = judged_context(RunContext(runs), qrels), ir_measures.parse_measure(measure)
     sets = [s for n in range(1, len(runs) + 1) for s in itertools.combinations(range(len(runs)), n)]
     fusion = Fusion(method, 60, depth)
-    got = FusedValues(judged, parsed, fusion).of(sets)
+    got = FusedValues(judged, parsed, fusion)(sets)
     for one, values in zip(sets, got, strict=True):
         if len(one) == 1:
             rankings = list(judged.context.runs.values())[one[0]]
@@ -95,7 +95,7 @@ def test_a_table_worked_through_by_hand() -> None:
     values = {s: value(s) for n in (1, 2, 4) for s in itertools.combinations(names, n)}
 
     def mean(one: tuple[str, ...], topics: Sequence[str]) -> float:
-        return sum(values[one][t] for t in topics) / len(topics)
+        return round(sum(values[one][t] for t in topics) / len(topics), 12)
 
     def choose(strategy: str, topics: Sequence[str]) -> tuple[str, ...]:
         singles = sorted(names, key=lambda name: -mean((name,), topics))
@@ -111,8 +111,9 @@ def test_a_table_worked_through_by_hand() -> None:
         return max(pairs, key=lambda pair: mean(pair, topics))
 
     topics = list(qrels)
-    rng = np.random.default_rng(5)
-    divisions = [part for _ in range(4) for part in np.array_split(rng.permutation(7), 3)]
+    divisions = [np.flatnonzero(held_out) for held_out in divided(7, 3, 4, 5).held_out]
+    assert sorted(np.concatenate(divisions)) == sorted([*range(7)] * 4)
+    assert {len(part) for part in divisions} == {2, 3}
     for row in table.itertuples(index=False):
         assert row.names == choose(row.strategy, topics)
         assert row.in_sample == pytest.approx(mean(row.names, topics))
@@ -198,7 +199,7 @@ class Table:
     def __init__(self, values: dict[RunSet, FloatArray]) -> None:
         self.values = values
 
-    def of(self, sets: Sequence[RunSet]) -> FloatArray:
+    def __call__(self, sets: Sequence[RunSet]) -> FloatArray:
         return np.array([self.values[s] for s in sets])
 
 
@@ -226,7 +227,7 @@ def test_where_nothing_is_to_be_chosen_choosing_gains_nothing() -> None:
         judged = judged_context(context, qrels)
         values = FusedValues(judged, ir_measures.P @ 10, Fusion("rrf", 60, 30))
         every = list(itertools.combinations(range(17), 3))
-        random = values.of([every[i] for i in rng.choice(len(every), 100)]).mean()
+        random = values([every[i] for i in rng.choice(len(every), 100)]).mean()
         table = fuse(context, qrels, 3, "P@10", depth=30, strategies=list(difference), repeats=5, seed=seed)
         for row in table.itertuples(index=False):
             difference[row.strategy].append(row.held_out - random)
@@ -335,7 +336,7 @@ QRELS = {"1": {"A": 1}, "2": {"B": 1}}
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n": 3}, "n=3 is not allowed; it must be a whole number from 1 to 2, the runs of the context"),
+        ({"n": 3}, "n=3 is not allowed; the context holds 2 runs"),
         ({"n": 0}, "n=0 is not allowed"),
         ({"n": []}, "n is empty"),
         ({"measure": "NRG@10"}, "measure='NRG@10' is itself relative to other runs"),
@@ -351,8 +352,11 @@ QRELS = {"1": {"A": 1}, "2": {"B": 1}}
         ({"folds": 3}, "folds=3 is more than the 2 topics"),
         ({"repeats": 0}, "repeats=0 is not allowed"),
         ({"budget": 3}, "budget= needs to know what each run costs"),
-        ({"cost": {"a": 1}}, r"cost lacks \['b'\]"),
-        ({"cost": {"a": 1, "b": 1, "c": 1}}, r"cost names \['c'\]"),
+        (
+            {"cost": {"a": 1}},
+            r"cost= must hold a number for each run of \['a', 'b'\], and no other; correct \['b'\]",
+        ),
+        ({"cost": {"a": 1, "b": 1, "c": 1}}, r"correct \['c'\]"),
         (
             {"cost": {"a": 1, "b": float("nan")}},
             r"cost\['b'\]=nan is not allowed; it must be a number from 0 up",
@@ -432,7 +436,7 @@ def test_all_triples_of_robust(robust03_path: Path) -> None:
             fused[q] = scores
         value = {m.query_id: m.value for m in evaluator.iter_calc(fused)}
         loop[i] = [value[q] for q in qrels]
-    values = FusedValues(judged_context(context, qrels), ir_measures.nDCG @ 10, Fusion("rrf", 60, depth)).of(
+    values = FusedValues(judged_context(context, qrels), ir_measures.nDCG @ 10, Fusion("rrf", 60, depth))(
         triples
     )
     assert values == pytest.approx(loop, abs=1e-12)

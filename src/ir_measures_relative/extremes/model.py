@@ -222,25 +222,21 @@ class Difference(Model):
         return self.base.difference(self.after, self.before, work)
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        alike = self.before[a] == self.before[b], self.after[a] == self.after[b]
-        first = np.where(alike[0], self.after[a], self.before[b])
-        second = np.where(alike[0], self.after[b], self.before[a])
-        shared = alike[0] | alike[1]
-        apart = super().difference(a[~shared], b[~shared], share(work, 2))
+        same_before, same_after = self.before[a] == self.before[b], self.after[a] == self.after[b]
+        apart = super().difference(a, b, share(work, 2))
+        first = np.where(same_before, self.after[a], self.before[b])
+        second = np.where(same_before, self.after[b], self.before[a])
+        shared = np.flatnonzero(same_before | same_after)
         together = self.base.difference(first[shared], second[shared], work)
-        shape = len(a), self.open_docs.n_queries
-        lower, upper, exact = np.empty(shape), np.empty(shape), np.empty(shape, dtype=bool)
-        for rows, found in ((~shared, apart), (shared, together)):
-            lower[rows], upper[rows], exact[rows] = found
-        return Interval(lower, upper, exact)
+        for ends, found in zip(apart, together, strict=True):
+            ends[shared] = found
+        return apart
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        if self.before[a] == self.before[b]:
-            return self.base.influence(int(self.after[a]), int(self.after[b]), reach)
-        if self.after[a] == self.after[b]:
-            return self.base.influence(int(self.before[b]), int(self.before[a]), reach)
-        of_runs = [self.base.influence(int(self.after[i]), int(self.before[i]), reach) for i in (a, b)]
-        return of_runs[0] + of_runs[1]
+        of_two = (
+            self.base.influence(int(side[a]), int(side[b]), reach) for side in (self.after, self.before)
+        )
+        return sum(of_two, np.zeros(len(self.open)))
 
 
 def interval_of_pairs(

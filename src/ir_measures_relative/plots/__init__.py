@@ -17,9 +17,8 @@ try:
 except ImportError:
     raise needs_extra("drawing pictures", "plot") from None
 
-from .curves import asl_curves, chronological, degradation, separation, sweep, ties_by_level
+from .curves import asl_curves, chronological, degradation, fusion, separation, sweep, ties_by_level
 from .figures import new_figure
-from .fused import fusion, fusion_frontier
 from .matrices import fusion_pairs, locality, matrix_of_measures, matrix_of_verdicts, similarity
 from .scatter import intervals, query_sets, relative_against_absolute
 
@@ -28,7 +27,6 @@ __all__ = [
     "chronological",
     "degradation",
     "fusion",
-    "fusion_frontier",
     "fusion_pairs",
     "intervals",
     "locality",

@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import ir_measures
 import numpy as np
@@ -15,21 +15,28 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 from tqdm import tqdm
 
-from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums
+from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, rows_of_queries
 from ..comparison import JudgedContext
 from ..measures.fusion import Fusion, cutoff_of, fused_rankings, union_of, votes_of
 from ..measures.gains import discount, reciprocal
 from ..options import check_count
+from ..stats.pairs_and_ties import places
 
 #: Some runs of a context, by ascending indices.
 RunSet: TypeAlias = tuple[int, ...]
 
-#: From the labels of rankings, in their order, shape (rankings, depth), and the labels of all judged documents of the
-#: topic, to the value of each ranking. A label below 1 gains nothing.
+#: From sets of runs to the value of each on every topic, shape (sets, topics).
+ValuesOfSets: TypeAlias = Callable[[Sequence[RunSet]], FloatArray]
+
+#: Whether a budget allows a set; None without a budget.
+Allows: TypeAlias = Callable[[RunSet], bool] | None
+
+#: From the labels of rankings, in their order, shape (rankings, depth), and the labels of all relevant documents
+#: of the topic, to the value of each ranking. A label below 1 gains nothing.
 ValueOfLabels: TypeAlias = Callable[[IntArray, IntArray], FloatArray]
 
-#: The label of an unjudged document, and of a place behind the end of a ranking.
-UNJUDGED = 0
+# The label of an unjudged document, and of a place behind the end of a ranking.
+_UNJUDGED = 0
 # How many choices with one topic less are made: all of them, of as many repetitions as keep within this.
 _MOST_DELETIONS = 5_000
 _MEANS_AT_ONCE = 1 << 23
@@ -41,48 +48,49 @@ _SLACK = 1 + 1e-6
 
 def value_of_labels(measure: ir_measures.Measure) -> ValueOfLabels | None:
     """How a measure follows from labels alone; None for one that is left to ir_measures."""
-    name, params = measure.NAME, measure.params
     usual = {"dcg": "log2", "judged_only": False, "gains": None}
-    others = params.keys() - {"cutoff", "rel"}
-    if name not in _OF_GAINS or any(other not in usual or params[other] != usual[other] for other in others):
+    others = {name: value for name, value in measure.params.items() if name not in ("cutoff", "rel")}
+    cutoff, rel = measure.params.get("cutoff"), measure.params.get("rel", 1)
+    if measure.NAME not in _OF_GAINS or rel < 1 or not others.items() <= usual.items():
         return None
-    cutoff, rel = params.get("cutoff"), params.get("rel", 1)
 
-    def value(labels: IntArray, judged: IntArray) -> FloatArray:
-        if name == "nDCG":
-            return _OF_GAINS[name](np.maximum(labels, 0), np.maximum(judged, 0), cutoff)
-        return _OF_GAINS[name]((labels >= rel).astype(np.float64), judged >= rel, cutoff)
+    def value(*labels: IntArray) -> FloatArray:
+        graded = measure.NAME == "nDCG"
+        found, known = ((np.maximum(x, 0) if graded else x >= rel).astype(np.float64) for x in labels)
+        return _OF_GAINS[measure.NAME](found, known, cutoff)
 
     return value
 
 
-def _ndcg(gain: IntArray, known: IntArray, cutoff: int | None) -> FloatArray:
-    ideal = np.sort(known)[::-1][:cutoff]
-    best = np.array(row_sums(ideal * discount.up_to(len(ideal))[1:]))
-    return ratio(row_sums(gain * discount.up_to(gain.shape[1])[1:]), best)
+def _dcg(gain: FloatArray) -> FloatArray:
+    return row_sums(gain * discount.up_to(gain.shape[-1])[1:])
 
 
-# From the gains of rankings, those of all judged documents, and the cutoff; a gain is 0 or 1 but for nDCG.
+def _precisions(found: FloatArray) -> FloatArray:
+    return np.cumsum(found, axis=1) * reciprocal.up_to(found.shape[1])[1:] * found
+
+
+# From the gains of rankings, those of all documents, and the cutoff; a gain is 0 or 1 but for nDCG.
 _OF_GAINS: dict[str, Callable[[Any, Any, int | None], FloatArray]] = {
-    "nDCG": _ndcg,
+    "nDCG": lambda found, known, cutoff: ratio(_dcg(found), _dcg(np.sort(known)[::-1][:cutoff])),
     "P": lambda found, known, cutoff: row_sums(found) / (cutoff or 1),
-    "R": lambda found, known, cutoff: ratio(row_sums(found), np.array(known.sum(), dtype=np.float64)),
-    "Success": lambda found, known, cutoff: np.minimum(row_sums(found), 1.0),
+    "R": lambda found, known, cutoff: ratio(row_sums(found), row_sums(known)),
+    "Success": lambda found, known, cutoff: found.max(axis=1),
     "RR": lambda found, known, cutoff: (found * reciprocal.up_to(found.shape[1])[1:]).max(axis=1),
-    "AP": lambda found, known, cutoff: ratio(
-        row_sums(np.cumsum(found, axis=1) * reciprocal.up_to(found.shape[1])[1:] * found),
-        np.array(known.sum(), dtype=np.float64),
-    ),
+    "AP": lambda found, known, cutoff: ratio(row_sums(_precisions(found)), row_sums(known)),
 }
 
 
 class _TopicVotes(NamedTuple):
-    """What the runs say of the documents of one topic."""
+    """What the runs say of the documents of one topic: those that a run holds, and then the other relevant ones."""
 
     vote: FloatArray  #: what each run gives to each document, shape (runs, documents)
     holds: NDArray[np.int16]  #: 1 where it holds it, else 0
-    label: IntArray  #: of each document
-    judged: IntArray  #: the labels of all judged documents
+    label: IntArray  #: of each document; 0 where it is not judged
+
+    def of(self, docs: BoolArray) -> _TopicVotes:
+        """Some of the documents."""
+        return _TopicVotes(self.vote[:, docs], self.holds[:, docs], self.label[docs])
 
 
 class FusedValues:
@@ -92,56 +100,71 @@ class FusedValues:
     """
 
     def __init__(self, judged: JudgedContext, measure: ir_measures.Measure, fusion: Fusion) -> None:
-        self.judged = judged
-        self.measure = measure
-        self.fusion = fusion
+        self.judged, self.measure, self.fusion = judged, measure, fusion
         self.cutoff = cutoff_of(measure)
         self._of_labels = value_of_labels(measure)
         of_runs = judged.absolute_of_runs(measure)
         self._known: dict[RunSet, FloatArray] = {(i,): values for i, values in enumerate(of_runs)}
+        self._of_size: dict[int, list[_TopicVotes]] = {}
 
-    def of(self, sets: Sequence[RunSet]) -> FloatArray:
+    def __call__(self, sets: Sequence[RunSet]) -> FloatArray:
         """The value of every set on every topic, shape (sets, topics); with a progress bar."""
         missing = sorted({s for s in sets if s not in self._known}, key=lambda s: (len(s), s))
         show = {"desc": "fusing sets of runs", "disable": None, "leave": False, "delay": 1.0}
-        if missing and self._of_labels is None:
+        if self._of_labels is None:
             for one in tqdm(missing, unit="set", **show):
                 rankings = fused_rankings(self.judged, one, self.fusion, cutoff=self.cutoff)
                 self._known[one] = self.judged.absolute([self.measure], rankings)[0]
-        elif missing:
-            groups = [np.array(list(of_size)) for _, of_size in itertools.groupby(missing, key=len)]
-            topics = tqdm(self._topics, unit="topic", **show)
-            on_topics = [[self._on_topic(topic, group) for group in groups] for topic in topics]
-            for group, values in zip(groups, zip(*on_topics, strict=True), strict=True):
-                self._known.update(zip(map(tuple, group.tolist()), np.stack(values, axis=1), strict=True))
+        else:
+            for size, group in itertools.groupby(missing, key=len):
+                of_size = list(group)
+                if size not in self._of_size:
+                    self._of_size[size] = [self._without_low_documents(topic, size) for topic in self._topics]
+                topics = tqdm(self._of_size[size], unit="topic", **show)
+                values = [self._on_topic(topic, np.array(of_size)) for topic in topics]
+                self._known.update(zip(of_size, np.stack(values, axis=1), strict=True))
         return np.array([self._known[s] for s in sets]).reshape(len(sets), self.judged.judgments.n_queries)
+
+    def on_halves(self, splits: int, seed: int) -> FloatArray:
+        """The values of the runs on random halves of each topic's documents, shape (splits, 2, runs, topics).
+
+        A ranking is what is left of it in the half, and so are the judgments. The fusion has to keep the
+        order of a run, as ``rrf`` does.
+        """
+        alone = np.arange(len(self.judged.names))[:, None]
+        result = np.empty((splits, 2, len(alone), len(self._topics)))
+        rng = np.random.default_rng(seed)
+        show = {"desc": "halving topics", "unit": "topic", "disable": None, "leave": False}
+        for t, topic in enumerate(tqdm(self._topics, **show)):
+            for of_split in result[..., t]:
+                half = rng.integers(2, size=len(topic.label)).astype(bool)
+                for values, kept in zip(of_split, (~half, half), strict=True):
+                    values[:] = self._on_topic(topic.of(kept), alone)
+        return result
 
     @cached_property
     def _topics(self) -> list[_TopicVotes]:
-        judgments, docs = self.judged.judgments, union_of(self.judged, self.fusion.depth).docs
+        relevant, docs = self.judged.judgments.relevant, union_of(self.judged, self.fusion.depth).docs
+        others = relevant.select(docs.rows_of(relevant.query, relevant.ids) < 0)
         runs = [votes_of(self.judged, i, self.fusion) for i in range(len(self.judged.names))]
-        # Where the documents of each topic begin, among those that a run holds.
-        starts = [docs.query[row].searchsorted(np.arange(judgments.n_queries + 1)) for row, _ in runs]
+        rows_of_runs = [rows_of_queries(docs.query[row], docs.n_queries) for row, _ in runs]
         topics = []
-        for t in range(judgments.n_queries):
-            first, end = docs.starts[t : t + 2].tolist()
-            vote = np.zeros((len(runs), end - first))
-            holds = np.zeros((len(runs), end - first), dtype=np.int16)
-            for i, (row, votes) in enumerate(runs):
-                own = slice(*starts[i][t : t + 2])
-                vote[i, row[own] - first] = votes[own]
-                holds[i, row[own] - first] = 1
-            judged = judgments.grade[judgments.starts[t] : judgments.starts[t + 1]]
-            topics.append(_TopicVotes(vote, holds, docs.grade[first:end], judged))
+        for t, (first, end) in enumerate(itertools.pairwise(docs.starts.tolist())):
+            label = np.append(docs.grade[first:end], others.grade[slice(*others.starts[t : t + 2])])
+            vote = np.zeros((len(runs), len(label)))
+            holds = np.zeros(vote.shape, dtype=np.int16)
+            for i, ((row, votes), rows) in enumerate(zip(runs, rows_of_runs, strict=True)):
+                vote[i, row[rows[t]] - first] = votes[rows[t]]
+                holds[i, row[rows[t]] - first] = 1
+            topics.append(_TopicVotes(vote, holds, label))
         return topics
 
     def _on_topic(self, topic: _TopicVotes, sets: IntArray) -> FloatArray:
         """The value of each of some sets of one size, shape (sets, size), on one topic."""
         assert self._of_labels is not None
-        topic = self._without_low_documents(topic, sets.shape[1])
         n_docs = len(topic.label)
         if not n_docs:
-            return self._of_labels(np.full((len(sets), 1), UNJUDGED), topic.judged)
+            return np.zeros(len(sets))
         depth = n_docs if self.cutoff is None else min(self.cutoff, n_docs)
         result = np.empty(len(sets))
         # A held document is a number that grows with its score, as 32 bits, and falls with its place among equals.
@@ -161,15 +184,15 @@ class FusedValues:
             key.partition(n_docs - depth, axis=1)
             first = np.sort(key[:, n_docs - depth :], axis=1)[:, ::-1]
             document = n_docs - 1 - (first & np.uint64(2**32 - 1)).astype(np.int64)
-            labels = np.where(first > 0, topic.label[document], UNJUDGED)
-            result[at : at + step] = self._of_labels(labels, topic.judged)
+            labels = np.where(first > 0, topic.label[document], _UNJUDGED)
+            result[at : at + step] = self._of_labels(labels, topic.label)
         return result
 
     def _without_low_documents(self, topic: _TopicVotes, size: int) -> _TopicVotes:
         """Without the documents that no set of that size has among the first that the measure looks at.
 
         The last of these has at least the score that a run of the set gives its own last one; and of every set some
-        run gives it at least the size-th smallest of these scores.
+        run gives it at least the size-th smallest of these scores. Those with a gain stay, for the ideal ranking.
         """
         n_runs, n_docs = topic.vote.shape
         if self.cutoff is None or n_docs <= self.cutoff or size > n_runs:
@@ -178,15 +201,8 @@ class FusedValues:
         least = float(np.sort(own_last)[size - 1])
         highest = np.sort(topic.vote, axis=0)[-size:].sum(axis=0)
         holders = np.minimum(topic.holds.sum(axis=0), size)
-        keep = self.fusion.fused(highest, holders) * _SLACK >= least
-        return _TopicVotes(topic.vote[:, keep], topic.holds[:, keep], topic.label[keep], topic.judged)
-
-
-class ValuesOfSets(Protocol):
-    """What the fusion of sets of runs is worth."""
-
-    def of(self, sets: Sequence[RunSet]) -> FloatArray:
-        """The value of every set on every topic, shape (sets, topics)."""
+        keep = (self.fusion.fused(highest, holders) * _SLACK >= least) | (topic.label > 0)
+        return topic.of(keep)
 
 
 class Divisions(NamedTuple):
@@ -207,11 +223,8 @@ def divided(n_topics: int, folds: int, repeats: int, seed: int) -> Divisions:
     check_count("folds", folds, 2)
     if folds > n_topics:
         raise ValueError(f"folds={folds} is more than the {n_topics} topics; give at most {n_topics}")
-    rng = np.random.default_rng(seed)
-    held_out = np.zeros((repeats * folds, n_topics), dtype=bool)
-    for i in range(repeats):
-        for j, part in enumerate(np.array_split(rng.permutation(n_topics), folds)):
-            held_out[i * folds + j, part] = True
+    fold = places(repeats, n_topics, seed)[:, None] % folds
+    held_out = (fold == np.arange(folds)[:, None]).reshape(-1, n_topics)
     repeated = max(1, min(repeats, _MOST_DELETIONS // (n_topics * (folds - 1))))
     division, deleted = np.nonzero(~held_out[: repeated * folds])
     without = ~held_out[division]
@@ -228,25 +241,6 @@ def check_topics(n_topics: int) -> None:
         raise ValueError(
             "the qrels hold one topic; a choice of runs is made on some topics and scored on others: give more"
         )
-
-
-class Budget(NamedTuple):
-    """What a set of runs may cost."""
-
-    costs: FloatArray | None = None
-    limit: float | None = None
-
-    def total(self, runs: RunSet) -> float:
-        """What some runs cost together."""
-        return 0.0 if self.costs is None else float(self.costs[list(runs)].sum())
-
-    def allows(self, runs: RunSet) -> bool:
-        """Whether they are within the budget."""
-        return self.limit is None or self.total(runs) <= self.limit
-
-    def sizes(self, n: int) -> Iterable[int]:
-        """How many runs a set may have: n of them, and with a budget fewer as well."""
-        return [n] if self.limit is None else range(1, n + 1)
 
 
 class FusionChoice(NamedTuple):
@@ -276,113 +270,98 @@ class Chooser:
         divisions: Divisions,
         added: Callable[[int, RunSet], FloatArray] | None = None,
     ) -> None:
-        self.values = values
-        self.n_runs = n_runs
-        self.divisions = divisions
-        self.weights = divisions.weights
+        self.values, self.n_runs, self.divisions = values, n_runs, divisions
         self._added = added
 
-    def choose(self, strategy: str, n: int, within: Budget = Budget()) -> FusionChoice:  # noqa: B008
+    def choose(self, strategy: str, n: int, within: Allows = None) -> FusionChoice:
         """What a strategy chooses, and how that does on the topics that did not choose it."""
+        weights, held_out = self.divisions.weights, self.divisions.held_out
         sets = [STRATEGIES[strategy](self, values, n, within) for values in self.values]
-        means = [(own.of(s) * self.weights).sum(axis=1) for own, s in zip(self.values, sets, strict=True)]
-        setting = np.array(means).argmax(axis=0)
-        picked = [sets[s][i] for i, s in enumerate(setting.tolist())]
-        values = np.empty(self.weights.shape)
-        for s in np.unique(setting).tolist():
-            rows = np.flatnonzero(setting == s)
-            values[rows] = self.values[s].of([picked[i] for i in rows])
-        held_out = self.divisions.held_out
-        n_divisions = len(held_out)
-        counts = Counter(run for one in picked[:n_divisions] for run in one)
+        of_settings = np.array([of(chosen) for of, chosen in zip(self.values, sets, strict=True)])
+        setting = (of_settings * weights).sum(axis=2).round(12).argmax(axis=0)
+        choices = np.arange(len(weights))
+        values, m = of_settings[setting, choices], len(held_out)
+        counts = Counter(run for i in range(m) for run in sets[setting[i]][i])
         return FusionChoice(
-            int(setting[n_divisions]),
-            picked[n_divisions],
-            float(values[n_divisions].mean()),
-            float(values[:n_divisions][held_out].mean()),  # every topic is held out as often as the others
-            values[:n_divisions],
-            values[n_divisions + 1 :],
-            {run: count / n_divisions for run, count in counts.most_common()},
+            int(setting[m]),
+            sets[setting[m]][m],
+            float(values[m].mean()),
+            float(values[:m][held_out].mean()),  # every topic is held out as often as the others
+            values[:m],
+            values[m + 1 :],
+            {run: count / m for run, count in counts.most_common()},
         )
 
-    def single(self, values: ValuesOfSets, n: int, within: Budget) -> list[RunSet]:
+    def single(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
         """The best run of each choice."""
-        return self._best(values, [(i,) for i in range(self.n_runs) if within.allows((i,))])
+        return self._best(values, ((i,) for i in range(self.n_runs)), within)
 
-    def top(self, values: ValuesOfSets, n: int, within: Budget) -> list[RunSet]:
+    def top(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
         """The n best runs of each choice; with a budget, those of the best for which it is enough."""
-        means = values.of([(i,) for i in range(self.n_runs)]) @ self.weights.T
+        means = self._means(values([(i,) for i in range(self.n_runs)]))
         chosen: list[RunSet] = []
         for order in np.argsort(-means, axis=0, kind="stable").T.tolist():
             runs: RunSet = ()
             for run in order:
-                if len(runs) < n and within.allows((*runs, run)):
+                if len(runs) < n and (within is None or within((*runs, run))):
                     runs = (*runs, run)
             chosen.append(tuple(sorted(runs)))
         return chosen
 
-    def greedy(self, values: ValuesOfSets, n: int, within: Budget) -> list[RunSet]:
+    def greedy(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
         """The best run, then the one that makes the fusion best, and so on; with a budget, while it gets better."""
-        chosen = self.single(values, 1, within)
-        for _ in range(n - 1):
-            larger = {
-                one: [tuple(sorted((*one, i))) for i in self._further(one, within)] for one in {*chosen}
-            }
-            values.of(sorted({one for sets in larger.values() for one in sets}))  # all at once
-            for one, rows in _rows_of(chosen).items():
-                if larger[one]:
-                    means = values.of(larger[one]) @ self.weights[rows].T
-                    better = means.max(axis=0) > values.of([one])[0] @ self.weights[rows].T
-                    best = means.argmax(axis=0)
-                    for i, row in enumerate(rows):
-                        if within.limit is None or better[i]:
-                            chosen[row] = larger[one][best[i]]
-        return chosen
+        return self._grown(
+            lambda sets: values([tuple(sorted(s)) for s in sets]), n, within, within is not None
+        )
 
-    def exact(self, values: ValuesOfSets, n: int, within: Budget) -> list[RunSet]:
-        """The best set of each choice."""
-        every = (s for size in within.sizes(n) for s in itertools.combinations(range(self.n_runs), size))
-        return self._best(values, [one for one in every if within.allows(one)])
+    def exact(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
+        """The best set of each choice; with a budget, also of fewer runs."""
+        sizes = [n] if within is None else range(1, n + 1)
+        every = (sets for size in sizes for sets in itertools.combinations(range(self.n_runs), size))
+        return self._best(values, every, within)
 
-    def all(self, values: ValuesOfSets, n: int, within: Budget) -> list[RunSet]:
+    def all(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
         """All runs."""
-        return [tuple(range(self.n_runs))] * len(self.weights)
+        return [tuple(range(self.n_runs))] * len(self.divisions.weights)
 
-    def complementary(self, values: ValuesOfSets, n: int, within: Budget) -> list[RunSet]:
+    def complementary(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
         """Run by run, the one that adds most to those before."""
-        assert self._added is not None
-        chosen: list[RunSet] = [()] * len(self.weights)
-        for _ in range(n):
-            for one, rows in _rows_of(chosen).items():
-                further = self._further(one, within)
-                if further:
-                    added = np.array([self._added(i, one) for i in further]) @ self.weights[rows].T
-                    for row, best in zip(rows, added.argmax(axis=0).tolist(), strict=True):
-                        chosen[row] = tuple(sorted((*one, further[best])))
-        return chosen
+        added = self._added
+        assert added is not None
+        return self._grown(lambda sets: np.array([added(s[-1], s[:-1]) for s in sets]), n, within, False)
 
-    def _further(self, runs: RunSet, within: Budget) -> list[int]:
-        """The runs that may be added to some."""
-        return [i for i in range(self.n_runs) if i not in runs and within.allows((*runs, i))]
-
-    def _best(self, values: ValuesOfSets, sets: Sequence[RunSet]) -> list[RunSet]:
+    def _best(self, values: ValuesOfSets, sets: Iterable[RunSet], within: Allows) -> list[RunSet]:
         """The best of some sets for each choice."""
-        of_sets = values.of(sets)
-        step = max(1, _MEANS_AT_ONCE // len(sets))
-        blocks = (self.weights[at : at + step].T for at in range(0, len(self.weights), step))
-        return [sets[i] for block in blocks for i in (of_sets @ block).argmax(axis=0).tolist()]
+        allowed = list(filter(within, sets))  # all of them by None
+        of_sets, step = values(allowed), max(1, _MEANS_AT_ONCE // len(allowed))
+        blocks = (slice(at, at + step) for at in range(0, len(self.divisions.weights), step))
+        return [allowed[i] for block in blocks for i in self._means(of_sets, block).argmax(axis=0).tolist()]
 
+    def _means(self, values: FloatArray, choices: slice | list[int] = slice(None)) -> FloatArray:
+        """The means on the topics of some choices, shape (sets, choices); rounded: of equal sets the first counts."""
+        return (values @ self.divisions.weights[choices].T).round(12)
 
-def _rows_of(chosen: Sequence[RunSet]) -> dict[RunSet, list[int]]:
-    """The choices by what they chose."""
-    rows: dict[RunSet, list[int]] = {}
-    for i, one in enumerate(chosen):
-        rows.setdefault(one, []).append(i)
-    return rows
+    def _grown(self, values: ValuesOfSets, n: int, within: Allows, while_better: bool) -> list[RunSet]:
+        """Run by run the best one for each choice, by the values of sets of which the last run is the new one."""
+        chosen: list[RunSet] = [()] * len(self.divisions.weights)
+        reached = np.full(len(chosen), -np.inf)
+        for _ in range(n):
+            rows_of: dict[RunSet, list[int]] = {}
+            for row, runs in enumerate(chosen):
+                rows_of.setdefault(runs, []).append(row)
+            for runs, rows in rows_of.items():
+                larger = [(*runs, i) for i in range(self.n_runs) if i not in runs]
+                if larger := list(filter(within, larger)):
+                    means = self._means(values(larger), rows)
+                    best, means = means.argmax(axis=0), means.max(axis=0)
+                    for row, i, mean in zip(rows, best.tolist(), means.tolist(), strict=True):
+                        if not while_better or mean > reached[row]:
+                            chosen[row], reached[row] = tuple(sorted(larger[i])), mean
+        return chosen
 
 
 #: What each strategy chooses.
-STRATEGIES: dict[str, Callable[[Chooser, ValuesOfSets, int, Budget], list[RunSet]]] = {
+STRATEGIES: dict[str, Callable[[Chooser, ValuesOfSets, int, Allows], list[RunSet]]] = {
     name: getattr(Chooser, name) for name in ("single", "top", "greedy", "exact", "all", "complementary")
 }
 
@@ -401,21 +380,18 @@ def reach_of_interval(
     - the jackknife's: ``(T - 1)/T · Σ_t (d_t - d)²``, with d_t the difference when topic t neither chooses nor is
       scored (Efron and Stein, "The Jackknife Estimate of Variance", Annals of Statistics, 1981).
     """
-    difference, with_less = chosen.values - other.values, chosen.with_less - other.with_less
     held_out, folds = divisions.held_out, divisions.folds
     n_divisions, n_topics = held_out.shape
-    share = (1 + confidence) / 2
-
-    means = (difference * held_out).sum(axis=1) / held_out.sum(axis=1)
+    scored = (chosen.values - other.values) * held_out
+    means = scored.sum(axis=1) / held_out.sum(axis=1)
     corrected = (1 / n_divisions + 1 / (folds - 1)) * float(means.var(ddof=1))
-    reach = float(stdtrit(n_divisions - 1, share)) * math.sqrt(corrected)
 
-    used = len(np.unique(divisions.division))  # the first ones
-    scored = difference[:used] * held_out[:used]
-    total = scored.sum(axis=1)
-    changed = (with_less * held_out[divisions.division]).sum(axis=1) - total[divisions.division]
-    deleted = total.sum() - scored.sum(axis=0)
-    deleted = deleted + np.bincount(divisions.deleted, weights=changed, minlength=n_topics)
-    deleted = deleted / (used / folds * (n_topics - 1))
-    jackknife = (n_topics - 1) / n_topics * float(((deleted - deleted.mean()) ** 2).sum())
-    return max(reach, float(stdtrit(n_topics - 1, share)) * math.sqrt(jackknife))
+    used = int(divisions.division.max()) + 1  # the first ones
+    with_less = (chosen.with_less - other.with_less) * held_out[divisions.division]
+    changed = with_less.sum(axis=1) - scored.sum(axis=1)[divisions.division]
+    deleted = scored[:used].sum() - scored[:used].sum(axis=0)
+    deleted += np.bincount(divisions.deleted, weights=changed, minlength=n_topics)
+    deleted /= used / folds * (n_topics - 1)
+    jackknife = (n_topics - 1) * float(deleted.var())
+    errors = (n_divisions, corrected), (n_topics, jackknife)
+    return max(float(stdtrit(n - 1, (1 + confidence) / 2)) * math.sqrt(variance) for n, variance in errors)

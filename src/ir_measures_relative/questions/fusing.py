@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import ir_measures
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from ..arrays import FloatArray
 from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..context import RunContext
 from ..io.qrels import Qrels
-from ..measures.fusion import METHODS, Fusion, cutoff_of, union_of
+from ..measures.fusion import METHODS, Fusion, cutoff_of
 from ..measures.nrg import NRG
 from ..measures.strings import absolute_measure
-from ..options import ROUNDED, check_choice, check_confidence, check_count, is_number
+from ..options import ROUNDED, check_amount, check_choice, check_confidence, check_count
 from ..priors import check_names
 from ..scoring import check_campaign
 from ..stats.intervals import student_interval
 from .choosing import (
     STRATEGIES,
-    UNJUDGED,
-    Budget,
     Chooser,
     FusedValues,
     RunSet,
-    ValueOfLabels,
     check_topics,
     divided,
     reach_of_interval,
@@ -40,6 +35,10 @@ from .choosing import (
 
 #: How many sets of runs are tried at most, unless the caller says otherwise.
 MOST_SETS = 100_000
+# Of what fuse() returns, in their order.
+_COLUMNS = ["strategy", "n", "names", "k", "depth", "cost", "budget", "in_sample", "held_out", "difference"]
+_COLUMNS += ["lower", "upper", "chosen"]
+_check_from_1 = partial(check_count, least=1)
 # How many times its cutoff a measure needs of a ranking of which random halves are taken: fewer than half of so many
 # documents are hardly ever less than the cutoff.
 _TIMES_DEEPER = 4
@@ -90,7 +89,7 @@ def fuse(
         repeats, seed: how often they are divided at random.
         cost: what each run costs, such as milliseconds. The cost of a set is the sum.
         budget: how much a set may cost; a list for several answers at once, which
-            :func:`ir_measures_relative.plots.fusion_frontier` draws.
+            :func:`ir_measures_relative.plots.fusion` draws.
         confidence: of the intervals.
         max_sets: how many sets ``"exact"`` may try.
 
@@ -140,7 +139,9 @@ def fuse(
     check_count("repeats", repeats, 1)
     check_count("max_sets", max_sets, 1)
     names = context.names
-    sizes = _sizes(n, names)
+    sizes = _several("n", n, _check_from_1)
+    if max(sizes) > len(names):
+        raise ValueError(f"n={max(sizes)} is not allowed; the context holds {len(names)} runs")
     settings = _settings(method, k, depth)
     if not _is_list(strategies) or not len(strategies):
         raise ValueError(
@@ -165,42 +166,32 @@ def fuse(
             )
     values = [FusedValues(judged, base, one) for one in settings]
     chooser = Chooser(values, len(names), divisions, partial(added_by_nrg, judged))
-    rows = []
+
+    def total(runs: RunSet) -> float:
+        return float(costs[list(runs)].sum())
+
+    rows: list[tuple[Any, ...]] = []
     for limit in budgets:
-        within = Budget(costs, limit)
+        within = None if limit is None else partial(lambda limit, runs: total(runs) <= limit, limit)
         single = chooser.choose("single", 1, within)
         for strategy, size in asked:
-            if strategy == "all" and not within.allows(tuple(range(size))):
+            if strategy == "all" and within is not None and not within(tuple(range(size))):
                 continue
             found = single if strategy == "single" else chooser.choose(strategy, size, within)
             difference = found.held_out - single.held_out
             reach = reach_of_interval(found, single, divisions, confidence)
-            rows.append(
-                {
-                    "strategy": strategy,
-                    "n": size,
-                    "names": tuple(names[i] for i in found.runs),
-                    "k": settings[found.setting].k,
-                    "depth": settings[found.setting].depth,
-                    "cost": within.total(found.runs),
-                    "budget": limit,
-                    "in_sample": found.in_sample,
-                    "held_out": found.held_out,
-                    "difference": difference,
-                    "lower": difference - reach,
-                    "upper": difference + reach,
-                    "chosen": {names[i]: share for i, share in found.shares.items()},
-                }
-            )
+            chosen, setting = tuple(names[i] for i in found.runs), settings[found.setting]
+            shares = {names[i]: share for i, share in found.shares.items()}
+            which = strategy, size, chosen, setting.k, setting.depth, total(found.runs), limit
+            ends = difference - reach, difference + reach
+            rows.append((*which, found.in_sample, found.held_out, difference, *ends, shares))
     given = {
         "k": _is_list(k),
         "depth": _is_list(depth),
         "cost": cost is not None,
         "budget": budget is not None,
     }
-    return pd.DataFrame(rows).drop(
-        columns=[column for column, there in given.items() if not there], errors="ignore"
-    )
+    return pd.DataFrame(rows, columns=_COLUMNS)[[c for c in _COLUMNS if given.get(c, True)]]
 
 
 def fusion_pairs(
@@ -237,24 +228,24 @@ def fusion_pairs(
     check_confidence(confidence)
     if len(context.names) < 2:
         raise ValueError(f"the context holds {len(context.names)} runs; a pair needs two")
-    fusion = _settings(method, k, depth)
-    if len(fusion) > 1:
+    fusion, *more = _settings(method, k, depth)
+    if more:
         raise ValueError("k and depth are one number each here; fuse() chooses among several")
     judged = judged_together(context, qrels)
     check_topics(judged.judgments.n_queries)
-    values = FusedValues(judged, base, fusion[0])
-    pairs = list(itertools.combinations(range(len(context.names)), 2))
-    alone, together = values.of([(i,) for i in range(len(context.names))]), values.of(pairs)
+    values = FusedValues(judged, base, fusion)
+    first, second = np.triu_indices(len(context.names), 1)
+    alone = values([(i,) for i in range(len(context.names))])
+    together = values(list(zip(first.tolist(), second.tolist(), strict=True)))
     means = alone.mean(axis=1)
-    better = np.array([a if means[a] >= means[b] else b for a, b in pairs])
+    better = np.where(means[first] >= means[second], first, second)
     gain = together - alone[better]
     lower, upper = student_interval(gain, confidence)
-    mean = gain.mean(axis=1)
-    names = np.array(context.names, dtype=object)
+    mean, names = gain.mean(axis=1), np.array(context.names, dtype=object)
     return pd.DataFrame(
         {
-            "name": pd.Series(names[[a for a, _ in pairs]], dtype=str),
-            "other": pd.Series(names[[b for _, b in pairs]], dtype=str),
+            "name": pd.Series(names[first], dtype=str),
+            "other": pd.Series(names[second], dtype=str),
             "fused": together.mean(axis=1),
             "better": means[better],
             "gain": mean,
@@ -313,8 +304,7 @@ def headroom(
     """
     check_is_context(context)
     base = absolute_measure(measure)
-    of_labels = value_of_labels(base)
-    if of_labels is None:
+    if value_of_labels(base) is None:
         raise ValueError(
             f"measure={base}: the share of chance needs a measure that follows from labels alone: nDCG, P, R, RR, AP "
             "or Success"
@@ -324,7 +314,9 @@ def headroom(
     chosen = _checked_sets(sets, context.names)
     judged = judged_together(context, qrels)
     values = judged.absolute_of_runs(base)
-    halves = values_on_halves(judged, of_labels, cutoff_of(base), splits, seed)
+    cutoff = cutoff_of(base)
+    depth = 2**31 - 1 if cutoff is None else max(_LEAST_DEPTH, _TIMES_DEEPER * cutoff)
+    halves = FusedValues(judged, base, Fusion("rrf", 60, depth)).on_halves(splits, seed)
     rows = []
     for names in chosen:
         runs = [judged.index[name] for name in names]
@@ -349,45 +341,6 @@ def share_of_chance(halves: FloatArray) -> float:
         room += float((other.max(axis=1) - single).mean())
         kept += float((picked - single).mean())
     return 1.0 - kept / room if room > 0 else np.nan
-
-
-def values_on_halves(
-    judged: JudgedContext, of_labels: ValueOfLabels, cutoff: int | None, splits: int, seed: int
-) -> FloatArray:
-    """The values of the runs on random halves of each topic's documents, shape (splits, 2, runs, topics).
-
-    A ranking is what is left of it in the half, and so are the judgments.
-    """
-    judgments = judged.judgments
-    depth = max(_LEAST_DEPTH, _TIMES_DEEPER * cutoff) if cutoff is not None else 2**31 - 1
-    docs, holdings = union_of(judged, depth)
-    known = judgments.rows_of(docs.query, docs.ids)
-    unretrieved = np.ones(len(judgments), dtype=bool)
-    unretrieved[known[known >= 0]] = False
-    rng = np.random.default_rng(seed)
-    result = np.empty((splits, 2, len(judged.names), judgments.n_queries))
-    show = {"desc": "halving topics", "unit": "topic", "disable": None, "leave": False}
-    for t in tqdm(range(judgments.n_queries), **show):
-        first, end = docs.starts[t : t + 2].tolist()
-        own = slice(*judgments.starts[t : t + 2])
-        others = judgments.grade[own][unretrieved[own]]
-        label = np.concatenate([docs.grade[first:end], others])
-        is_judged = np.concatenate([known[first:end] >= 0, np.ones(len(others), dtype=bool)])
-        rankings = [row[slice(*np.searchsorted(top.docs.query, [t, t + 1]))] - first for row, top in holdings]
-        document = np.full((len(rankings), max(map(len, rankings), default=0)), -1)  # -1 behind the end
-        for i, ranking in enumerate(rankings):
-            document[i, : len(ranking)] = ranking
-        for i in range(splits):
-            second = rng.integers(2, size=len(label)).astype(bool)
-            for j, half in enumerate((~second, second)):
-                kept = np.append(half, False)[document]
-                place = np.cumsum(kept, axis=1) - 1
-                width = max(1, place.max(initial=-1) + 1) if cutoff is None else cutoff
-                labels = np.full((len(kept), width), UNJUDGED)
-                run, at = np.nonzero(kept & (place < width))
-                labels[run, place[run, at]] = label[document[run, at]]
-                result[i, j, :, t] = of_labels(labels, label[half & is_judged])
-    return result
 
 
 def _checked_sets(sets: Any, names: Sequence[str]) -> list[list[str]]:
@@ -429,57 +382,44 @@ def judged_together(context: RunContext, qrels: Qrels | None) -> JudgedContext:
     return judged
 
 
+def _several(name: str, value: Any, check: Callable[[str, Any], None]) -> list[Any]:
+    """One number or several as a list, each checked."""
+    values = list(value) if _is_list(value) else [value]
+    if not values:
+        raise ValueError(f"{name} is empty; give a number, or a list of numbers")
+    for one in values:
+        check(name, one)
+    return list(dict.fromkeys(values))
+
+
 def _is_list(value: Any) -> bool:
     return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
 
 
-def _several(name: str, value: Any) -> list[Any]:
-    """One value or several as a list."""
-    values = list(value) if _is_list(value) else [value]
-    if not values:
-        raise ValueError(f"{name} is empty; give a number, or a list of numbers")
-    return values
-
-
-def _sizes(n: Any, names: Sequence[str]) -> list[int]:
-    sizes = _several("n", n)
-    for size in sizes:
-        whole = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
-        if not whole or not 1 <= size <= len(names):
-            which = f"a whole number from 1 to {len(names)}, the runs of the context"
-            raise ValueError(f"n={size!r} is not allowed; it must be {which}")
-    return list(dict.fromkeys(map(int, sizes)))
-
-
 def _settings(method: str, k: Any, depth: Any) -> list[Fusion]:
     check_choice("method", method, METHODS)
-    ks, depths = _several("k", k), _several("depth", depth)
-    for name, values, least in (("k", ks, 0), ("depth", depths, 1)):
-        for value in values:
-            check_count(name, value, least)
+    ks, depths = _several("k", k, partial(check_count, least=0)), _several("depth", depth, _check_from_1)
     if method != "rrf":
         if _is_list(k):
             raise ValueError(f"k={k!r} goes with method='rrf', not {method!r}; leave it out")
         ks = [60]
-    return list(dict.fromkeys(Fusion(method, int(one), int(d)) for one in ks for d in depths))
+    return [Fusion(method, int(one), int(d)) for one in ks for d in depths]
 
 
-def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray | None, list[float | None]]:
-    """What each run costs, and the budgets."""
+def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray, list[float | None]]:
+    """What each run costs, and the budgets; 0, and no budget, where they are not given."""
+    budgets = [None] if budget is None else _several("budget", budget, check_amount)
     if cost is None:
         if budget is not None:
             raise ValueError("budget= needs to know what each run costs: give cost={name: cost} as well")
-        return None, [None]
-    if not isinstance(cost, Mapping):
-        raise ValueError(f"cost={cost!r} must be a dict from run name to a number")
-    check_names("cost", cost, names)
-    if missing := [name for name in names if name not in cost]:
-        raise ValueError(f"cost lacks {missing}; give the cost of each run: {list(names)}")
-    budgets = [None] if budget is None else _several("budget", budget)
-    amounts = [(f"cost[{name!r}]", value) for name, value in cost.items()]
-    for name, value in amounts + [("budget", one) for one in budgets if budget is not None]:
-        if not is_number(value) or not 0 <= value < np.inf:
-            raise ValueError(f"{name}={value!r} is not allowed; it must be a number from 0 up")
+        return np.zeros(len(names)), budgets
+    if not isinstance(cost, Mapping) or {*cost} != {*names}:
+        of = sorted({*cost} ^ {*names}) if isinstance(cost, Mapping) else cost
+        raise ValueError(
+            f"cost= must hold a number for each run of {list(names)}, and no other; correct {of}"
+        )
+    for name, amount in cost.items():
+        check_amount(f"cost[{name!r}]", amount)
     costs = np.array([float(cost[name]) for name in names])
     for one in budgets if budget is not None else []:
         if one < costs.min(initial=np.inf):
