@@ -23,7 +23,7 @@ from ir_measures_relative import (
     verdicts,
 )
 
-MEASURES = ["nDCG@10", "UniqueRel(rel=2)@10", "NRG@10", "NRG(norm='ideal')@10"]
+MEASURES = ["nDCG@10", "UniqueRel(rel=2)@10", "NRG(norm='ideal')@10", "NRG@10"]
 
 
 def main() -> None:

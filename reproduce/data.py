@@ -17,7 +17,7 @@ from ir_measures_relative.io.files import read_bytes
 from ir_measures_relative.io.runs import run_files
 from ir_measures_relative.io.text import Columns
 
-from .known import known_name
+from .known import Known, known
 
 _QRELS = ["query_id", "iteration", "doc_id", "relevance"]
 
@@ -49,14 +49,14 @@ class Campaign:
                 raise SystemExit(f"{self.folder}: {what}: {count}; the experiments need {least} or more")
 
     @cached_property
-    def known(self) -> str | None:
-        """Which of the papers' campaigns it is, by its runs and topics: ``"deep-pass (2019)"``; None for another."""
-        return known_name(len(self.context.names), self.qrels["query_id"].unique())
+    def known(self) -> Known | None:
+        """Which of the papers' campaigns it is, by its topics; None for another."""
+        return known(self.qrels["query_id"].unique())
 
     @property
     def name(self) -> str:
         """What tables and pictures call it: by the papers where it is theirs, else by its folder."""
-        return self.known or self.folder.resolve().name
+        return self.known.name if self.known else self.folder.resolve().name
 
     @property
     def file_name(self) -> str:

@@ -80,7 +80,7 @@ def _table_1(study: Study) -> Iterator[Finding]:
             study.where("Table 1"), f"agreement of {key} of the later levels with δRR_1, %",
             study.printed(f"1 {key}"), None if study.rel == 1 else printed, _share(ours, masked.cases),
             study.met(f"1 {key}", printed, claim=True),
-            "" if key != "sgnLP" or study.rel == 1 or study.printed("1 sgnLP") is None else
+            "" if key != "sgnLP" or study.rel == 1 or not study.is_papers else
             "The printed number comes out with every grade above 0 relevant, as the released program has it unless it "
             "is told otherwise, and a tie counted as a disagreement; Tables 2 and 3 take grades from 2. Ours is with "
             "those.",

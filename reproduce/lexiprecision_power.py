@@ -8,7 +8,8 @@ import numpy as np
 
 from ir_measures_relative import meta
 from ir_measures_relative.arrays import FloatArray
-from ir_measures_relative.stats.paired_tests import corrected, paired_test
+from ir_measures_relative.stats.families import corrected
+from ir_measures_relative.stats.paired_tests import paired_test
 from ir_measures_relative.stats.pairs_and_ties import Pairs
 
 from .finding import Finding
@@ -35,7 +36,7 @@ def table_3(study: Study) -> Iterator[Finding]:
         table = found.long(values[measure], measure)
         shares["b"][measure] = 100 * _power(table, test, "holm")
         bonferroni[measure] = 100 * _power(table, test, "bonferroni")
-        false[measure] = float(meta.discriminative_power(table, test)["false_positive_rate"][0])
+        false[measure] = float(meta.discriminative_power(table, test)["false_positive_rate_per_pair"][0])
     halves = _of_halves(study)
     for part in ("a", "b"):
         for measure in _TESTS:

@@ -15,7 +15,7 @@ from ir_measures_relative.plots.figures import COLOURS
 
 from . import drawing
 from .data import Campaign
-from .finding import Finding
+from .finding import Finding, Holds
 
 _BASES = ("SDCG", "nDCG", "SSP", "AP")
 #: So many runs are compared with each other: AP and SSP are solved by branch and bound.
@@ -107,9 +107,20 @@ def _ratios(name: str, runs: int, found: dict[bool, list[FloatArray]]) -> Iterat
             yield Finding(
                 f"§§2-4, {name}", f"MED({_BASES[b]}) / MED({_BASES[a]}), {what}, 5 to 95 % of the cases",
                 ours=f"{low:.2f} to {high:.2f}",
-                holds="open" if np.isnan(low) else "yes" if high > 1.2 * low else "no", note=note,
-                about="The claim is that neither stands for the other. By binary labels.",
+                holds=_apart(low, high, same), note=note,
+                about="The claim is that neither distance stands for the other: *yes* where the upper end of "
+                "the ratio is more than 1.2 times the lower one, *in part* where half of the cases or more have the "
+                "same distance by both, so that only the others bear it out. By binary labels.",
             )  # fmt: skip
+
+
+def _apart(low: float, high: float, same: float) -> Holds:
+    """Whether two distances are not each other's, by the ends of their ratio and the per cent that are the same."""
+    if np.isnan(low):
+        return "open"
+    if high <= 1.2 * low:
+        return "no"
+    return "yes" if same < 50 else "in part"
 
 
 def _labelings(name: str, context: RunContext, campaign: Campaign) -> Finding:

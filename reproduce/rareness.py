@@ -19,6 +19,11 @@ TITLE = "Rareness-based measures"
 #: Figure 1: how many relevant documents S_rare needs to rank first, by α; of one topic of the Deep Learning track 2020.
 _TOPIC, _NEEDED = "1127540", {0.0: 44, 0.5: 33, 1.0: 28}
 
+_OF_DOCUMENTS = (
+    "(That P@100 falls below 0.9 for every α > 0 is printed of the runs that rank documents for the Deep Learning "
+    "track 2020, and of no others.) "
+)
+
 
 def findings(data: Data, out: Path) -> Iterator[Finding]:
     """Every table and figure that can be run on these runs."""
@@ -120,11 +125,13 @@ def _correlations(study: Study, out: Path) -> Iterator[Finding]:
         yield Finding(
             where,
             what,
-            "1, “steady decrease”" + ("; DLT20: below .9 for α > 0" if base == "P" else ""),
+            "1, “steady decrease”",
             None,
             ", ".join(f"{t:.2f}" for t in found),
             "yes" if steady else "in part" if found[-1] < 1 else "no",
-            note=f"At α = 1, 95 % of resamples of the topics have {low:.2f} to {high:.2f}. One of {pairs} pairs the "
+            note="Whether it holds is said by the decrease alone. "
+            + _OF_DOCUMENTS * (base == "P")
+            + f"At α = 1, 95 % of resamples of the topics have {low:.2f} to {high:.2f}. One of {pairs} pairs the "
             f"other way round is {2 / pairs:.3f}. The same {others}.",
             picture=picture if base == "P" else None,
         )

@@ -29,11 +29,14 @@ if TYPE_CHECKING:
     from .io.qrels import Qrels, QrelsColumns
 
 T = TypeVar("T")
+_MISSING: Any = object()
 
 # How deep two rankings are compared before it is worth comparing all of them.
 _HEAD = 10
 # How many sets of judgments a context keeps its arrays for: pt.Experiment with a batch_size makes one a batch.
 _KEPT = 8
+# How much of what is computed stays from call to call: so many bytes, or tables of (runs × judged documents) numbers.
+_MOST_BYTES, _MOST_TABLES = 3 << 24, 16
 
 
 class JudgedTop(NamedTuple):
@@ -86,10 +89,22 @@ class JudgedContext:
 
     def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
         """What ``compute`` gives, computed once a key. The key holds all that it depends on, as values."""
-        if key not in self._cache:
-            self._cache[key] = compute()
-        value: T = self._cache[key]
+        value: T = self._cache.get(key, _MISSING)  # in one step: another thread may let go of it
+        if value is _MISSING:
+            value = self._cache[key] = compute()
         return value
+
+    def let_go(self) -> None:
+        """Forgets what was computed first, where it is much: asked for many cutoffs in turn, no memory would do."""
+        most = max(_MOST_BYTES, _MOST_TABLES * 8 * len(self.names) * len(self.judgments))
+        sizes = {key: _size(value) for key, value in list(self._cache.items())}
+        excess = sum(sizes.values()) - most
+        for key, size in sizes.items():
+            if excess <= 0:
+                break
+            if size:
+                self._cache.pop(key, None)
+                excess -= size
 
     def cached_of(self, rankings: Rankings, key: Hashable, compute: Callable[[], T]) -> T:
         """The same for something of a run; that of a run which the context does not hold is not kept."""
@@ -97,15 +112,7 @@ class JudgedContext:
 
     def of_query(self, query_id: str) -> JudgedContext:
         """The same for one query alone, which the judgments hold; nothing that is computed here is used there."""
-        judgments = self.judgments
-        code = judgments.query_code[query_id]
-        rows = slice(int(judgments.starts[code]), int(judgments.starts[code + 1]))
-        of_query = Judgments(
-            judgments.query_ids[code : code + 1],
-            np.zeros(rows.stop - rows.start, dtype=np.int64),
-            judgments.ids.take(rows),
-            judgments.grade[rows],
-        )
+        of_query = self.judgments.of_query(query_id)
         runs = {name: run.of_query(query_id) for name, run in self.context.runs.items()}
         return JudgedContext(replaced(self.context, runs=runs, grades=self.grades), of_query, whole=False)
 
@@ -431,6 +438,7 @@ def judged_context(context: ContextData, qrels: Qrels | QrelsColumns | None) -> 
     for i, (known, judged) in enumerate(kept):
         if known.same_as(columns):
             kept.insert(0, kept.pop(i))
+            judged.let_go()
             return judged
     columns = columns.kept()  # what the caller does to the qrels later was not judged
     judged = JudgedContext(context, judge(columns))
@@ -462,6 +470,17 @@ def check_queries(judged: JudgedContext, rankings: Rankings, *, may_be_batch: bo
 def some(ids: Any) -> str:
     """The first few of the ids, for a message."""
     return f"{list(ids[:3])}{' …' if len(ids) > 3 else ''}"
+
+
+def _size(value: Any) -> int:
+    """The bytes of an array, or of those that stand in a list, tuple or dict, or in judgments."""
+    if isinstance(value, np.ndarray):
+        return int(value.nbytes)
+    if isinstance(value, Judgments):
+        return _size([value.query, value.grade, value.ids.starts, value.ids.ends])
+    if isinstance(value, dict) and isinstance(next(iter(value.values()), None), np.ndarray):
+        value = list(value.values())
+    return sum(map(_size, value)) if isinstance(value, (list, tuple)) else 0
 
 
 def _running_products(factors: FloatArray) -> FloatArray:

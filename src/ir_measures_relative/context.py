@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import ir_measures
 import numpy as np
@@ -19,13 +19,17 @@ from .io.description import fingerprint, table_of_runs
 from .io.qrels import Qrels
 from .io.runs import Run, read_run, read_runs, run_files, run_pipelines
 from .measures.strings import parse_measures
-from .messages import kind_of
+from .messages import kind_of, warn
 from .priors import ContextData, Policy, check_group, fields_of, group_of, policy_of
 from .rankings import Rankings
 from .scoring import score_runs
 
 if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
+
+
+#: By measure and run: the value of each query.
+ValuesOfRuns: TypeAlias = "dict[ir_measures.Measure, dict[str, dict[str, float]]]"
 
 
 class Active(NamedTuple):
@@ -35,7 +39,8 @@ class Active(NamedTuple):
     member: str | None
     block: object = None  #: which ``evaluating()`` block it is; None for a plain ``with context``
     group: str | None = None
-    replayed: bool = False  #: whether frames with the name of a member are the results that it was read from
+    #: Where frames with the name of a member are the results that it was read from: what keeps the values of members.
+    replayed: ValuesOfRuns | None = None
 
 
 _active: ContextVar[tuple[Active, ...]] = ContextVar("ir_measures_relative_active", default=())
@@ -76,12 +81,22 @@ def evaluated_run(entered: Active, rankings: Rankings) -> tuple[str | None, str 
 
 
 def _leave(context: RunContext, block: object) -> None:
-    """Takes back the last entry of its own: a generator may be closed inside a block that it did not open."""
+    """Takes back the last entry of its own, with a warning where another was entered since, or it is not there."""
     stack = _active.get()
-    for i in reversed(range(len(stack))):
-        if stack[i].context is context and stack[i].block is block:
-            _active.set(stack[:i] + stack[i + 1 :])
-            return
+    own = [i for i, entry in enumerate(stack) if entry.context is context and entry.block is block]
+    after = stack[own[-1] + 1 :] if own else ()
+    if own:
+        _active.set(stack[: own[-1]] + after)
+    if after or not own:
+        other = (
+            f"while {after[-1].context!r}, entered later, is active" if after else "in another thread or task"
+        )
+        warn(
+            f"the block of {context!r} is left {other}: did a generator enter it, and yield inside? What was "
+            "evaluated since may be relative to the wrong runs: enter a context where nothing is yielded, or use its "
+            "method evaluate",
+            context,
+        )
 
 
 _DOES_NOT_CHANGE = (
@@ -107,7 +122,8 @@ class RunContext(ContextData):
 
     A re-entrant context manager; inside ``with RunContext(…):`` ir_measures and PyTerrier compute the measures of
     this package. The innermost context counts, and every thread has its own. An evaluator takes the context that
-    is active when it is created, and keeps it. A context does not change once it is made.
+    is active when it is created, and keeps it. A context does not change once it is made. A generator that yields
+    inside the block leaves the context active in its caller; see :meth:`__enter__`.
 
     A run that is itself a member is not its own prior. It is recognised by a ``name`` column that holds one value
     and names a member, or by :meth:`evaluating`; any other run is a newcomer.
@@ -259,6 +275,13 @@ class RunContext(ContextData):
         return context
 
     def __enter__(self) -> RunContext:
+        """Makes the context the active one, up to the end of the block.
+
+        Do not yield inside the block: a generator shares what is active with its caller. While it waits, its caller
+        scores against its context, and two that wait score against each other's. Python tells nobody about the
+        waiting; only a block that is left while a later one is active, or in another thread or task, draws a warning.
+        :meth:`evaluate`, and an evaluator made before the first ``yield``, do not depend on what is active.
+        """
         outer = active()
         again = outer is not None and outer.context is self  # which does not forget who is being evaluated
         entry = outer._replace(block=None) if outer is not None and again else Active(self, None)
@@ -295,9 +318,13 @@ class RunContext(ContextData):
         with self._activated(Active(self, name, object(), group)):
             yield self
 
-    def _replaying(self) -> AbstractContextManager[None]:
-        """Activates the context where all that is evaluated is replayed: its runs are not read once more."""
-        return self._activated(Active(self, None, object(), replayed=True))
+    def _replaying(self, values: ValuesOfRuns) -> AbstractContextManager[None]:
+        """Activates the context where all that is evaluated is replayed: its runs are not read once more.
+
+        Args:
+            values: what the relative values go into.
+        """
+        return self._activated(Active(self, None, object(), replayed=values))
 
     @contextmanager
     def _activated(self, entry: Active) -> Iterator[None]:

@@ -22,7 +22,7 @@ from .measures.declaration import RelativeMeasure
 from .messages import warn
 from .priors import ContextData, chosen_by_means
 from .rankings import Rankings
-from .scoring import warn_if_empty
+from .scoring import warn_if_empty, warn_if_strange
 
 
 class RelativeEvaluator(Evaluator):  # type: ignore[misc]
@@ -53,6 +53,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             warn("the qrels hold no judgment, so there is no query to score", context)
         else:
             _warn_of_runs_of_context(self.judged, may_be_batch=self._may_be_batch)
+            if not self._may_be_batch:
+                warn_if_strange(self.judged)
             if self._is_frame:
                 low, high = (any(m.asks_for_grades[end] for m in measures) for end in (0, 1))
                 _seen.setdefault(context, _PartsSeen()).check_grades(
@@ -64,6 +66,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         rankings = self._rankings(run)
         if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
             warn_if_empty(rankings, self.active.context)
+            if not self.active.context.runs:
+                warn_if_strange(self.judged, rankings)
         check_queries(self.judged, rankings, may_be_batch=True)
         member, group = self._identify(rankings)
         by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)
@@ -73,12 +77,15 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         comparison = Comparison(self.judged, rankings, member, group=group)
         query_ids = self.judged.judgments.query_ids
         for measure in self.measures:
-            for query_id, value in zip(query_ids, measure.score(comparison).tolist(), strict=True):
+            values = dict(zip(query_ids, measure.score(comparison).tolist(), strict=True))
+            if self.active.replayed is not None and member is not None:
+                self.active.replayed.setdefault(measure, {}).setdefault(member, {}).update(values)
+            for query_id, value in values.items():
                 yield ir_measures.Metric(query_id=query_id, measure=measure, value=value)
 
     def _rankings(self, run: Run) -> Rankings:
         """The run, read; as it was read before where ``pt.relative.Experiment`` replays one, all queries of it."""
-        if self.active.replayed and is_frame(run) and len(run) and "name" in run.columns:
+        if self.active.replayed is not None and is_frame(run) and len(run) and "name" in run.columns:
             known = self.active.context.runs.get(run["name"].iloc[0])
             if known is not None and len(known) == len(run):
                 return known

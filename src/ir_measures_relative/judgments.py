@@ -69,6 +69,13 @@ class Judgments:
         selected._selected_from = self, keep
         return selected
 
+    def of_query(self, query_id: str) -> Judgments:
+        """The rows of one query alone, which is here; nothing that is computed here is used there."""
+        code = self.query_code[query_id]
+        rows = slice(int(self.starts[code]), int(self.starts[code + 1]))
+        query = np.zeros(rows.stop - rows.start, dtype=np.int64)
+        return Judgments(self.query_ids[code : code + 1], query, self.ids.take(rows), self.grade[rows])
+
     @cached_property
     def query_code(self) -> dict[str, int]:
         """From query id to its index."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Hashable
@@ -39,7 +40,7 @@ _NOT_THE_USERS = frozenset(
 _said: WeakKeyDictionary[object, tuple[object, set[Hashable]]] = WeakKeyDictionary()
 
 
-def warn(message: str, about: object = None) -> None:
+def warn(message: str, about: object = None, kind: str | None = None) -> None:
     """Warns of something on the line of the user's code that led here; on the outermost where none is the user's.
 
     ``warnings.warn`` with a ``stacklevel`` would not do: it counts the frames of an import otherwise than the stack
@@ -48,11 +49,12 @@ def warn(message: str, about: object = None) -> None:
     Args:
         about: a context. One call of the user's, such as ``pt.Experiment`` with many systems and batches, says the
             same about it only once: Python's own memory of that does not outlive what the hosts do to its filters.
+        kind: messages of one kind are the same, though their numbers differ from batch to batch.
     """
     called = frame = sys._getframe(1)
     while frame.f_back is not None and _package(frame.f_globals) in _NOT_THE_USERS:
         called, frame = frame, frame.f_back
-    key = message, frame.f_code, frame.f_lasti, called.f_code
+    key = kind or message, frame.f_code, frame.f_lasti, called.f_code
     if about is not None and key in _said_of(about):
         return
     warnings.warn_explicit(
@@ -90,15 +92,21 @@ def kind_of(value: object) -> str:
     return f"{'an' if name[0] in 'AEIOaeio' or name == 'ndarray' else 'a'} {name}"
 
 
-def kind_of_id(value: object) -> str:
-    """What a value is that stands where an id should, and is not a string that a file can hold.
+def not_an_id(value: object, what: str, elsewhere: str) -> str:
+    """What is wrong with a value that stands where an id should, and is not a string that a file can hold.
 
-    >>> kind_of_id(7), kind_of_id("\\ud800")
-    ('an int', 'half of a surrogate pair')
+    >>> not_an_id(7, "query", "the run")
+    'query id 7 is an int; query ids must be strings, as in the run: convert them with str()'
     """
-    if not isinstance(value, str):
-        return kind_of(value)
-    return "a string with a NUL" if "\0" in value else "half of a surrogate pair"
+    if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value):
+        return (
+            f"{what} id {value!r} is a missing value, which pandas makes of the ids NA, null, None and nan: give the "
+            "path of the file, or read it with keep_default_na=False"
+        )
+    kind = kind_of(value)
+    if isinstance(value, str):
+        kind = "a string with a NUL" if "\0" in value else "half of a surrogate pair"
+    return f"{what} id {value!r} is {kind}; {what} ids must be strings, as in {elsewhere}: convert them with str()"
 
 
 def is_text(value: object) -> bool:
@@ -107,6 +115,19 @@ def is_text(value: object) -> bool:
         return isinstance(value, str) and "\0" not in value and value.encode() is not None
     except UnicodeEncodeError:
         return False
+
+
+# What moves the cursor, ends a line or a column, or turns the direction of what follows.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def escaped(text: str) -> str:
+    """A text with its control characters as Python writes them: a name in a table is one cell, and no command.
+
+    >>> escaped("x\\t0.9\\nfake")
+    'x\\\\t0.9\\\\nfake'
+    """
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def needs_extra(what: str, extra: str, instead: str = "") -> ImportError:

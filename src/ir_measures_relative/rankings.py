@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 
 from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
 from .ids import Ids, WordArray, pair_keys
-from .messages import is_text, kind_of_id
+from .messages import is_text, not_an_id
+
+# So many rows, or as many as the run has, are kept of the first documents to other cutoffs than the last.
+_LEAST_KEPT = 1 << 12
 
 
 @dataclass(eq=False)
@@ -105,6 +108,16 @@ class Rankings:
         self._top: dict[int, TopDocs] = {}
         self._checked = False  # whether all documents are known to be there once
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the owner of the ids, which travel as bytes: an object of pandas' loads in few versions of it."""
+        return self.__dict__ | {"_owner": None}
+
+    def __copy__(self) -> Rankings:
+        """Another one on the same bytes, and so with their owner."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
     def __len__(self) -> int:
         return len(self._scores)
 
@@ -119,9 +132,17 @@ class Rankings:
         """
         if cutoff is None:  # as large as the run: not kept
             return self._find_top(None)
-        if cutoff not in self._top:
-            self._top[cutoff] = self._find_top(cutoff)
-        return self._top[cutoff]
+        top = self._top.get(cutoff)
+        if top is None:
+            top = self._top[cutoff] = self._find_top(cutoff)
+            others = list(self._top.items())[:-1]
+            excess = sum(len(kept.query) for _, kept in others) - max(len(self), _LEAST_KEPT)
+            for other, kept in others:  # the oldest first
+                if excess <= 0:
+                    break
+                self._top.pop(other, None)
+                excess -= len(kept.query)
+        return top
 
     def named(self, name: str) -> Rankings:
         """The same rankings, which messages call otherwise."""
@@ -249,8 +270,7 @@ class Rankings:
         except (TypeError, UnicodeEncodeError):
             row, bad = next((i, d) for i, d in enumerate(strings) if not is_text(d))
             raise ValueError(
-                f"{self.name}: query {self.query_ids[query[row]]!r} holds the document id {bad!r}, {kind_of_id(bad)}; "
-                "document ids must be strings, as in the qrels: convert them with str()"
+                f"{self.name}: query {self.query_ids[query[row]]!r}: {not_an_id(bad, 'document', 'the qrels')}"
             ) from None
 
     def _check_repeats(self, query: IntArray, ids: Ids, hashes: WordArray) -> None:
@@ -280,10 +300,7 @@ def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> t
     heads = query_ids[starts]
     for head in heads:
         if not is_text(head):
-            raise ValueError(
-                f"{source}: query id {head!r} is {kind_of_id(head)}; query ids must be strings, as in {elsewhere}: "
-                "convert them with str()"
-            )
+            raise ValueError(f"{source}: {not_an_id(head, 'query', elsewhere)}")
     return starts, heads
 
 

@@ -10,10 +10,12 @@ import numpy as np
 from ir_measures.measures.base import SumAgg
 from tqdm import tqdm
 
-from .arrays import FloatArray, ObjectArray, object_array
-from .comparison import Comparison, JudgedContext, check_queries
+from .arrays import BoolArray, FloatArray, ObjectArray, object_array
+from .comparison import Comparison, JudgedContext, check_queries, some
+from .judgments import Judgments
 from .measures.strings import is_relative
 from .messages import warn
+from .options import ROUNDED
 from .priors import ContextData
 from .rankings import Rankings
 
@@ -85,6 +87,55 @@ def is_summed(measure: ir_measures.Measure) -> bool:
     return isinstance(measure.aggregator(), SumAgg)
 
 
+def shares_of_topics(values: FloatArray) -> FloatArray:
+    """The share of each run's mean that comes from each topic, runs × topics; no shares, NaN, where none add up.
+
+    That is of runs whose values are all 0, and of all runs where a value of any is below 0 or NaN.
+    """
+    if np.isnan(values).any() or values.min(initial=0) < -ROUNDED * values.max(initial=0):
+        return np.full(values.shape, np.nan)
+    positive = np.maximum(values, 0)
+    total = positive.sum(axis=1, keepdims=True)
+    shares: FloatArray = np.divide(positive, total, out=np.full(values.shape, np.nan), where=total > 0)
+    return shares
+
+
+#: A topic that supplies more than this share of a mean is told of,
+_LARGE_SHARE = 0.25
+#: where there are that many topics: of fewer, one supplies as much in any case.
+_FEWEST_TOPICS = 10
+#: and where the mean is at least this part of the highest: of a run that adds two documents in all, one topic has half.
+_SMALLEST_MEAN = 0.25
+
+
+def one_topic_counts(scores: Scores) -> str | None:
+    """What to say where one topic supplies more than a quarter of the mean of a relative measure; None where none does.
+
+    It names the largest share and counts the others. Nothing is said of measures with a value below 0, of which a topic
+    has no share, and of runs that hardly add anything.
+    """
+    topics = len(scores.query_ids)
+    found: list[tuple[float, str, str]] = []
+    for j, measure in enumerate(scores.measures):
+        if not is_relative(measure) or topics < _FEWEST_TOPICS:
+            continue
+        means = scores.values[:, j].mean(axis=1)
+        counts = means >= _SMALLEST_MEAN * means.max()
+        shares = np.nan_to_num(shares_of_topics(scores.values[:, j])) * counts[:, None]
+        run, topic = np.unravel_index(shares.argmax(), shares.shape)
+        count = int((shares.max(axis=1) > _LARGE_SHARE).sum())
+        where = f"the mean {measure} of {scores.names[run]!r} over {topics} topics"
+        worst = f"{shares[run, topic]:.0%} of {where} come from topic {scores.query_ids[topic]!r} alone"
+        if count:
+            found.append((shares[run, topic], worst, f"{count} of {len(shares)} runs by {measure}"))
+    if not found:
+        return None
+    return (
+        f"{max(found)[1]}; one topic supplies more than a quarter of the mean of {', '.join(f[2] for f in found)}: on "
+        "other topics the means could be quite others, so look at the values by topic, and at meta.reliability"
+    )
+
+
 def score_runs(
     judged: JudgedContext,
     names: Sequence[str],
@@ -124,12 +175,79 @@ def score_runs(
 
 
 def check_campaign(judged: JudgedContext) -> None:
-    """Raises ValueError where there is nothing to score, or a run shares no query; warns of a run without rankings."""
+    """Raises ValueError where there is nothing to score, or a run shares no query; warns of runs without rankings.
+
+    It also warns of runs that hold next to no judged document.
+    """
     if not len(judged.judgments.query_ids):
         raise ValueError("the qrels hold no judgment, so there is no query to score; give other qrels")
     for run in judged.context.runs.values():
         check_queries(judged, run)
         warn_if_empty(run, judged.context)
+    warn_if_strange(judged)
+
+
+def warn_if_strange(judged: JudgedContext, newcomer: Rankings | None = None) -> None:
+    """Warns where next to no judged document is in any run: the ids may be of another collection.
+
+    Args:
+        newcomer: the evaluated run, where the context holds none.
+    """
+    if newcomer is None:
+        runs = list(judged.context.runs.values())
+        found = judged.cached(("strange",), lambda: _strange(judged.judgments, runs))
+    else:
+        found = _strange(judged.judgments, [newcomer])
+    if found is not None:
+        run, query_id = found
+        docs = run.of_query(query_id).rows()[1].take(slice(0, 4)).strings()
+        warn(
+            f"under {_FEW:.0%} of the documents that are judged for the queries of the runs are in any run, at any "
+            f"depth: for query {query_id!r} {run.name} has {some(docs)}, the qrels have "
+            f"{some(judged.judgments.of_query(query_id).doc_ids)}; are these ids of two versions of the collection? "
+            "Documents without a judgment count as not relevant",
+            judged.context,
+        )
+
+
+# The share of the judged documents under which runs are strange, and the one from which a query leaves no doubt.
+_FEW, _PLENTY = 0.01, 0.05
+# How many judged documents, and how many retrieved ones, may have none in common by chance.
+_LEAST = 20
+# How many queries, and rows of each, are looked at before all are: one is mostly enough, and takes no time.
+_QUERIES_AHEAD, _ROWS_AHEAD = 8, 200
+
+
+def _strange(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, str] | None:
+    """A run and a query to show, of runs that hold few of the documents judged for their queries; else None."""
+    few = [(run, q) for run in runs[:1] for q in run.query_ids[:_QUERIES_AHEAD] if q in judgments.query_code]
+    held = np.zeros(len(judgments), dtype=bool)
+    try:
+        for run, query_id in few:
+            known = judgments.of_query(query_id).ids.strings().tolist()
+            docs = run.of_query(query_id).rows()[1].take(slice(0, _ROWS_AHEAD)).strings()
+            if len(set(known).intersection(docs)) > _PLENTY * len(known):
+                return None
+        common = np.concatenate([judgments.queries_of(run) for run in runs]) if runs else np.empty(0)
+        n_judged = int(np.isin(judgments.query, common).sum())
+        if min(n_judged, sum(map(len, runs))) < _LEAST or not len(judgments.relevant):
+            return None
+        for run in runs:
+            held |= _held(judgments, run)
+            if np.count_nonzero(held) >= _FEW * n_judged:
+                return None
+    except ValueError:  # an id of another type, deeper than any measure looks
+        return None
+    return next((run, q) for run in runs for q in run.query_ids if q in judgments.query_code)
+
+
+def _held(judgments: Judgments, run: Rankings) -> BoolArray:
+    """Whether a run holds each judged document, at any depth."""
+    query, docs, _ = run.rows()
+    row = judgments.rows_of(judgments.queries_of(run)[query], docs)
+    held = np.zeros(len(judgments), dtype=bool)
+    held[row[row >= 0]] = True
+    return held
 
 
 def warn_if_empty(run: Rankings, context: ContextData) -> None:

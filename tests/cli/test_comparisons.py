@@ -12,7 +12,7 @@ import pytest
 import scipy.stats
 
 from command_line import QRELS, RUNS, error, output, run
-from ir_measures_relative import RunContext, compare
+from ir_measures_relative import RelativeWarning, RunContext, compare
 
 MEASURES = ["nDCG@2", "NRG@2"]
 
@@ -21,19 +21,43 @@ def table(*arguments: object) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(output(*arguments)), sep="\t")
 
 
+def warned(*arguments: object) -> pd.DataFrame:
+    """The table of a command that warns."""
+    return pd.read_csv(io.StringIO(run(*arguments).stdout), sep="\t")
+
+
 def test_compare(files: Path) -> None:
     pytest.importorskip("statsmodels", reason="statsmodels is not installed")
-    expected = compare(RunContext(RUNS), QRELS, MEASURES)
-    found = table(files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1", "--compare")
+    with pytest.warns(RelativeWarning, match="differs on 2 topics alone"):
+        expected = compare(RunContext(RUNS), QRELS, MEASURES)
+    found = warned(files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1", "--compare")
     pd.testing.assert_frame_equal(found, expected, check_dtype=False)
-    expected = compare(RunContext(RUNS), QRELS, MEASURES, baseline="B")
+    with pytest.warns(RelativeWarning, match="differs on 2 topics alone"):
+        expected = compare(RunContext(RUNS), QRELS, MEASURES, baseline="B")
     for baseline in ("B", files / "runs" / "B.run"):
-        found = table(files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1", f"--compare={baseline}")
+        found = warned(files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1", f"--compare={baseline}")
         pd.testing.assert_frame_equal(found, expected, check_dtype=False)
-    lines = output(files / "qrels.txt", files / "runs", "NRG@2", "-o", "jsonl", "--compare", "B").splitlines()
+    lines = run(
+        files / "qrels.txt", files / "runs", "NRG@2", "-o", "jsonl", "--compare", "B"
+    ).stdout.splitlines()
     of_nrg = expected[expected["measure"] == "NRG@2"]
-    assert [json.loads(line)["p"] for line in lines] == pytest.approx(of_nrg["p"].tolist())
+    assert [json.loads(line)["p"] for line in lines] == of_nrg["p"].astype(object).where(
+        of_nrg["p"].notna(), None
+    ).tolist()
     assert [json.loads(line)["wins"] for line in lines] == of_nrg["wins"].tolist()
+
+
+def test_no_p_is_printed_as_0(tmp_path: Path) -> None:
+    qrels = "".join(f"{q} 0 a 1\n{q} 0 b {q % 2}\n" for q in range(40))
+    (tmp_path / "qrels.txt").write_text(qrels)
+    (tmp_path / "runs").mkdir()
+    for name, doc in (("good", "a"), ("bad", "b"), ("worse", "c")):
+        lines = "".join(f"{q} Q0 {doc} 1 1.0 {name}\n" for q in range(40))
+        (tmp_path / "runs" / f"{name}.run").write_text(lines)
+    given = tmp_path / "qrels.txt", tmp_path / "runs", "P@1", "--compare=bad"
+    short, shorter, full = (warned(*given, *more) for more in ((), ("-p", "2"), ("-p", "-1")))
+    assert set(short["p"]) == {"<.0001"} and set(shorter["p"]) == {"<.01"}
+    assert set(full["p"] < 1e-4) == {True} and (full["p"] > 0).all()
 
 
 def test_what_is_not_valid(files: Path) -> None:
@@ -54,7 +78,7 @@ def test_intervals(files: Path) -> None:
         if rows["value"].min() >= 0:
             low, high = (
                 mean * np.exp(ends[0] / mean),
-                min(mean * np.exp(ends[1] / mean), max(high, rows["value"].max())),
+                min(mean * np.exp(ends[1] / mean), max(high, rows["value"].max()), 1.0),
             )
         row = found.loc[name, [measure, f"{measure} lower", f"{measure} upper"]].to_numpy(dtype=float)
         assert row == pytest.approx([rows["value"].mean(), low, high]) or np.ptp(rows["value"]) == 0

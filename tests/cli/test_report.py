@@ -72,7 +72,7 @@ def test_groups_and_reference(files: Path, call: Call) -> None:
 def test_a_provider_of_ir_measures(files: Path, call: Call) -> None:
     """The numbers of the page are those of the table, by whoever computes them."""
     assert call("qrels.txt", "runs", "P@2", "--provider", "pytrec_eval", "--report", "out.html")[0] == 0
-    assert [m["name"] for m in data_of(files / "out.html")["measures"]] == ["P@2", "NRG@10"]
+    assert [m["name"] for m in data_of(files / "out.html")["measures"]] == ["P@2", "NRG(norm='ideal')@10"]
 
 
 def test_texts_of_a_dataset(files: Path, call: Call) -> None:

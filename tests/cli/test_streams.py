@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import re
 import signal
@@ -11,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from command_line import COMMAND, error, here, run, unmeasured, write_run
@@ -131,6 +133,39 @@ def test_control_c_while_numpy_is_imported(files: Path) -> None:
         (files / "started").unlink()
 
 
+# The command, which says on stderr when a file is half written, and then waits.
+SLOW = """
+import sys, time
+from ir_measures_relative.io import files
+write_whole = files.write_whole
+def slow(path, write):
+    def half(beside):
+        open(beside, "w").write("half")
+        print("half", file=sys.stderr, flush=True)
+        time.sleep(60)
+    write_whole(path, half)
+files.write_whole = slow
+from ir_measures_relative.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
+def test_a_signal_leaves_no_half_file(files: Path, number: signal.Signals) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    (files / "pictures").mkdir()
+    command = [sys.executable, "-c", SLOW, *GOOD, "P@1", "--plot", "pictures/x.png"]
+    with subprocess.Popen(
+        command, cwd=files, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=unmeasured()
+    ) as started:
+        assert started.stderr is not None and started.stderr.readline() == "half\n"
+        assert len(list((files / "pictures").iterdir())) == 1
+        started.send_signal(number)
+        _, err = started.communicate(timeout=60)
+    assert (started.returncode, err) == (128 + number, "")
+    assert list((files / "pictures").iterdir()) == []
+
+
 def test_another_program_keeps_its_control_c(files: Path) -> None:
     code = "import ir_measures_relative, signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
     for arguments in (["-c", code], ["-c", code, "-m", "ir_measures_relative"]):
@@ -199,3 +234,55 @@ def test_warnings_are_said_once(files: Path) -> None:
     said = done.stderr.splitlines()
     assert all(line.startswith("ir_measures_relative: warning: ") for line in said)
     assert len(said) == len(set(said)) == 2, said
+
+
+FORGED = ["a\t0.9999\nfake", "\x1b[2Jb\x9b", "c\u202ed\u2028"]
+
+
+def test_names_are_one_cell_each(files: Path) -> None:
+    """Files, and so runs, whose names hold control characters: no row is forged, and no terminal cleared."""
+    folder = files / "odd"
+    folder.mkdir()
+    for name in FORGED:
+        try:
+            write_run(folder / name, "same", {"1": {"a": 2.0, f"doc{name[-1]}".strip(): 1.0}})
+        except OSError:
+            pytest.skip("file names are text on this system")
+    (files / "groups.csv").write_text("".join(f'"{name}",g\n' for name in FORGED), encoding="utf-8")
+    for options in (["P@1"], ["P@1", "-q"], ["P@1", "--ci"], ["P@1", "--bounds"], ["P@1", "--verdicts"]):
+        done = run("qrels.txt", "odd", *options, cwd=files)
+        header, *rows = done.stdout.split("\n")[:-1]
+        assert done.returncode == 0 and len({row.count("\t") for row in (header, *rows)}) == 1
+        assert set(re.findall(r"[^\t\n -~]", done.stdout)) == set()
+        cells = {cell for row in rows for cell in row.split("\t")}
+        assert {r"a\t0.9999\nfake", r"\x1b[2Jb\x9b", r"c\u202ed\u2028"} <= cells
+        assert json.loads(run("qrels.txt", "odd", *options, "-o", "jsonl", cwd=files).stdout.splitlines()[0])
+    measure = f"NRG(prior='{FORGED[1]}')@2"
+    header = run("qrels.txt", "odd", measure, cwd=files).stdout.splitlines()[0]
+    assert header == r"name	NRG(prior='\x1b[2Jb\x9b')@2"
+
+
+def test_query_ids_of_parquet(files: Path) -> None:
+    pytest.importorskip("pyarrow")
+    ids = ["1\tP@1\t9.9\n2", "\x1b]0;title\x07"]
+    frame = pd.DataFrame({"query_id": ids, "doc_id": ["a", "b"], "score": 1.0, "relevance": 1})
+    frame.to_parquet(files / "both.parquet")
+    out = run("both.parquet", "both.parquet", "P@1", "-q", cwd=files).stdout
+    assert out.split("\n") == [
+        "1\\tP@1\\t9.9\\n2\tP@1\t1.0000",
+        "\\x1b]0;title\\x07\tP@1\t1.0000",
+        "all\tP@1\t1.0000",
+        "",
+    ]
+
+
+@pytest.mark.parametrize("name", ["no\x1b[31msuch", "no\tsuch\nline"])
+def test_messages_hold_no_control_characters(files: Path, name: str) -> None:
+    for arguments in (
+        [name, "runs", "NRG@2"],
+        ["qrels.txt", name, "NRG@2"],
+        ["qrels.txt", "runs", name],
+        ["qrels.txt", "runs", "rrLP", "--reference", name],
+        ["qrels.txt", "runs", "NRG@2", f"--{name}"],
+    ):
+        assert re.fullmatch(r"[ -~…α]*", error(*arguments, cwd=files))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 import warnings
 from collections.abc import Iterator
@@ -12,7 +13,14 @@ import pandas as pd
 import pytest
 from ir_measures import nDCG
 
-from ir_measures_relative import NRG, BestOfOtherGroups, P_Rareness, RunContext, UniqueRel
+from ir_measures_relative import (
+    NRG,
+    BestOfOtherGroups,
+    P_Rareness,
+    RelativeWarning,
+    RunContext,
+    UniqueRel,
+)
 from scored import per_query
 
 QRELS = {"q": {d: 1 for d in "ABCDEF"}}
@@ -266,10 +274,43 @@ def test_contexts_that_end_out_of_order_take_back_their_own() -> None:
     generator = inside()
     next(generator)
     with inner:
-        generator.close()
+        with pytest.warns(
+            RelativeWarning, match=r"block of RunContext\(\['A'\].* is left while RunContext\(\['C'\]"
+        ):
+            generator.close()
         assert (UniqueRel(prior="C") @ 3).calc_aggregate(QRELS, newcomer) == 2
     with pytest.raises(ValueError, match="no RunContext is active"):
         U.calc_aggregate(QRELS, newcomer)
+
+
+def test_generators_that_wait_inside_their_blocks() -> None:
+    """Each scores against the other's context, which no code of ours can see; that they cross is said."""
+    newcomer = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
+
+    def inside(block: Any) -> Iterator[None]:
+        with block:
+            yield
+
+    context, other = RunContext({"A": A}), RunContext({"C": C})
+    for blocks in ((context, other), (context.evaluating("A"), context)):
+        first, second = map(inside, blocks)
+        assert [next(first), next(second)] == [None, None]
+        with pytest.warns(
+            RelativeWarning, match="entered later, is active: did a generator enter it"
+        ) as caught:
+            assert next(first, "end") == "end"
+        assert len(caught) == 1
+        assert next(second, "end") == "end"
+        with pytest.raises(ValueError, match="no RunContext is active"):
+            U.calc_aggregate(QRELS, newcomer)
+    waiting = inside(context)
+    next(waiting)
+    assert U.calc_aggregate(QRELS, newcomer) == (UniqueRel(prior="A") @ 3).calc_aggregate(QRELS, newcomer)
+    with pytest.warns(RelativeWarning, match="is left in another thread or task"):
+        contextvars.Context().run(waiting.close)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        context.__exit__(None, None, None)
 
 
 def test_entering_again_does_not_forget_who_is_evaluated() -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from ir_measures import AP, RR, P, nDCG
 
-from ir_measures_relative import RunContext
+from ir_measures_relative import MED, NRG, P_Rareness, RunContext, comparison, rankings
 from ir_measures_relative.arrays import FloatArray, IntArray
 from ir_measures_relative.comparison import Comparison, judged_context
 from work import instructions
@@ -193,3 +193,32 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
         asked = questions(RunContext(runs))
         for question in random.Random(seed).sample(list(asked), len(asked)):
             assert asked[question]() == expected[question], question
+
+
+def test_many_cutoffs_keep_as_much_as_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rankings, "_LEAST_KEPT", 100)
+    monkeypatch.setattr(comparison, "_MOST_BYTES", 10_000)
+    monkeypatch.setattr(comparison, "_MOST_TABLES", 1)
+    rng = np.random.default_rng(0)
+    runs = {
+        name: {q: {f"d{d}": float(s) for s, d in enumerate(rng.permutation(90))} for q in ("q1", "q2")}
+        for name in "abc"
+    }
+    qrels = {q: {f"d{i}": i % 3 for i in range(60)} for q in ("q1", "q2")}
+    context = RunContext(runs)
+    measures = [NRG, P_Rareness, MED(base="P", ref="a")]
+    sizes = []
+    for k in range(1, 80):
+        at_k = [measure @ k for measure in measures]
+        table = context.evaluate(qrels, at_k)
+        if k % 13 == 0:
+            pd.testing.assert_frame_equal(table, RunContext(runs).evaluate(qrels, at_k))
+        (_, judged), *_ = context._judged
+        judged.let_go()
+        sizes.append(sum(map(comparison._size, judged._cache.values())))
+        for run in context.runs.values():
+            assert sum(len(top.query) for top in run._top.values()) <= 2 * len(run)
+            assert run.top(k) is run.top(k)
+    assert max(sizes) <= 10_000
+    again = {k: run.top(k) for k in (5, 10, 20)}
+    assert all(run.top(k) is top for k, top in again.items())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -52,31 +53,113 @@ class Copy:
             if not (original / f).exists() or (original / f).read_bytes() != (self.package / f).read_bytes()
         }
 
-    def run(self, *arguments: str) -> str:
-        """What Python with this copy prints."""
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            capture_output=True,
-            text=True,
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(self.src), "PYTHONDONTWRITEBYTECODE": "1"},
-            stdin=subprocess.DEVNULL,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
 
-    def run_tests(self, expression: str) -> None:
-        """Runs what every measure must pass on some measures; fails where there is none."""
-        tests = ["tests/measures/test_all_measures.py", "-k", expression]
-        self.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests)
+# What a process with the copy does: each program by itself, then the tests; what comes of it is one line of JSON.
+IN_THE_COPY = """
+import contextlib, io, json, sys, traceback
+import ir_measures_relative
+bounds_are_there = [m for m in sys.modules if "extremes" in m]
+import pytest
+from command_line import here
+programs, commands, tests, results = json.loads(sys.argv[1]), json.loads(sys.argv[2]), sys.argv[3:], sys.argv[3]
+found = {"bounds": bounds_are_there, "from": ir_measures_relative.__file__}
+for name, program in programs.items():
+    written = io.StringIO()
+    with contextlib.redirect_stdout(written):
+        try:
+            exec(compile(program, name, "exec"), {"__name__": name})
+        except BaseException:
+            traceback.print_exc(file=written)
+    found[name] = written.getvalue()
+for name, arguments in commands.items():
+    done = here(*arguments)
+    found[name] = done.stdout + done.stderr
+
+class Passed:
+    ids = []
+    def pytest_runtest_logreport(self, report):
+        if report.when == "call" and report.passed:
+            self.ids.append(report.nodeid)
+
+written = io.StringIO()
+with contextlib.redirect_stdout(written):
+    code = pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests[1:]], plugins=[Passed()])
+found["tests"] = [int(code), Passed.ids, written.getvalue()]
+with open(results, "w") as file:
+    json.dump(found, file)
+"""
 
 
-@pytest.fixture
-def copy(tmp_path: Path) -> Copy:
-    return Copy(tmp_path)
+class Followed(NamedTuple):
+    """What the page has one write into a copy of the package, and what a process with that copy makes of it."""
+
+    touched: dict[str, set[str]]  #: by section, all the files that are changed by then
+    found: dict[str, Any]  #: what each program and command printed
+
+    def tests(self, *words: str) -> None:
+        """What every measure must pass was run on some measures with these words in their names."""
+        code, passed, shown = self.found["tests"]
+        assert code == 0, shown
+        assert any(all(word in name for word in words) for name in passed), shown
 
 
-Script = Callable[..., str]
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
+    """One copy with all that the page adds, and one process, whose start would take longer than all the rest."""
+    folder = tmp_path_factory.mktemp("copy")
+    copy, touched = Copy(folder), {}
+    (copy.package / "measures" / "echo.py").write_text(block('"""Echo'), encoding="utf-8")
+    copy.insert(
+        "__init__.py",
+        "from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR\n",
+        block("from .measures.echo"),
+    )
+    copy.insert("__init__.py", '    "AP_UE",\n', '    "Echo",\n')
+    touched["a measure"] = copy.touched()
+    copy.insert("measures/nrg.py", "BASES = {\n", block('"Success"', "A base of NRG"))
+    touched["a base"] = copy.touched()
+    whole = block("from collections.abc", "A prior policy")
+    policy = whole[whole.index("class Previous") :]  # its imports are those of priors.py
+    copy.insert(
+        "priors.py", "return [name for name in means if best[groups[name]] == name]\n", f"\n\n{policy}"
+    )
+    copy.insert("priors.py", "NAMED: dict[str, PriorPolicy] = {\n", block('"previous"', "A prior policy"))
+    touched["a policy"] = copy.touched()
+    branch = block("if isinstance(run, (str, os.PathLike))", "A run format")
+    copy.insert("io/runs.py", "    if isinstance(run, Rankings):\n        return run\n", branch)
+    touched["a run format"] = copy.touched()
+
+    qrels, json_folder = write_campaign(folder, "{query} Q0 {doc} 0 {score} {run}\n"), folder / "json"
+    programs = {
+        "doctest": "import doctest, ir_measures_relative.measures.echo as e; print(doctest.testmod(e).failed)",
+        "a measure": MEASURE,
+        "a base": BASE,
+        "a policy": POLICY,
+        "a policy on Dask": POLICY + POLICY_ON_DASK,
+        "a run format": RUN_FORMAT.replace("FOLDER", repr(str(json_folder))),
+    }
+    files = [str(json_folder / f"{name}.json") for name in ("v2", "v1")]
+    commands = {
+        "help": ["--help"],
+        "command with a policy": [qrels, str(folder / "runs"), "UniqueRel@2", "--priors", "previous"],
+        "command with a run format": [qrels, files[0], "UniqueRel@2", "--prior", files[1]],
+    }
+    tests = ["tests/measures/test_all_measures.py", "-k", "Echo or (NRG and Success)"]
+    given = [json.dumps({name: RUNS + program for name, program in programs.items()}), json.dumps(commands)]
+    path = [str(copy.src), str(ROOT / "tests" / "helpers")]
+    done = subprocess.run(
+        [sys.executable, "-c", IN_THE_COPY, *given, str(folder / "results"), *tests],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "PYTHONDONTWRITEBYTECODE": "1"},
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((folder / "results").read_text(encoding="utf-8"))
+    assert Path(found["from"]).is_relative_to(copy.package)
+    return Followed(touched, found)
+
 
 RUNS = """
 runs = {
@@ -88,25 +171,16 @@ qrels = {"q1": {"A": 1, "B": 1, "C": 2, "E": 1}, "q2": {"D": 1, "X": 0}}
 """
 
 
-def test_a_measure(copy: Copy) -> None:
-    (copy.package / "measures" / "echo.py").write_text(block('"""Echo'), encoding="utf-8")
-    copy.insert(
-        "__init__.py",
-        "from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR\n",
-        block("from .measures.echo"),
-    )
-    copy.insert("__init__.py", '    "AP_UE",\n', '    "Echo",\n')
-    assert copy.touched() == {"measures/echo.py", "__init__.py"}
-    copy.run_tests("Echo")
-    copy.run("-c", "import doctest, ir_measures_relative.measures.echo as e; exit(doctest.testmod(e).failed)")
-    shown = copy.run("-m", "ir_measures_relative", "--help")
-    assert "Echo         The fraction of the relevant documents found" in shown
-    code = f"{RUNS}import ir_measures_relative as r; print(r.RunContext(runs).evaluate(qrels, [r.Echo @ 2]).to_csv())"
-    assert copy.run("-c", code).splitlines()[0] == ",name,Echo@2"
-    bounded = copy.run(
-        "-c", "import sys, ir_measures_relative; print([m for m in sys.modules if 'extremes' in m])"
-    )
-    assert bounded == "[]\n"  # what finds the bounds is not imported with the measure
+MEASURE = "import ir_measures_relative as r; print(r.RunContext(runs).evaluate(qrels, [r.Echo @ 2]).to_csv())"
+
+
+def test_a_measure(followed: Followed) -> None:
+    assert followed.touched["a measure"] == {"measures/echo.py", "__init__.py"}
+    followed.tests("Echo")
+    assert followed.found["doctest"] == "0\n"
+    assert "Echo         The fraction of the relevant documents found" in followed.found["help"]
+    assert followed.found["a measure"].splitlines()[0] == ",name,Echo@2"
+    assert followed.found["bounds"] == []  # what finds the bounds is not imported with the measure
 
 
 def test_its_bounds(tmp_path: Path) -> None:
@@ -151,12 +225,7 @@ except ValueError as error:
     )
 
 
-def test_a_base(copy: Copy) -> None:
-    entry = block('"Success"', "A base of NRG")
-    copy.insert("measures/nrg.py", "BASES = {\n", entry)
-    assert copy.touched() == {"measures/nrg.py"}
-    copy.run_tests("NRG and Success")
-    code = """
+BASE = """
 from ir_measures import Success
 from ir_measures_relative import NRG, RunContext, bounds
 measure = NRG(base="Success") @ 2
@@ -172,7 +241,12 @@ try:
 except ValueError as error:
     print(error)
 """
-    assert copy.run("-c", RUNS + code).splitlines() == [
+
+
+def test_a_base(followed: Followed) -> None:
+    assert followed.touched["a base"] - followed.touched["a measure"] == {"measures/nrg.py"}
+    followed.tests("NRG", "Success")
+    assert followed.found["a base"].splitlines() == [
         "[0.0, 0.0, 0.0]",
         "[[0.0, 0.0, True], [0.0, 0.0, True], [0.0, 0.0, True]]",
         "1.0",
@@ -180,15 +254,7 @@ except ValueError as error:
     ]
 
 
-def test_a_policy(copy: Copy, tmp_path: Path) -> None:
-    whole = block("from collections.abc", "A prior policy")
-    policy = whole[whole.index("class Previous") :]  # its imports are those of priors.py
-    copy.insert(
-        "priors.py", "return [name for name in means if best[groups[name]] == name]\n", f"\n\n{policy}"
-    )
-    copy.insert("priors.py", "NAMED: dict[str, PriorPolicy] = {\n", block('"previous"', "A prior policy"))
-    assert copy.touched() == {"priors.py"}
-    code = """
+POLICY = """
 from ir_measures_relative import RunContext
 from ir_measures_relative.priors import Previous
 by_hand = {"v1": [], "v2": ["v1"], "v3": ["v2"]}
@@ -196,9 +262,7 @@ tables = [RunContext(runs, priors=p).evaluate(qrels, ["UniqueRel@2", "NRG@2"]) f
 assert all(table.equals(tables[0]) for table in tables)
 print(tables[0]["UniqueRel@2"].tolist())
 """
-    assert copy.run("-c", RUNS + code) == "[1.0, 1.0, 0.5]\n"
-    pytest.importorskip("dask.dataframe", reason="needs Dask, the extra [dask]")
-    code += """
+POLICY_ON_DASK = """
 import dask.dataframe as dd, pandas as pd
 from ir_measures_relative import campaigns
 rows = [(n, q, d, s) for n, run in runs.items() for q, docs in run.items() for d, s in docs.items()]
@@ -206,20 +270,26 @@ frame = dd.from_pandas(pd.DataFrame(rows, columns=["name", "query_id", "doc_id",
 for priors in ("previous", Previous()):
     table = campaigns.evaluate(frame, qrels, ["UniqueRel@2", "NRG@2"], names=list(runs), priors=priors)
     assert table.equals(tables[0])
-"""
-    code += """
 try:
     campaigns.evaluate(frame, qrels, ["NRG@2"], priors="previous")
 except ValueError as error:
     print(error)
 """
-    said = copy.run("-c", RUNS + code).splitlines()
-    assert said[-1] == "priors='previous' needs the order of the runs: give names=[first, second, …]"
-    qrels = write_campaign(tmp_path, "{query} Q0 {doc} 0 {score} {run}\n")
-    shown = copy.run(
-        "-m", "ir_measures_relative", qrels, str(tmp_path / "runs"), "UniqueRel@2", "--priors", "previous"
-    )
+
+
+def test_a_policy(followed: Followed) -> None:
+    assert followed.touched["a policy"] - followed.touched["a base"] == {"priors.py"}
+    assert followed.found["a policy"] == "[1.0, 1.0, 0.5]\n"
+    shown = followed.found["command with a policy"]
     assert shown.splitlines()[1:] == ["v1\t1.0000", "v2\t1.0000", "v3\t0.5000"]
+
+
+def test_a_policy_on_dask(followed: Followed) -> None:
+    pytest.importorskip("dask.dataframe", reason="needs Dask, the extra [dask]")
+    assert followed.found["a policy on Dask"].splitlines() == [
+        "[1.0, 1.0, 0.5]",
+        "priors='previous' needs the order of the runs: give names=[first, second, …]",
+    ]
 
 
 def write_campaign(folder: Path, line: str) -> str:
@@ -241,27 +311,24 @@ def write_campaign(folder: Path, line: str) -> str:
     return str(folder / "qrels")
 
 
-def test_a_run_format(copy: Copy, tmp_path: Path) -> None:
-    branch = block("if isinstance(run, (str, os.PathLike))", "A run format")
-    copy.insert("io/runs.py", "    if isinstance(run, Rankings):\n        return run\n", branch)
-    assert copy.touched() == {"io/runs.py"}
-    qrels = write_campaign(tmp_path, "{query} Q0 {doc} 0 {score} {run}\n")
-    code = f"""
+RUN_FORMAT = """
 import ir_measures, json, pathlib
 from ir_measures_relative import RunContext, UniqueRel, explain
-folder = pathlib.Path({str(tmp_path)!r}, "json")
+folder = pathlib.Path(FOLDER)
 folder.mkdir()
 for name, run in runs.items():
     (folder / (name + ".json")).write_text(json.dumps(run))
-paths = {{name: folder / (name + ".json") for name in runs}}
+paths = {name: folder / (name + ".json") for name in runs}
 measures = ["UniqueRel@2", "NRG@2"]
 known = RunContext(runs)
 assert RunContext(paths).evaluate(qrels, measures).equals(known.evaluate(qrels, measures))
 assert RunContext.from_trec(folder).names == ["v1.json", "v2.json", "v3.json"]
-with RunContext({{"v1": paths["v1"]}}):
+with RunContext({"v1": paths["v1"]}):
     print((UniqueRel @ 2).calc_aggregate(qrels, paths["v2"]))
 """
-    assert copy.run("-c", RUNS + code) == "1.0\n"
-    files = [str(tmp_path / "json" / f"{name}.json") for name in ("v2", "v1")]
-    shown = copy.run("-m", "ir_measures_relative", qrels, files[0], "UniqueRel@2", "--prior", files[1])
-    assert shown == "UniqueRel@2\t1.0000\n"
+
+
+def test_a_run_format(followed: Followed) -> None:
+    assert followed.touched["a run format"] - followed.touched["a policy"] == {"io/runs.py"}
+    assert followed.found["a run format"] == "1.0\n"
+    assert followed.found["command with a run format"] == "UniqueRel@2\t1.0000\n"

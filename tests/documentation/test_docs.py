@@ -169,3 +169,19 @@ def test_ci_runs_the_command_of_the_readme() -> None:
     tests = [c for c in commands if "pytest" in c]
     run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert len(tests) == 1 and tests[0] in map(str.strip, run.splitlines())
+
+
+def test_the_readme_quotes_both_rows_of_the_table_of_speed() -> None:
+    """Ids as pandas' strings are the kinder case; the other stands beside it."""
+    rows = re.findall(
+        r"^\| NRG@10 of 17 runs \| (ir_measures|best use)[^|]* \| (str|object) \| ([\d.]+) \|",
+        (ROOT / "docs" / "speed.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    share = {(peer, ids): f"{100 * float(ratio):.1f}" for peer, ids, ratio in rows}
+    said = re.search(
+        r"<!-- speed -->(.*?)<!-- end of speed -->", (ROOT / "README.md").read_text("utf-8"), re.DOTALL
+    )
+    assert said and re.findall(r"\d+\.\d", said[1]) == [
+        share[peer, ids] for peer in ("ir_measures", "best use") for ids in ("str", "object")
+    ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +12,8 @@ from ir_measures_relative.extremes import precision_search as search_module
 from ir_measures_relative.extremes.cascade import greatest_err_difference
 from ir_measures_relative.extremes.model import Clock
 from ir_measures_relative.extremes.precision_search import Search
-from oracles.med_exact import labelings, sum_precision
+from oracles.med_exact import errs, sum_precision, sum_precision_differences
+from oracles.med_q import all_labelings
 
 # How many random cases each test tries.
 CASES = int(os.environ.get("DIRECTION_CASES", "500"))
@@ -50,8 +50,8 @@ class Case:
     def greatest(self) -> float:
         """The greatest difference of all labelings."""
         ends = (0, self.outside)  # the value is monotone in between
-        found = (np.array(labels) for labels in labelings(self.label.tolist(), (0, 1)))
-        return float(max(self.difference(labels, n) for labels in found for n in ends))
+        found = sum_precision_differences(self.winner, self.loser, all_labelings(self.label)).items()
+        return float(max(most / max(n + self.other + end, 1) for n, (_, most) in found for end in ends))
 
     def check(self, seconds: float | None = None) -> tuple[float, np.ndarray]:
         best = self.greatest()
@@ -114,19 +114,9 @@ def test_documents_that_only_the_loser_holds_may_have_to_be_relevant() -> None:
     assert with_many.value == pytest.approx(-2 / 102) and with_many.best.tolist() == [1, 1, 0]
 
 
-def corners(low: np.ndarray, high: np.ndarray) -> Iterator[np.ndarray]:
-    open_ones = [-1 if a < b else 0 for a, b in zip(low, high, strict=True)]
-    for choice in labelings(open_ones, (0, 1)):
-        yield np.where(np.array(choice) == 1, high, low)
-
-
-def plain_err(positions: np.ndarray, stop: np.ndarray) -> float:
-    value, reached = 0.0, 1.0
-    for position, chance in sorted(zip(positions.tolist(), stop.tolist(), strict=True)):
-        if position:
-            value += reached * chance / position
-            reached *= 1 - chance
-    return value
+def corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Every way to give each document whose two ends are not the same one of them, a row each."""
+    return np.where(all_labelings(np.where(low < high, -1, 0)) == 1, high, low)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -138,15 +128,16 @@ def test_err_equals_brute_force(seed: int) -> None:
         known = rng.choice([0, 1, 3, 7, 15], len(case.label)) / 16
         top = rng.choice([1, 3, 15]) / 16
         low, high = np.where(case.label == -1, 0, known), np.where(case.label == -1, top, known)
-        values = [plain_err(case.winner, s) - plain_err(case.loser, s) for s in corners(low, high)]
+        stops = corners(low, high)
+        values = errs(case.winner, stops) - errs(case.loser, stops)
         arguments = [(case.winner, case.loser)], 1 - high, 1 - low
         found, upper, go_on = greatest_err_difference(*arguments, Clock(), tolerance=TOLERANCE)
-        assert found == pytest.approx(max(values), abs=2 * TOLERANCE)
+        assert found == pytest.approx(values.max(), abs=2 * TOLERANCE)
         assert upper - found <= TOLERANCE
-        attained = plain_err(case.winner, 1 - go_on) - plain_err(case.loser, 1 - go_on)
+        (attained,) = errs(case.winner, 1 - go_on[None]) - errs(case.loser, 1 - go_on[None])
         assert attained == pytest.approx(found, abs=1e-13)
         assert ((low <= 1 - go_on) & (1 - go_on <= high)).all()
         value, upper, _ = greatest_err_difference(*arguments, Clock(0))
-        assert value - 1e-12 <= max(values) <= upper + 1e-12
-        below += max(values) < 0
+        assert value - 1e-12 <= values.max() <= upper + 1e-12
+        below += values.max() < 0
     assert below > CASES / 20

@@ -117,7 +117,7 @@ def test_equals_brute_force(seed: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10, 12))
+@pytest.mark.parametrize("seed", [10])
 def test_equals_brute_force_often(seed: int) -> None:
     rng = np.random.default_rng(seed)
     for _ in range(500):
@@ -126,14 +126,14 @@ def test_equals_brute_force_often(seed: int) -> None:
 
 
 @pytest.mark.parametrize("norm", NORMS)
-def test_equals_brute_force_on_twenty_open_documents(norm: str) -> None:
+def test_equals_brute_force_on_eighteen_open_documents(norm: str) -> None:
     rng = np.random.default_rng(NORMS.index(norm))
-    order = np.arange(1, 21)
+    order = np.arange(1, 19)
     if norm == "R":  # a near copy
-        y, z = order, (order + rng.normal(0, 2, 20)).argsort().argsort() + 1
+        y, z = order, (order + rng.normal(0, 2, 18)).argsort().argsort() + 1
     else:  # two that share eight documents
-        y, z = np.where(order <= 14, order, 0), np.where(order > 6, order - 6, 0)
-    check((y, z, np.full(20, -1)), 14, norm=norm, beta=1.0, other_relevant=0)
+        y, z = np.where(order <= 13, order, 0), np.where(order > 5, order - 5, 0)
+    check((y, z, np.full(18, -1)), 13, norm=norm, beta=1.0, other_relevant=0)
 
 
 @pytest.mark.parametrize(("attempts", "end"), [(2, "first"), (12, "first"), (2, "last")])

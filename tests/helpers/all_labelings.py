@@ -31,10 +31,10 @@ class Campaign(NamedTuple):
     cutoff: int | None
 
 
-def random_campaign(rng: random.Random, highest: int, most_open: int) -> Campaign:
-    """Two to four runs of short rankings with ties on two queries; at most ``most_open`` open documents a query."""
+def random_campaign(rng: random.Random, highest: int, most_open: int, n_queries: int = 2) -> Campaign:
+    """Two to four runs of short rankings with ties on a few queries; at most ``most_open`` open documents a query."""
     cutoff = rng.choice([1, 2, 3, 3, 4, 5, None])
-    queries = ["1", "2"]  # gdeval takes numbers alone
+    queries = [str(i + 1) for i in range(n_queries)]  # gdeval takes numbers alone
     names = [f"r{i}" for i in range(rng.randint(2, 4))]
     docs = DOCS[: rng.randint(3, len(DOCS))]
     runs: dict[str, dict[str, dict[str, float]]] = {name: {} for name in names}
@@ -42,7 +42,7 @@ def random_campaign(rng: random.Random, highest: int, most_open: int) -> Campaig
         if rng.random() < 0.9:
             ranked = rng.sample(docs, rng.randint(0, min(len(docs), 6)))
             runs[name][query] = {d: float(rng.randint(0, 6)) for d in ranked}
-    runs = {n: r if any(r.values()) else {"1": {docs[0]: 1.0}} for n, r in runs.items()}
+    runs = {n: r if any(r.values()) else {queries[0]: {docs[0]: 1.0}} for n, r in runs.items()}
     qrels: dict[str, dict[str, int]] = {}
     lowest = rng.choice([0, 0, -1])
     labels = range(lowest, highest + 1)

@@ -105,6 +105,7 @@ def test_what_is_valid_is_corrected_for_its_own_number(campaign) -> None:
             [NRG @ 5],
             baseline="one",
             priors=priors,
+            test="t",
             correction="holm",
             correction_alpha=0.6,
         ).set_index("name")
@@ -117,6 +118,25 @@ def test_what_is_valid_is_corrected_for_its_own_number(campaign) -> None:
     )
     assert table.loc[["two", "three"], "NRG@5 reject"].tolist() == reject.tolist()
     assert np.isnan(table.loc["four", "NRG@5 p-value corrected"]) and not table.loc["four", "NRG@5 reject"]
+
+
+@pytest.mark.parametrize("family", ["call", "measure"])
+@pytest.mark.parametrize("correction", ["max-t", "holm", "fdr_bh"])
+def test_corrected_as_compare_does(campaign, correction: str, family: str) -> None:
+    frames, topics, qrels = campaign
+    measures = [NRG @ 5, "nDCG@5", rrLP]
+    table = pt.relative.Experiment(
+        frames, topics, qrels, measures, baseline="one", correction=correction, family=family
+    ).set_index("name")
+    expected = compare(
+        RunContext(frames), qrels, measures, baseline="one", correction=correction, family=family
+    )
+    for row in expected.itertuples():
+        assert table.loc[row.name, f"{row.measure} p-value corrected"] == pytest.approx(row.p_corrected)
+    with pytest.raises(ValueError, match="correction='max-t' needs one of this package's tests"):
+        pt.relative.Experiment(
+            frames, topics, qrels, measures, baseline="one", correction="max-t", test=ttest_rel
+        )
 
 
 @pytest.mark.parametrize("highlight", ["bold", "color"])

@@ -7,6 +7,7 @@ import pickle
 import time
 import warnings
 
+import ir_datasets
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from ir_measures_relative import (
     RunContext,
     UniqueRel,
     context,
+    demo,
     evaluator,
     nDCG_UE,
     rrLP,
@@ -108,6 +110,11 @@ def by_hand(campaign, options, measures=MEASURES, systems=None, **context):
         return pt.Experiment(named, topics, qrels, measures, names=NAMES, validate="ignore", **options)
 
 
+def as_pyterrier(options):
+    """With Student's test, and each measure corrected on its own."""
+    return {"test": "t", "family": "measure"} | options if "baseline" in options else options
+
+
 def same(ours, theirs) -> None:
     """The same tables, digit for digit; pt.Experiment gives the columns of measures in no particular order.
 
@@ -155,7 +162,7 @@ def where_valid(theirs, ours):
 def test_every_policy(campaign, priors, options) -> None:
     topics, qrels, frames = campaign
     ours = pt.relative.Experiment(
-        pipelines(frames), topics, qrels, MEASURES, priors=priors, groups=GROUPS, **options
+        pipelines(frames), topics, qrels, MEASURES, priors=priors, groups=GROUPS, **as_pyterrier(options)
     )
     if "batch_size" in options and isinstance(priors, BestOfOtherGroups):  # by hand a batch knows no other
         best = by_hand(campaign, {}, [priors.by]).set_index("name")[str(priors.by)]
@@ -185,7 +192,8 @@ def test_every_policy(campaign, priors, options) -> None:
 @pytest.mark.filterwarnings("ignore:the qrels hold no judgment")
 def test_every_option(campaign, options) -> None:
     topics, qrels, frames = campaign
-    ours = pt.relative.Experiment(list(pipelines(frames).values()), topics, qrels, MEASURES, NAMES, **options)
+    given = list(pipelines(frames).values())
+    ours = pt.relative.Experiment(given, topics, qrels, MEASURES, NAMES, **as_pyterrier(options))
     same(ours, by_hand(campaign, options))
 
 
@@ -228,10 +236,13 @@ def test_the_reference_is_the_baseline_unless_given(campaign) -> None:
     measures = [rrLP, MED @ 5, NRG(prior="t*") @ 10, rrLP(ref="four")]
     for options, reference in (({"baseline": 1}, "two"), ({"baseline": "two"}, "two"), ({}, "three")):
         extra = {"reference": "three"} if not options else {}
-        ours = pt.relative.Experiment(pipelines(frames), topics, qrels, measures, **options, **extra)
+        ours = pt.relative.Experiment(
+            pipelines(frames), topics, qrels, measures, **as_pyterrier(options), **extra
+        )
         theirs = by_hand(campaign, {"baseline": 1} if options else {}, measures, reference=reference)
         same(ours, where_valid(theirs, ours))
-    ours = pt.relative.Experiment(pipelines(frames), topics, qrels, measures, baseline=0, reference="four")
+    options = as_pyterrier({"baseline": 0, "reference": "four"})
+    ours = pt.relative.Experiment(pipelines(frames), topics, qrels, measures, **options)
     same(ours, where_valid(by_hand(campaign, {"baseline": 0}, measures, reference="four"), ours))
     with pytest.raises(ValueError, match="which run is the reference"):
         pt.relative.Experiment(pipelines(frames), topics, qrels, measures)
@@ -245,6 +256,23 @@ def test_an_earlier_name_column_does_not_matter(campaign) -> None:
         by_hand(campaign, {}),
     )
     same(pt.relative.Experiment(tagged, topics, qrels, MEASURES), by_hand(campaign, {}))
+
+
+def test_a_dataset_brings_its_judgments_and_its_size(monkeypatch) -> None:
+    """Qrels that are a dataset of ir_datasets, by PyTerrier's object or by id; num_docs= goes before its size."""
+    dataset = ir_datasets.load(demo.register())
+    monkeypatch.setattr(dataset, "docs_metadata", lambda: {"count": 1200}, raising=False)
+    given = pt.get_dataset(f"irds:{demo.DATASET_ID}")
+    frames = {
+        n: r.rename(columns={"query_id": "qid", "doc_id": "docno"}) for n, r in list(demo.runs().items())[:2]
+    }
+    systems = {n: pt.model.add_ranks(frame) for n, frame in frames.items()}
+    measures, topics = [nDCG_UE(pool="corpus") @ 10, nDCG @ 10], given.get_topics()
+    expected = pt.relative.Experiment(systems, topics, given.get_qrels(), measures, num_docs=1200)
+    for qrels in (given, f"irds:{demo.DATASET_ID}", dataset):
+        pd.testing.assert_frame_equal(pt.relative.Experiment(systems, topics, qrels, measures), expected)
+    fewer = pt.relative.Experiment(systems, topics, given, measures, num_docs=600)
+    assert (fewer.iloc[:, 1] < expected.iloc[:, 1]).all()
 
 
 def test_num_docs(campaign) -> None:
@@ -283,6 +311,7 @@ COLUMNS = ["UniqueRel@5", "map", "NRG(base='RBP')@10", "nDCG@10", "P.5", "NRG@10
 OBJECTS = [UniqueRel @ 5, "map", NRG(base="RBP") @ 10, nDCG @ 10, "P.5", NRG @ 10, "recip_rank"]
 
 
+@pytest.mark.filterwarnings("ignore:.*one topic supplies")
 @pytest.mark.parametrize(
     ("turn", "options"), [(0, {}), (1, {}), (2, {}), (1, {"batch_size": 4}), (2, TREE)], ids=str
 )
@@ -296,13 +325,14 @@ def test_strings_are_measures_and_come_in_the_order_asked(campaign, turn, option
     assert list(table.columns) == ["name", "mrt", *columns]
 
 
+@pytest.mark.filterwarnings("ignore:.*one topic supplies")
 def test_the_order_of_everything_else_is_pyterriers(campaign) -> None:
     topics, qrels, frames = campaign
 
     def made(**options):
         return pt.relative.Experiment(pipelines(frames), topics, qrels, [*ASKED, "mrt"], **options)
 
-    table = made(baseline="two", correction="holm")
+    table = made(**as_pyterrier({"baseline": "two", "correction": "holm"}))
     added = ["+", "-", "p-value", "reject", "p-value corrected"]
     assert list(table.columns) == ["name", *COLUMNS, "mrt", *(f"{m} {a}" for m in COLUMNS for a in added)]
     same(table.drop(columns="mrt"), by_hand(campaign, {"baseline": 1, "correction": "holm"}, OBJECTS))
@@ -328,6 +358,7 @@ def test_a_family_of_trec_evals(campaign) -> None:
     assert list(table.columns)[:4] == ["name", "NRG@10", "P@5", "P@10"] and list(table.columns)[-1] == "map"
 
 
+@pytest.mark.filterwarnings("ignore:.*one topic supplies")
 def test_a_styled_table_in_the_order_asked(campaign) -> None:
     pytest.importorskip("jinja2", reason="pandas' styles need jinja2")
     topics, qrels, frames = campaign
@@ -454,6 +485,49 @@ def test_reuse_does_not_run_the_pipelines_again(campaign, tmp_path) -> None:
     same(table, by_hand(campaign, {}, priors="earlier"))
     assert not any(g.queries for g in again.values())
     assert {n: (tmp_path / f"{n}.res.gz").stat().st_mtime_ns for n in few} == saved
+
+
+def test_ids_that_pandas_takes_for_missing_values(tmp_path) -> None:
+    """Queries and documents called NA, null, None and nan, in a file of qrels and in saved runs."""
+    odd = ["NA", "null", "None", "nan", "1"]
+    topics = pd.DataFrame({"qid": odd, "query": "tea"})
+    rows = [(q, d, float(-i)) for q in odd for i, d in enumerate(odd)]
+    frame = pd.DataFrame(rows, columns=["qid", "docno", "score"]).assign(
+        rank=lambda f: -f["score"].astype(int)
+    )
+    frames = {
+        "one": frame.assign(score=frame["score"] / 3),
+        "two": frame.iloc[::-1].assign(score=frame["score"] / -7),
+    }
+    path = tmp_path / "qrels.txt"
+    path.write_text("".join(f"{q} 0 {d} {i % 2}\n" for q in odd for i, d in enumerate(odd)))
+    qrels = {q: {d: i % 2 for i, d in enumerate(odd)} for q in odd}
+    expected = RunContext(frames).evaluate(qrels, MEASURES)
+    pd.testing.assert_frame_equal(RunContext(frames).evaluate(path, MEASURES), expected)
+    saved = {"save_dir": str(tmp_path / "saved"), "save_mode": "reuse"}
+    (tmp_path / "saved").mkdir()
+    for of_qrels in (str(path), path):
+        given = pipelines(frames)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Evaluation measures differ")
+            table = pt.relative.Experiment(given, topics, of_qrels, MEASURES, **saved)
+        same(table, expected)
+    assert not any(g.queries for g in given.values())
+    plain = pt.io.read_results(str(tmp_path / "saved" / "one.res.gz"))
+    with pytest.raises(ValueError, match="query id nan is a missing value, which pandas makes of the ids NA"):
+        RunContext({"one": plain})
+
+
+@pytest.mark.parametrize("doc", ["a b", 'a"b', "a\tb", ""])
+def test_a_run_that_could_not_be_read_back_is_not_saved(tmp_path, doc) -> None:
+    topics = pd.DataFrame({"qid": ["1"], "query": "tea"})
+    frame = pd.DataFrame({"qid": "1", "docno": [doc, "c"], "score": [2.0, 1.0], "rank": [0, 1]})
+    frames = {"one": frame, "two": frame.iloc[1:]}
+    qrels = pd.DataFrame({"qid": ["1"], "docno": ["c"], "label": [1]})
+    for measures in ([nDCG @ 10], MEASURES):
+        with pytest.raises(ValueError, match=r"one\.res\.gz has ids with blanks or quotation marks"):
+            pt.relative.Experiment(pipelines(frames), topics, qrels, measures, save_dir=str(tmp_path))
+        assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
 import pickle
+import pickletools
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import ir_measures
+import pandas as pd
 import pytest
 from ir_measures import AP, nDCG
 
@@ -121,6 +125,26 @@ def test_contexts_travel_at_any_time(priors) -> None:
         elif stage == 2:
             with context.evaluating("new"):
                 ir_measures.calc_aggregate(OURS, QRELS, RUN)
+
+
+def test_contexts_travel_without_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The columns of a frame are pickled once, as bytes, which any version of pandas, or none, can load."""
+    monkeypatch.setattr(pd, "__version__", "3.0.0")  # from which on a frame's column is shared and not copied
+    rows = [(f"q{i % 9}", f"document {i}", float(i)) for i in range(9000)]
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    if importlib.util.find_spec("pyarrow"):
+        frame["doc_id"] = frame["doc_id"].astype("string[pyarrow]")
+    context = RunContext({"one": frame, "two": frame.iloc[::-1].reset_index(drop=True)})
+    assert context.runs["one"]._owner is not None and copy.copy(context.runs["one"])._owner is not None
+    context.evaluate({"q1": {"document 1": 1}}, [NRG @ 10])
+    pickled = pickle.dumps(context)
+    assert not [
+        a for _, a, _ in pickletools.genops(pickled) if isinstance(a, str) and re.search("pandas|arrow", a)
+    ]
+    assert pickled.count(b"document 8999") == len(context.names)
+    assert (
+        pickle.loads(pickled).fingerprint() == copy.deepcopy(context).fingerprint() == context.fingerprint()
+    )
 
 
 def test_evaluators_travel_at_any_time() -> None:

@@ -51,8 +51,11 @@ BAD_RUNS = {
     "no columns at all": (pd.DataFrame(), "no column 'query_id'"),
     "int query ids": (frame((301, "d1", 1.0)), "query id 301 is an int; query ids must be strings"),
     "int query ids in a dict": ({301: {"d1": 1.0}}, "query id 301 is an int"),
-    "int document ids": (frame(("301", 7, 1.0)), "query '301' holds the document id 7, an int"),
-    "missing document id": (frame(("301", None, 1.0)), "holds the document id"),
+    "int document ids": (frame(("301", 7, 1.0)), "query '301': document id 7 is an int"),
+    "missing document id": (
+        frame(("301", None, 1.0)),
+        "document id None is a missing value, which pandas makes",
+    ),
     "flat dict": (
         {"301": 1.0},
         r"query '301' holds a float; a run given as a dict is \{query_id: \{doc_id: score\}\}",
@@ -400,7 +403,7 @@ def test_names_with_commas_and_separators_alone() -> None:
                     "score": [1.0, 2.0],
                 }
             ),
-            "query id (<NA> is a NAType|nan is a float)",
+            "query id (<NA>|nan) is a missing value",
         ),
         (
             pd.DataFrame([["301", "a", 1.0, 2.0]], columns=["qid", "docno", "score", "score"]),

@@ -244,7 +244,7 @@ IDS_OF_ALL_KINDS = [polars, polars_lazy, arrow_table, huggingface, rows_of_dicts
 def test_ids_that_are_numbers(make: Any) -> None:
     with pytest.raises(ValueError, match=r"the run: query id 7 is an int; query ids must be strings"):
         read_run(make([(7, "d", 1.0)], 2))
-    with pytest.raises(ValueError, match=r"the run: query 'q' holds the document id 7, an int"):
+    with pytest.raises(ValueError, match=r"the run: query 'q': document id 7 is an int"):
         read_run(make([("q", 7, 1.0)], 2)).top()
     with pytest.raises(ValueError, match=r"the qrels: document id 7 is an int"):
         judge(qrels_columns(make([("q", 7, 1)], 3)))

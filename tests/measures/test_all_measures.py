@@ -48,7 +48,7 @@ THIRD_AND_FIRST: Run = {**THIRD, "q2": {"a": 1.0}}
 
 
 @pytest.mark.parametrize("name", REGISTERED)
-@examples(25)
+@examples(16)
 @given(context=contexts, run=runs, labels=qrels)
 @example(context={"r1": THIRD_AND_FIRST}, run={}, labels={"q1": {"a": 1, "b": 3}, "q2": {"a": 2}})
 @example(context={"r1": {"q1": {"b": 1.0}}}, run=THIRD_AND_FIRST, labels={"q1": {"a": 1}, "q2": {"a": 1}})
@@ -135,7 +135,7 @@ ALIKE = [
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@examples(6)
+@examples(4)
 @given(context=contexts.filter(bool), labels=pytrec_eval_qrels, order=st.randoms(use_true_random=False))
 @example(
     context={"r1": {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}}, "r2": {"q1": {"c": 3.0, "a": 2.0, "z": 1.0}}},
@@ -166,7 +166,7 @@ TELL_ALIKE = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({e.NAME for e in TELL_ALIKE}))
-@examples(25)
+@examples(16)
 @given(run=runs, other=runs, labels=qrels)
 def test_a_reference_scored_against_itself(name: str, run: Run, other: Run, labels: Labels) -> None:
     """0 for a difference, 1 for a similarity."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
+import warnings
 from typing import Any
 
 import ir_measures
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import random_campaigns
-from ir_measures_relative import AP_UE, RunContext, nDCG_UE
+from ir_measures_relative import AP_UE, UE, RelativeWarning, RunContext, nDCG_UE
 from ir_measures_relative.measures.browsing import LogDiscount
 from ir_measures_relative.measures.ue_bases import expected_sum, expected_sum_of_precisions
 from oracles.gains import gain_oracle
@@ -385,3 +388,63 @@ def test_within_a_query_it_orders_rankings_as_the_measure_it_normalizes() -> Non
         for q, other in itertools.combinations(qrels, 2):
             if not math.isclose(theirs[q], theirs[other]):
                 assert (mine[q] > mine[other]) == (theirs[q] > theirs[other])
+
+
+# ---- a random ranking of what? ------------------------------------------------------------------------
+
+
+def warned(qrels: Any, *measures: Any, **context: Any) -> list[str]:
+    run = {q: ranked(docs) for q, docs in qrels.items()}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        RunContext({"one": run, "two": run}, **context).evaluate(qrels, list(measures))
+    return [str(w.message) for w in caught if w.category is RelativeWarning]
+
+
+def pool(relevant: int, others: int) -> dict[str, int]:
+    return {f"d{i}": int(i < relevant) for i in range(relevant + others)}
+
+
+def test_pools_of_relevant_documents_alone_are_told_of() -> None:
+    """Once a call, for any number of measures, with the topics and the share; a perfect ranking has 0 there."""
+    qrels = {"q0": {"A": 1}, "q1": {"A": 1, "B": 2}, "q2": pool(19, 2)}
+    told = warned(qrels, nDCG_UE @ 10, AP_UE @ 10, UE(base="P") @ 5, nDCG_UE(version=1) @ 10)
+    assert len(told) == 1 and "pool='corpus'" in told[0] and "num_docs=" in told[0]
+    assert "on 2 of 3 topics nearly all of these are relevant (0.0% are not)" in told[0]
+    assert per_query(nDCG_UE @ 10, {"q0": {"A": 1}}, {"q0": {"A": 1.0}}) == {"q0": 0}
+    at_2 = per_query(nDCG_UE @ 10, {"q0": {"A": 1}}, {"q0": {"A": 1.0, "X": 2.0}})
+    assert at_2["q0"] == pytest.approx(1 / math.log2(3) - 1)
+
+
+@pytest.mark.parametrize(
+    ("qrels", "said"),
+    [
+        ({"q": pool(20, 1)}, r"on 1 of 1 topics nearly all of these are relevant \(4.8% are not\)"),
+        ({"q": pool(19, 1)}, None),  # 5 %
+        ({"q": pool(0, 3)}, None),
+    ],
+    ids=str,
+)
+def test_how_few_are_hardly_any(qrels: Labels, said: str | None) -> None:
+    told = warned(qrels, nDCG_UE @ 10)
+    assert not told if said is None else re.search(said, told[0])
+
+
+def test_what_counts_as_relevant_and_the_whole_collection() -> None:
+    qrels = {"q": {"A": 1, "B": 2}}
+    assert warned(qrels, nDCG_UE @ 10) and warned(qrels, AP_UE @ 10) and not warned(qrels, AP_UE(rel=2) @ 10)
+    assert not warned(qrels, nDCG_UE(pool="corpus") @ 10, AP_UE(pool="corpus") @ 10, num_docs=100)
+
+
+def test_a_call_with_batches_says_it_once() -> None:
+    pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
+    topics = pd.DataFrame({"qid": [f"q{i}" for i in range(6)], "query": "x"})
+    qrels = pd.DataFrame([(f"q{i}", f"d{j}", 1) for i in range(6) for j in range(1 + i)])
+    qrels.columns = ["qid", "docno", "label"]
+    frame = pt.model.add_ranks(qrels.drop(columns="label").assign(score=1.0))
+    systems = {"one": pt.Transformer.from_df(frame), "two": pt.Transformer.from_df(frame)}
+    with pytest.warns(RelativeWarning) as caught:
+        pt.relative.Experiment(
+            systems, topics, qrels, [nDCG_UE @ 5, AP_UE @ 5], batch_size=2, validate="ignore"
+        )
+    assert len([w for w in caught if w.category is RelativeWarning]) == 1

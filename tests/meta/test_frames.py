@@ -30,6 +30,7 @@ FUNCTIONS: dict[str, Callable[[], pd.DataFrame]] = {
     "locality": partial(meta.locality, CONTEXT, QRELS, levels=3, ahead=1),
     "percentage_absolute_difference": partial(meta.percentage_absolute_difference, TABLE),
     "query_sets": partial(meta.query_sets, CONTEXT, QRELS, nDCG_UE @ 3),
+    "reliability": partial(meta.reliability, TABLE, samples=9),
     "rescaling_test": partial(meta.rescaling_test, TABLE, {"ties": meta.ties}),
     "separation": partial(meta.separation, CONTEXT, QRELS),
     "stability": partial(meta.stability, TABLE, samples=9),

@@ -21,8 +21,10 @@ from hypothesis import strategies as st
 from drawn import examples
 from ir_measures_relative import meta
 from ir_measures_relative.meta.correlations import tau_ap
-from ir_measures_relative.stats.paired_tests import corrected, paired_test
+from ir_measures_relative.stats.families import corrected
+from ir_measures_relative.stats.paired_tests import paired_test
 from ir_measures_relative.stats.pairs_and_ties import Pairs, topic_counts
+from oracles import meta as oracle
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -126,7 +128,7 @@ def test_tukey_is_that_of_a_linear_model() -> None:
         assert found[f"run{i}", f"run{j}"] == pytest.approx(expected, abs=1e-6)
 
 
-@examples(4)  # statsmodels takes 0.07 s a row
+@examples(3)  # statsmodels takes 0.07 s a row
 @given(seed=seeds)
 def test_holm_is_that_of_statsmodels(seed: int) -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest", reason="statsmodels is not installed")
@@ -149,17 +151,22 @@ def test_false_positives_are_those_of_swapped_tables(test: str) -> None:
     for signs in rng.choice([-1.0, 1.0], size=(swaps, 15)):
         table = np.where(signs > 0, values, values[::-1])
         rejected += p_values(table, test)["run0", "run1"] <= 0.2
-    assert found["false_positive_rate"][0] == pytest.approx(rejected / swaps)
+    assert found["false_positive_rate_per_pair"][0] == pytest.approx(rejected / swaps)
 
 
 def test_false_positive_rates_of_sound_tests() -> None:
     table = long({"M": random_values(2, runs=6, topics=40)})
     for test in ("t", "wilcoxon", "bootstrap"):
         few = {"resamples": 199, "swaps": 200} if test == "bootstrap" else {}
-        rate = meta.discriminative_power(table, test, **few)["false_positive_rate"][0]
+        rate = meta.discriminative_power(table, test, **few)["false_positive_rate_per_pair"][0]
         assert 0.03 < rate < 0.07
+    for test, correction in (("t", "holm"), ("t", "bonferroni"), ("hsd", None)):
+        rates = meta.discriminative_power(table, test, correction).loc[0]
+        assert rates["false_positive_rate_per_pair"] < 0.02
+        assert 0.02 < rates["false_positive_rate_per_family"] < 0.07
+    assert meta.discriminative_power(table)["false_positive_rate_per_family"][0] > 0.15
     for test in ("hsd", "tukey"):
-        assert meta.discriminative_power(table, test)["false_positive_rate"][0] < 0.01
+        assert meta.discriminative_power(table, test)["false_positive_rate_per_pair"][0] < 0.01
 
 
 @pytest.mark.parametrize("correction", [None, "holm", "bonferroni"])
@@ -333,6 +340,58 @@ def test_swap_rate_is_that_of_loops(seed: int) -> None:
     assert classes["swaps"].sum() == swaps and classes["comparisons"].sum() == found["comparisons"]
 
 
+# --- halves of the topics, and what one topic supplies
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty slice")
+@examples(20)
+@given(seed=seeds)
+def test_reliability_is_that_of_loops(seed: int) -> None:
+    values = random_values(seed)
+    n = values.shape[1]
+    found = meta.reliability(long({"M": values}), samples=7, seed=1).iloc[0]
+    assert (found["runs"], found["of_topics"]) == values.shape
+    expected = oracle.split_half(values, oracle.halves(7, n, 1))
+    assert found["split_half"] == pytest.approx(expected, nan_ok=True)
+    without = [oracle.split_half(values, oracle.halves(7, n, 1, t)) for t in range(n)] if n > 2 else [np.nan]
+    error = math.sqrt((n - 1) / n * sum((x - np.mean(without)) ** 2 for x in without))
+    assert found["standard_error"] == pytest.approx(error, nan_ok=True, abs=1e-9)
+    positive = [of_run for of_run in values if of_run.sum()]
+    effective = [sum(v) ** 2 / sum(v * v) for v in positive]
+    shares = [max(v) / sum(v) for v in positive]
+    expected = [np.median(effective), np.median(shares), max(shares)]
+    assert list(found[["topics", "largest", "maximum"]]) == pytest.approx(expected)
+
+
+def test_reliability_of_values_below_0_and_of_nothing() -> None:
+    """No shares of a mean where a value is negative; a run without any value above 0 is left out; rounding is not."""
+    values = np.array([[0.5, 0.5, 0, 0], [0.1, 0.1, 0.1, 0.1], [0, 0, 0, 0]])
+    table = long({"M": values, "rounded": values - 1e-17, "below": values - 0.2, "nothing": 0 * values})
+    found = meta.reliability(table, samples=9).set_index("measure")
+    columns = ["topics", "largest", "maximum"]
+    for measure in ("M", "rounded"):
+        assert list(found.loc[measure, columns]) == pytest.approx([3.0, 0.375, 0.5])
+    assert found.loc[["below", "nothing"], columns].isna().all(axis=None)
+    assert found.loc["below", "split_half"] == found.loc["M", "split_half"]
+    assert np.isnan(found.loc["nothing", "split_half"])
+
+
+def test_reliability_of_two_topics_has_no_standard_error() -> None:
+    found = meta.reliability(long({"M": [[1, 2], [2, 3]]})).iloc[0]
+    assert found["split_half"] == 1 and np.isnan(found["standard_error"])
+
+
+def test_the_standard_error_is_about_how_far_split_half_moves() -> None:
+    """Of other topics, 60 times: the root of its mean square is not below their deviation, nor twice as much."""
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(60):
+        values = np.linspace(0, 0.6, 8)[:, None] + rng.normal(size=(8, 20)) + rng.normal(size=(1, 20))
+        found.append(meta.reliability(long({"M": values}), samples=100).iloc[0])
+    moved = np.std([x["split_half"] for x in found], ddof=1)
+    assert 1 < np.sqrt(np.mean([x["standard_error"] ** 2 for x in found])) / moved < 2
+
+
 # --- ties, and pairs
 
 
@@ -362,6 +421,7 @@ def test_values_of_pairs_are_their_differences(seed: int, both: bool) -> None:
 # --- invariance
 
 
+_halves = partial(meta.reliability, samples=50)
 INVARIANT: dict[str, tuple[Callable[[Any], Any], bool, bool]] = {  # under factors, under added constants
     "tau": (meta.correlation, True, True),
     "tau_ap": (partial(meta.correlation, kind="tau_ap"), True, True),
@@ -376,6 +436,8 @@ INVARIANT: dict[str, tuple[Callable[[Any], Any], bool, bool]] = {  # under facto
     "absolute": (partial(meta.stability, threshold="absolute", samples=50), False, True),
     "swap_rate": (partial(meta.swap_rate, samples=50), True, True),
     "width": (partial(meta.swap_rate, samples=50, width=0.01), False, True),
+    "halves": (lambda t: _halves(t)[["measure", "split_half", "standard_error"]], True, True),
+    "one topic": (lambda t: _halves(t)[["measure", "topics", "largest", "maximum"]], True, False),
     "ties": (meta.ties, True, True),
     "conflicts": (partial(meta.conflicts, level=0.3), True, True),
     "percentage": (meta.percentage_absolute_difference, True, False),
@@ -398,10 +460,11 @@ def test_invariance(name: str) -> None:
 def test_rescaling_test_names_the_threshold() -> None:
     found = meta.rescaling_test(long({"A": random_values(3, 5, 12)}))
     moves = found[found["moves"]]
-    moving = {"stability, relative", "stability, absolute", "percentage_absolute_difference"}
+    moving = {"stability, relative", "stability, absolute", "percentage_absolute_difference", "reliability"}
     assert set(moves["statistic"]) == moving
     assert set(moves.loc[moves["statistic"] == "percentage_absolute_difference", "change"]) == {"+ 1"}
     assert set(moves.loc[moves["statistic"] == "stability, relative", "change"]) == {"+ 1"}
+    assert set(moves.loc[moves["statistic"] == "reliability", "change"]) == {"+ 1"}
     assert set(moves.loc[moves["statistic"] == "stability, absolute", "change"]) == {"× 2", "× 0.5"}
 
 
@@ -425,6 +488,7 @@ def test_bad_input() -> None:
         meta.asl_curve,
         meta.stability,
         meta.swap_rate,
+        meta.reliability,
         meta.conflicts,
     ]
     for function in [*both, meta.percentage_absolute_difference, meta.rescaling_test]:
@@ -502,6 +566,7 @@ def test_pairs_are_refused_where_runs_are_needed() -> None:
         meta.percentage_absolute_difference,
         meta.stability,
         meta.swap_rate,
+        meta.reliability,
         partial(meta.discriminative_power, test="hsd"),
     ):
         with pytest.raises(ValueError, match=r"rrLP has values of pairs"):

@@ -141,11 +141,5 @@ def rbp_oracle(
             return 0.0
         return sum((1 - p) * p ** (i - 1) for i in range(len(top) + 1, len(top) + 1000))
 
-    y, z = run[:k], reference[:k]
-    open_docs = sorted(({*y} | {*z}) - {*labels})
-    largest = 0.0
-    for given in itertools.product([0, 1], repeat=len(open_docs)):
-        gain = {d: int(label >= 1) for d, label in labels.items()} | dict(zip(open_docs, given, strict=True))
-        score_y, score_z = (sum((1 - p) * p**i * gain[d] for i, d in enumerate(top)) for top in (y, z))
-        largest = max(largest, score_y - score_z + follows(y), score_z - score_y + follows(z))
-    return largest
+    difference = med_difference_columns(run, reference, labels, "RBP", k, p=p)
+    return float(max(0.0, difference.max() + follows(run[:k]), follows(reference[:k]) - difference.min()))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
+
+import numpy as np
+
+from oracles.med_q import all_labelings
 
 OPEN = -1
 
@@ -54,3 +59,57 @@ def brute_force(
 ) -> Fraction | float:
     """The largest absolute difference over all labelings."""
     return max(abs(difference(complete)) for complete in labelings(labels, choices))
+
+
+# The same for all labelings at once, a row each: what the definitions above say one by one, in a hundredth of the time.
+
+
+def sum_precisions(positions: np.ndarray, labelings: np.ndarray) -> tuple[np.ndarray, int]:
+    """SP under each labeling as whole numbers, and what they are to be divided by."""
+    ranked = [at for at in np.argsort(positions).tolist() if positions[at] > 0]
+    divisor = math.lcm(1, *(int(positions[at]) for at in ranked))
+    assert divisor * len(ranked) ** 2 < 2**62
+    score = found = np.zeros(len(labelings), dtype=np.int64)
+    for at in ranked:
+        relevant = labelings[:, at] == 1
+        found = found + relevant
+        score = score + np.where(relevant, found * (divisor // int(positions[at])), 0)
+    return score, divisor
+
+
+def sum_precision_differences(
+    y: np.ndarray, z: np.ndarray, labelings: np.ndarray
+) -> dict[int, list[Fraction]]:
+    """The least and the largest SP(Y) - SP(Z), for each number of relevant documents that a labeling has."""
+    (won, of_won), (lost, of_lost) = (sum_precisions(positions, labelings) for positions in (y, z))
+    divisor = math.lcm(of_won, of_lost)
+    difference = won * (divisor // of_won) - lost * (divisor // of_lost)
+    relevant = (labelings == 1).sum(axis=1)
+    return {
+        int(n): [Fraction(int(end(difference[relevant == n])), divisor) for end in (np.min, np.max)]
+        for n in np.unique(relevant)
+    }
+
+
+def largest_sum_precision_difference(
+    y: np.ndarray, z: np.ndarray, label: np.ndarray, cutoff: int, norm: str, other_relevant: int
+) -> Fraction:
+    """The largest |M(Y) - M(Z)| over all labelings."""
+    cut_y, cut_z = (np.where(positions <= cutoff, positions, 0) for positions in (y, z))
+    largest = Fraction(0)
+    for n, ends in sum_precision_differences(cut_y, cut_z, all_labelings(label)).items():
+        relevant = n + other_relevant
+        normalizer = {"k": cutoff, "R": relevant, "min": min(cutoff, relevant)}[norm]
+        if normalizer:
+            largest = max(largest, *(abs(end) / normalizer for end in ends))
+    return largest
+
+
+def errs(positions: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """ERR for every row of the documents' chances to stop; a document at position 0 is not ranked."""
+    score, reached = np.zeros(len(stops)), np.ones(len(stops))
+    for at in np.argsort(positions, kind="stable").tolist():
+        if positions[at] > 0:
+            score += reached * stops[:, at] / positions[at]
+            reached *= 1 - stops[:, at]
+    return score

@@ -63,6 +63,20 @@ def tau(x: Sequence[float], y: Sequence[float]) -> float:
     return float(scipy.stats.kendalltau(x, y).statistic)
 
 
+def split_half(values: Any, halves: Any) -> float:
+    """The mean of τ of the runs' means on two halves of the topics, each a list of places; rounding is no difference."""
+    taus = [tau(*(np.round(values[:, half].mean(axis=1), 9) for half in both)) for both in halves]
+    return float(np.nanmean(taus)) if not np.isnan(taus).all() else np.nan
+
+
+def halves(samples: int, topics: int, seed: int, without: int | None = None) -> Any:
+    """Ways to halve the topics at random, as lists; one may be left out of the drawn orders."""
+    drawn = np.random.default_rng(seed).permuted(np.tile(np.arange(topics), (samples, 1)), axis=1)
+    for place in drawn:
+        order = [int(t) for t in np.argsort(place) if t != without]
+        yield order[: len(order) // 2], order[len(order) // 2 : 2 * (len(order) // 2)]
+
+
 def preferences(values: dict[Any, list[float]], names: Sequence[str]) -> dict[tuple[str, str], list[float]]:
     """By how much the first of each pair is better, a topic."""
     if isinstance(next(iter(values)), str):

@@ -197,7 +197,7 @@ def test_a_column_that_is_not_numbers() -> None:
 
 @pytest.mark.parametrize(
     ("measure", "n"),
-    [*itertools.product(["MED@10", "rrLP"], [1, 2, 4]), ("MED(base='RBP')@10", 2), ("RPP", 2)],
+    [*itertools.product(["MED@10", "rrLP"], [1, 4]), ("MED(base='RBP')@10", 2), ("RPP", 2)],
 )
 def test_few_and_equal_systems_are_compared(measure, n) -> None:
     equal = RunContext({f"run{i}": {"q": {"A": 1.0}} for i in range(n)})

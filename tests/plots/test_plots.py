@@ -290,7 +290,9 @@ def test_a_measure_without_a_sign_has_no_signed_picture() -> None:
 # ---- pyplot and matplotlib -------------------------------------------------------------------------------
 
 _ALONE = """
-import sys
+import sys, warnings
+# matplotlib before 3.10.7 calls pyparsing by its old names
+warnings.filterwarnings("ignore", category=DeprecationWarning, module="matplotlib")
 from ir_measures_relative import RunContext
 assert "matplotlib" not in sys.modules and "scipy" not in sys.modules, "a heavy import"
 import ir_measures_relative.plots as plots

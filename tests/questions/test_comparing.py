@@ -52,9 +52,12 @@ COLUMNS = [
     "difference",
     "lower",
     "upper",
+    "test",
     "p",
     "p_corrected",
     "effect",
+    "effect_lower",
+    "effect_upper",
     "wins",
     "ties",
     "losses",
@@ -119,8 +122,8 @@ def of_scipy(
         rng=rng,
     ).bootstrap_distribution
     if alternative == "greater":
-        return (1 + (found >= t - 1e-9).sum()) / 10000, d.mean() - np.quantile(found, 0.95) * error, np.inf
-    reach = np.quantile(abs(found), 0.95) * error
+        return (1 + (found >= t - 1e-9).sum()) / 10000, d.mean() - np.sort(found)[-499] * error, np.inf
+    reach = np.sort(abs(found))[-499] * error  # p is below 0.05 where fewer than 499 are as large
     return (1 + (abs(found) >= abs(t) - 1e-9).sum()) / 10000, d.mean() - reach, d.mean() + reach
 
 
@@ -130,14 +133,14 @@ def test_numbers_are_those_of_scipy_and_statsmodels(test, priors) -> None:
     measures = [NRG @ 5, UniqueRel @ 5, nDCG_UE @ 5, "nDCG@5"]
     if test == "t":
         measures += [TaSC(base="nDCG@5"), Shapley @ 5]
-    table = compare(CONTEXT, LABELS, measures, priors=priors, test=test)
+    table = compare(CONTEXT, LABELS, measures, priors=priors, test=test, correction=None)
     assert list(table.columns) == COLUMNS
     names = list(RUNS)[: 4 if priors == "others" else 3]
     assert len(table) == len(measures) * len(list(itertools.combinations(names, 2)))
     for row in table.itertuples():
         a, b = (values(row.measure, name, priors) for name in (row.name, row.other))
         d = a - b
-        assert (row.p, row.lower, row.upper) == pytest.approx(of_scipy(test, a, b), rel=1e-9, abs=1e-12)
+        assert (row.p, row.lower, row.upper) == pytest.approx(of_scipy(test, a, b), rel=1e-7, abs=1e-12)
         assert (row.mean, row.other_mean) == pytest.approx((a.mean(), b.mean()))
         assert row.difference == pytest.approx(d.mean())
         assert row.effect == pytest.approx(d.mean() / d.std(ddof=1))
@@ -147,17 +150,105 @@ def test_numbers_are_those_of_scipy_and_statsmodels(test, priors) -> None:
             (d < -1e-12).sum(),
         )
         assert row.topics == 25
-    if test == "t":  # statsmodels collects garbage each time
-        for _, rows in table.groupby("measure"):
-            assert rows["p_corrected"].to_numpy() == pytest.approx(multipletests(rows["p"], method="holm")[1])
 
 
-@pytest.mark.parametrize("correction", ["bonferroni", "fdr_bh", "b", None])
-def test_corrections(correction) -> None:
-    table = compare(CONTEXT, LABELS, [NRG @ 5, "P@5"], correction=correction)
-    for _, rows in table.groupby("measure"):
+def excludes_0(table: pd.DataFrame) -> np.ndarray:
+    return ((table["lower"] > 0) | (table["upper"] < 0)).to_numpy()
+
+
+@pytest.mark.parametrize("family", ["call", "measure"])
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "fdr_bh", "b", None])
+def test_corrections(correction, family) -> None:
+    """The p-values are those of statsmodels; and no interval says another thing than the corrected p beside it."""
+    priors = {"priors": ["r3"], "confidence": 0.8, "test": "t"}
+    table = compare(CONTEXT, LABELS, [NRG @ 5, "P@5"], correction=correction, family=family, **priors)
+    for _, rows in table.groupby("measure") if family == "measure" else [("all", table)]:
         expected = rows["p"] if correction is None else multipletests(rows["p"], method=correction)[1]
         assert rows["p_corrected"].to_numpy() == pytest.approx(np.asarray(expected))
+    for row in table.itertuples():
+        a, b = (values(row.measure, name, ["r3"]) for name in (row.name, row.other))
+        level = 1 - 0.2 * row.p / row.p_corrected
+        assert (row.lower, row.upper) == pytest.approx(
+            tuple(scipy.stats.ttest_rel(a, b).confidence_interval(level))
+        )
+
+
+@pytest.mark.parametrize("test", ["t", "bootstrap"])
+@pytest.mark.parametrize("correction", ["max-t", "holm", "fdr_bh", None])
+@pytest.mark.parametrize("confidence", [0.6, 0.9, 0.95])
+def test_the_interval_says_what_the_corrected_p_says(test, correction, confidence) -> None:
+    """It does not hold 0 just where p is below 1 - confidence; and no more does the interval of the effect."""
+    runs, labels = campaign(6, seed=4)
+    runs["best"] = {q: {d: float(g) for d, g in of_query.items()} for q, of_query in labels.items()}
+    measures = [NRG @ 5, TaSC, "nDCG@5"]
+    for family in ("call", "measure"):
+        how = {"test": test, "correction": correction, "confidence": confidence, "family": family}
+        table = compare(RunContext(runs), labels, measures, **how, resamples=1999)
+        told = table["p_corrected"].to_numpy() < 1 - confidence - 1e-12
+        assert 0 < told.sum() < len(table)
+        assert (told == excludes_0(table)).all()
+        effects = table[["effect_lower", "effect_upper"]].set_axis(["lower", "upper"], axis=1)
+        assert (told == excludes_0(effects)).all()
+        assert (table["p_corrected"] >= table["p"] - 1e-15).all()
+        assert (effects["lower"] <= table["effect"]).all() and (table["effect"] <= effects["upper"]).all()
+
+
+def test_max_t_is_that_of_its_definition() -> None:
+    """The largest t of a resample, in units of each row's own, over resamples of the same topics for all rows."""
+    measures, resamples = [NRG @ 5, "nDCG@5"], 499
+    table = compare(CONTEXT, LABELS, measures, test="t", resamples=resamples, seed=3)
+    d = np.array(
+        [
+            values(r.measure, r.name, "others") - values(r.measure, r.other, "others")
+            for r in table.itertuples()
+        ]
+    )
+    drawn = np.random.default_rng(3).integers(25, size=(resamples, 25))
+    found = (d[:, drawn].mean(axis=2) - d.mean(axis=1)[:, None]) / scipy.stats.sem(d[:, drawn], axis=2)
+    own = np.sort(abs(found), axis=1)[:, -24]  # of 499, 5 % are 24 or less
+    largest = (abs(found) / own[:, None]).max(axis=0)
+    t = abs(d.mean(axis=1)) / scipy.stats.sem(d, axis=1)
+    p = (1 + (largest >= (t / own)[:, None] - 1e-9).sum(axis=1)) / (1 + resamples)
+    assert table["p_corrected"].to_numpy() == pytest.approx(np.maximum(p, table["p"]))
+    reach = np.maximum(np.sort(largest)[-24] * own, scipy.stats.t.ppf(0.975, 24)) * scipy.stats.sem(d, axis=1)
+    assert table["lower"].to_numpy() == pytest.approx(d.mean(axis=1) - reach)
+    assert table["upper"].to_numpy() == pytest.approx(d.mean(axis=1) + reach)
+
+
+def test_a_measure_has_a_test_of_its_own() -> None:
+    """The bootstrap where differences are sparse and skewed; measures of others, and absolute ones, have Student's."""
+    measures = [NRG @ 5, NRG(base="ERR", max_grade=2) @ 5, TaSC, "nDCG@5", rrLP, nDCG_UE @ 5]
+    table = compare(CONTEXT, LABELS, measures, priors=["r3"], correction=None)
+    of_measure = table.drop_duplicates("measure").set_index("measure")["test"]
+    assert of_measure.tolist() == ["bootstrap"] * 3 + ["t"] * 3
+    for test, rows in table.groupby("test"):
+        same = compare(CONTEXT, LABELS, measures, priors=["r3"], correction=None, test=test)
+        same = same[same["measure"].isin(rows["measure"])]
+        assert rows.reset_index(drop=True).equals(same.reset_index(drop=True))
+    assert UniqueRel.TEST == "bootstrap"
+
+
+def test_one_pair_is_not_corrected() -> None:
+    for correction in ("max-t", "holm"):
+        table = compare(CONTEXT, LABELS, [NRG @ 5], names=["r0", "r1"], correction=correction)
+        assert table.equals(compare(CONTEXT, LABELS, [NRG @ 5], names=["r0", "r1"], correction=None))
+    apart = compare(CONTEXT, LABELS, [NRG @ 5, "P@5"], names=["r0", "r1"], family="measure")
+    assert apart.equals(compare(CONTEXT, LABELS, [NRG @ 5, "P@5"], names=["r0", "r1"], correction=None))
+
+
+def test_rows_that_cannot_be_resampled_are_corrected_by_bonferroni() -> None:
+    """Where fewer than five topics differ; and tests that do not go by t are corrected by Holm's method."""
+    runs, labels = campaign(3, seed=1)
+    near = {**runs["r0"], **{q: runs["r1"][q] for q in list(labels)[:4]}}
+    context = RunContext(runs | {"near": near})
+    found, alone = (compare(context, labels, ["nDCG@5"], correction=c) for c in ("max-t", None))
+    few = (found["name"] == "r0") & (found["other"] == "near")
+    assert found["p_corrected"][few].item() == pytest.approx(min(1, 6 * alone["p"][few].item()))
+    level = compare(context, labels, ["nDCG@5"], correction=None, confidence=1 - 0.05 / 6)
+    assert found["lower"][few].item() == pytest.approx(level["lower"][few].item())
+    assert (found["p_corrected"][~few] < 6 * alone["p"][~few]).any()
+    signs, holm = (compare(context, labels, ["nDCG@5"], test="sign", correction=c) for c in ("max-t", "holm"))
+    assert signs.equals(holm)
 
 
 @pytest.mark.parametrize("measure", [rrLP, sgnLP, sgnLR, RPP], ids=str)
@@ -250,9 +341,19 @@ def test_adds(at_least: float | None, confidence: float) -> None:
     """No p against 0; one of more than the smallest effect of interest, as the interval says."""
     measures = [NRG @ 5, UniqueRel @ 5, P_Rareness(bounded=True) @ 5, Shapley @ 5, NRG(base="P") @ 5]
     with pytest.warns(RelativeWarning, match="NRG@5 is above 0 for a copy of another run too"):
-        table = adds(CONTEXT, LABELS, measures, priors=["r3"], confidence=confidence, at_least=at_least)
+        table = adds(CONTEXT, LABELS, measures, None, ["r3"], None, confidence, at_least=at_least)
     tested = [] if at_least is None else ["p", "p_corrected"]
-    assert list(table.columns) == ["name", "measure", "mean", "lower", *tested, "effect", "above", "topics"]
+    assert list(table.columns) == [
+        "name",
+        "measure",
+        "mean",
+        "copy",
+        "lower",
+        *tested,
+        "effect",
+        "above",
+        "topics",
+    ]
     for row in table.itertuples():
         of_run = values(row.measure, row.name, ["r3"])
         logs = of_run.mean() * np.log(of_run.mean()), scipy.stats.sem(of_run)
@@ -270,6 +371,21 @@ def test_adds(at_least: float | None, confidence: float) -> None:
     for wrong in (0, -0.1, np.nan, np.inf, True, "0.5"):
         with pytest.raises(ValueError, match="at_least=.* must be above 0"):
             adds(CONTEXT, LABELS, [UniqueRel @ 5], at_least=wrong)
+
+
+def test_what_runs_add_is_corrected() -> None:
+    """All lower ends hold at once, and say what the corrected p says; it goes by the logarithm of the mean."""
+    measures = [UniqueRel @ 5, NRG(base="P") @ 5]
+    for correction in (None, "max-t", "holm"):
+        for at_least in (0.1, 0.2, 0.6):
+            table = adds(CONTEXT, LABELS, measures, None, ["r3"], correction, 0.9, at_least=at_least)
+            assert ((table["p_corrected"] < 0.1) == (table["lower"] > at_least)).all()
+            assert (table["p_corrected"] >= table["p"]).all()
+    of_each, at_once = (adds(CONTEXT, LABELS, measures, None, ["r3"], c) for c in (None, "max-t"))
+    assert (at_once["lower"] < of_each["lower"]).all() and (at_once["lower"] > 0).all()
+    one = adds(CONTEXT, LABELS, [UniqueRel @ 5], ["r0"], ["r3"])
+    alone = of_each[(of_each["name"] == "r0") & (of_each["measure"] == "UniqueRel@5")]
+    assert one["lower"].tolist() == alone["lower"].tolist()
 
 
 def test_what_is_the_same_on_every_topic_has_no_lower_end() -> None:
@@ -418,6 +534,7 @@ BAD = [
     ),
     ({"confidence": 95}, "confidence=95 is not allowed; it must be between 0 and 1"),
     ({"confidence": "x"}, "confidence='x' is not allowed"),
+    ({"family": "x"}, "family='x' is not allowed; it must be one of 'call', 'measure'"),
     ({"resamples": 10}, "resamples=10 is not allowed"),
 ]
 

@@ -37,7 +37,7 @@ EXPLAINED = [
 
 
 @pytest.mark.parametrize("measure", EXPLAINED)
-@examples(15)
+@examples(10)
 @given(context=contexts, labels=qrels, data=st.data())
 def test_one_query_has_the_rows_that_it_has_among_all(
     measure: Any, context: dict[str, Run], labels: Labels, data: st.DataObject
@@ -62,7 +62,7 @@ def test_one_query_has_the_rows_that_it_has_among_all(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", EXPLAINED)
-@examples(25)
+@examples(15)
 @given(context=contexts, labels=qrels, data=st.data())
 def test_contributions_sum_to_the_score(
     measure: Any, context: dict[str, Run], labels: Labels, data: st.DataObject

@@ -9,6 +9,7 @@ import pytest
 import scipy.stats
 
 from ir_measures_relative import NRG, P_Rareness, RunContext, sweep
+from ir_measures_relative.stats.intervals import crossed_interval, student_interval
 from long_campaigns import campaign
 
 RUNS, QRELS = campaign(0, n_runs=5)
@@ -23,6 +24,7 @@ def values(name: str, priors) -> np.ndarray:
 
 def check(row, expected: np.ndarray) -> None:
     low, high = scipy.stats.ttest_1samp(expected, 0).confidence_interval(0.95)
+    low, high = max(low, 0.0), min(high, 1.0)
     assert (row.mean, row.lower, row.upper) == pytest.approx((expected.mean(), low, high), abs=1e-12)
     assert row.topics == len(expected)
 
@@ -55,6 +57,24 @@ def test_samples_are_seeded() -> None:
     )
     assert first == again != other
     assert first[0] == other[0] and first[-1] == other[-1]  # there is one set of these sizes
+
+
+def test_the_interval_covers_topics_and_sampled_sets() -> None:
+    """Of topics and sets that both matter; over topics alone it holds far less than it says."""
+    rng = np.random.default_rng(0)
+    held, of_topics = [], []
+    for _ in range(400):
+        values = rng.normal(0, 0.2, (1, 40)) + rng.normal(0, 0.2, (20, 1)) + rng.normal(0, 0.1, (20, 40))
+        low, high = crossed_interval(values, 10**6, 0.95)
+        held.append(low <= 0 <= high)
+        low, high = student_interval(values.mean(axis=0), 0.95)
+        of_topics.append(low <= 0 <= high)
+    assert 0.93 <= np.mean(held) <= 0.99 and np.mean(of_topics) < 0.8
+    assert np.isnan(crossed_interval(values[:1], 5, 0.95)).all()
+    assert crossed_interval(values, 20, 0.95) == (low, high)  # all sets that there are
+    row = sweep(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=3).iloc[2]
+    narrow = sweep(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=6).iloc[2]
+    assert row["size"] == narrow["size"] == 2 and 0 < row["lower"] < row["mean"] < row["upper"] < 1
 
 
 def test_bad_input() -> None:

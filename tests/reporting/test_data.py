@@ -153,8 +153,11 @@ def test_numbers_are_those_of_the_analyses() -> None:
     place = list(RUNS).index
     for rows in (page["selection"]["rows"], page["selection"]["table"]["rows"]):
         assert [row[:2] for row in rows] == [[i, place(name)] for i, name in enumerate(chosen["name"], 1)]
-        for column, name in enumerate(["marginal", "cumulative", "bound"], 2):
+        for column, name in ((2, "marginal"), (4, "cumulative"), (5, "bound")):
             assert [row[column] for row in rows] == pytest.approx(chosen[name].tolist(), abs=1e-9)
+        first, second = (RUNS[name] for name in chosen["name"][:2])
+        copied = RunContext({"first": first, "copy": first}, priors="earlier").evaluate(LABELS, [NRG @ 2])
+        assert rows[0][3] is None and rows[1][3] == pytest.approx(copied["NRG@2"][1]) and second != first
     for i, measure in enumerate(["nDCG@2", "NRG@2"]):
         expected = verdicts(context, LABELS, [measure])
         rows = page[f"verdicts-{i}"]["rows"]
@@ -189,7 +192,7 @@ def test_what_is_added_to_the_measures() -> None:
     def shown(runs: dict[str, Run], measures: list[str]) -> list[str]:
         return [m["name"] for m in data(RunContext(runs), LABELS, measures)["measures"]]
 
-    assert shown(RUNS, ["nDCG@2"]) == ["nDCG@2", "NRG@10"]
+    assert shown(RUNS, ["nDCG@2"]) == ["nDCG@2", "NRG(norm='ideal')@10"]
     assert shown(RUNS, ["nDCG@2", "P_Rareness@3", "NRG@2"]) == ["nDCG@2", "P_Rareness@3", "NRG@2"]
     assert shown({"one": RUNS["one"]}, ["nDCG@2"]) == ["nDCG@2"]
 

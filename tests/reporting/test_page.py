@@ -148,6 +148,21 @@ def test_every_picture_has_a_table(tmp_path: Path) -> None:
     assert len(figures) >= 7 and all("<details" in figure and "aria-label" in figure for figure in figures)
 
 
+def test_copies_stand_beside_what_runs_add(tmp_path: Path) -> None:
+    """Beside NRG, of which a copy has some, and not beside UniqueRel, of which it has none."""
+    run = {"q": {"a": 2.0, "b": 1.0}}
+    text = written(tmp_path, {"one": run, "two": run}, {"q": {"a": 1, "b": 1}}, ["NRG@3", "UniqueRel@3"])
+    table = text.split('id="table-of-runs"')[1].split("</table>")[0]
+    cells = re.findall(r"<small>copy of (.*?): ([\d.]+)</small>", table, re.DOTALL)
+    assert [(re.sub("<.*?>", "", who).strip(), value) for who, value in cells] == [
+        ("two", "0.6309"),
+        ("one", "0.6309"),
+    ]
+    assert "what an exact copy of its nearest prior would have" in text
+    alone = written(tmp_path, {"one": run, "two": run}, {"q": {"a": 1, "b": 1}}, ["P@3", "UniqueRel@3"])
+    assert "copy of" not in alone.split('id="table-of-runs"')[1].split("</table>")[0]
+
+
 def test_absent_without_a_trace(tmp_path: Path) -> None:
     one = {"only": {"q": {"a": 1.0}}}
     text = written(tmp_path, one, {"q": {"a": 1}}, ["nDCG@3"]).split("<script")[0]
@@ -164,7 +179,7 @@ def with_data(name: str, figure: dict[str, Any]) -> dict[str, Any]:
     fields |= dict.fromkeys(("run_name", "other_name", "value_shown", "lower_shown", "upper_shown"), "said")
     asked = set(re.findall(r'"field": "(\w+)"', json.dumps(figure["spec"])))
     said = {"name", "sx", "sy", "topic", "shown", "others", "groupName", "label", "xl", "xu", "yl", "yu"}
-    assert asked <= {*fields, *said, "marginal_shown", "bound_shown", "range"}, name
+    assert asked <= {*fields, *said, "marginal_shown", "copy_shown", "bound_shown", "range"}, name
     spec = figure["spec"] | {"data": {"values": [fields]}}
     return spec | ({"width": 300} if spec["width"] == "container" else {})
 

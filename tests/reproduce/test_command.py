@@ -9,9 +9,10 @@ import pytest
 from reproduce.__main__ import main
 from reproduce.data import Campaign
 from reproduce.finding import Finding
+from reproduce.lexiprecision_study import Study
 from reproduce.nrg_campaign import Figures
 
-from reproduce import nrg_claims, page
+from reproduce import lexiprecision, med_distances, nrg_claims, page
 from small_campaign import reproduce, write_campaign
 
 
@@ -112,11 +113,50 @@ def test_what_is_said_of_a_table_is_said_once() -> None:
     ]
 
 
-def test_known_campaigns_have_one_name_in_all_sections(robust03_campaign: Campaign) -> None:
+def test_known_campaigns_have_one_name_in_all_sections(
+    robust03_campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        nrg_claims, "over_topics", lambda *_: (0.0, 0.0)
+    )  # thousands of resamples, which change no name
     assert (robust03_campaign.name, robust03_campaign.file_name) == ("robust (2003)", "robust-2003")
     assert {f.where.split(", ", 1)[1] for f in nrg_claims.findings(Figures(robust03_campaign))} == {
         "robust (2003)"
     }
+
+
+@pytest.mark.parametrize(
+    ("topics", "some", "name"),
+    [
+        (54, "23849 42255 47210 67316 118440", "deep-pass (2020)"),
+        (53, "2082 23287 30611 112700 168329", "deep-pass (2021)"),
+        (53, "23849 42255 47210 67316 118440", None),
+        (54, "23849 42255 47210 67316 1", None),
+    ],
+)
+def test_a_year_is_known_by_its_topics(tmp_path: Path, topics: int, some: str, name: str | None) -> None:
+    """Its numbers are printed beside ours, and need not come out, as nobody knows that they are of these runs."""
+    campaign = Campaign(write_campaign(tmp_path / "mine", topics=topics))
+    ids = dict(zip(campaign.queries, [*some.split(), *map(str, range(10**6, 10**6 + topics))], strict=False))
+    for file in (*(campaign.folder / "runs").iterdir(), *campaign.folder.glob("qrels*")):
+        rows = (line.split() for line in file.read_text().splitlines())
+        file.write_text("".join(" ".join([ids.get(row[0], row[0]), *row[1:]]) + "\n" for row in rows))
+    study = Study(Campaign(campaign.folder))
+    assert (study.campaign.known and study.name) == name and (name or study.name == "mine")
+    found = list(lexiprecision._table_2(study))
+    printed = {"deep-pass (2020)": [2.58, 50.30], "deep-pass (2021)": [1.32, 47.41], None: [None, None]}
+    assert [f.printed for f in found] == printed[name]
+    assert found[0].where == f"Table 2, {study.name}" + (" (printed: of the paper’s runs)" if name else "")
+    assert {f.holds for f in found} == {"yes"}  # that rrLP ties less
+
+
+def test_distances_that_are_mostly_the_same_stand_for_each_other_there() -> None:
+    assert [med_distances._apart(1.0, high, same) for high, same in ((1.1, 93), (1.5, 93), (1.5, 20))] == [
+        "no",
+        "in part",
+        "yes",
+    ]
+    assert med_distances._apart(float("nan"), float("nan"), 100.0) == "open"
 
 
 def test_what_has_no_value_is_empty_in_the_tables() -> None:

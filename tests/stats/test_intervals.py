@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
+from ir_measures_relative.measures.strings import value_range
 from ir_measures_relative.stats.intervals import (
+    effect_interval,
     mean_interval,
     means_and_margins,
     p_of_mean_above,
@@ -77,3 +80,63 @@ def test_the_scale_is_that_of_the_measure() -> None:
     )
     assert 0 < means["never"][0] - margins["never"][0][0] < 0.25
     assert margins["never"][0][2] == 0 and np.isnan(margins["never"][1][2])
+
+
+@pytest.mark.parametrize(("n", "effect"), [(10, 0.0), (10, 0.8), (50, -0.5), (50, 2.0)])
+def test_the_interval_of_an_effect_covers(n: int, effect: float) -> None:
+    """At 95 %, of normal differences, where it is exact; and where Student's interval ends at 0, so does it."""
+    draws = np.random.default_rng(0).normal(effect, 1.0, size=(4000, n))
+    found = draws.mean(axis=1) / draws.std(axis=1, ddof=1)
+    low, high = effect_interval(found, np.full(4000, n), np.full(4000, scipy.stats.t.ppf(0.975, n - 1)))
+    assert 0.94 <= np.mean((low <= effect) & (effect <= high)) <= 0.96
+    mirrored = effect_interval(-found, np.full(4000, n), np.full(4000, scipy.stats.t.ppf(0.975, n - 1)))
+    np.testing.assert_array_equal([-high, -low], mirrored)
+    lower, upper = student_interval(draws, 0.95)
+    assert ((lower > 0) == (low > 0)).all() and ((upper < 0) == (high < 0)).all()
+
+
+@pytest.mark.parametrize(("sign", "least", "most"), [(1, 0.98, 1.0), (-1, 0.75, 0.9)])
+def test_the_interval_of_an_effect_of_skewed_differences(sign: int, least: float, most: float) -> None:
+    """Exponential differences: too wide where the tail is on the side of the mean, too narrow where it is not."""
+    rng = np.random.default_rng(0)
+    draws = 0.5 + sign * (rng.exponential(1.0, size=(4000, 50)) - 1.0)
+    found = draws.mean(axis=1) / draws.std(axis=1, ddof=1)
+    low, high = effect_interval(found, np.full(4000, 50), np.full(4000, scipy.stats.t.ppf(0.975, 49)))
+    assert least <= np.mean((low <= 0.5) & (high >= 0.5)) <= most
+
+
+def test_an_effect_without_a_finite_interval() -> None:
+    low, high = effect_interval(np.array([0.5, -0.5, np.nan]), np.full(3, 9), np.array([np.inf, np.nan, 2.0]))
+    np.testing.assert_array_equal([low, high], [[-np.inf, np.nan, np.nan], [np.inf, np.nan, np.nan]])
+
+
+def test_no_interval_leaves_the_range_of_its_measure() -> None:
+    """As the measure declares it; what is not known of has no end."""
+    near_the_top, near_the_bottom = [1.0] * 8 + [0.5, 0.9], [-1.0] * 8 + [-0.5, 1.0]
+    values = {"nDCG@10": near_the_top, "rrLP": near_the_bottom, "mine": [2.0] * 8 + [0.1, 3.0]}
+    rows = [("run", i, m, v) for m, of_measure in values.items() for i, v in enumerate(of_measure)]
+    table = pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"])
+    means, margins = means_and_margins(table, *values, confidence=0.999)
+    ends = {m: (means[m][0] - margins[m][0][0], means[m][0] + margins[m][1][0]) for m in values}
+    assert ends["nDCG@10"][1] == 1.0 and ends["rrLP"][0] == -1.0
+    assert ends["mine"][1] > 2
+
+
+def test_measures_declare_their_range() -> None:
+    for measure, expected in {
+        "UniqueRel@7": (0, 7),
+        "NRG@10": (0, 1),
+        "NRG(norm=None)@10": (0, np.inf),
+        "NRG(base='P',norm=None)@10": (0, 1),
+        "P_Rareness(alpha=0.5)@10": (0, 1.5),
+        "P_Rareness(bounded=True)@10": (0, 1),
+        "nDCG_UE@10": (-1, 1),
+        "nDCG_UE(version='z')@10": (-np.inf, np.inf),
+        "sgnLR": (-1, 1),
+        "RBO": (0, 1),
+        "TaSC": (0, 1),
+        "AP": (0, 1),
+        "NumRet": (-np.inf, np.inf),
+        "no measure": (-np.inf, np.inf),
+    }.items():
+        assert value_range(measure) == expected, measure

@@ -54,10 +54,21 @@ def of_scipy(test: str, d: Any, greater: bool) -> float:
 
 
 @pytest.mark.filterwarnings("ignore:Precision loss")  # scipy's, of differences that are nearly constant
-@pytest.mark.parametrize("test", ["t", "wilcoxon", "sign", "randomization"])
+@pytest.mark.parametrize("test", ["t", "sign", "randomization"])
 @examples(40)
 @given(seed=seeds, greater=st.booleans())
 def test_each_pair_is_that_of_scipy(test: str, seed: int, greater: bool) -> None:
+    check_by_scipy(test, seed, greater)
+
+
+@pytest.mark.filterwarnings("ignore:Precision loss")
+@examples(12)  # scipy tries all signs of few differences with ties, which takes a tenth of a second
+@given(seed=seeds, greater=st.booleans())
+def test_wilcoxon_of_each_pair_is_that_of_scipy(seed: int, greater: bool) -> None:
+    check_by_scipy("wilcoxon", seed, greater)
+
+
+def check_by_scipy(test: str, seed: int, greater: bool) -> None:
     d = differences(seed)
     options = PairedTestOptions(greater=greater, resamples=499, seed=7)
     found = paired_test(Pairs.of_differences(d), test, options)
@@ -167,7 +178,7 @@ def test_the_bootstrap_says_nothing_where_fewer_than_five_topics_differ(topics: 
         else:
             assert 0 < found.p[0] < 1 and np.isfinite(found).all() and found.upper[0] < 2
     same = paired_test(Pairs.of_differences(np.zeros((1, topics))), "bootstrap")
-    assert (same.p[0], same.lower[0], same.upper[0]) == (1, 0, 0)
+    assert (same.p[0], same.lower[0], same.upper[0]) == pytest.approx((1, np.nan, np.nan), nan_ok=True)
 
 
 def test_the_bootstrap_says_nothing_where_resamples_have_no_spread() -> None:

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from ..messages import escaped
 from .regroup import _ROWS, by_query
 
 
@@ -32,9 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except (ValueError, OSError, ImportError) as error:
-        print(f"{parser.prog}: error: {error}", file=sys.stderr)
+        print(f"{parser.prog}: error: {escaped(str(error))}", file=sys.stderr)
         return 2
-    print(f"{len(names)} runs, written query by query into {args.folder}")
+    print(f"{len(names)} runs, written query by query into {escaped(str(args.folder))}")
     return 0
 
 

@@ -31,6 +31,7 @@ from .output import (
     drop_output,
     given_flags,
     in_these_terms,
+    leaving_in_order,
     open_streams,
     say,
     tidy_warnings,
@@ -57,9 +58,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command, and returns its exit code.
 
     0 if all went well, 2 for input that is wrong or output that cannot be written, with one line on stderr; 130 and
-    141, as usual, where the user interrupts or whoever reads the output stops reading.
+    141, as usual, where the user interrupts or whoever reads the output stops reading, and 129 and 143 where the
+    terminal is closed or somebody ends the process.
     """
-    code = _exit_code(arguments)
+    with leaving_in_order():
+        code = _exit_code(arguments)
     drop_output()
     return code
 
@@ -75,6 +78,8 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         return 141
     except KeyboardInterrupt:
         return 130
+    except SystemExit as leave:  # by a signal
+        return int(str(leave.code))
     except _BAD_INPUT as error:
         say("error", in_these_terms(error))
         return 2
@@ -205,10 +210,10 @@ def _epilog() -> str:
     return "\n".join(
         [
             "examples:",
-            f"  {PROG} qrels.txt candidate.run nDCG@10 NRG@10 --prior production.run",
+            f"  {PROG} qrels.txt candidate.run \"NRG(norm='ideal')@10 UniqueRel@10\" --prior production.run",
             f"  {PROG} qrels.txt candidate.run 'rrLP MED@10' --reference production.run -q",
-            f"  {PROG} qrels.txt runs/ nDCG@10 NRG@10 UniqueRel@10 --plot campaign.png",
-            f"  {PROG} qrels.txt runs/ nDCG@10 NRG@10 --report campaign.html",
+            f"  {PROG} qrels.txt runs/ \"nDCG@10 NRG(norm='ideal')@10 UniqueRel@10\" --plot campaign.png",
+            f"  {PROG} qrels.txt runs/ \"nDCG@10 NRG(norm='ideal')@10 UniqueRel@10\" --report it.html",
             f"  {PROG} vaswani runs/ nDCG@10 NRG@10 --priors earlier -o jsonl",
             "",
             "relative measures:",

@@ -25,7 +25,8 @@ def add_arguments(parser: Any, folder: Any) -> None:
         const=True,
         metavar="BASELINE",
         help="instead of the means, compares the runs two by two, or all with BASELINE (the name or the file of one): "
-        "differences, intervals, paired t-tests corrected by Holm's method; write it last, or --compare=BASELINE",
+        "differences, intervals and paired tests, corrected for the number of rows; write it last, or "
+        "--compare=BASELINE",
     )
 
 

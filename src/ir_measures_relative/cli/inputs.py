@@ -22,15 +22,16 @@ from ..arrays import FloatArray
 from ..comparison import judged_context
 from ..context import RunContext
 from ..ids import Ids
-from ..io.datasets import dataset_of, qrels_of
+from ..io.datasets import dataset_of, num_docs_of, qrels_of
 from ..io.files import read_bytes
 from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
 from ..io.runs import read_runs, run_files
 from ..measures.absolute import HostEvaluator
 from ..measures.strings import is_relative
+from ..messages import warn
 from ..priors import Policy
 from ..rankings import Rankings
-from ..scoring import Scores, score_runs
+from ..scoring import Scores, one_topic_counts, score_runs
 
 
 class Judged(NamedTuple):
@@ -42,18 +43,14 @@ class Judged(NamedTuple):
 
     def as_ir_measures(self) -> Iterator[ir_measures.Qrel]:
         """The judgments as ir_measures takes them."""
-        queries, docs = (c.strings() if isinstance(c, Ids) else c for c in self.columns[:2])
         iterations = self.iterations.strings() if isinstance(self.iterations, Ids) else self.iterations
         labels = self.columns.relevance.astype(np.int64).tolist()
-        return map(ir_measures.Qrel, queries, docs, labels, iterations)
+        return map(ir_measures.Qrel, *self.columns.ids(), labels, iterations)
 
     @property
     def num_docs(self) -> int | None:
         """The size of the collection, where it is known without fetching it."""
-        if self.dataset is None or not self.dataset.has_docs():
-            return None
-        found: int | None = self.dataset.docs_metadata().get("count")
-        return found
+        return None if self.dataset is None else num_docs_of(self.dataset, fetch=False)
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,15 @@ class Inputs:
             return evaluator.values(rankings, judged.judgments)
 
         names = self.context.names if self.args.is_folder else self.context.names[:1]
-        return score_runs(judged, names, self.measures, absolute=absolute)
+        scores = score_runs(judged, names, self.measures, absolute=absolute)
+        message = None if self.args.by_query else one_topic_counts(scores)
+        if message is not None:
+            warn(
+                message.replace("meta.reliability", "meta.reliability in Python").replace(
+                    "by topic", "by topic (-q)"
+                )
+            )
+        return scores
 
 
 def read(

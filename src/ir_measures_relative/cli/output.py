@@ -7,13 +7,18 @@ import io
 import json
 import os
 import re
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ..messages import escaped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,25 +46,37 @@ def check_folder(args: argparse.Namespace, *flags: str) -> None:
 def rows(table: pd.DataFrame, args: argparse.Namespace, header: bool = True) -> Iterator[str]:
     """A table, line by line."""
     if header and args.output_format == "tsv":
-        yield "\t".join(map(str, table.columns))
+        yield tsv(table.columns, args.places)
     for row in table.astype(object).where(table.notna(), None).to_dict("records"):
         if args.output_format == "tsv":
-            yield tsv(row.values(), args.places)
+            yield tsv(
+                (_p(cell, args.places) if name in _P else cell for name, cell in row.items()), args.places
+            )
         else:
             yield json.dumps(
                 {name: cell.item() if isinstance(cell, np.generic) else cell for name, cell in row.items()}
             )
 
 
+#: The columns of p-values.
+_P = ("p", "p_corrected")
+
+
+def _p(cell: Any, places: int) -> Any:
+    """A p-value, which is never 0: one without a digit in so many places is said to be less than they can show."""
+    small = isinstance(cell, float) and places > 0 and round(cell, places) == 0
+    return f"<{10.0**-places:.{places}f}".replace("<0.", "<.") if small else cell
+
+
 def tsv(cells: Iterable[Any], places: int) -> str:
-    """A line of cells. Numbers have ``places`` decimal places, or all where that is -1."""
+    """A line of cells, text without control characters. Numbers have ``places`` decimal places, all where it is -1."""
     spec = "" if places == -1 else f".{places}f"
     return "\t".join(
         format(float(cell), spec)
         if isinstance(cell, (float, np.floating))
         else "nan"
         if cell is None
-        else str(cell)
+        else escaped(str(cell))
         for cell in cells
     )
 
@@ -154,7 +171,7 @@ def say(kind: str, message: str) -> None:
     with suppress(OSError):
         # Beside a progress bar, if something imported what draws one.
         write = sys.modules["tqdm"].tqdm.write if "tqdm" in sys.modules else print
-        write(f"{PROG}: {kind}: {' '.join(line.split())}", file=sys.stderr)
+        write(f"{PROG}: {kind}: {escaped(' '.join(line.split()))}", file=sys.stderr)
 
 
 def open_streams() -> None:
@@ -177,6 +194,25 @@ def open_streams() -> None:
         # The name of a file need not be text in the encoding of the terminal; it goes out as it came in.
         utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
         sys.stdout.reconfigure(errors="surrogateescape" if utf8 else "backslashreplace")
+
+
+@contextmanager
+def leaving_in_order() -> Iterator[None]:
+    """Lets SIGHUP and SIGTERM end the process as an exception does, so that no temporary file is left."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    names = ("SIGHUP", "SIGTERM") if threading.current_thread() is threading.main_thread() else ()
+    signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    ours = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]  # nohup ignores one
+    for number in ours:
+        signal.signal(number, leave)
+    try:
+        yield
+    finally:
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def drop_output() -> None:

@@ -45,7 +45,7 @@ def lines(given: Inputs) -> Iterator[str]:
     means = scores.means().tolist()
     if args.is_folder and not args.by_query:
         if is_table:
-            yield "\t".join(["name", *names])
+            yield tsv(["name", *names], args.places)
         for name, of_run in zip(scores.names, means, strict=True):
             yield write({"name": name} | dict(zip(names, of_run, strict=True)))
         return

@@ -59,12 +59,23 @@ def scoreddocs_of(dataset: Any) -> list[Any]:
         return list(rows)
 
 
-def num_docs_of(dataset: Any) -> int | None:
-    """The number of documents, without fetching them where ir_datasets knows it; None where there are none."""
+def is_dataset(given: Any) -> bool:
+    """Whether something stands for a dataset of ir_datasets: PyTerrier's or its own, or an id with ``irds:``."""
+    if isinstance(given, str):
+        return given.startswith("irds:")
+    return hasattr(given, "irds_ref") or (hasattr(given, "dataset_id") and hasattr(given, "has_qrels"))
+
+
+def num_docs_of(dataset: Any, fetch: bool = True) -> int | None:
+    """The number of documents, without fetching them where ir_datasets knows it; None where there are none.
+
+    Args:
+        fetch: whether they may be fetched; if not, it is None where it is not known.
+    """
     if not dataset.has_docs():
         return None
     known = dataset.docs_metadata().get("count") if hasattr(dataset, "docs_metadata") else None
-    if known is None:
+    if known is None and fetch:
         with fetching(dataset):
             known = dataset.docs_count()
     return None if known is None else int(known)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..arrays import IntArray, ObjectArray, object_array
 from ..ids import Ids
 from ..judgments import Judgments
-from ..messages import is_text, kind_of, kind_of_id, warn
+from ..messages import is_text, kind_of, not_an_id, warn
 from ..rankings import query_blocks
 from .files import PARQUET, read_bytes
 from .frames import columns_of, is_frame, read_parquet, text_of
@@ -36,6 +36,11 @@ class QrelsColumns(NamedTuple):
     def n_rows(self) -> int:
         """How many judgments there are."""
         return len(self.relevance)
+
+    def ids(self) -> tuple[ObjectArray, ObjectArray]:
+        """The queries and the documents as strings."""
+        queries, docs = (c.strings() if isinstance(c, Ids) else c for c in self[:2])
+        return queries, docs
 
     def same_as(self, other: QrelsColumns) -> bool:
         """Whether the two hold the same judgments in the same order and form."""
@@ -176,10 +181,7 @@ def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
         return Ids.of(doc_ids)
     except (TypeError, UnicodeEncodeError):
         bad = next(d for d in doc_ids if not is_text(d))
-        raise ValueError(
-            f"the qrels: document id {bad!r} is {kind_of_id(bad)}; document ids must be strings, as in the run: "
-            "convert them with str()"
-        ) from None
+        raise ValueError(f"the qrels: {not_an_id(bad, 'document', 'the run')}") from None
 
 
 _LARGEST = 2**31

@@ -8,6 +8,7 @@ function. Adding a measure touches one file, in this folder, and the list of wha
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -68,6 +69,9 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     FORMULA = ""  #: in LaTeX, for the documentation
     BASES: Mapping[str, Base] = {}  #: what the parameter ``base`` may name, where that is a choice
     SEE_ALSO: tuple[str, ...] = ()  #: measures that somebody who looks at this one may want instead
+    TEST = (
+        "t"  #: the default test of the difference of two runs: ``"bootstrap"`` where it is sparse and skewed
+    )
     SIGNED = False  #: whether it says by its sign which of two runs is better
     SIMILARITY = False  #: whether it says by 1 that two rankings are alike, where a distance says it by 0
     JUDGMENTS = (
@@ -119,6 +123,11 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     def is_0_for_a_copy(self) -> bool:
         """Whether a run that ranks as a prior does scores 0, so that to be above 0 is to add something."""
         return False
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """Between which values each query's lies; infinite where there is no end, or nobody has said so."""
+        return -math.inf, math.inf
 
     @property
     def asks_for_grades(self) -> tuple[bool, bool]:

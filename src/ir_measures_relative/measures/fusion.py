@@ -18,6 +18,7 @@ from . import parameters
 from .declaration import Change, Contributions, OfAbsoluteBase, register
 from .gains import discount, gain_of, ideal_dcg
 from .parameters import Param
+from .strings import value_range
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -236,6 +237,11 @@ class _FusionGain(OfAbsoluteBase):
         super().check_together()
         if "k" in self.params and self.fusion.method != "rrf":
             raise ValueError(f"{self!r}: k goes with method 'rrf', not {self.fusion.method!r}")
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        low, high = value_range(self.get("base"))
+        return low - high, high - low
 
     @property
     def fusion(self) -> Fusion:

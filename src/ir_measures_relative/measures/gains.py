@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, PositionTable, rank_within, sum_by_query
+from ..arrays import FloatArray, IntArray, PositionTable, rank_within, row_sums, sum_by_query, table
 
 if TYPE_CHECKING:
     from ..judgments import Judgments
@@ -23,12 +23,18 @@ reciprocal = PositionTable(lambda position: 1.0 / position)
 
 
 def ideal_dcg(gain: FloatArray, query: IntArray, n_queries: int, cutoff: int | None) -> FloatArray:
-    """The ``DCG@cutoff`` of each query's rows ranked by gain, highest first."""
-    order = np.lexsort((-gain, query))
-    rank = rank_within(query[order])
-    if cutoff is not None:
-        rank = np.where(rank <= cutoff, rank, 0)
-    return sum_by_query(gain[order] * discount(rank), query[order], n_queries)
+    """The ``DCG@cutoff`` of each query's rows ranked by gain, highest first; gains are at least 0."""
+    longest = int(np.bincount(query).max(initial=0))
+    if n_queries * longest > 2**20 + 16 * len(
+        query
+    ):  # one query has most of the rows, and a table would be large
+        order = np.lexsort((-gain, query))
+        rank = rank_within(query[order])
+        rank = rank if cutoff is None else np.where(rank <= cutoff, rank, 0)
+        return sum_by_query(gain[order] * discount(rank), query[order], n_queries)
+    # The same sums, in a third of the time.
+    ranked = -np.sort(-table(gain, query, n_queries, 0.0), axis=1)[:, :cutoff]
+    return row_sums(ranked * discount(np.arange(1, ranked.shape[1] + 1)))
 
 
 def gain_of(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> FloatArray:

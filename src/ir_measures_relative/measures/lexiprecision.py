@@ -84,6 +84,10 @@ class RecallLevels(RelativeMeasure):
         reference = self.levels(comparison, comparison.reference(self.get("ref")))
         return self.preference(self.levels(comparison, comparison.rankings), reference, comparison)
 
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return -1.0, 1.0
+
     def bounded(self, labelings: Labelings) -> Model:
         rel = self.get("rel")
         return labelings.preferences(self.extremes, labelings.relevant(rel), rel)

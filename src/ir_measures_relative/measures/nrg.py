@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -177,6 +178,15 @@ class _NRG(RelativeMeasure):
     is then what the ranking adds on the scale of the base measure, never above it. Against all others it is the
     marginal contribution ``v(all) - v(all without it)`` of the game that :class:`Shapley` shares out, and in the order
     of a history the values sum to v(all), which is what the comparison of systems by what they add asks for.
+
+    **Beside many priors, use** ``norm='ideal'``, with :class:`UniqueRel`. The default divides by what is left: a topic
+    where next to nothing is left counts as much as one where much is. Of the 61 runs of TREC 2019 DL (37 submitted, 24
+    of later years), each against all others, half have 39 % or more of their mean NRG@10 from one of 43 topics, up to
+    66 %: there a document of residual gain 2.7e-14, which 56 of the 60 priors hold, is the whole ideal. The effective
+    number of topics of a mean (``meta.reliability``) is 5 by NRG@10, 9 by ``NRG(norm='ideal')@10`` and 39 by nDCG@10.
+    On the 63 runs of TREC 2021 DL it is 19, 18 and 46 of 53, and on 17 runs of Robust 2003 it is 29, 29 and 66 of 100:
+    with fewer runs, or more to find, the two norms do not differ in that.
+
     ``norm=None`` is N = 1, so that the range with base nDCG is that of DCG. P and RBP have one N; RR and ERR have none.
     ``norm='whole'``, with base nDCG alone, is the residual ideal of all judged documents, however deep, as in the
     authors' released code: never above the default, and as a rule well below 1 even for the best ranking of k.
@@ -205,6 +215,7 @@ class _NRG(RelativeMeasure):
 
     __name__ = "NRG"
     RELATIVE_TO = "priors"
+    TEST = "bootstrap"
     PRETTY_NAME = "Normalized Residual Gain"
     SHORT_DESC = "What a ranking adds for a searcher who has already seen the prior runs' rankings."
     FORMULA = (
@@ -233,6 +244,11 @@ class _NRG(RelativeMeasure):
         "p": parameters.persistence(),
         "judged_only": parameters.judged_only(),
     }
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        unbounded = self.get("norm") is None and self.get("base") == "nDCG"
+        return -math.inf if self.get("gains") else 0.0, math.inf if unbounded else 1.0
 
     @property
     def is_0_for_a_copy(self) -> bool:
@@ -358,6 +374,7 @@ class _UniqueRel(RelativeMeasure):
 
     __name__ = "UniqueRel"
     RELATIVE_TO = "priors"
+    TEST = "bootstrap"
     PRETTY_NAME = "Unique Relevant Documents"
     SHORT_DESC = "The number of relevant documents in the top k that no prior run has in its top k."
     FORMULA = (
@@ -372,6 +389,10 @@ class _UniqueRel(RelativeMeasure):
         "judged_only": parameters.judged_only(),
     }
     is_0_for_a_copy = True
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, float(self.get("cutoff"))
 
     def score(self, comparison: Comparison) -> FloatArray:
         docs, _, unique = self.contributions(comparison)

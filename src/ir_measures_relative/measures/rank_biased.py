@@ -307,6 +307,10 @@ class _RankBiased(RelativeMeasure):
     SIMILARITY = True
     JUDGMENTS = "ignored"
 
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
     def pair(self, comparison: Comparison) -> Pair:
         """The rankings of the run and of the reference, each to the cutoff."""
         reference, tied = comparison.reference(self.get("ref")), self.get("ties") != "broken"

@@ -69,6 +69,10 @@ class _Rareness(RelativeMeasure):
         docs, _, shares = self.contributions(comparison)
         return sum_by_query(shares, docs.query, docs.n_queries)
 
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, 1.0 if self.get("bounded") else 1.0 + max(self.get("alpha"), 0.0)
+
     def check_together(self) -> None:
         if self.get("bounded") and self.get("alpha") > 1:
             raise ValueError(

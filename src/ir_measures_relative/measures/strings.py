@@ -6,6 +6,7 @@ the modules which choose, check or sort measures need nothing of the modules whi
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -19,6 +20,24 @@ RELATIVE_TO = ("priors", "systems", "reference", "chance")
 def is_relative(measure: object) -> bool:
     """Whether a measure is one of this package's, or of another that builds on it; also after a reload."""
     return isinstance(measure, Measure) and getattr(measure, "RELATIVE_TO", None) in RELATIVE_TO
+
+
+#: Measures of ir_measures whose values lie between 0 and 1.
+_SHARES = re.compile(
+    "AP|Accuracy|Bpref|Compat|ERR|IPrec|Judged|P|R|RBP|RR|Rprec|Set(AP|F|P|R)|Success|alpha_nDCG|infAP|nDCG"
+)
+
+
+def value_range(measure: Measure | str) -> tuple[float, float]:
+    """Between which values a measure lies on each query; infinite where there is no end, or it is not known."""
+    try:
+        parsed = parse_measure(measure)
+    except ValueError:  # a table may hold what it likes
+        return -math.inf, math.inf
+    if _SHARES.fullmatch(parsed.NAME) and not is_relative(parsed) and "gains" not in parsed.params:
+        return 0.0, 1.0
+    ends: tuple[float, float] = getattr(parsed, "value_range", (-math.inf, math.inf))
+    return ends
 
 
 def registered() -> dict[str, Measure]:

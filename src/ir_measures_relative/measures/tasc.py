@@ -47,6 +47,7 @@ class _TaSC(OfAbsoluteBase):
 
     __name__ = "TaSC"
     RELATIVE_TO = "priors"
+    TEST = "bootstrap"
     PRETTY_NAME = "Target Subspace Coverage"
     SHORT_DESC = "The effectiveness of a run, weighted by how badly the best prior run does on the query."
     FORMULA = r"\mathrm{TaSC} = \Bigl(1 - \max_{j} S(R_j)\Bigr)\, S(\mathrm{run})"
@@ -57,6 +58,10 @@ class _TaSC(OfAbsoluteBase):
         ),
         "prior": parameters.prior(),
     }
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, 1.0
 
     def score(self, comparison: Comparison) -> FloatArray:
         measure, judged = self.base_measure(), comparison.judged

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, ratio
+from ..messages import warn
 from . import parameters
 from .browsing import LogDiscount
 from .declaration import RelativeMeasure, register
@@ -24,10 +26,13 @@ from .ue_bases import (
 )
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
+    from ..comparison import Comparison, JudgedContext
     from ..extremes.labelings import Labelings
     from ..extremes.model import Model
     from ..judgments import Judgments
+
+#: A topic is told of where fewer of its judged documents are not relevant. In TREC's pools at least 7 % are not.
+_FEW_NON_RELEVANT = 0.05
 
 
 class _UE(RelativeMeasure):
@@ -68,6 +73,11 @@ class _UE(RelativeMeasure):
     different numbers: 0 is the random level of a query, and random rankings do not average to it. Where
     nothing can be told from chance, σ = 0, version 'z' is 0: no relevant document, all relevant, or for P and R
     so small a pool that all rankings have the same value. Such queries pull a mean towards 0.
+
+    **A random ranking of what?** Of the query's judged documents, by default. Where these are nearly all relevant (MS
+    MARCO's dev topics and Vaswani have no others) a random ranking of them is nearly perfect. With one judged
+    document, a ranking with that at the top has nDCG_UE 0, and one with it at rank 2 -0.37. A warning says where fewer
+    than 5 % are not relevant. ``pool='corpus'`` is the way out: a random ranking of the whole collection.
 
     The pool, the cutoff, and what unjudged documents do are those of :class:`nDCG_UE`, in all versions: an unjudged
     document in the run takes a position and earns nothing, and the rankings behind REB, σ and IUB have none of these.
@@ -146,6 +156,10 @@ class _UE(RelativeMeasure):
         """The measure that is normalized."""
         return BASES[self.base_name]
 
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return {1: (0.0, 1.0), 2: (-1.0, 1.0)}.get(self.get("version"), (-math.inf, math.inf))
+
     def check_together(self) -> None:
         if self.get("version") == "z" and self.base.deviation is None:
             known = ", ".join(repr(n) for n, b in BASES.items() if b.deviation is not None)
@@ -167,8 +181,31 @@ class _UE(RelativeMeasure):
     def score(self, comparison: Comparison) -> FloatArray:
         """UE of each query."""
         judged, z = comparison.judged, self.get("version") == "z"
+        if self.get("pool") == "judged":
+            self._warn_of_pools(judged)
         normalizers = judged.cached(("UE", z, self(version=2)), lambda: self.normalizers(comparison))
         return normalize(self.actual(comparison), normalizers, self.get("version"))
+
+    def _warn_of_pools(self, judged: JudgedContext) -> None:
+        """Warns of pools of which hardly a document is not relevant: a random ranking of these is as good as any."""
+        docs, rel = judged.judgments, max(int(value_of(self, "rel", 1)), 1)
+
+        def found() -> tuple[int, float]:
+            relevant = np.bincount(docs.query, weights=docs.grade >= rel, minlength=docs.n_queries)
+            size = np.bincount(docs.query, minlength=docs.n_queries)
+            few = (relevant > 0) & (size - relevant < _FEW_NON_RELEVANT * size)
+            return int(few.sum()), float(1 - ratio(relevant[few].sum(), size[few].sum()))
+
+        count, share = judged.cached(("UE, pools", rel), found)
+        if count:
+            warn(
+                f"UE is relative to a random ranking of the documents that are judged, and on {count} of "
+                f"{docs.n_queries} topics nearly all of these are relevant ({share:.1%} are not): a random ranking is "
+                "then nearly perfect, and a perfect one can have the value 0; give pool='corpus', by which it is a "
+                "random ranking of the whole collection, and the size of that (num_docs=, or --num_docs)",
+                judged.context,
+                "UE, pools",
+            )
 
     def actual(self, comparison: Comparison) -> FloatArray:
         """A@k of the evaluated run."""

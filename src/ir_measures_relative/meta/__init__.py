@@ -19,6 +19,7 @@ What the arguments of all of them mean, and what all raise:
 
 from .correlations import correlation
 from .degrading import degrade, system_subsets
+from .halves import reliability
 from .power import asl_curve, conflicts, discriminative_power
 from .rescaling import percentage_absolute_difference, rescaling_test
 from .tied_pairs import locality, separation, ties, ties_by_level
@@ -33,6 +34,7 @@ __all__ = [
     "locality",
     "percentage_absolute_difference",
     "query_sets",
+    "reliability",
     "rescaling_test",
     "separation",
     "stability",

@@ -12,7 +12,8 @@ from tqdm import tqdm
 
 from ..arrays import FloatArray
 from ..options import ROUNDED, check_count, check_share
-from ..stats.paired_tests import Found, PairedTestOptions, check_correction, check_test, corrected
+from ..stats.families import check_correction, corrected
+from ..stats.paired_tests import Found, PairedTestOptions, check_test
 from .table import Measured, pairs_of, read_table
 
 
@@ -28,10 +29,12 @@ def discriminative_power(
 ) -> pd.DataFrame:
     """The share of pairs of runs that a test tells apart on a measure, and the share where there is nothing to tell.
 
-    ``share`` is significant pairs / pairs (Sakai, SIGIR 2006), from 0 to 1. ``false_positive_rate`` is the same share
-    of tables in which the runs do not differ: the names of each two swapped on topics drawn at random, the same topics
-    for all pairs. A test that is sound has a rate of about ``level`` without a correction, and less with one; more
-    power at a higher rate is no more power.
+    ``share`` is significant pairs / pairs (Sakai, SIGIR 2006), from 0 to 1. ``false_positive_rate_per_pair`` is the
+    same share of tables in which the runs do not differ: the names of each two swapped on topics drawn at random, the
+    same topics for all pairs. ``false_positive_rate_per_family`` is the share of these tables in which any pair is told
+    apart. A sound test without a correction has a rate per pair of about ``level``, and a higher one per family; with
+    Holm's or Bonferroni's correction, or HSD, the rate per family is at most about ``level``. More power at a higher
+    rate is no more power.
 
     The tests are those of :func:`~ir_measures_relative.compare`, of a pair's differences by topic, and three of all
     runs at once:
@@ -70,7 +73,7 @@ def discriminative_power(
 
         - ``measure``; ``level``, of several;
         - ``pairs`` of runs; ``significant``: how many of them are told apart, and ``share``;
-        - ``false_positive_rate``: NaN with ``swaps=0``.
+        - ``false_positive_rate_per_pair``, ``false_positive_rate_per_family``: NaN with ``swaps=0``.
 
         A pair whose difference is the same on every topic, and not 0, has no t, and counts as not told apart. So does
         one that differs on too few topics for the bootstrap.
@@ -85,9 +88,9 @@ def discriminative_power(
         >>> rows = [(n, q, "P@10", v + q % 3 / 10) for n, v in [("a", 0.1), ("b", 0.5)] for q in range(9)]
         >>> rows += [("c", q, "P@10", 0.1 + q % 2 / 10) for q in range(9)]
         >>> table = pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"])
-        >>> meta.discriminative_power(table, test="sign", swaps=0)
-          measure  pairs  significant     share  false_positive_rate
-        0    P@10      3            2  0.666667                  NaN
+        >>> meta.discriminative_power(table, test="sign", swaps=0)[["measure", "pairs", "significant", "share"]]
+          measure  pairs  significant     share
+        0    P@10      3            2  0.666667
     """
     several = not isinstance(level, (int, float, np.number, str)) and isinstance(level, Iterable)
     levels: list[float] = list(level) if several else [level]  # type: ignore[arg-type, list-item]
@@ -104,7 +107,9 @@ def discriminative_power(
             told = p <= one
             row: dict[str, Any] = {"measure": scores.measure} | ({"level": float(one)} if several else {})
             row |= {"pairs": len(p), "significant": int(told.sum()), "share": float(told.mean())}
-            rows.append(row | {"false_positive_rate": float((null <= one).mean()) if swaps else np.nan})
+            for unit, false in (("pair", null <= one), ("family", (null <= one).any(axis=1))):
+                row[f"false_positive_rate_per_{unit}"] = float(false.mean()) if swaps else np.nan
+            rows.append(row)
     return pd.DataFrame(rows)
 
 

@@ -14,6 +14,7 @@ from ..io.frames import is_frame
 from ..messages import kind_of
 from ..options import ROUNDED, TIED
 from .correlations import correlation
+from .halves import reliability
 from .power import conflicts, discriminative_power
 from .table import Measured, of_runs, pairs_of, read_table
 from .tied_pairs import ties
@@ -92,6 +93,7 @@ STATISTICS: dict[str, Callable[[Any], Any]] = {
     "correlation": correlation,
     "discriminative_power": discriminative_power,
     "percentage_absolute_difference": percentage_absolute_difference,
+    "reliability": reliability,
     "stability": stability,
     "stability, relative": partial(stability, threshold="relative"),
     "stability, absolute": partial(stability, threshold="absolute"),

@@ -17,26 +17,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ir_measures
+import numpy as np
 import pandas as pd
 import pyterrier as pt
 
+from ..arrays import object_array
 from ..comparison import judged_context
-from ..context import RunContext
-from ..io.qrels import qrels_columns
+from ..context import RunContext, ValuesOfRuns
+from ..io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
+from ..io.qrels import qrels_columns, read_qrels_file
 from ..measures.strings import is_relative, parse_measure
-from ..messages import kind_of
+from ..messages import kind_of, warn
 from ..priors import Policy, chosen_by_means
 from ..reporting import check_target, write
+from ..scoring import Scores, one_topic_counts, warn_if_strange
 from .runs import Replay, SavedRuns, run_and_time, with_progress
 from .table import (
     BaselineTest,
     check_plain,
     in_order,
+    not_comparable,
     of_topics,
     rounded,
     set_times,
     with_bounds,
-    without_invalid,
 )
 
 # What the first call of pt.Experiment does not get: it makes no table and saves nothing.
@@ -58,6 +62,7 @@ def Experiment(
     num_docs: int | None = None,
     grades: tuple[int, int] | None = None,
     bounds: bool = False,
+    family: str = "call",
     report: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Any:
@@ -76,7 +81,8 @@ def Experiment(
     Args:
         systems: transformers or DataFrames of results, as a list, or as a dict by name.
         topics: as for ``pt.Experiment``.
-        qrels: as for ``pt.Experiment``.
+        qrels: as for ``pt.Experiment``; the path of a file too, where an id such as NA or null is one; or a dataset of
+            ir_datasets, ``pt.get_dataset("irds:…")`` or its id with ``irds:``, whose judgments they are.
         eval_metrics: measures of this package and any others, as objects or as strings: ``"NRG@10"``, a name that
             PyTerrier knows such as ``"map"``, or ``"mrt"``. Their columns come in this order.
         names: the names of the systems, each once; known to ``priors``, ``reference``, ``groups``, and to
@@ -84,14 +90,18 @@ def Experiment(
         priors: which systems are the priors of which, as for :class:`RunContext`.
         reference: the name of the system that MED, RBO, RBA and lexiprecision compare with; ``baseline`` if not given.
         groups: from system name to group name, for :class:`BestOfOtherGroups`.
-        num_docs: the number of documents in the collection.
+        num_docs: the number of documents in the collection; that of the dataset if ``qrels`` is one, where it is known
+            without fetching the documents.
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
         bounds: adds the columns ``M lower`` and ``M upper`` behind each measure M: between which values unjudged
             documents could bring it, as :func:`~ir_measures_relative.bounds` has them. For a table of means.
+        family: which p-values ``correction`` counts together: all of the table, or with ``"measure"`` those of each
+            measure, as ``pt.Experiment`` does.
         report: writes the experiment as one HTML file to this path, as :func:`~ir_measures_relative.report` does, with
             the queries of ``topics``, and the texts of documents where results have a column ``text``.
         options: the other arguments of ``pt.Experiment``. ``test`` is a function, or the name of one of
-            :func:`~ir_measures_relative.compare`'s.
+            :func:`~ir_measures_relative.compare`'s, and if not given each measure's own, as there; ``correction`` may
+            be ``"max-t"``.
 
     Returns:
         what ``pt.Experiment`` returns for these arguments, with the measures in the order asked.
@@ -122,8 +132,13 @@ def Experiment(
     if reference is None and baseline is not None:
         reference = names[baseline]
     metrics, asked = _parsed(eval_metrics)
-    if isinstance(qrels, str) and os.path.isfile(qrels):
-        qrels = pt.io.read_qrels(qrels)
+    dataset = dataset_of(qrels) if is_dataset(qrels) else None
+    if dataset is not None and num_docs is None:
+        num_docs = num_docs_of(dataset, fetch=False)
+    if dataset is not None or (isinstance(qrels, (str, os.PathLike)) and os.path.isfile(qrels)):
+        columns = read_qrels_file(qrels).columns if dataset is None else qrels_columns(qrels_of(dataset))
+        queries, docs = columns.ids()
+        qrels = pd.DataFrame({"qid": queries, "docno": docs, "label": columns.relevance})
     of_qrels = _grades_of(qrels)
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
     context_options |= {"num_docs": num_docs, "grades": of_qrels if grades is None else grades}
@@ -133,7 +148,7 @@ def Experiment(
         check_plain(options)
     if report is not None:
         check_target(report)
-    tests = BaselineTest(options)
+    tests = BaselineTest(options, metrics, family)
     options = tests.options
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
@@ -149,6 +164,7 @@ def Experiment(
     context = RunContext(
         {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options
     )
+    warn_if_strange(judged_context(context, qrels_columns(of_topics(qrels, topics, options))))
     replayed = [
         run if isinstance(system, pd.DataFrame) else Replay(run, repr(system))
         for system, run in zip(systems, runs.values(), strict=True)
@@ -160,11 +176,14 @@ def Experiment(
     evaluated = context
     if "batch_size" in options:
         evaluated = _with_priors_of_the_whole(context, context_options, qrels, topics, options)
-    with saved.staging(second, short_times) as second, evaluated._replaying():
+    values: ValuesOfRuns = {}
+    with saved.staging(second, short_times) as second, evaluated._replaying(values):
         result = pt.Experiment(
             replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
         )
-    result = without_invalid(tests.fill_in(result), context, qrels, metrics, options)
+    if not options.get("perquery"):
+        _warn_of_one_topic(values)
+    result = tests.fill_in(result, not_comparable(context, qrels, metrics, options))
     if times and not options.get("perquery"):
         set_times(result, times if isinstance(result, dict) else short_times)
     result = in_order(result, list(asked))
@@ -174,6 +193,18 @@ def Experiment(
     if report is not None:
         _write_report(report, context, of_topics(qrels, topics, options), topics, named, runs)
     return result
+
+
+def _warn_of_one_topic(values: ValuesOfRuns) -> None:
+    """Warns where one topic supplies much of a mean; a topic that a system returned nothing for supplies none."""
+    frames = [pd.DataFrame(of_runs).fillna(0.0) for of_runs in values.values()]
+    if not frames:
+        return
+    scores = np.stack([frame.to_numpy().T for frame in frames], axis=1)
+    names, queries = frames[0].columns.tolist(), object_array(frames[0].index)
+    message = one_topic_counts(Scores(names, list(values), queries, scores))
+    if message is not None:
+        warn(message)
 
 
 def _with_priors_of_the_whole(

@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import ir_measures
+import numpy as np
 import pandas as pd
 import pyterrier as pt
 
+from ..io.files import read_bytes
+from ..io.runs import read_run, read_trec_run
 from ..messages import warn
 
 #: The columns that the measures of ir_measures need, and those of this package.
@@ -167,7 +170,7 @@ class SavedRuns:
             return system
         path = str(self._path(name))
         if self._format == "trec":
-            return pt.io.read_results(path)
+            return _read_trec(path)
         with pt.io.autoopen(path, "rb") as file:
             return self._format[0](file) if isinstance(self._format, tuple) else self._format.load(file)
 
@@ -187,10 +190,35 @@ class SavedRuns:
             yield options | {"save_dir": staging}
             if times:
                 summary = os.path.join(staging, "aggregated.csv")
-                table = pd.read_csv(
-                    summary, dtype=str, keep_default_na=False
-                )  # all else in it stays as it is
+                # All else in it stays as it is.
+                table = pd.read_csv(summary, dtype=str, keep_default_na=False)
                 own = table["name"].map({name: str(time) for name, time in times.items()})
                 table.assign(mrt=own.fillna(table["mrt"])).to_csv(summary, index=False)
-            for file in os.listdir(staging):
+            files = os.listdir(staging)
+            for file in files if self._format == "trec" else ():
+                if file.endswith(self._suffix):
+                    _check_readable(os.path.join(staging, file), file)
+            for file in files:
                 os.replace(os.path.join(staging, file), os.path.join(self._folder, file))
+
+
+def _read_trec(path: str) -> pd.DataFrame:
+    """A run file, in PyTerrier's columns; pandas would take some ids for missing values, and round scores."""
+    run = read_run(path, path)
+    query, docs, _ = run.rows()
+    columns = {"qid": run.query_ids[query], "docno": docs.strings(), "score": run.given_scores}
+    return pd.DataFrame(columns | {"rank": np.arange(len(run)) - run.starts[query]})
+
+
+def _check_readable(path: str, file: str) -> None:
+    """Raises ValueError where PyTerrier wrote a run whose ids no TREC file can hold."""
+    data = read_bytes(path, file)
+    try:
+        if b'"' in data:  # which PyTerrier writes twice, and around an id with a blank
+            raise ValueError
+        read_trec_run(data, file, file)
+    except ValueError:
+        raise ValueError(
+            f"save_dir: the run of {file} has ids with blanks or quotation marks, or none, which a TREC file cannot "
+            "hold; nothing is saved: give other ids, or save_format=pickle"
+        ) from None

@@ -5,20 +5,21 @@ The comparison is made by the tests of ``compare``, where it is valid.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arrays import FloatArray
+from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import judged_context
 from ..context import RunContext
 from ..measures.strings import is_relative
 from ..messages import warn
-from ..questions.comparing import why_not_comparable
-from ..stats.paired_tests import check_test, corrected, paired_test
+from ..questions.comparing import test_of, why_not_comparable
+from ..stats.families import MAX_T, Family
+from ..stats.paired_tests import PairedTestOptions, check_test
 from ..stats.pairs_and_ties import Pairs, tie_limit
 from ..unjudged.bounds import bounds
 
@@ -30,62 +31,111 @@ class BaselineTest:
     """The test of every system against the baseline, as :func:`~ir_measures_relative.compare` makes it.
 
     ``pt.Experiment`` takes it for the test, and asks it for each system and measure in turn. It remembers the values,
-    since what counts as a tie goes by those of all systems; :meth:`fill_in` then writes what it found into the table.
+    since what counts as a tie goes by those of all systems, and a correction by all rows; :meth:`fill_in` then writes
+    what it found into the table.
 
     Its ``options`` are the arguments of ``pt.Experiment``, with this for the test; a function as the test stays.
     """
 
-    def __init__(self, options: Mapping[str, Any]) -> None:
+    def __init__(self, options: Mapping[str, Any], metrics: Sequence[Any], family: str = "call") -> None:
         self.options = dict(options)
-        self._test = options.get("test", "t")
+        self._test = options.get("test")
+        self._test_of = {str(m): test_of(m) for m in metrics if is_relative(m)}
+        self._family = Family(correction=options.get("correction"), extent=family)
+        self._level = options.get("correction_alpha", 0.05)
         self._values: list[tuple[FloatArray, FloatArray]] = []
-        if isinstance(self._test, str):
-            check_test(self._test)
+        if self._test is None or isinstance(self._test, str):
+            check_test(self._test or "t")
             self.options["test"] = self
+        elif self._family.correction == MAX_T:
+            raise ValueError(
+                f"correction={MAX_T!r} needs one of this package's tests; give test= by name, such as 't', or another "
+                "correction"
+            )
+        if self._family.correction == MAX_T:
+            self.options["correction"] = "bonferroni"  # so that there are columns to fill in
 
     def __call__(self, one: Any, baseline: Any) -> tuple[float, float]:
         self._values.append((np.asarray(one, dtype=np.float64), np.asarray(baseline, dtype=np.float64)))
         return 0.0, 0.5  # filled in later
 
-    def fill_in(self, result: Any) -> Any:
-        """What ``pt.Experiment`` returned, with the p-values, wins and losses of the test."""
+    def fill_in(self, result: Any, invalid: Collection[tuple[str, str]] = ()) -> Any:
+        """What ``pt.Experiment`` returned, with the p-values, wins and losses of the test.
+
+        Args:
+            invalid: the measures and systems whose comparison is not valid: they have NaN, and do not count for the
+                correction.
+        """
         table = _table_of(result)
-        if table is None or not self._values:
+        if table is None or self.options.get("baseline") is None:
             return result
         measures = [c.removesuffix(f" {_P}") for c in table.columns if c.endswith(f" {_P}")]
-        others = np.arange(len(table)) != self.options["baseline"]
-        values = np.array(self._values).reshape(others.sum(), len(measures), 2, -1)
-        for measure, of_measure in zip(measures, values.swapaxes(0, 1), strict=True):
-            pairs = Pairs.between(of_measure[:, 0], of_measure[:, 1], tie_limit(of_measure))
-            found = pairs.wins, pairs.losses, paired_test(pairs, self._test).p
-            for what, column in zip((_WINS, _LOSSES, _P), found, strict=True):
+        others = np.flatnonzero(np.arange(len(table)) != self.options["baseline"])
+        names = table["name"].to_numpy()[others]
+        valid = [
+            np.array([(measure, name) not in invalid for name in names], dtype=bool) for measure in measures
+        ]
+        found = self._found(table, measures, others, valid)
+        for measure, of_measure, ok in zip(measures, found, valid, strict=True):
+            for what, column in of_measure.items():
                 filled = np.full(len(table), np.nan)
-                filled[others] = column
-                table[f"{measure} {what}"] = filled
-            if f"{measure} {_CORRECTED}" in table:
-                _correct(table, measure, self.options)
+                filled[others] = np.where(ok, column, np.nan)
+                if f"{measure} {what}" in table:
+                    table[f"{measure} {what}"] = filled
+            if f"{measure} {_REJECT}" in table:
+                table[f"{measure} {_REJECT}"] = table[f"{measure} {_CORRECTED}"].to_numpy() <= self._level
         _style_only_numbers(result)
         return result
 
+    def _found(
+        self, table: pd.DataFrame, measures: Sequence[str], others: IntArray, valid: Sequence[BoolArray]
+    ) -> list[dict[str, FloatArray]]:
+        """The columns of each measure, a value a system that is not the baseline."""
+        if not self._values:  # a function as the test: what it said stands there
+            there = [
+                {
+                    what: table[f"{m} {what}"].to_numpy(dtype=np.float64)[others]
+                    for what in (_WINS, _LOSSES, _P)
+                }
+                for m in measures
+            ]
+            p = [np.where(ok, of[_P], np.nan) for of, ok in zip(there, valid, strict=True)]
+            both = zip(there, self._family.of_p(p, self._level), strict=True)
+            return [of_measure | {_CORRECTED: p_corrected} for of_measure, p_corrected in both]
+        values = np.array(self._values).reshape(len(others), len(measures), 2, -1).swapaxes(0, 1)
+        pairs = [Pairs.between(v[:, 0], v[:, 1], tie_limit(v)) for v in values]
+        members = [
+            (
+                Pairs(np.where(ok[:, None], one.differences, np.nan), one.limit),
+                self._test or self._test_of.get(measure, "t"),
+            )
+            for measure, one, ok in zip(measures, pairs, valid, strict=True)
+        ]
+        tested = self._family.compared(members, PairedTestOptions(confidence=1 - self._level))
+        return [
+            {
+                _WINS: one.wins.astype(np.float64),
+                _LOSSES: one.losses.astype(np.float64),
+                _P: found.p,
+                _CORRECTED: found.p_corrected,
+            }
+            for one, found in zip(pairs, tested, strict=True)
+        ]
 
-def without_invalid(
-    result: Any,
-    context: RunContext,
-    qrels: Any,
-    metrics: Sequence[Any],
-    options: Mapping[str, Any],
-) -> Any:
-    """What ``pt.Experiment`` returned, with NaN for comparisons that are not valid, and one warning that says why.
+
+def not_comparable(
+    context: RunContext, qrels: Any, metrics: Sequence[Any], options: Mapping[str, Any]
+) -> set[tuple[str, str]]:
+    """The measures and systems whose comparison with the baseline is not valid; and one warning that says why.
 
     A system and the baseline compare on a measure relative to priors where both stand against the same priors but
     for each other, and on a distance to the reference where neither is the reference; see
-    :func:`~ir_measures_relative.compare`. The other comparisons are corrected for their own number.
+    :func:`~ir_measures_relative.compare`.
     """
     baseline = options.get("baseline")
-    table = _table_of(result)
     relative = [m for m in metrics if is_relative(m)]
-    if baseline is None or table is None or not relative:
-        return result
+    if baseline is None or not options.get("dataframe", True) or not relative:
+        return set()
     against, judged = context.names[baseline], judged_context(context, qrels)
     reasons: dict[tuple[Any, str], str] = {}
     for measure in relative:
@@ -93,17 +143,9 @@ def without_invalid(
             reason = why_not_comparable(judged, measure, name, against) if name != against else None
             if reason is not None:
                 reasons[measure, name] = reason
-    if not reasons:
-        return result
-    for measure in dict.fromkeys(measure for measure, _ in reasons):
-        bad = table["name"].isin([name for m, name in reasons if m == measure]).to_numpy()
-        for what in (_WINS, _LOSSES, _P):
-            table[f"{measure} {what}"] = table[f"{measure} {what}"].mask(bad)
-        if f"{measure} {_CORRECTED}" in table:
-            _correct(table, str(measure), options)
-    _style_only_numbers(result)
-    _say(reasons, against)
-    return result
+    if reasons:
+        _say(reasons, against)
+    return {(str(measure), name) for measure, name in reasons}
 
 
 def _table_of(result: Any) -> pd.DataFrame | None:
@@ -114,13 +156,6 @@ def _table_of(result: Any) -> pd.DataFrame | None:
         return None
     table = result if isinstance(result, pd.DataFrame) else getattr(result, "data", None)
     return table if isinstance(table, pd.DataFrame) else None
-
-
-def _correct(table: pd.DataFrame, measure: str, options: Mapping[str, Any]) -> None:
-    """Corrects the p-values that are left for their number, as ``pt.Experiment`` does for all."""
-    level = options.get("correction_alpha", 0.05)
-    p = corrected(table[f"{measure} {_P}"].to_numpy(dtype=np.float64), options["correction"], level)
-    table[f"{measure} {_REJECT}"], table[f"{measure} {_CORRECTED}"] = p <= level, p
 
 
 def _style_only_numbers(result: Any) -> None:

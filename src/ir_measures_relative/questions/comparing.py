@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import ir_measures
@@ -16,21 +17,18 @@ from ..comparison import Comparison, JudgedContext, check_is_context, judged_con
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.declaration import RelativeMeasure
-from ..measures.strings import is_relative, parse_measures
+from ..measures.strings import is_relative, parse_measures, value_range
 from ..messages import kind_of, warn
-from ..options import check_confidence, is_number
+from ..options import is_number
 from ..priors import ContextData, Listed, Policy, policy_of
 from ..scoring import mean_of_topics, score_runs
-from ..stats.intervals import mean_interval, p_of_mean_above, student_interval
-from ..stats.paired_tests import (
-    TESTS,
-    PairedTestOptions,
-    check_correction,
-    check_test,
-    corrected,
-    paired_test,
-)
+from ..stats.families import Corrected, Family
+from ..stats.intervals import effect_interval, of_known_topics
+from ..stats.paired_tests import TESTS, PairedTestOptions, check_test
 from ..stats.pairs_and_ties import Pairs, tie_limit
+from .copies import copies_of_nearest
+
+_ALL_AT_ONCE, _DEFAULTS = Family(), PairedTestOptions()
 
 
 def compare(
@@ -40,10 +38,11 @@ def compare(
     names: Sequence[str] | None = None,
     priors: Policy | None = None,
     baseline: str | None = None,
-    test: str = "t",
-    correction: str | None = "holm",
+    test: str | None = None,
+    correction: str | None = "max-t",
     confidence: float = 0.95,
     *,
+    family: str = "call",
     resamples: int = 9999,
     seed: int = 0,
 ) -> pd.DataFrame:
@@ -69,12 +68,19 @@ def compare(
         priors: as for :class:`RunContext`; those of the context if not given.
         baseline: the run to compare every other with; all pairs if not given.
         test: ``"t"`` (paired t-test), ``"wilcoxon"`` (signed ranks), ``"sign"``, ``"randomization"`` (signs
-            flipped) or ``"bootstrap"`` (of t, shifted to a mean of 0). The interval is Student's, and with
-            ``"bootstrap"`` that of the same resamples.
-        correction: how the p-values of one measure are corrected for the number of pairs: ``"holm"``, or what
-            statsmodels' ``multipletests`` knows, such as ``"bonferroni"``, ``"fdr_bh"``; None for no correction.
-        confidence: of the interval, which is that of one comparison, not corrected for their number.
-        resamples: how many, for randomization and bootstrap.
+            flipped) or ``"bootstrap"`` (of t, shifted to a mean of 0). If not given it is each measure's own:
+            ``"bootstrap"`` of NRG, UniqueRel and TaSC, whose differences are sparse and skewed, and ``"t"`` of others.
+            The interval is Student's, and with ``"bootstrap"`` that of the same resamples.
+        correction: for the number of rows: ``"max-t"``, ``"holm"``, or what statsmodels' ``multipletests`` knows, such
+            as ``"bonferroni"``, ``"fdr_bh"``; None for none. By ``"max-t"``, of the tests ``"t"`` and ``"bootstrap"``
+            (others are then corrected by Holm's method), each t is held against the largest of all rows, over resamples
+            of topics that all rows share; t in units of what 5 % of the row's own resamples exceed. The intervals are
+            the rows' own, all made wider by one factor.
+        confidence: of the intervals: of all at once by ``"max-t"``, of each on its own with None. With another
+            correction the interval of a row has the confidence 1 - (1 - confidence) · p / p_corrected, that of the
+            row's test.
+        family: which rows are corrected together: ``"call"``, all of them, or ``"measure"``, those of each measure.
+        resamples: how many, for randomization, bootstrap and max-t.
         seed: of their random numbers.
 
     Returns:
@@ -83,8 +89,12 @@ def compare(
         - ``name``, ``other``, ``measure``;
         - ``mean``, ``other_mean``: over topics, also of a measure that ir_measures sums;
         - ``difference``: of the two means, with its interval ``lower`` to ``upper``;
-        - ``p``: two-sided, and ``p_corrected``;
-        - ``effect``: the mean difference in standard deviations of the difference;
+        - ``test``: which one was made;
+        - ``p``: two-sided, and ``p_corrected``. By ``"t"`` and ``"bootstrap"`` the interval does not hold 0 just where
+          ``p_corrected`` is below 1 - confidence. Beside the other tests, which ask another question, it is Student's;
+        - ``effect``: d_z, the mean difference in standard deviations of the difference by topic. (Cohen's d divides by
+          the standard deviation of the runs' values; of runs that mostly agree d_z is larger.) ``effect_lower`` and
+          ``effect_upper``: its interval by the noncentral t distribution, which holds 0 where the other does;
         - ``wins``, ``ties``, ``losses``: on how many topics the run is better, as good and worse. A difference of at
           most 10⁻⁹ of the spread of the measure (over the runs that are compared, on all topics) is a tie, for the test
           as well;
@@ -106,11 +116,15 @@ def compare(
           name other   mean  other_mean      p  wins  ties  losses
         0  one   two  0.875        0.25  0.125     6     1       1
     """
-    options = _checked(context, test, correction, confidence, resamples, seed)
+    check_is_context(context)
+    if test is not None:
+        check_test(test)
+    of_family = Family(correction=correction, extent=family)
+    options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
     parsed = parse_measures(measures)
     _candidates(context, names, priors, baseline)  # for its checks, before the judgments are read
     judged = judged_context(context, qrels)
-    return compare_judged(judged, parsed, names, priors, baseline, test, correction, options)
+    return compare_judged(judged, parsed, names, priors, baseline, test, of_family, options)
 
 
 def compare_judged(
@@ -119,22 +133,20 @@ def compare_judged(
     names: Sequence[str] | None = None,
     priors: Policy | None = None,
     baseline: str | None = None,
-    test: str = "t",
-    correction: str | None = "holm",
-    options: PairedTestOptions | None = None,
+    test: str | None = None,
+    family: Family = _ALL_AT_ONCE,
+    options: PairedTestOptions = _DEFAULTS,
 ) -> pd.DataFrame:
     """:func:`compare`, on judgments that are read already."""
-    check_correction(correction)
-    options, context = options or PairedTestOptions(), judged.context
+    context = judged.context
     names, of_each = _candidates(context, names, priors, baseline)
     who = _pairs(names, baseline)
     chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
     scored = [m for m in parsed if not is_of_pairs(m)]
     scores = score_runs(judged, names, scored, priors=chosen)
     first, second = ([names.index(pair[i]) for pair in who] for i in (0, 1))
-    asked = _Warnings()
-    tables = []
-    for measure in tqdm(parsed, desc="testing", unit="measure", disable=None, leave=False):
+    members, told = [], []
+    for measure in tqdm(parsed, desc="comparing", unit="measure", disable=None, leave=False):
         reasons: list[str | None] = [None] * len(who)
         if is_of_pairs(measure):
             one = np.array(
@@ -145,10 +157,23 @@ def compare_judged(
             values = scores.values[:, scored.index(measure)]
             one, other, limit = values[first], values[second], tie_limit(values)
             reasons = [why_not_comparable(judged, measure, a, b, chosen) for a, b in who]
-        table = _table(measure, one, other, limit, test, options, asked, who, reasons)
+        valid = np.array([reason is None for reason in reasons])
+        pairs = Pairs.between(one, other, limit)
+        members.append(
+            (Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit), test or test_of(measure))
+        )
+        told.append(partial(_table, measure, one, other, pairs, reasons))
+    asked = _Warnings()
+    tables = []
+    ranges = [value_range(m) for m in parsed]
+    # Of a pair, the value itself is the difference.
+    farthest = [high if is_of_pairs(m) else high - low for m, (low, high) in zip(parsed, ranges, strict=True)]
+    tested = family.compared(members, options)
+    for table_of, (_, made), found, far in zip(told, members, tested, farthest, strict=True):
+        table = table_of(found, made, asked, who)
+        table[["lower", "upper"]] = table[["lower", "upper"]].clip(-far, far)
         table.insert(0, "name", [a for a, _ in who])
         table.insert(1, "other", [b for _, b in who])
-        table["p_corrected"] = corrected(table["p"].to_numpy(), correction)
         tables.append(table)
     asked.say()
     return pd.concat(tables, ignore_index=True)
@@ -160,10 +185,13 @@ def adds(
     measures: Sequence[ir_measures.Measure | str],
     names: Sequence[str] | None = None,
     priors: Policy | None = None,
-    correction: str | None = "holm",
+    correction: str | None = "max-t",
     confidence: float = 0.95,
     *,
     at_least: float | None = None,
+    family: str = "call",
+    resamples: int = 9999,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Does a run add anything, and how much at least? The mean of what each adds, with a one-sided interval.
 
@@ -182,21 +210,28 @@ def adds(
         measures: measures that are relative to priors or to all systems.
         names: the runs; all but the fixed priors if not given.
         priors: as for :func:`compare`.
-        correction: of the p-values of one measure, as for :func:`compare`.
+        correction, family: for the number of rows, as for :func:`compare`. By ``"max-t"`` all ``lower`` hold at once;
+            by another correction, that of ``p``, each is on its own where there is no ``p``.
         confidence: of the interval.
         at_least: the smallest effect of interest, above 0, in the unit of the measures: the least mean that would be
             worth having, by UniqueRel a number of documents a topic. With it there is a ``p``.
+        resamples, seed: of max-t, as for :func:`compare`.
 
     Returns:
         a DataFrame with one row a measure and run:
 
         - ``name``, ``measure``, ``mean``;
+        - ``copy``: what an exact copy of the run's nearest prior would score in its place: a mean that is not well
+          above it does not say that the run adds anything. The nearest prior holds most of the documents of the run's
+          top k in its own top k, over all judged topics; of equals it is the first in the context. k is the measure's
+          cutoff, without which whole rankings count. NaN of a run without priors. By a measure that is relative to all
+          systems the others are the priors;
         - ``lower``: the mean is at least that, with the confidence asked for; by Student's t on the scale of the
           logarithm of the mean, so never below 0, but for a measure with negative values;
-        - ``p``: one-sided, of a mean above ``at_least`` on the same scale, so that it is below 1 - confidence just
-          where ``lower`` is above that; and ``p_corrected``. Both only with ``at_least``, and
+        - ``p``: one-sided, of a mean above ``at_least`` on the same scale; and ``p_corrected``, which is below
+          1 - confidence just where ``lower`` is above that. Both only with ``at_least``, and
           NaN of a measure with negative values;
-        - ``effect``: the mean in standard deviations;
+        - ``effect``: the mean in standard deviations of the values by topic;
         - ``above``: on how many topics the run adds something;
         - ``topics``: how many.
 
@@ -207,13 +242,14 @@ def adds(
         >>> from ir_measures_relative import RunContext, UniqueRel, adds
         >>> qrels = {f"q{i}": {"A": 1, "B": 1} for i in range(8)}
         >>> old, new = ({q: {d: 1.0} for q, d in zip(qrels, docs)} for docs in ("AAAAAAAA", "BBBBBBBA"))
-        >>> adds(RunContext({"old": old, "new": new}), qrels, [UniqueRel @ 1], priors=["old"], at_least=0.5).round(3)
-          name      measure   mean  lower      p  p_corrected  effect  above  topics
-        0  new  UniqueRel@1  0.875  0.668  0.003        0.003   2.475      7       8
+        >>> table = adds(RunContext({"old": old, "new": new}), qrels, [UniqueRel @ 1], priors=["old"], at_least=0.5)
+        >>> table[["name", "measure", "mean", "copy", "lower", "p", "above", "topics"]].round(3)
+          name      measure   mean  copy  lower      p  above  topics
+        0  new  UniqueRel@1  0.875   0.0  0.668  0.003      7       8
     """
     check_is_context(context)
-    check_correction(correction)
-    check_confidence(confidence)
+    of_family = Family(correction=correction, extent=family)
+    options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
     if at_least is not None and not (is_number(at_least) and 0 < at_least < np.inf):
         raise ValueError(
             f"at_least={at_least!r} is not allowed; it must be above 0: the least mean that is worth having, such as "
@@ -230,11 +266,14 @@ def adds(
     chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
     scores = score_runs(judged, names, parsed, priors=chosen)
     asked = _Warnings()
-    tables = []
+    members, tables = [], []
     for j, measure in enumerate(parsed):
-        table = pd.DataFrame(_added(measure, names, scores.values[:, j], confidence, at_least, asked))
+        values = scores.values[:, j]
+        limit = tie_limit(np.array([values, np.zeros(values.shape)]))
+        tied = np.where(np.abs(values) <= limit, 0.0, values)
+        members.append((tied, at_least if measure.is_0_for_a_copy else None))
+        tables.append(pd.DataFrame(_added(measure, names, values, tied, limit, asked)))
         if not measure.is_0_for_a_copy:
-            table["p"] = np.nan
             asked.note(
                 "above 0",
                 f"{measure} is above 0 for a copy of another run too, so that lower is above a number does not say "
@@ -242,34 +281,28 @@ def adds(
                 "a copy",
                 times=len(names),
             )
-        table["p_corrected"] = corrected(table["p"].to_numpy(), correction)
-        tables.append(table)
+    for table, of_measure in zip(tables, of_family.above(members, options), strict=True):
+        table["p"], table["p_corrected"], table["lower"], _ = of_measure
     asked.say()
     tested = [] if at_least is None else ["p", "p_corrected"]
-    columns = ["name", "measure", "mean", "lower", *tested, "effect", "above", "topics"]
-    return pd.concat(tables, ignore_index=True)[columns]
+    columns = ["name", "measure", "mean", "copy", "lower", *tested, "effect", "above", "topics"]
+    copies = [copies_of_nearest(judged, names, measure, chosen).means for measure in parsed]
+    return pd.concat(tables, ignore_index=True).assign(copy=np.concatenate(copies))[columns]
 
 
 def _added(
     measure: ir_measures.Measure,
     names: Sequence[str],
     values: FloatArray,
-    confidence: float,
-    at_least: float | None,
+    tied: FloatArray,
+    limit: float,
     warnings: _Warnings,
 ) -> Iterator[dict[str, Any]]:
-    """What is said of each run, by its values on every topic, runs × topics."""
-    limit = tie_limit(np.array([values, np.zeros(values.shape)]))
-    negative = (values < -limit).any()
-    for name, of_run in zip(names, values, strict=True):
-        known = of_run[~np.isnan(of_run)]
-        d = np.where(np.abs(known) <= limit, 0.0, known)
-        lower, _ = (student_interval if negative else mean_interval)(d, confidence, greater=True)
+    """What is said of each run, by its values on every topic, runs × topics; and without what is a tie with 0."""
+    for name, of_run, without in zip(names, values, tied, strict=True):
+        known, d = of_run[~np.isnan(of_run)], without[~np.isnan(of_run)]
         row: dict[str, Any] = {"name": name, "measure": str(measure)}
-        row["mean"] = mean_of_topics(measure, known) if len(d) else np.nan
-        row |= {"lower": float(lower), "p": np.nan, "effect": np.nan}
-        if at_least is not None and not negative:
-            row["p"] = float(p_of_mean_above(d, at_least))
+        row |= {"mean": mean_of_topics(measure, known) if len(d) else np.nan, "effect": np.nan}
         warnings.note_topics(measure, len(d), len(of_run) - len(d))
         if len(d) > 1 and np.ptp(d) > limit:
             row["effect"] = d.mean() / d.std(ddof=1)
@@ -282,16 +315,6 @@ def _added(
                 "no lower end",
             )
         yield row | {"above": int((d > 0).sum()), "topics": len(d)}
-
-
-def _checked(
-    context: RunContext, test: str, correction: str | None, confidence: float, resamples: int, seed: int
-) -> PairedTestOptions:
-    """The options of a test, every argument checked."""
-    check_is_context(context)
-    check_test(test)
-    check_correction(correction)
-    return PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
 
 
 def _candidates(
@@ -342,26 +365,30 @@ def _table(
     measure: ir_measures.Measure,
     one: FloatArray,
     other: FloatArray,
-    limit: float,
+    pairs: Pairs,
+    reasons: Sequence[str | None],
+    found: Corrected,
     test: str,
-    options: PairedTestOptions,
     warnings: _Warnings,
     who: Sequence[tuple[str, ...]],
-    reasons: Sequence[str | None],
 ) -> pd.DataFrame:
     """What is said of each pair, by its values on every topic, pairs × topics, or why they are not comparable."""
-    pairs, known = Pairs.between(one, other, limit), ~np.isnan(one - other)
-    valid = np.array([reason is None for reason in reasons])
-    tested = Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit)
+    known, limit = ~np.isnan(one - other), pairs.limit
+    difference, error = of_known_topics(pairs.differences)
+    topics = known.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effect = difference / error / topics**0.5
+        effects = effect, *effect_interval(effect, topics, (found.upper - found.lower) / 2 / error)
     rows: list[dict[str, Any]] = []
-    for i, (p, lower, upper) in enumerate(zip(*paired_test(tested, test, options), strict=True)):
+    for i, (p, p_corrected, lower, upper) in enumerate(zip(*found, strict=True)):
         d = pairs.differences[i, known[i]]
         n, wins, losses = len(d), int((d > 0).sum()), int((d < 0).sum())
         mean, other_mean = (mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
         both = " and ".join(map(repr, who[i]))
         row: dict[str, Any] = {"measure": str(measure), "mean": mean, "other_mean": other_mean}
-        row |= {"difference": mean - other_mean, "lower": lower, "upper": upper, "p": p, "p_corrected": p}
-        row |= {"effect": np.nan, "wins": wins, "ties": n - wins - losses, "losses": losses, "topics": n}
+        row |= {"difference": mean - other_mean, "lower": lower, "upper": upper, "test": test, "p": p}
+        row |= {"p_corrected": p_corrected, "effect": np.nan, "effect_lower": np.nan, "effect_upper": np.nan}
+        row |= {"wins": wins, "ties": n - wins - losses, "losses": losses, "topics": n}
         warnings.note_topics(measure, n, len(known[i]) - n, valid=reasons[i] is None)
         if (reason := reasons[i]) is not None:
             instead = (
@@ -376,7 +403,7 @@ def _table(
             )
             row |= {"difference": np.nan} | dict.fromkeys(("wins", "ties", "losses"))
         elif n > 1 and np.ptp(d) > limit:
-            row["effect"] = d.mean() / d.std(ddof=1)
+            row |= {"effect": effects[0][i], "effect_lower": effects[1][i], "effect_upper": effects[2][i]}
             if np.isnan(p):
                 warnings.note(
                     "sparse",
@@ -394,6 +421,11 @@ def _table(
             )
         rows.append(row)
     return pd.DataFrame(rows).astype(dict.fromkeys(("wins", "ties", "losses"), "Int64"))
+
+
+def test_of(measure: ir_measures.Measure) -> str:
+    """The test that a measure declares; of a measure of somebody else's, Student's."""
+    return measure.TEST if isinstance(measure, RelativeMeasure) else "t"
 
 
 def is_of_pairs(measure: ir_measures.Measure) -> bool:

@@ -25,7 +25,7 @@ from ..messages import warn
 from ..options import ROUNDED, check_choice, check_confidence, check_count
 from ..priors import matching
 from ..scoring import check_campaign
-from ..stats.intervals import student_interval
+from ..stats.intervals import crossed_interval
 from .explaining import relative_measure
 
 T = TypeVar("T")
@@ -41,7 +41,11 @@ def select_complementary(
 ) -> pd.DataFrame:
     """Chooses the runs of a context that complement each other.
 
-    Which runs to pool, which rankers to fuse or to deploy side by side. ``"greedy"``: the first is the best without
+    By UniqueRel@k they are the runs whose top k, read together, hold the most distinct relevant documents: which to
+    pool, or to read side by side. It does not say which to fuse: a fused list has k places, and what several runs agree
+    on comes first.
+
+    ``"greedy"``: the first is the best without
     priors; every further one is the best with all chosen before as its priors. Equals go in the order of the context.
     ``"exact"``: of all groups of n, the one with the highest value (``cumulative``), by branch and bound; its runs
     then stand in the order in which a greedy selection among them takes them.
@@ -276,7 +280,8 @@ def sweep(
         - ``priors``: the names of the set, the label of the family, or nothing for a size
         - ``size``: how many priors
         - ``mean``: over topics
-        - ``lower``, ``upper``: its Student's interval
+        - ``lower``, ``upper``: its Student's interval, over topics; where the sets are drawn at random, over topics
+          and sets (NaN for ``samples=1``)
         - ``topics``: how many topics
 
         :func:`ir_measures_relative.plots.sweep` draws it.
@@ -314,11 +319,13 @@ def sweep(
     rows: list[dict[str, Any]] = []
     todo = [(name, *one) for name in chosen for one in _sets(context.names, name, over, samples, seed)]
     for name, label, size, sets in tqdm(todo, desc="sweeping priors", unit="set", disable=None, leave=False):
-        total = np.zeros(judged.judgments.n_queries)
-        for priors in sets:
-            total += parsed.score(Comparison(judged, context.runs[name], name, priors))
-        values = total / len(sets)
-        lower, upper = map(float, student_interval(values, confidence))
+        of_sets = np.array(
+            [parsed.score(Comparison(judged, context.runs[name], name, priors)) for priors in sets]
+        )
+        values = of_sets.mean(axis=0)
+        there_are = math.comb(len(context.names) - 1, size) if over == "size" else len(sets)
+        ends = crossed_interval(of_sets, there_are, confidence)
+        lower, upper = (float(end) for end in np.clip(ends, *parsed.value_range))
         row = {"name": name, "priors": label, "size": size, "mean": float(values.mean())}
         rows.append(row | {"lower": lower, "upper": upper, "topics": len(values)})
     return pd.DataFrame(rows)

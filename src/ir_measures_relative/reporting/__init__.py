@@ -19,7 +19,7 @@ from ..io.datasets import qrels_of
 from ..io.files import check_writable, write_whole
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..measures.strings import parse_measures
-from ..messages import needs_extra
+from ..messages import needs_extra, warn
 from ..scoring import Scores
 from .campaign import Texts, campaign_of, queries_of, texts_of
 
@@ -47,7 +47,7 @@ def report(
         context: the runs.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         measures: measures of this package and of ir_measures. The first that :func:`explain` takes is explained
-            document by document; where there is none, NRG@10 is added.
+            document by document; where there is none, NRG(norm='ideal')@10 is added.
         path: where the file goes; one that is there is replaced.
         texts: what the documents say, shown shortened: a dict from document id to text; a function from document id
             to text or None; an ir_datasets id or dataset. Those of the dataset that the context was made from if not
@@ -69,7 +69,11 @@ def report(
     if not context.names:
         raise ValueError("the context holds no run, so there is nothing to report; give RunContext some runs")
     columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
-    write(context, columns, parsed, target, texts=texts, queries=queries, title=title, command=command)
+    message = write(
+        context, columns, parsed, target, texts=texts, queries=queries, title=title, command=command
+    )
+    if message is not None:
+        warn(message)
     return target
 
 
@@ -104,8 +108,11 @@ def write(
     queries: Mapping[str, str] | None = None,
     title: str | None = None,
     command: str | None = None,
-) -> None:
-    """:func:`report`, of what is read and checked already; and of scores and a dataset that are not the context's."""
+) -> str | None:
+    """:func:`report`, of what is read and checked already, and of scores and a dataset that are not the context's.
+
+    Returns what its reader is warned of.
+    """
     # What needs the packages, and what the sections call.
     from .page import page
     from .run_pages import documents_of, sections_of
@@ -118,3 +125,4 @@ def write(
     text = page(campaign, sections_of(campaign), documents_of(campaign, found), title)
     # What was there stays where it cannot be written.
     write_whole(path, lambda beside: Path(beside).write_bytes(text.encode("utf-8", "replace")))
+    return campaign.one_topic

@@ -22,7 +22,7 @@ from ..measures.nrg import NRG
 from ..measures.strings import is_relative
 from ..messages import kind_of, warn
 from ..options import ROUNDED, TIED
-from ..scoring import Scores, score_runs
+from ..scoring import Scores, one_topic_counts, score_runs
 from ..stats.intervals import means_and_margins
 
 #: What a report takes as ``texts``.
@@ -67,6 +67,11 @@ class ReportedCampaign:
         return next((k for k in cutoffs if isinstance(k, int) and k <= _DEEPEST), _CUTOFF)
 
     @cached_property
+    def one_topic(self) -> str | None:
+        """What the reader is warned of, where a mean comes from one topic."""
+        return one_topic_counts(self.scores)
+
+    @cached_property
     def place(self) -> dict[str, int]:
         """From the name of a run to its place; the page knows runs by their places."""
         return {name: i for i, name in enumerate(self.judged.names)}
@@ -108,10 +113,10 @@ def campaign_of(
 
 
 def explainable(measures: Sequence[ir_measures.Measure], several: bool) -> RelativeMeasure | None:
-    """The first measure that says what each document contributes; else NRG@10, where there are several runs."""
+    """The first measure that says what each document contributes; of several runs, else NRG(norm='ideal')@10."""
     relative = (m for m in measures if is_relative(m))
     found = (m for m in relative if type(m).contributions is not RelativeMeasure.contributions)
-    return next(found, NRG @ _CUTOFF if several else None)
+    return next(found, NRG(norm="ideal") @ _CUTOFF if several else None)
 
 
 def _scores(judged: JudgedContext, measures: Sequence[ir_measures.Measure], known: Scores | None) -> Scores:

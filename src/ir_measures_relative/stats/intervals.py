@@ -9,27 +9,32 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import BoolArray, FloatArray
+from ..measures.strings import value_range
 from ..options import ROUNDED, check_confidence
 
 _QUERY_COLUMNS = "query_id", "qid"
 
 
 def student_interval(
-    values: FloatArray, confidence: float, greater: bool = False, constant: BoolArray | None = None
+    values: FloatArray,
+    confidence: FloatArray | float,
+    greater: bool = False,
+    constant: BoolArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Student's interval of the mean of the last axis; NaN where the values have no spread, or are fewer than two.
 
     Args:
         values: shape (…, topics).
+        confidence: one, or one for each mean.
         greater: leaves the upper end open.
         constant: where they have none; if not given, where rounding alone keeps them apart.
     """
-    mean, error = _mean_and_error(values, constant)
+    mean, error = mean_and_error(values, constant)
     reach = _quantile(values, confidence, greater) * error
     return mean - reach, np.where(np.isnan(reach), np.nan, np.inf) if greater else mean + reach
 
 
-def _mean_and_error(values: FloatArray, constant: BoolArray | None = None) -> tuple[FloatArray, FloatArray]:
+def mean_and_error(values: FloatArray, constant: BoolArray | None = None) -> tuple[FloatArray, FloatArray]:
     """The mean of the last axis and its standard error, NaN where there is none."""
     n = values.shape[-1]
     if n < 2:
@@ -41,14 +46,80 @@ def _mean_and_error(values: FloatArray, constant: BoolArray | None = None) -> tu
     return values.mean(axis=-1), np.where(constant, np.nan, error)
 
 
-def _quantile(values: FloatArray, confidence: float, greater: bool) -> float:
+def crossed_interval(values: FloatArray, population: int, confidence: float) -> tuple[float, float]:
+    """The interval of the mean of samples × topics, both of which are drawn, each sample on every topic.
+
+    The variance is that of the topics' means by the number of topics, and that of the samples' means by their number,
+    with the correction for a finite population; degrees of freedom by Satterthwaite's rule. It is a bit too wide: what
+    the two have in common counts twice. Where all samples are taken it is Student's of the topics' means; where
+    one of several was, NaN.
+
+    Args:
+        values: samples × topics.
+        population: how many samples there are to draw from.
+    """
+    from scipy.special import stdtrit
+
+    samples, topics = values.shape
+    if samples == population:
+        lower, upper = student_interval(values.mean(axis=0), confidence)
+        return float(lower), float(upper)
+    if min(samples, topics) < 2:
+        return np.nan, np.nan
+    parts = (
+        values.mean(axis=0).var(ddof=1) / topics,
+        values.mean(axis=1).var(ddof=1) / samples * (1 - samples / population),
+    )
+    variance = sum(parts)
+    if variance == 0:
+        return np.nan, np.nan
+    df = variance**2 / (parts[0] ** 2 / (topics - 1) + parts[1] ** 2 / (samples - 1))
+    mean, reach = float(values.mean()), float(stdtrit(df, (1 + confidence) / 2) * variance**0.5)
+    return mean - reach, mean + reach
+
+
+def of_known_topics(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The mean and the standard error of rows × topics, over the topics of each row that are not NaN; else NaN."""
+    known = ~np.isnan(values)
+    n = known.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = np.where(known, values, 0.0).sum(axis=1) / n
+        squares = np.where(known, values - mean[:, None], 0.0) ** 2
+        return mean, np.sqrt(squares.sum(axis=1) / (n - 1) / n)
+
+
+def _quantile(values: FloatArray, confidence: FloatArray | float, greater: bool) -> FloatArray:
     from scipy.special import stdtrit  # pictures are drawn without scipy
 
-    return float(stdtrit(values.shape[-1] - 1, confidence if greater else (1 + confidence) / 2))
+    t: FloatArray = stdtrit(values.shape[-1] - 1, confidence if greater else (1 + confidence) / 2)
+    return t
+
+
+def effect_interval(effect: FloatArray, n: FloatArray, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The interval of d_z, the mean in standard deviations, that agrees with an interval of the mean.
+
+    t = d_z · √n has a noncentral t distribution where the values are normal; the interval holds the noncentralities by
+    which t is not in a tail (Steiger and Fouladi 1997). The tails are those beyond which Student's interval of the mean
+    would reach as far as the one at hand, so that both hold 0 or neither does.
+
+    Args:
+        effect: d_z, one a mean.
+        n: of how many values each is.
+        reach: how far the interval of the mean reaches to each side, in standard errors.
+    """
+    from scipy.special import nctdtrinc, stdtr
+
+    t, sign = np.abs(effect) * n**0.5, np.where(effect < 0, -1.0, 1.0)
+    tail = stdtr(n - 1, -reach)
+    with np.errstate(invalid="ignore"):
+        ends = [np.where(np.isfinite(reach), nctdtrinc(n - 1, p, t), end)
+                for p, end in ((1 - tail, -np.inf), (tail, np.inf))]  # fmt: skip
+    nearer, farther = (np.where(np.isnan(reach) | np.isnan(t), np.nan, end) * sign / n**0.5 for end in ends)
+    return np.minimum(nearer, farther), np.maximum(nearer, farther)
 
 
 def mean_interval(
-    values: FloatArray, confidence: float, greater: bool = False
+    values: FloatArray, confidence: FloatArray | float, greater: bool = False
 ) -> tuple[FloatArray, FloatArray]:
     """The interval of the mean of the last axis, of values that cannot be negative.
 
@@ -64,7 +135,7 @@ def mean_interval(
     93.9 (91.8), 87.2 (85.4), 93.5 (92.1); nDCG@10 94.6 (94.4), 94.9 (94.8), 95.0 (94.9). Samples that are all 0 count
     as held here and as missed by Student's: of the others UniqueRel@10 has 95.2 (92.3), 96.1 (96.7), 94.3 (93.0).
     """
-    mean, error = _mean_and_error(values)
+    mean, error = mean_and_error(values)
     t = _quantile(values, confidence, greater)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         lower, upper = (mean * np.exp(sign * t * error / mean) for sign in (-1, 1))
@@ -79,7 +150,7 @@ def p_of_mean_above(values: FloatArray, least: float) -> FloatArray:
     """
     from scipy.special import stdtr
 
-    mean, error = _mean_and_error(values)
+    mean, error = mean_and_error(values)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.log(mean / least) * mean / error
     return np.where(mean == 0, 1.0, stdtr(values.shape[-1] - 1, -t))
@@ -92,7 +163,7 @@ def means_and_margins(
 
     The interval is :func:`mean_interval`; of a measure with a negative value in the table, :func:`student_interval`. Of
     few topics the former reaches far up. So it ends at the largest value of the run, or where Student's ends if that
-    is higher.
+    is higher. Neither leaves the range of the measure.
 
     Args:
         table: one row a run, query and measure, as ``RunContext.evaluate(…, perquery=True)`` returns.
@@ -132,6 +203,7 @@ def means_and_margins(
             most = np.maximum(ends[:, 1], [v.max(initial=0.0) for v in values])
             ends = np.array([_or_mean(v, *mean_interval(v, confidence)) for v in values]).reshape(-1, 2)
             ends[:, 1] = np.minimum(ends[:, 1], most)
+        ends = np.clip(ends, *value_range(measure))
         means[measure], margins[measure] = mean, [mean - ends[:, 0], ends[:, 1] - mean]
     return pd.DataFrame(means), margins
 

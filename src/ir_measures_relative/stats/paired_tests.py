@@ -7,7 +7,7 @@ swapped names are one product of matrices. A new test is an entry of :data:`TEST
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -17,25 +17,16 @@ from scipy.interpolate import CubicSpline
 from scipy.special import ndtr, stdtr
 from scipy.stats import binom, rankdata, studentized_range
 
-from ..arrays import FloatArray, IntArray
-from ..messages import needs_extra
-from ..options import ROUNDED, TIED, check_choice, check_confidence, check_count
+from ..arrays import FloatArray
+from ..options import ROUNDED, check_choice, check_confidence, check_count
+from .bootstrap import BATCH, almost, critical, resampled_t, without_rounding
 from .intervals import student_interval
 from .pairs_and_ties import Pairs, flipped_signs, permuted_means, topic_counts, with_ties
 
-#: How many values of resamples are held at once.
-_BATCH = 2**22
 #: Up to how many topics Wilcoxon's test is exact, where none are tied; and where some are. As in scipy.
 _MOST_EXACT, _MOST_EXACT_TIED = 50, 13
-#: The bootstrap says nothing where fewer topics differ, or more than this share of the resamples has no spread: its t
-#: is infinite where a resample holds none of them.
-FEWEST_DIFFERING, _MOST_WITHOUT_SPREAD = 5, 0.01
-#: Stands for an infinite t, and can be interpolated.
-_INFINITE = 1e100
 #: How many p-values of the studentized range are integrated one by one: 15 ms each.
 _MOST_INTEGRATED = 1000
-#: What statsmodels calls the correction that is computed here.
-_HOLM = ("holm", "h")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,13 +61,13 @@ class Found(NamedTuple):
         p: of each pair; 1 of two that never differ, NaN where the test says nothing.
         terms: pairs × topics: the test is for the run that their sum is for.
         null: the p-values, tables × pairs, of so many tables in which the runs do not differ, by a seed.
-        interval: the ends of the interval of each pair's mean difference; None for Student's.
+        interval: the ends of the interval of each pair's mean difference, of a confidence for each; None for Student's.
     """
 
     p: FloatArray
     terms: FloatArray
     null: Callable[[int, int], FloatArray]
-    interval: Callable[[], tuple[FloatArray, FloatArray]] | None = None
+    interval: Callable[[FloatArray], tuple[FloatArray, FloatArray]] | None = None
 
 
 class Outcome(NamedTuple):
@@ -96,12 +87,14 @@ class PairedTest(NamedTuple):
             one that needs the values of all runs.
         by_spread: whether it says nothing of differences that are all the same and not 0.
         corrects: whether it allows for the number of pairs itself.
+        of_t: whether it says that the mean is not 0 just where t is large.
     """
 
     run: Callable[[Pairs, PairedTestOptions], Found]
     needs: str = "pair"
     by_spread: bool = False
     corrects: bool = False
+    of_t: bool = False
 
 
 def check_test(test: Any, campaign: bool = False) -> PairedTest:
@@ -117,16 +110,24 @@ def check_test(test: Any, campaign: bool = False) -> PairedTest:
     return TESTS[test]
 
 
-def paired_test(pairs: Pairs, test: str, options: PairedTestOptions | None = None) -> Outcome:
+def paired_test(
+    pairs: Pairs, test: str, options: PairedTestOptions | None = None, confidence: FloatArray | None = None
+) -> Outcome:
     """What a test says of each pair on its own, from the topics on which both of its runs have a value.
 
     NaN of a pair with fewer than two such topics, and where the test says nothing: a test that goes by the spread of
-    the differences says nothing where all are the same and not 0, and neither does Student's interval.
+    the differences says nothing where all are the same and not 0. Two runs that never differ have p = 1 and no interval
+    either: how seldom they may differ on other topics is not known.
+
+    Args:
+        confidence: of the interval of each pair, instead of that of the options.
 
     Raises:
         ValueError: a test that there is not, or that needs all runs.
     """
     chosen, options = check_test(test), options or PairedTestOptions()
+    if confidence is None:
+        confidence = np.full(len(pairs.differences), options.confidence)
     result = np.full((3, len(pairs.differences)), np.nan)
     patterns, which = np.unique(~np.isnan(pairs.differences), axis=0, return_inverse=True)
     for i, known in enumerate(patterns):
@@ -137,13 +138,11 @@ def paired_test(pairs: Pairs, test: str, options: PairedTestOptions | None = Non
         found = chosen.run(some, options)
         if found.interval is None:
             lower, upper = student_interval(
-                some.differences, options.confidence, options.greater, some.constant
+                some.differences, confidence[rows], options.greater, some.constant
             )
         else:
-            lower, upper = found.interval()
-        same = ~some.differences.any(axis=1)
-        top = np.inf if options.greater else 0.0
-        result[:, rows] = found.p, np.where(same, 0.0, lower), np.where(same, top, upper)
+            lower, upper = found.interval(confidence[rows])
+        result[:, rows] = found.p, lower, upper
     return Outcome(*result)
 
 
@@ -186,7 +185,7 @@ def _t(pairs: Pairs, options: PairedTestOptions) -> Found:
 
     def p_of(sums: FloatArray) -> FloatArray:
         mean = sums / n
-        error = np.sqrt(_without_rounding(squares - n * mean**2, squares) / (n - 1) / n)
+        error = np.sqrt(without_rounding(squares - n * mean**2, squares) / (n - 1) / n)
         return _student_p(mean, error, n - 1, options)
 
     return _of_sums(pairs, d, p_of, _student_p(d.mean(axis=1), spread / n**0.5, n - 1, options))
@@ -196,11 +195,6 @@ def _student_p(mean: FloatArray, error: FloatArray, df: int, options: PairedTest
     with np.errstate(divide="ignore", invalid="ignore"):
         p = _from_tail(lambda t: stdtr(df, -t), options)(mean / error)
     return np.where(error > 0, p, np.nan)
-
-
-def _without_rounding(rest: FloatArray, of: FloatArray | np.float64) -> FloatArray:
-    """What is left of a sum of squares; 0 where that is rounding."""
-    return np.where(rest <= ROUNDED * of, 0.0, rest)
 
 
 def _sign(pairs: Pairs, options: PairedTestOptions) -> Found:
@@ -267,7 +261,7 @@ def _by_flipping(
     signs, every = flipped_signs(options.resamples, n, options.seed)
     more = 0 if every else 1  # the observed signs, where they are not among them
     slack = n * limit + ROUNDED * np.abs(terms).sum(axis=1)
-    batch = max(1, _BATCH // len(signs))
+    batch = max(1, BATCH // len(signs))
 
     def p_of(sums: FloatArray) -> FloatArray:
         result = np.empty(sums.shape)
@@ -298,50 +292,29 @@ def _bootstrap(pairs: Pairs, options: PairedTestOptions) -> Found:
     d = pairs.differences
     counts = topic_counts(options.resamples, d.shape[1], options.seed)
 
+    def sided(t: FloatArray) -> FloatArray:
+        return t if options.greater else np.abs(t)
+
     def p_of(differences: FloatArray) -> FloatArray:
-        p = np.where(d.any(axis=1), np.nan, 1.0)
-        for rows, t, resampled in _resampled_t(differences, pairs.limit, counts, options):
-            least = t - TIED * np.maximum(np.abs(t), 1.0)
-            p[rows] = (1 + (resampled >= least).sum(axis=0)) / (1 + len(resampled))
+        p = np.where(differences.any(axis=1), np.nan, 1.0)
+        for rows, resampled in resampled_t(differences, pairs.limit, counts):
+            some = differences[rows]
+            t = some.mean(axis=1) / (some.std(axis=1, ddof=1) / d.shape[1] ** 0.5)
+            p[rows] = (1 + (sided(resampled) >= almost(sided(t))).sum(axis=0)) / (1 + len(resampled))
         return p
 
     def null(tables: int, seed: int) -> FloatArray:
         signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(tables, d.shape[1]))
         return np.array([p_of(d * s) for s in signs]).reshape(tables, len(d))
 
-    def interval() -> tuple[FloatArray, FloatArray]:
+    def interval(confidence: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, reach = d.mean(axis=1), np.full(len(d), np.nan)
-        for rows, _, resampled in _resampled_t(d, pairs.limit, counts, options):
-            errors = np.quantile(resampled, options.confidence, axis=0)
-            errors = np.where(errors < _INFINITE / 2, errors, np.inf)
+        for rows, resampled in resampled_t(d, pairs.limit, counts):
+            errors = critical(sided(resampled), 1 - confidence[rows])
             reach[rows] = errors * d[rows].std(axis=1, ddof=1) / d.shape[1] ** 0.5
         return mean - reach, np.where(np.isnan(reach), np.nan, np.inf) if options.greater else mean + reach
 
     return Found(p_of(d), d, null, interval)
-
-
-def _resampled_t(
-    d: FloatArray, limit: float, counts: FloatArray, options: PairedTestOptions
-) -> Iterator[tuple[IntArray, FloatArray, FloatArray]]:
-    """Rows of pairs that the bootstrap says something of, their t, and that of their resamples: resamples × pairs.
-
-    Two-sided, both are without their signs. Of resamples that are all the same, t is 0 or infinite.
-    """
-    n, batch = d.shape[1], max(1, _BATCH // len(counts))
-    enough = ((d != 0).sum(axis=1) >= FEWEST_DIFFERING) & (np.ptp(d, axis=1) > limit)
-    for rows in np.split(np.flatnonzero(enough), range(batch, enough.sum(), batch)):
-        mean, error = d[rows].mean(axis=1), d[rows].std(axis=1, ddof=1) / n**0.5
-        z = d[rows] - mean[:, None]
-        means, second = counts @ z.T / n, counts @ (z**2).T
-        rest = _without_rounding(second - n * means**2, second)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            resampled = means / np.sqrt(rest / (n - 1) / n)
-        resampled = np.nan_to_num(resampled, nan=0.0, posinf=_INFINITE, neginf=-_INFINITE)
-        t = mean / error
-        if not options.greater:
-            t, resampled = np.abs(t), np.abs(resampled)
-        known = (rest == 0).mean(axis=0) <= _MOST_WITHOUT_SPREAD
-        yield rows[known], t[known], resampled[:, known]
 
 
 # --- tests of all runs of a campaign
@@ -356,7 +329,7 @@ def _unpaired_t(pairs: Pairs, options: PairedTestOptions) -> Found:
 
     def p_of(sums: FloatArray) -> FloatArray:
         mean = sums / n
-        within = _without_rounding(squares - n * (both**2 + mean**2) / 2, squares) / (2 * n - 2)
+        within = without_rounding(squares - n * (both**2 + mean**2) / 2, squares) / (2 * n - 2)
         return _student_p(mean, np.sqrt(2 * within / n), 2 * n - 2, options)
 
     return _of_sums(pairs, d, p_of)
@@ -386,7 +359,7 @@ def _tukey(pairs: Pairs, options: PairedTestOptions) -> Found:
 
     def p_of(means: FloatArray) -> FloatArray:
         between = topics * ((means - means.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1, keepdims=True)
-        error = np.sqrt(_without_rounding(within - between, within) / df / topics)
+        error = np.sqrt(without_rounding(within - between, within) / df / topics)
         apart = _apart(means)
         with np.errstate(divide="ignore", invalid="ignore"):
             q = np.where(apart <= pairs.limit, 0.0, apart / error)
@@ -434,11 +407,11 @@ def _apart(means: FloatArray) -> FloatArray:
 
 #: The tests by name.
 TESTS: dict[str, PairedTest] = {
-    "t": PairedTest(_t, by_spread=True),
+    "t": PairedTest(_t, by_spread=True, of_t=True),
     "wilcoxon": PairedTest(_wilcoxon),
     "sign": PairedTest(_sign),
     "randomization": PairedTest(_randomization),
-    "bootstrap": PairedTest(_bootstrap, by_spread=True),
+    "bootstrap": PairedTest(_bootstrap, by_spread=True, of_t=True),
     "unpaired_t": PairedTest(_unpaired_t, needs="campaign", by_spread=True),
     "hsd": PairedTest(_hsd, needs="campaign", corrects=True),
     "tukey": PairedTest(_tukey, needs="campaign", corrects=True),
@@ -483,48 +456,3 @@ def sign_test(a: Any, b: Any) -> SignTest:
         raise ValueError(f"the sign test needs numbers, and pair {missing[0]} holds a NaN")
     pairs = Pairs.between(x[None], y[None])
     return SignTest(int(pairs.wins[0]), float(_sign(pairs, PairedTestOptions()).p[0]))
-
-
-# --- p-values of a family of tests, corrected for how many these are
-
-
-def check_correction(correction: str | None) -> None:
-    """Raises ValueError for a correction that statsmodels does not know; ImportError where it needs statsmodels."""
-    if correction is None or correction in _HOLM:
-        return
-    try:
-        from statsmodels.stats.multitest import multitest_alias
-    except ImportError:
-        raise needs_extra(f"correction={correction!r}", "compare", "give 'holm' or None") from None
-    if correction not in multitest_alias or multitest_alias[correction] == "lfdr":
-        raise ValueError(
-            f"correction={correction!r} is not one that statsmodels' multipletests knows; give one such as 'holm', "
-            "'bonferroni', 'fdr_bh', or None"
-        )
-
-
-def corrected(p: FloatArray, correction: str | None, level: float = 0.05) -> FloatArray:
-    """The p-values, shape (…, tests), corrected for the number in each row; NaN stay, and do not count.
-
-    Args:
-        correction: ``"holm"``, or another that statsmodels' ``multipletests`` knows; None for none.
-        level: of the tests; only two-stage corrections, such as ``"fdr_tsbh"``, go by it.
-    """
-    if correction is None or not p.size:
-        return p
-    if correction in _HOLM:  # of all rows at once: statsmodels takes a minute for a thousand
-        order = np.argsort(p, axis=-1)
-        count = (~np.isnan(p)).sum(axis=-1, keepdims=True)
-        factor = np.maximum(count - np.arange(p.shape[-1]), 1)
-        stepped = np.maximum.accumulate(np.take_along_axis(p, order, axis=-1) * factor, axis=-1)
-        result = np.empty_like(p)
-        np.put_along_axis(result, order, np.minimum(stepped, 1.0), axis=-1)
-        return result
-    from statsmodels.stats.multitest import multipletests
-
-    result = p.copy()
-    for row in result.reshape(-1, p.shape[-1]):
-        known = np.flatnonzero(~np.isnan(row))
-        if len(known):
-            row[known] = multipletests(row[known], alpha=level, method=correction)[1]
-    return result

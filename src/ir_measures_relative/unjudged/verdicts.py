@@ -20,6 +20,7 @@ from ..io.files import check_writable, write_whole
 from ..io.qrels import Qrels
 from ..jobs import Work
 from ..measures.parameters import value_of
+from ..messages import escaped
 from ..options import LABELED_ALIKE, check_count, is_number
 from ..priors import ContextData
 from ..stats.pairs_and_ties import tie_limit, with_ties
@@ -171,8 +172,8 @@ def judge_next(
         - ``pairs``: the number of open verdicts in which the document takes part.
 
     Raises:
-        ValueError: ``between`` names what is not a run of the context; n below 1; with ``path``, an id with a blank,
-            which no pool file can hold; what :func:`verdicts` raises.
+        ValueError: ``between`` names what is not a run of the context; n below 1; with ``path``, an id with a blank
+            or a control character, which no pool file can hold; what :func:`verdicts` raises.
         OSError: the file cannot be written; what was there is still there.
 
     Example:
@@ -221,12 +222,13 @@ def pool_lines(asked: pd.DataFrame) -> list[str]:
     """The documents to judge as the lines of a pool file; ValueError for an id that would be no column of it."""
     lines = []
     for query, doc in zip(asked["query_id"], asked["doc_id"], strict=True):
-        if f"{query} {doc}".split() != [query, doc]:
+        line = f"{query} {doc}"
+        if line.split() != [query, doc] or escaped(line) != line:
             raise ValueError(
-                f"document {doc!r} of query {query!r}: a pool file has ids without blanks, a query and a document a "
-                "line; take the table that judge_next gives instead, or ids without blanks"
+                f"document {doc!r} of query {query!r}: a pool file has ids without blanks and control characters, a "
+                "query and a document a line; take the table that judge_next gives instead, or other ids"
             )
-        lines.append(f"{query} {doc}")
+        lines.append(line)
     return lines
 
 

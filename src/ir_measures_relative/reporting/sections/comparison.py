@@ -8,8 +8,8 @@ from ..campaign import ReportedCampaign
 from . import Section, Table
 
 WORDS = """
-<p>The difference of each run from {{ run_link(reference) }}, topic by topic: its mean with a 95 % interval, and the
-paired t-test with Holm’s correction for the number of runs.</p>
+<p>The difference of each run from {{ run_link(reference) }}, topic by topic: its mean with an interval, and the
+p of a paired test. Both are corrected for the number of rows: with 95 % confidence all the intervals hold at once.</p>
 {{ table("comparison", "The differences") }}
 """
 
@@ -19,7 +19,7 @@ _COLUMNS = {
     "difference": ("difference", "value"),
     "lower": ("from", "value"),
     "upper": ("to", "value"),
-    "p_corrected": ("p (Holm)", "value"),
+    "p_corrected": ("p corrected", "p"),
     "wins": ("wins", "count"),
     "ties": ("ties", "count"),
     "losses": ("losses", "count"),

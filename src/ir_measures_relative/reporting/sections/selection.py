@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from ...measures.nrg import NRG
 from ...measures.strings import is_relative
+from ...questions.copies import copies_of_nearest
 from ...questions.sets_of_runs import select_complementary
 from ..campaign import ReportedCampaign
 from . import Picture, Section, Spec, Table, point, quantity, said
 
 WORDS = """
 <p>Runs chosen one by one, each the one with the highest {{ measure }} given those chosen before. The line is what a
-searcher gains by reading all of them; no group of as many runs gains more than the dashed line.</p>
+searcher gains by reading all of them; no group of as many runs gains more than the dashed line. The table also has what
+a copy of the most similar run chosen before would add.</p>
 {{ picture("selection", "What the chosen runs find together, over their number") }}
 """
 
@@ -24,14 +26,17 @@ def section(campaign: ReportedCampaign) -> Section | None:
         return None
     relative = (m for m in campaign.measures if is_relative(m))
     by_priors = (m for m in relative if m.RELATIVE_TO == "priors" and m.get("prior") is None)
-    measure = next(by_priors, NRG @ campaign.cutoff)
+    measure = next(by_priors, NRG(norm="ideal") @ campaign.cutoff)
     n = min(len(campaign.judged.names), _SELECTED)
     table = select_complementary(campaign.context, campaign.qrels, n, measure)
-    rows = campaign.rows(table, "marginal", "cumulative", "bound")
+    order = table["name"].tolist()
+    before = {name: order[:i] for i, name in enumerate(order)}
+    table["copy"] = copies_of_nearest(campaign.judged, order, measure, before).means
+    rows = campaign.rows(table, "marginal", "copy", "cumulative", "bound")
     drawn = [[i, *row] for i, row in enumerate(rows, start=1)]
     columns = [("place", "count"), ("run", "run")]
-    columns += [(title, "value") for title in (str(measure), "together", "at most")]
-    fields = {"place": "count", "run": "run", "marginal": "value", "value": "value", "bound": "value"}
+    columns += [(title, "value") for title in (str(measure), "a copy", "together", "at most")]
+    fields = {"place": "count", "run": "run"} | dict.fromkeys(("marginal", "copy", "value", "bound"), "value")
     picture = Picture(_spec(), fields, drawn, Table("The runs in the order chosen", columns, drawn))
     facts, title = {"measure": str(measure)}, "Which runs complement each other"
     return Section("selection", "Complementary", title, WORDS, facts, {"selection": picture})
@@ -42,7 +47,8 @@ def _spec() -> Spec:
     x = quantity("place", title="runs chosen", axis={"tickMinStep": 1, "format": "d", "grid": False})
     bound = {"type": "line", "color": "var(--soft)", "strokeDash": [4, 3]}
     found = {"type": "line", "color": "var(--accent)", "strokeWidth": 2}
-    tooltip = said(run_name="run", marginal_shown="adds", value_shown="together", bound_shown="at most")
+    titles = {"run_name": "run", "marginal_shown": "adds", "copy_shown": "a copy adds"}
+    tooltip = said(**titles, value_shown="together", bound_shown="at most")
     return {
         "width": "container",
         "height": 280,

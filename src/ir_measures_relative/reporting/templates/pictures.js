@@ -32,10 +32,11 @@ const measureTitle = (spec, keys, title) => {
 const value2 = (x) => [value(x), x];
 
 // The cells of a table, by the kind of their column.
-const cells = { run: runLink, value: value2, count: (x) => [shown(x), x], word: (x) => x };
+const p = (x) => [typeof x === "number" && x < 5e-5 ? "<.0001" : value(x), x];
+const cells = { run: runLink, value: value2, p, count: (x) => [shown(x), x], word: (x) => x };
 
 const tableOf = ({ caption, columns, rows }) =>
-  table(columns.map(([title, kind]) => [title, kind === "value" || kind === "count"]), rows.map((row) => row.map((x, i) => cells[columns[i][1]](x))), caption);
+  table(columns.map(([title, kind]) => [title, ["value", "p", "count"].includes(kind)]), rows.map((row) => row.map((x, i) => cells[columns[i][1]](x))), caption);
 
 // The table of a picture is made when it is opened, or when the page is printed with it open.
 function fill(figure, make) {

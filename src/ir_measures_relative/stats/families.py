@@ -1,0 +1,287 @@
+"""Families of comparisons: p-values and intervals that hold for all of them at once.
+
+The interval of a row never contradicts its corrected p: it is made at the level at which the row was tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from ..arrays import BoolArray, FloatArray
+from ..messages import needs_extra
+from ..options import check_choice
+from .bootstrap import MOST_WITHOUT_SPREAD, almost, critical, resampled_t
+from .intervals import mean_interval, of_known_topics, p_of_mean_above, student_interval
+from .paired_tests import TESTS, PairedTestOptions, paired_test
+from .pairs_and_ties import Pairs, topic_counts
+
+#: The correction by one bootstrap of topics for all rows.
+MAX_T = "max-t"
+#: The level at which rows of a family are made comparable.
+_OWN = 0.05
+#: What statsmodels calls the correction that is computed here.
+_HOLM = ("holm", "h")
+
+
+_Member = TypeVar("_Member")
+_Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """Which rows are corrected together, and how.
+
+    Args:
+        correction: ``"max-t"``, ``"holm"``, another that statsmodels' ``multipletests`` knows, or None.
+        extent: ``"call"``: all rows, of all measures; or ``"measure"``: those of each measure.
+
+    Raises:
+        ValueError: a value that is not allowed.
+        ImportError: a correction that needs statsmodels, which is not installed.
+    """
+
+    correction: str | None = MAX_T
+    extent: str = "call"
+
+    def __post_init__(self) -> None:
+        check_choice("family", self.extent, ("call", "measure"))
+        if self.correction != MAX_T:
+            check_correction(self.correction)
+
+    def compared(self, members: Sequence[tuple[Pairs, str]], options: PairedTestOptions) -> list[Corrected]:
+        """What the test of each measure says of its pairs, corrected; all measures have the same topics.
+
+        By max-t, \\|t\\| of each row is measured by what 5 % of its own resamples exceed (Beran 1988; else one row with
+        a heavy tail sets the scale of all). p is how often the largest of any row is at least the row's own, over
+        resamples of topics that all rows share, with differences shifted to a mean of 0. The intervals are the rows'
+        own, all made wider by the factor that the largest exceeds in 1 - confidence of the resamples. Neither says more
+        than the row's own test does. A row that the bootstrap says nothing of (fewer than five topics differ) is
+        corrected by Bonferroni's method; and by Holm's are tests that do not go by t: Wilcoxon's, sign, randomization.
+        """
+        return self._by_extent(members, lambda some: _compared(some, self.correction, options))
+
+    def above(
+        self, members: Sequence[tuple[FloatArray, float | None]], options: PairedTestOptions
+    ) -> list[Corrected]:
+        """How far the means of each measure are above 0 at least, and p of more than that; one-sided, corrected.
+
+        It is as :meth:`compared`, but for t, which is that of the logarithm of the mean; of a measure with a negative
+        value it is Student's, and there is no p.
+
+        Args:
+            members: the values of each measure, runs × topics, and the smallest effect of interest; None for no p.
+        """
+        return self._by_extent(members, lambda some: _above(some, self.correction, options))
+
+    def of_p(self, p: Sequence[FloatArray], level: float) -> list[FloatArray]:
+        """The p-values of each measure, corrected by themselves: not by max-t."""
+
+        def of_family(some: Sequence[FloatArray]) -> list[FloatArray]:
+            splits = np.cumsum([len(one) for one in some])[:-1]
+            return np.split(corrected(np.concatenate(some), self.correction, level), splits)
+
+        return self._by_extent(p, of_family)
+
+    def _by_extent(
+        self, members: Sequence[_Member], of_family: Callable[[Sequence[_Member]], list[_Found]]
+    ) -> list[_Found]:
+        if self.extent == "call":
+            return of_family(members) if members else []
+        return [one for member in members for one in of_family([member])]
+
+
+class Corrected(NamedTuple):
+    """What is said of each row of a measure: p, p corrected, and the ends of the interval that goes with it."""
+
+    p: FloatArray
+    p_corrected: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+
+
+class _Together(NamedTuple):
+    """What the bootstrap of a family says of its rows: which it can tell of, their p, and how far intervals reach."""
+
+    rows: BoolArray
+    p: FloatArray
+    reach: FloatArray  #: of each interval, in standard errors
+
+
+def _compared(
+    members: Sequence[tuple[Pairs, str]], correction: str | None, options: PairedTestOptions
+) -> list[Corrected]:
+    splits = np.cumsum([len(pairs.differences) for pairs, _ in members])[:-1]
+
+    def alone(confidence: FloatArray) -> list[FloatArray]:
+        parts = zip(members, np.split(confidence, splits), strict=True)
+        found = [paired_test(pairs, test, options, one) for (pairs, test), one in parts]
+        return [np.concatenate(part) for part in zip(*found, strict=True)]
+
+    d = np.concatenate([pairs.differences for pairs, _ in members])
+    mean, error = of_known_topics(d)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.abs(mean) / error
+    if correction == MAX_T and not all(TESTS[test].of_t for _, test in members):
+        correction = "holm"
+    limit = np.concatenate([np.full(len(pairs.differences), pairs.limit) for pairs, _ in members])
+    p, p_corrected, lower, upper = _corrected(
+        alone,
+        lambda: _together(d, limit, t, options, np.abs),
+        lambda reach: (mean - reach * error, mean + reach * error),
+        correction,
+        len(d),
+        options,
+    )
+    columns = [np.split(x, splits) for x in (p, p_corrected, lower, upper)]
+    return [Corrected(*one) for one in zip(*columns, strict=True)]
+
+
+def _above(
+    members: Sequence[tuple[FloatArray, float | None]], correction: str | None, options: PairedTestOptions
+) -> list[Corrected]:
+    sizes = [len(values) for values, _ in members]
+    values = np.concatenate([values for values, _ in members])
+    signed = np.repeat([bool((values < 0).any()) for values, _ in members], sizes)
+    least = np.repeat([np.nan if one is None else one for _, one in members], sizes)
+    least[signed] = np.nan
+
+    def alone(confidence: FloatArray) -> list[FloatArray]:
+        p, lower = np.full((2, len(values)), np.nan)
+        for i, row in enumerate(values):
+            known = row[~np.isnan(row)]
+            of_row = student_interval if signed[i] else mean_interval
+            lower[i], _ = of_row(known, confidence[i], greater=True)
+            if least[i] == least[i]:
+                p[i] = p_of_mean_above(known, least[i])
+        return [p, lower, np.where(np.isnan(lower), np.nan, np.inf)]
+
+    mean, error = of_known_topics(values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        of_mean = error / mean
+        t = np.log(mean / least) / of_mean
+
+    def reaching(reach: FloatArray) -> tuple[FloatArray, FloatArray]:
+        with np.errstate(over="ignore", invalid="ignore"):
+            logs = mean * np.exp(-reach * of_mean)
+        return np.where(signed, mean - reach * error, logs), np.full(len(mean), np.inf)
+
+    found = _corrected(
+        alone,
+        lambda: _together(values, 0.0, t, options, lambda x: x, signed),
+        reaching,
+        correction,
+        len(values),
+        options,
+    )
+    columns = [np.split(x, np.cumsum(sizes)[:-1]) for x in found]
+    return [Corrected(*one) for one in zip(*columns, strict=True)]
+
+
+def _together(
+    values: FloatArray,
+    limit: FloatArray | float,
+    t: FloatArray,
+    options: PairedTestOptions,
+    sided: Callable[[FloatArray], FloatArray],
+    signed: BoolArray | None = None,
+) -> _Together:
+    """One bootstrap of topics for all rows: the largest t of a resample is compared with the t of each row.
+
+    A resample in which some row has no spread has an infinite t, for all rows: so each may have but its part of those.
+    """
+    counts = topic_counts(options.resamples, values.shape[1], options.seed)
+    there, largest = np.zeros(len(values), dtype=bool), np.full(options.resamples, -np.inf)
+    own = np.full(len(values), np.nan)
+    kinds = np.zeros(len(values), dtype=bool) if signed is None else ~signed
+    for of_logs in (False, True):
+        some = np.flatnonzero(kinds == of_logs)
+        limits = np.broadcast_to(limit, len(values))[some]
+        most = MOST_WITHOUT_SPREAD / len(values)
+        for rows, resampled in resampled_t(values[some], limits, counts, of_logs, most):
+            there[some[rows]] = True
+            own[some[rows]] = alone = critical(sided(resampled), _OWN)
+            largest = np.maximum(largest, (sided(resampled) / alone).max(axis=1, initial=-np.inf))
+    if not there.any():
+        return _Together(there, own, own)
+    ordered = np.sort(largest)
+    with np.errstate(invalid="ignore"):
+        reached = len(ordered) - np.searchsorted(ordered, almost(t / own))
+    p = np.where(there & ~np.isnan(t), (1 + reached) / (1 + len(ordered)), np.nan)
+    return _Together(there, p, critical(ordered, 1 - options.confidence) * own)
+
+
+def _corrected(
+    alone: Callable[[FloatArray], list[FloatArray]],
+    together: Callable[[], _Together],
+    reaching: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
+    correction: str | None,
+    rows: int,
+    options: PairedTestOptions,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """p, p corrected and the ends of the intervals, from what is said of each row alone, and of all together."""
+    confidence, level = np.full(rows, options.confidence), 1 - options.confidence
+    p, lower, upper = alone(confidence)
+    number = int((~np.isnan(p) | ~np.isnan(lower)).sum())
+    if correction is None or number < 2:
+        return p, p, lower, upper
+    if correction != MAX_T:
+        p_corrected = corrected(p, correction, level)
+        share = np.where(p_corrected > 0, p / np.where(p_corrected > 0, p_corrected, 1.0), 1 / number)
+        _, lower, upper = alone(1 - level * np.where(np.isnan(share), 1.0, share))
+        return p, p_corrected, lower, upper
+    found = together()
+    p_corrected = np.minimum(1.0, np.where(found.rows, np.fmax(p, found.p), p * number))
+    if not found.rows.all():
+        _, lower, upper = alone(np.where(found.rows, confidence, 1 - level / number))
+    least, most = reaching(found.reach)
+    lower = np.where(found.rows, np.minimum(lower, least), lower)
+    return p, p_corrected, lower, np.where(found.rows, np.maximum(upper, most), upper)
+
+
+# --- p-values of a family of tests, corrected for how many these are
+
+
+def check_correction(correction: str | None) -> None:
+    """Raises ValueError for a correction that statsmodels does not know; ImportError where it needs statsmodels."""
+    if correction is None or correction in _HOLM:
+        return
+    try:
+        from statsmodels.stats.multitest import multitest_alias
+    except ImportError:
+        raise needs_extra(f"correction={correction!r}", "compare", "give 'holm' or None") from None
+    if correction not in multitest_alias or multitest_alias[correction] == "lfdr":
+        raise ValueError(
+            f"correction={correction!r} is not one that statsmodels' multipletests knows; give one such as 'holm', "
+            "'bonferroni', 'fdr_bh', or None"
+        )
+
+
+def corrected(p: FloatArray, correction: str | None, level: float = 0.05) -> FloatArray:
+    """The p-values, shape (…, tests), corrected for the number in each row; NaN stay, and do not count.
+
+    Args:
+        correction: ``"holm"``, or another that statsmodels' ``multipletests`` knows; None for none.
+        level: of the tests; only two-stage corrections, such as ``"fdr_tsbh"``, go by it.
+    """
+    if correction is None or not p.size:
+        return p
+    if correction in _HOLM:  # of all rows at once: statsmodels takes a minute for a thousand
+        order = np.argsort(p, axis=-1)
+        count = (~np.isnan(p)).sum(axis=-1, keepdims=True)
+        factor = np.maximum(count - np.arange(p.shape[-1]), 1)
+        stepped = np.maximum.accumulate(np.take_along_axis(p, order, axis=-1) * factor, axis=-1)
+        result = np.empty_like(p)
+        np.put_along_axis(result, order, np.minimum(stepped, 1.0), axis=-1)
+        return result
+    from statsmodels.stats.multitest import multipletests
+
+    result = p.copy()
+    for row in result.reshape(-1, p.shape[-1]):
+        known = np.flatnonzero(~np.isnan(row))
+        if len(known):
+            row[known] = multipletests(row[known], alpha=level, method=correction)[1]
+    return result
