@@ -278,15 +278,11 @@ class Labelings:
             after: the ranking from whose value it is subtracted. The same object where two runs have the same.
         """
         context = self.judged.context
-        runs, place = dict(context.runs), {id(run): i for i, run in enumerate(context.runs.values())}
-        for ranking in (*before, *after):
-            if id(ranking) not in place:
-                place[id(ranking)] = len(runs)
-                runs[f"\x7franking {len(runs)}"] = ranking
+        made = dict.fromkeys(ranking for ranking in (*before, *after) if ranking not in context.runs.values())
+        runs = {**context.runs} | {f"\x7franking {i}": ranking for i, ranking in enumerate(made)}
+        place = {ranking: i for i, ranking in enumerate(runs.values())}
         judged = JudgedContext(replaced(context, runs=runs), self.judged.judgments, whole=self.judged.whole)
-        of_runs = (
-            np.array([place[id(ranking)] for ranking in side], dtype=np.int64) for side in (after, before)
-        )
+        of_runs = (np.array([place[ranking] for ranking in side]) for side in (after, before))
         return Difference(self.of(base, judged), *of_runs)
 
     def precisions_above_chance(

@@ -144,32 +144,37 @@ def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
 
 def _table_of_change(comparison: Comparison, measure: RelativeMeasure, change: Change) -> pd.DataFrame:
     """The documents at the top of two rankings: those of the second in its order, then those that went out."""
-    judged, (docs, gain, contribution) = comparison.judged, change.contributions
+    judged, (docs, *values) = comparison.judged, change.contributions
     after, before = (judged.top(ranking, change.cutoff) for ranking in (change.after, change.before))
-    out = np.flatnonzero(before.docs.positions_in(change.after, change.cutoff) == 0)
-    query = np.concatenate([after.docs.query, before.docs.query[out]])
-    ids = after.docs.ids.followed_by(before.docs.ids.take(out))
-    grade = np.concatenate([after.docs.grade, before.docs.grade[out]])
-    known = np.concatenate([after.judged, before.judged[out]])
-    order = np.argsort(query, kind="stable")
-    listed = Judgments(judged.judgments.query_ids, query[order], ids.take(order), grade[order])
-    row = docs.rows_of(listed.query, listed.ids)
+    gone = before.docs.positions_in(change.after, change.cutoff) == 0
+    out = before.docs.select(gone)
+    order = np.argsort(np.append(after.docs.query, out.query), kind="stable")
+    query, grade, known = (
+        np.append(of_after, of_out)[order]
+        for of_after, of_out in (
+            (after.docs.query, out.query),
+            (after.docs.grade, out.grade),
+            (after.judged, before.judged[gone]),
+        )
+    )
+    ids = after.docs.ids.followed_by(out.ids).take(order)
+    listed = Judgments(judged.judgments.query_ids, query, ids, grade)
     columns: dict[str, Any] = {
-        "query_id": pd.Series(listed.query_ids[listed.query], dtype=str),
+        "query_id": pd.Series(listed.query_ids[query], dtype=str),
         "doc_id": pd.Series(listed.doc_ids, dtype=str),
-        "relevance": _or_na(listed.grade, known[order]),
+        "relevance": _or_na(grade, known),
     }
-    runs = {comparison.member or "the run": comparison.rankings}
     priors = [judged.names[i] for i in comparison.priors(measure.get("prior"))]
+    runs = {comparison.member or "the run": comparison.rankings}
     runs |= {name: comparison.context.runs[name] for name in priors}
-    places = {
-        "position": listed.positions_in(change.after, change.cutoff),
-        "position before": listed.positions_in(change.before, change.cutoff),
-        **{f"position in {name}": listed.positions_in(run) for name, run in runs.items()},
-    }
-    columns |= {column: _or_na(position, position > 0) for column, position in places.items()}
-    columns["gain"] = np.where(row >= 0, gain[row] if len(gain) else 0.0, 0.0)
-    columns["contribution"] = np.where(row >= 0, contribution[row] if len(gain) else 0.0, 0.0)
+    rankings = {"position": (change.after, change.cutoff), "position before": (change.before, change.cutoff)}
+    rankings |= {f"position in {name}": (run, None) for name, run in runs.items()}
+    for column, (ranking, cutoff) in rankings.items():
+        position = listed.positions_in(ranking, cutoff)
+        columns[column] = _or_na(position, position > 0)
+    row = docs.rows_of(query, ids)
+    for column, value in zip(("gain", "contribution"), values, strict=True):
+        columns[column] = np.where(row >= 0, np.append(value, 0.0)[row], 0.0)
     return pd.DataFrame(columns)
 
 
