@@ -50,11 +50,11 @@ def main() -> None:
 
     print(f"With judgments: each beside the {len(deployed.names)} that are deployed\n")
     table = compare(context, qrels, MEASURES, names=args.candidates, priors=deployed.names)
-    show(table.drop(columns=["name", "other", "p_corrected", "topics"]))
+    show(table.drop(columns=["name", "other", "p", "effect_lower", "effect_upper", "topics"]))
 
     print("How much does each add at least? One-sided intervals\n")
     table = adds(context, qrels, ["UniqueRel(rel=2)@10"], args.candidates, deployed.names, at_least=0.5)
-    show(table.drop(columns=["p_corrected", "topics"]))
+    show(table.drop(columns=["p", "topics"]))
 
     print(f"What {args.candidates[0]} finds that nobody does, on the topic where it finds most\n")
     found = explain(

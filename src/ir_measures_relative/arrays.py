@@ -88,8 +88,9 @@ def max_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatAr
 
 def table(values: FloatArray, query: IntArray, n_queries: int, fill: float) -> FloatArray:
     """The values of each query in a row of their own, padded with ``fill``; shape (queries, longest)."""
-    column = rank_within(query) - 1
-    result = np.full((n_queries, int(column.max(initial=-1)) + 1), fill)
+    counts = np.bincount(query, minlength=n_queries)
+    column = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
+    result = np.full((n_queries, int(counts.max(initial=0))), fill)
     result[query, column] = values
     return result
 

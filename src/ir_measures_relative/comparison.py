@@ -368,9 +368,12 @@ class Comparison:
         """The product over some of the runs; kept while the next run has the same ones, as in a greedy selection."""
         last: list[Any] = self.judged.cached(("product", key), lambda: [None, None])
         if last[0] is None or not np.array_equal(last[0], chosen):
-            last[:] = chosen, factors[chosen].prod(axis=0)
-        product: FloatArray = last[1]
-        return product
+            moved, of_moved = self.judged.cached(("moved", key), lambda: _without_ones(factors))
+            product = np.ones(factors.shape[1])
+            product[moved] = of_moved[chosen].prod(axis=0)
+            last[:] = chosen, product
+        result: FloatArray = last[1]
+        return result
 
     def retrieving_systems(
         self, docs: Judgments, cutoff: int | None, judged_only: bool
@@ -481,6 +484,12 @@ def _size(value: Any) -> int:
     if isinstance(value, dict) and isinstance(next(iter(value.values()), None), np.ndarray):
         value = list(value.values())
     return sum(map(_size, value)) if isinstance(value, (list, tuple)) else 0
+
+
+def _without_ones(factors: FloatArray) -> tuple[IntArray, FloatArray]:
+    """The columns in which anything is not 1, and what stands there; most documents are in no run's top."""
+    moved = np.flatnonzero((factors != 1.0).any(axis=0))
+    return moved, factors[:, moved].copy(order="C")
 
 
 def _running_products(factors: FloatArray) -> FloatArray:

@@ -125,7 +125,7 @@ def one_topic_counts(scores: Scores) -> str | None:
         run, topic = np.unravel_index(shares.argmax(), shares.shape)
         count = int((shares.max(axis=1) > _LARGE_SHARE).sum())
         where = f"the mean {measure} of {scores.names[run]!r} over {topics} topics"
-        worst = f"{shares[run, topic]:.0%} of {where} come from topic {scores.query_ids[topic]!r} alone"
+        worst = f"{shares[run, topic]:.0%} of {where} comes from topic {scores.query_ids[topic]!r} alone"
         if count:
             found.append((shares[run, topic], worst, f"{count} of {len(shares)} runs by {measure}"))
     if not found:
@@ -232,9 +232,10 @@ def _strange(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, 
         n_judged = int(np.isin(judgments.query, common).sum())
         if min(n_judged, sum(map(len, runs))) < _LEAST or not len(judgments.relevant):
             return None
+        possible = min(n_judged, max(map(len, runs)))  # a short run holds few of many judged documents
         for run in runs:
             held |= _held(judgments, run)
-            if np.count_nonzero(held) >= _FEW * n_judged:
+            if np.count_nonzero(held) >= _FEW * possible:
                 return None
     except ValueError:  # an id of another type, deeper than any measure looks
         return None

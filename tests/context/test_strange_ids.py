@@ -15,7 +15,7 @@ from ir_measures import nDCG
 from command_line import here, write_run
 from ir_measures_relative import NRG, RelativeWarning, RunContext, nDCG_UE
 
-SAID = r"under 1% of the documents .* for query 'q0' (the )?run.* has \['v2-0', 'v2-1', 'v2-2'\] …, the qrels have \['d0', "
+SAID = r"under 1% of the documents .* are in any run, at any depth: for query 'q0' (the )?run.* has \['v2-0', 'v2-1', 'v2-2'\] …, the qrels have \['d0', "
 QRELS = {f"q{q}": {f"d{i}": i % 2 for i in range(30)} for q in range(4)}
 
 
@@ -65,6 +65,10 @@ def test_few_documents_may_be_others() -> None:
     for given, qrels in [
         (runs(depth=2), QRELS),
         (runs(), {"q0": {f"d{i}": 1 for i in range(19)}}),
+        (
+            runs(known=1),
+            {q: {f"d{i}": 1 for i in range(500)} for q in QRELS},
+        ),  # short, of many judged documents
         (runs(), {q: dict.fromkeys(docs, 0) for q, docs in QRELS.items()}),  # nothing to find
         (runs("d"), QRELS),
     ]:

@@ -42,7 +42,9 @@ BLOCK = re.compile(r"^```(pycon|python|console)\n(.*?)^```$", re.MULTILINE | re.
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-@pytest.mark.filterwarnings("error::UserWarning")
+@pytest.mark.filterwarnings(
+    "error::UserWarning", "ignore:UE is relative to a random ranking of the documents"
+)
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each page from its top, in an empty folder: python blocks are run, pycon ones are doctests, and of console ones
     each command is run and what it prints compared. py and bash mark what needs more: the page says what."""

@@ -24,7 +24,7 @@ ONE = {t: {"B" if i < 5 else "X": 2.0, "Y": 1.0} for i, t in enumerate(TOPICS)}
 TWO = {t: {"A": 2.0, "B": 1.0} if i == 7 else {"Z": 2.0} for i, t in enumerate(TOPICS)}
 RUNS = {"one": ONE, "two": TWO}
 SAID = (
-    "100% of the mean UniqueRel@2 of 'two' over 12 topics come from topic 't7' alone; one topic supplies more than a "
+    "100% of the mean UniqueRel@2 of 'two' over 12 topics comes from topic 't7' alone; one topic supplies more than a "
     "quarter of the mean of 1 of 2 runs by UniqueRel@2"
 )
 
@@ -49,7 +49,7 @@ def test_shares() -> None:
         (
             [[3.1] + [1] * 9],
             UniqueRel @ 2,
-            r"26% of the mean UniqueRel@2 of 'r0' over 10 topics come from topic 'q0'",
+            r"26% of the mean UniqueRel@2 of 'r0' over 10 topics comes from topic 'q0'",
         ),
         ([[9] + [1] * 8], UniqueRel @ 2, None),  # nine topics
         ([[9] + [1] * 9], P @ 10, None),  # not relative
@@ -77,7 +77,7 @@ def test_command_line(tmp_path: Path) -> None:
         assert done.stderr.count("warning:") == 1 and f"warning: {SAID}" in done.stderr
         assert "the values by topic (-q)" in done.stderr
     one = command_line.run(qrels, tmp_path / "runs/two", "UniqueRel@2", "--prior", tmp_path / "runs/one")
-    assert "of 'two' over 12 topics come from topic 't7' alone" in one.stderr and "1 of 1 runs" in one.stderr
+    assert "of 'two' over 12 topics comes from topic 't7' alone" in one.stderr and "1 of 1 runs" in one.stderr
     assert not command_line.run(qrels, tmp_path / "runs", "UniqueRel@2", "-q").stderr
 
 

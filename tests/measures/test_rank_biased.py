@@ -437,7 +437,7 @@ def test_a_report_has_them(tmp_path: Any) -> None:
         pytest.importorskip(needed, reason="the report needs the extra [report]")
     report(CONTEXT, {q: {"a": 1} for q in "12"}, [RBO, RBA], path=tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert '"RBO"' in page and '"NRG@10"' in page
+    assert '"RBO"' in page and "NRG(norm='ideal')@10" in page
 
 
 def test_compare_tells_who_is_nearer() -> None:

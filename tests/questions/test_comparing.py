@@ -190,7 +190,9 @@ def test_the_interval_says_what_the_corrected_p_says(test, correction, confidenc
         effects = table[["effect_lower", "effect_upper"]].set_axis(["lower", "upper"], axis=1)
         assert (told == excludes_0(effects)).all()
         assert (table["p_corrected"] >= table["p"] - 1e-15).all()
-        assert (effects["lower"] <= table["effect"]).all() and (table["effect"] <= effects["upper"]).all()
+        known = table["lower"].notna()  # two runs that never differ have no interval
+        assert known.sum() > 0.7 * len(known) and (table["p"][~known] == 1).all()
+        assert ((effects["lower"] <= table["effect"]) & (table["effect"] <= effects["upper"]))[known].all()
 
 
 def test_max_t_is_that_of_its_definition() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from ir_measures_relative import NRG, P_Rareness, RunContext, sweep
+from ir_measures_relative import NRG, P_Rareness, RelativeWarning, RunContext, sweep
 from ir_measures_relative.stats.intervals import crossed_interval, student_interval
 from long_campaigns import campaign
 
@@ -75,6 +75,15 @@ def test_the_interval_covers_topics_and_sampled_sets() -> None:
     row = sweep(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=3).iloc[2]
     narrow = sweep(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=6).iloc[2]
     assert row["size"] == narrow["size"] == 2 and 0 < row["lower"] < row["mean"] < row["upper"] < 1
+
+
+def test_what_is_not_reached_in_time_is_not_said() -> None:
+    with pytest.warns(RelativeWarning, match=r"sweep: (\d+) of \1 rows were not reached within time_limit=0"):
+        found = sweep(RunContext(RUNS), QRELS, time_limit=0)
+    assert found[["mean", "lower", "upper"]].isna().all(axis=None)
+    assert found["size"].tolist() == sweep(RunContext(RUNS), QRELS)["size"].tolist()
+    with pytest.raises(ValueError, match="time_limit=-1"):
+        sweep(RunContext(RUNS), QRELS, time_limit=-1)
 
 
 def test_bad_input() -> None:

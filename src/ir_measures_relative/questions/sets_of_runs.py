@@ -45,8 +45,8 @@ def select_complementary(
     pool, or to read side by side. It does not say which to fuse: a fused list has k places, and what several runs agree
     on comes first.
 
-    ``"greedy"``: the first is the best without
-    priors; every further one is the best with all chosen before as its priors. Equals go in the order of the context.
+    ``"greedy"``: the first is the best without priors; every further one is the best with all chosen before as its
+    priors. Equals go in the order of the context.
     ``"exact"``: of all groups of n, the one with the highest value (``cumulative``), by branch and bound; its runs
     then stand in the order in which a greedy selection among them takes them.
 
@@ -258,6 +258,7 @@ def sweep(
     *,
     samples: int = 100,
     seed: int = 0,
+    time_limit: float | None = None,
 ) -> pd.DataFrame:
     """What runs add to different sets of priors, taken from the other runs of a context.
 
@@ -272,6 +273,8 @@ def sweep(
         confidence: of the interval.
         samples: how many sets of a size.
         seed: of their choice, which is the same for runs with the same others.
+        time_limit: how many seconds the call may take; None for no limit. What is not finished then is NaN, and a
+            warning says how much.
 
     Returns:
         a DataFrame with one row a run and set, or size, of priors, and the columns
@@ -314,11 +317,18 @@ def sweep(
     if isinstance(names, str) or unknown:
         wrong = repr(names) if isinstance(names, str) else str(unknown)
         raise ValueError(f"names={wrong}: give a list of runs of the context, which are {context.names}")
+    work = Work(time_limit=time_limit)
     judged = judged_context(context, qrels)
     check_campaign(judged)
     rows: list[dict[str, Any]] = []
     todo = [(name, *one) for name in chosen for one in _sets(context.names, name, over, samples, seed)]
     for name, label, size, sets in tqdm(todo, desc="sweeping priors", unit="set", disable=None, leave=False):
+        if work.expired():
+            row = dict.fromkeys(("mean", "lower", "upper"), math.nan)
+            rows.append(
+                {"name": name, "priors": label, "size": size} | row | {"topics": judged.judgments.n_queries}
+            )
+            continue
         of_sets = np.array(
             [parsed.score(Comparison(judged, context.runs[name], name, priors)) for priors in sets]
         )
@@ -328,7 +338,13 @@ def sweep(
         lower, upper = (float(end) for end in np.clip(ends, *parsed.value_range))
         row = {"name": name, "priors": label, "size": size, "mean": float(values.mean())}
         rows.append(row | {"lower": lower, "upper": upper, "topics": len(values)})
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    if open_rows := int(table["mean"].isna().sum()):
+        warn(
+            f"sweep: {open_rows} of {len(table)} rows were not reached within time_limit={time_limit}, and are NaN: "
+            "give more time, fewer samples= or fewer names="
+        )
+    return table
 
 
 def _sets(
