@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import ir_measures
 import numpy as np
 import pandas as pd
+from scipy.special import stdtrit
 
-from ..arrays import FloatArray
+from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..context import RunContext
 from ..io.qrels import Qrels
-from ..measures.fusion import METHODS, Fusion, cutoff_of
+from ..measures.fusion import METHODS, FusedValues, Fusion, RunSet, cutoff_of, value_of_labels
 from ..measures.nrg import NRG
 from ..measures.strings import absolute_measure
 from ..options import ROUNDED, check_amount, check_choice, check_confidence, check_count
 from ..priors import check_names
 from ..scoring import check_campaign
 from ..stats.intervals import student_interval
-from .choosing import (
-    STRATEGIES,
-    Chooser,
-    FusedValues,
-    RunSet,
-    check_topics,
-    divided,
-    reach_of_interval,
-    value_of_labels,
-)
+from ..stats.pairs_and_ties import places
 
 #: How many sets of runs are tried at most, unless the caller says otherwise.
 MOST_SETS = 100_000
@@ -43,6 +37,16 @@ _check_from_1 = partial(check_count, least=1)
 # documents are hardly ever less than the cutoff.
 _TIMES_DEEPER = 4
 _LEAST_DEPTH = 40
+
+#: From sets of runs to the value of each on every topic, shape (sets, topics).
+ValuesOfSets: TypeAlias = Callable[[Sequence[RunSet]], FloatArray]
+
+#: Whether a budget allows a set; None without a budget.
+Allows: TypeAlias = Callable[[RunSet], bool] | None
+
+# How many choices with one topic less are made: all of them, of as many repetitions as keep within this.
+_MOST_DELETIONS = 5_000
+_MEANS_AT_ONCE = 1 << 23
 
 
 def fuse(
@@ -425,3 +429,198 @@ def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray, li
         if one < costs.min(initial=np.inf):
             raise ValueError(f"budget={one!r} is not enough for any run; the cheapest costs {costs.min():g}")
     return costs, budgets
+
+
+# ---- choices on some topics, scored on others
+
+
+class Divisions(NamedTuple):
+    """The topics, divided again and again into those that choose and those that are scored."""
+
+    held_out: BoolArray  #: which topics each division scores, shape (divisions, topics); all equally often
+    folds: int  #: how many divisions are one repetition, in which every topic is scored once
+    division: IntArray  #: of each choice with one topic less, which division it is made in: the first ones
+    deleted: IntArray  #: the topic that does not choose there
+    #: Of the topics that choose, with sum 1, shape (choices, topics): for each division, then for all topics, then for
+    #: each division with one topic less.
+    weights: FloatArray
+
+
+def divided(n_topics: int, folds: int, repeats: int, seed: int) -> Divisions:
+    """Random divisions of the topics; ValueError for too few of them."""
+    check_topics(n_topics)
+    check_count("folds", folds, 2)
+    if folds > n_topics:
+        raise ValueError(f"folds={folds} is more than the {n_topics} topics; give at most {n_topics}")
+    fold = places(repeats, n_topics, seed)[:, None] % folds
+    held_out = (fold == np.arange(folds)[:, None]).reshape(-1, n_topics)
+    repeated = max(1, min(repeats, _MOST_DELETIONS // (n_topics * (folds - 1))))
+    division, deleted = np.nonzero(~held_out[: repeated * folds])
+    without = ~held_out[division]
+    without[np.arange(len(deleted)), deleted] = False
+    none_left = ~without.any(axis=1)  # of two topics
+    without[none_left, deleted[none_left]] = True
+    choose = np.concatenate([~held_out, np.ones((1, n_topics), dtype=bool), without])
+    return Divisions(held_out, folds, division, deleted, choose / choose.sum(axis=1, keepdims=True))
+
+
+def check_topics(n_topics: int) -> None:
+    """Raises ValueError for one topic alone."""
+    if n_topics < 2:
+        raise ValueError(
+            "the qrels hold one topic; a choice of runs is made on some topics and scored on others: give more"
+        )
+
+
+class FusionChoice(NamedTuple):
+    """What a strategy chose, and what that is worth."""
+
+    setting: int  #: which of the ways of fusion, chosen on all topics
+    runs: RunSet  #: chosen on all topics
+    in_sample: float  #: their mean value
+    held_out: float  #: the mean value on the topics that did not choose
+    values: FloatArray  #: on every topic, of what each division chooses, shape (divisions, topics)
+    with_less: FloatArray  #: the same, of what the divisions choose with one topic less
+    shares: dict[int, float]  #: in which share of the divisions each run was chosen
+
+
+class Chooser:
+    """The choices of the strategies, in every division of the topics and on all topics.
+
+    Args:
+        values: what sets of runs are worth, for each way of fusion; the best way is chosen together with the runs.
+        added: what a run adds to some others on every topic, for the strategy ``"complementary"``.
+    """
+
+    def __init__(
+        self,
+        values: Sequence[ValuesOfSets],
+        n_runs: int,
+        divisions: Divisions,
+        added: Callable[[int, RunSet], FloatArray] | None = None,
+    ) -> None:
+        self.values, self.n_runs, self.divisions = values, n_runs, divisions
+        self._added = added
+
+    def choose(self, strategy: str, n: int, within: Allows = None) -> FusionChoice:
+        """What a strategy chooses, and how that does on the topics that did not choose it."""
+        weights, held_out = self.divisions.weights, self.divisions.held_out
+        sets = [STRATEGIES[strategy](self, values, n, within) for values in self.values]
+        of_settings = np.array([of(chosen) for of, chosen in zip(self.values, sets, strict=True)])
+        setting = (of_settings * weights).sum(axis=2).round(12).argmax(axis=0)
+        choices = np.arange(len(weights))
+        values, m = of_settings[setting, choices], len(held_out)
+        counts = Counter(run for i in range(m) for run in sets[setting[i]][i])
+        return FusionChoice(
+            int(setting[m]),
+            sets[setting[m]][m],
+            float(values[m].mean()),
+            float(values[:m][held_out].mean()),  # every topic is held out as often as the others
+            values[:m],
+            values[m + 1 :],
+            {run: count / m for run, count in counts.most_common()},
+        )
+
+    def single(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
+        """The best run of each choice."""
+        return self._best(values, ((i,) for i in range(self.n_runs)), within)
+
+    def top(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
+        """The n best runs of each choice; with a budget, those of the best for which it is enough."""
+        means = self._means(values([(i,) for i in range(self.n_runs)]))
+        chosen: list[RunSet] = []
+        for order in np.argsort(-means, axis=0, kind="stable").T.tolist():
+            runs: RunSet = ()
+            for run in order:
+                if len(runs) < n and (within is None or within((*runs, run))):
+                    runs = (*runs, run)
+            chosen.append(tuple(sorted(runs)))
+        return chosen
+
+    def greedy(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
+        """The best run, then the one that makes the fusion best, and so on; with a budget, while it gets better."""
+        return self._grown(
+            lambda sets: values([tuple(sorted(s)) for s in sets]), n, within, within is not None
+        )
+
+    def exact(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
+        """The best set of each choice; with a budget, also of fewer runs."""
+        sizes = [n] if within is None else range(1, n + 1)
+        every = (sets for size in sizes for sets in itertools.combinations(range(self.n_runs), size))
+        return self._best(values, every, within)
+
+    def all(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
+        """All runs."""
+        return [tuple(range(self.n_runs))] * len(self.divisions.weights)
+
+    def complementary(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
+        """Run by run, the one that adds most to those before."""
+        added = self._added
+        assert added is not None
+        return self._grown(lambda sets: np.array([added(s[-1], s[:-1]) for s in sets]), n, within, False)
+
+    def _best(self, values: ValuesOfSets, sets: Iterable[RunSet], within: Allows) -> list[RunSet]:
+        """The best of some sets for each choice."""
+        allowed = list(filter(within, sets))  # all of them by None
+        of_sets, step = values(allowed), max(1, _MEANS_AT_ONCE // len(allowed))
+        blocks = (slice(at, at + step) for at in range(0, len(self.divisions.weights), step))
+        return [allowed[i] for block in blocks for i in self._means(of_sets, block).argmax(axis=0).tolist()]
+
+    def _means(self, values: FloatArray, choices: slice | list[int] = slice(None)) -> FloatArray:
+        """The means on the topics of some choices, shape (sets, choices); rounded: of equal sets the first counts."""
+        return (values @ self.divisions.weights[choices].T).round(12)
+
+    def _grown(self, values: ValuesOfSets, n: int, within: Allows, while_better: bool) -> list[RunSet]:
+        """Run by run the best one for each choice, by the values of sets of which the last run is the new one."""
+        chosen: list[RunSet] = [()] * len(self.divisions.weights)
+        reached = np.full(len(chosen), -np.inf)
+        for _ in range(n):
+            rows_of: dict[RunSet, list[int]] = {}
+            for row, runs in enumerate(chosen):
+                rows_of.setdefault(runs, []).append(row)
+            for runs, rows in rows_of.items():
+                larger = [(*runs, i) for i in range(self.n_runs) if i not in runs]
+                if larger := list(filter(within, larger)):
+                    means = self._means(values(larger), rows)
+                    best, means = means.argmax(axis=0), means.max(axis=0)
+                    for row, i, mean in zip(rows, best.tolist(), means.tolist(), strict=True):
+                        if not while_better or mean > reached[row]:
+                            chosen[row], reached[row] = tuple(sorted(larger[i])), mean
+        return chosen
+
+
+#: What each strategy chooses.
+STRATEGIES: dict[str, Callable[[Chooser, ValuesOfSets, int, Allows], list[RunSet]]] = {
+    name: getattr(Chooser, name) for name in ("single", "top", "greedy", "exact", "all", "complementary")
+}
+
+
+def reach_of_interval(
+    chosen: FusionChoice, other: FusionChoice, divisions: Divisions, confidence: float
+) -> float:
+    """How far the interval of the difference of two strategies, on topics that did not choose, reaches to each side.
+
+    The divisions are of the same topics, so that more of them tell little more. Two estimates of the variance allow for
+    that, and the larger one counts, since each is too small where the other is not:
+
+    - ``(1/J + n_held/n_choose) · s²``, with s² the variance of the J divisions' means (Nadeau and Bengio, "Inference
+      for the Generalization Error", Machine Learning, 2003). It is too small with more than two folds, whose choices
+      are much alike.
+    - the jackknife's: ``(T - 1)/T · Σ_t (d_t - d)²``, with d_t the difference when topic t neither chooses nor is
+      scored (Efron and Stein, "The Jackknife Estimate of Variance", Annals of Statistics, 1981).
+    """
+    held_out, folds = divisions.held_out, divisions.folds
+    n_divisions, n_topics = held_out.shape
+    scored = (chosen.values - other.values) * held_out
+    means = scored.sum(axis=1) / held_out.sum(axis=1)
+    corrected = (1 / n_divisions + 1 / (folds - 1)) * float(means.var(ddof=1))
+
+    used = int(divisions.division.max()) + 1  # the first ones
+    with_less = (chosen.with_less - other.with_less) * held_out[divisions.division]
+    changed = with_less.sum(axis=1) - scored.sum(axis=1)[divisions.division]
+    deleted = scored[:used].sum() - scored[:used].sum(axis=0)
+    deleted += np.bincount(divisions.deleted, weights=changed, minlength=n_topics)
+    deleted /= used / folds * (n_topics - 1)
+    jackknife = (n_topics - 1) * float(deleted.var())
+    errors = (n_divisions, corrected), (n_topics, jackknife)
+    return max(float(stdtrit(n - 1, (1 + confidence) / 2)) * math.sqrt(variance) for n, variance in errors)
