@@ -193,9 +193,9 @@ def _simulated(
             reach = reach_of_interval(found, best, divisions, 0.95)
             held[strategy] += (off <= reach) / campaigns
             width[strategy] += 2 * reach / campaigns
-            means = ((found.values - best.values) * divisions.held_out).sum(axis=1) / divisions.held_out.sum(
-                axis=1
-            )
+            scored = divisions.held_out
+            difference = (found.values - best.values)[: len(scored)] * scored
+            means = difference.sum(axis=1) / scored.sum(axis=1)
             naive[strategy] += (off <= 2.0 * means.std(ddof=1) / len(means) ** 0.5) / campaigns
     return {
         s: {"holds the truth": held[s], "mean width": width[s], "divisions as independent": naive[s]}

@@ -125,17 +125,9 @@ def votes_of(judged: JudgedContext, run: int, fusion: Fusion) -> tuple[IntArray,
 
 
 def fused_rankings(
-    judged: JudgedContext,
-    runs: Sequence[int],
-    fusion: Fusion,
-    *,
-    newcomer: Rankings | None = None,
-    cutoff: int | None = None,
+    judged: JudgedContext, runs: Sequence[int], fusion: Fusion, newcomer: Rankings | None = None
 ) -> Rankings:
-    """The fusion of some runs of a context, and of a newcomer to it, as a run of the judged queries.
-
-    With a cutoff, the documents behind it may be missing.
-    """
+    """The fusion of some runs of a context, and of a newcomer to it, as a run of the judged queries."""
     docs = union_of(judged, fusion.depth).docs
     votes = [votes_of(judged, run, fusion) for run in runs]
     query, ids = docs.query, docs.ids
@@ -152,25 +144,8 @@ def fused_rankings(
         total[row] += vote
         holders[row] += 1
     held = np.flatnonzero(holders)
-    if newcomer is not None:
-        held = held[np.argsort(query[held], kind="stable")]
     score = fusion.fused(total[held], holders[held])
-    if cutoff is not None:
-        within = first_rows(score, query[held], cutoff)
-        held, score = held[within], score[within]
     return Rankings(judged.judgments.query_ids[query[held]], ids.take(held), score, name="the fused run")
-
-
-def first_rows(score: FloatArray, query: IntArray, cutoff: int) -> IntArray:
-    """The rows of the ``cutoff`` highest scores of each query, and all that tie, as 32 bits, with the last of them."""
-    compared = score.astype(np.float32)
-    starts = np.flatnonzero(np.diff(query, prepend=-1))
-    keep = np.ones(len(query), dtype=bool)
-    for a, b in zip(starts.tolist(), np.append(starts, len(query))[1:].tolist(), strict=True):
-        if b - a > cutoff:
-            own = compared[a:b]
-            keep[a:b] = own >= np.partition(own, b - a - cutoff)[b - a - cutoff]
-    return np.flatnonzero(keep)
 
 
 def cutoff_of(measure: ir_measures.Measure) -> int | None:
@@ -258,7 +233,7 @@ class FusedValues:
         show = {"desc": "fusing sets of runs", "disable": None, "leave": False, "delay": 1.0}
         if self._of_labels is None:
             for one in tqdm(missing, unit="set", **show):
-                rankings = fused_rankings(self.judged, one, self.fusion, cutoff=self.cutoff)
+                rankings = fused_rankings(self.judged, one, self.fusion)
                 self._known[one] = self.judged.absolute([self.measure], rankings)[0]
         else:
             for size, group in itertools.groupby(missing, key=len):
@@ -399,20 +374,10 @@ class _FusionGain(OfAbsoluteBase):
     SUPPORTED_PARAMS = {
         "base": parameters.absolute_base("a measure string that ir_measures can compute"),
         "method": Param(str, "how rankings are fused", default="rrf", choices=METHODS),
-        "k": Param(
-            int,
-            "of method='rrf': the larger, the less the first positions stand out",
-            default=60,
-            test=lambda k: 0 <= k < 2**31,
-            allowed="a whole number from 0 up, below 2^31",
+        "k": parameters.count(
+            "of method='rrf': the larger, the less the first positions stand out", 0, default=60
         ),
-        "depth": Param(
-            int,
-            "how many documents of each ranking are fused",
-            default=1000,
-            test=lambda d: 1 <= d < 2**31,
-            allowed="a whole number of at least 1 and below 2^31",
-        ),
+        "depth": parameters.count("how many documents of each ranking are fused", default=1000),
         "prior": parameters.prior(),
     }
 
@@ -444,18 +409,15 @@ class _FusionGain(OfAbsoluteBase):
     def two_rankings(self, comparison: Comparison) -> tuple[Rankings, Rankings]:
         """The fusion of the priors, and that of the priors and the run; without priors nothing, and the run."""
         judged, member, fusion = comparison.judged, comparison.member, self.fusion
-        cutoff = cutoff_of(self.base_measure())
 
         def fused(runs: tuple[int, ...]) -> Rankings:
-            key = "fused", runs, fusion, cutoff
-            return judged.cached(key, lambda: fused_rankings(judged, runs, fusion, cutoff=cutoff))
+            return judged.cached(("fused", runs, fusion), lambda: fused_rankings(judged, runs, fusion))
 
         priors = tuple(comparison.priors(self.get("prior")).tolist())
         if not priors:
             return fused(()), comparison.rankings
         if member is None or comparison.rankings is not comparison.context.runs[member]:
-            newcomer = comparison.rankings
-            return fused(priors), fused_rankings(judged, priors, fusion, newcomer=newcomer, cutoff=cutoff)
+            return fused(priors), fused_rankings(judged, priors, fusion, comparison.rankings)
         return fused(priors), fused(tuple(sorted((*priors, judged.index[member]))))
 
     def bounded(self, labelings: Labelings) -> Model:

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple, TypeAlias
 
 import ir_measures
@@ -169,7 +169,7 @@ def fuse(
                 "'top', 'greedy', 'all'), since 'greedy' tries few sets; or give a larger max_sets"
             )
     values = [FusedValues(judged, base, one) for one in settings]
-    chooser = Chooser(values, len(names), divisions, partial(added_by_nrg, judged))
+    chooser = Chooser(values, len(names), divisions, cache(partial(added_by_nrg, judged)))
 
     def total(runs: RunSet) -> float:
         return float(costs[list(runs)].sum())
@@ -315,14 +315,20 @@ def headroom(
         )
     check_count("splits", splits, 1)
     check_count("seed", seed, 0)
-    chosen = _checked_sets(sets, context.names)
+    several: Any = [context.names] if sets is None else sets
+    if not _is_list(several) or not len(several):
+        raise ValueError(f"sets={sets!r} must be a list of names, or a list of such lists")
+    for one in (several := [several] if isinstance(several[0], str) else several):
+        check_names("sets", one, context.names)
+        if len({*one}) < 2:
+            raise ValueError(f"the set {one} needs at least two different runs, for there to be a choice")
     judged = judged_together(context, qrels)
     values = judged.absolute_of_runs(base)
     cutoff = cutoff_of(base)
     depth = 2**31 - 1 if cutoff is None else max(_LEAST_DEPTH, _TIMES_DEEPER * cutoff)
     halves = FusedValues(judged, base, Fusion("rrf", 60, depth)).on_halves(splits, seed)
     rows = []
-    for names in chosen:
+    for names in several:
         runs = [judged.index[name] for name in names]
         single, best = float(values[runs].mean(axis=1).max()), float(values[runs].max(axis=0).mean())
         room = best - single if best - single > ROUNDED else 0.0
@@ -347,27 +353,11 @@ def share_of_chance(halves: FloatArray) -> float:
     return 1.0 - kept / room if room > 0 else np.nan
 
 
-def _checked_sets(sets: Any, names: Sequence[str]) -> list[list[str]]:
-    sets = [names] if sets is None else sets
-    if isinstance(sets, str) or not isinstance(sets, Sequence) or not len(sets):
-        raise ValueError(f"sets={sets!r} must be a list of names, or a list of such lists")
-    chosen = [list(sets)] if isinstance(sets[0], str) else [list(one) for one in sets]
-    for one in chosen:
-        check_names("sets", one, names)
-        if len(set(one)) < 2:
-            raise ValueError(f"the set {one} needs at least two different runs, for there to be a choice")
-    return chosen
-
-
 def added_by_nrg(judged: JudgedContext, run: int, others: RunSet) -> FloatArray:
-    """What a run adds to some others by NRG@10 on every topic; computed once for a set of judgments."""
-
-    def added() -> FloatArray:
-        name, priors = judged.names[run], [judged.names[i] for i in others]
-        values: FloatArray = (NRG @ 10).score(Comparison(judged, judged.context.runs[name], name, priors))
-        return values
-
-    return judged.cached(("added by NRG", run, others), added)
+    """What a run adds to some others by NRG@10 on every topic."""
+    name, priors = judged.names[run], [judged.names[i] for i in others]
+    values: FloatArray = (NRG @ 10).score(Comparison(judged, judged.context.runs[name], name, priors))
+    return values
 
 
 def judged_together(context: RunContext, qrels: Qrels | None) -> JudgedContext:
@@ -479,8 +469,7 @@ class FusionChoice(NamedTuple):
     runs: RunSet  #: chosen on all topics
     in_sample: float  #: their mean value
     held_out: float  #: the mean value on the topics that did not choose
-    values: FloatArray  #: on every topic, of what each division chooses, shape (divisions, topics)
-    with_less: FloatArray  #: the same, of what the divisions choose with one topic less
+    values: FloatArray  #: of what each choice is worth on every topic, shape (choices, topics)
     shares: dict[int, float]  #: in which share of the divisions each run was chosen
 
 
@@ -516,8 +505,7 @@ class Chooser:
             sets[setting[m]][m],
             float(values[m].mean()),
             float(values[:m][held_out].mean()),  # every topic is held out as often as the others
-            values[:m],
-            values[m + 1 :],
+            values,
             {run: count / m for run, count in counts.most_common()},
         )
 
@@ -611,12 +599,13 @@ def reach_of_interval(
     """
     held_out, folds = divisions.held_out, divisions.folds
     n_divisions, n_topics = held_out.shape
-    scored = (chosen.values - other.values) * held_out
+    difference = chosen.values - other.values
+    scored = difference[:n_divisions] * held_out
     means = scored.sum(axis=1) / held_out.sum(axis=1)
     corrected = (1 / n_divisions + 1 / (folds - 1)) * float(means.var(ddof=1))
 
     used = int(divisions.division.max()) + 1  # the first ones
-    with_less = (chosen.with_less - other.with_less) * held_out[divisions.division]
+    with_less = difference[n_divisions + 1 :] * held_out[divisions.division]
     changed = with_less.sum(axis=1) - scored.sum(axis=1)[divisions.division]
     deleted = scored[:used].sum() - scored[:used].sum(axis=0)
     deleted += np.bincount(divisions.deleted, weights=changed, minlength=n_topics)
