@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import random_campaigns
 from all_labelings import check, random_campaign
-from ir_measures_relative import FusionGain, RunContext, bounds, compare, explain, verdicts
+from ir_measures_relative import FusionGain, RelativeWarning, RunContext, bounds, compare, explain, verdicts
 from ir_measures_relative.comparison import JudgedContext, judged_context
 from ir_measures_relative.measures.absolute import Look, nested_qrels
 from ir_measures_relative.measures.fusion import METHODS, Fusion, fused_rankings
@@ -172,6 +172,20 @@ def test_two_runs_that_meet_the_same_priors_are_bounded_exactly() -> None:
     assert bounds(context, qrels, [measure])["exact"].all()
     others = RunContext(runs, grades=(0, 1))  # with the others, all are fused in each case
     assert verdicts(others, qrels, [measure])["exact"].all()
+
+
+def test_two_runs_stay_two_where_their_fusions_are_bounded() -> None:
+    """Other relevant documents are then allowed for, as for the base; and the warning names the runs alone."""
+    qrels: Labels = {"q": {"A": 1, "Y": 0}}
+    context = RunContext({"a": {"q": {"A": 3.0, "X": 2.0}}, "b": {"q": {"Y": 3.0}}}, grades=(0, 1))
+    measure = FusionGain(base="nDCG@3")
+    tables = [
+        bounds(context, qrels, [measure], **options) for options in ({}, {"elsewhere": 3}, {"elsewhere": 0})
+    ]
+    assert tables[0].equals(tables[1])
+    assert (tables[0]["lower"] < tables[2]["lower"]).tolist() == [True, False]
+    with pytest.warns(RelativeWarning, match=r"none of \['a', 'b'\] holds"):
+        bounds(context, qrels, [FusionGain(base="nDCG")])
 
 
 @pytest.mark.parametrize(
