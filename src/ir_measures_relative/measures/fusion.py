@@ -148,6 +148,14 @@ def fused_rankings(
     return Rankings(judged.judgments.query_ids[query[held]], ids.take(held), score, name="the fused run")
 
 
+def cut(rankings: Rankings, cutoff: int | None) -> Rankings:
+    """The first documents of each ranking, as a run of its own, which is small to keep."""
+    if cutoff is None:
+        return rankings
+    top = rankings.top(cutoff)
+    return Rankings(rankings.query_ids[top.query], top.ids, top.score.astype(np.float64), name=rankings.name)
+
+
 def cutoff_of(measure: ir_measures.Measure) -> int | None:
     """How much of a ranking a measure of ir_measures looks at; None for all of it."""
     cutoff: int | None = None if measure.params.get("judged_only") else measure.params.get("cutoff")
@@ -410,8 +418,11 @@ class _FusionGain(OfAbsoluteBase):
         """The fusion of the priors, and that of the priors and the run; without priors nothing, and the run."""
         judged, member, fusion = comparison.judged, comparison.member, self.fusion
 
+        cutoff = cutoff_of(self.base_measure())
+
         def fused(runs: tuple[int, ...]) -> Rankings:
-            return judged.cached(("fused", runs, fusion), lambda: fused_rankings(judged, runs, fusion))
+            key = "fused", runs, fusion, cutoff
+            return judged.cached(key, lambda: cut(fused_rankings(judged, runs, fusion), cutoff))
 
         priors = tuple(comparison.priors(self.get("prior")).tolist())
         if not priors:
