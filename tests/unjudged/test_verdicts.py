@@ -483,3 +483,15 @@ def test_no_label_is_beyond_the_range_of_the_context() -> None:
     ]
     assert found == [0.5, 1.0]
     assert bounds(RunContext({"a": run}), qrels, [SDCG(cutoff=1, max_rel=4)]).iloc[0]["upper"] == 1.0
+
+
+def test_no_label_tells_a_run_from_its_copy() -> None:
+    """With more open documents in their tops than labelings are tried of, which left NRG open; nobody is sent to judge."""
+    rng = random.Random(8)
+    runs = {name: {"q": {f"d{i}": -i for i in rng.sample(range(40), 12)}} for name in "abc"}
+    context = RunContext({**runs, "copy": runs["a"]}, grades=(0, 3))
+    qrels = {"q": {f"d{i}": rng.randint(0, 3) for i in range(0, 40, 4)}}
+    found = verdicts(context, qrels, ["NRG@10", "NRG(norm='ideal')@10", "UniqueRel@10"], elsewhere=3)
+    of_copy = found[found["name"].eq("a") & found["other"].eq("copy")]
+    assert (of_copy["verdict"] == "equal").all() and of_copy["exact"].all() and not of_copy["open"].any()
+    assert judge_next(context, qrels, "NRG@10", 5, between=("a", "copy")).empty

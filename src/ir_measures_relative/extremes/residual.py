@@ -29,7 +29,7 @@ _ROUNDS = 12
 # Documents times places of one problem, beyond which intervals are the simple ones.
 _MOST_STATES = 400_000
 # Pairs of runs times queries times documents that are worked on at once.
-_AT_ONCE = 1_000_000
+_AT_ONCE = 60_000
 
 
 class Sorted(NamedTuple):
@@ -93,12 +93,32 @@ class Residual(Model):
         row[query, column] = order
         return Sorted(row, _taken(residual, row), _taken(self.forced, row) > 0)
 
+    @cached_property
+    def _counting(self) -> BoolArray:
+        """The documents of each run that it finds, or that may be among the first of its ideal; (runs, columns).
+
+        The others have as many judged relevant ones before them as the ideal holds, whatever the labels.
+        """
+        if self.cutoff is None:
+            return np.ones((len(self.weight), len(self.columns)), dtype=bool)
+        least = np.zeros((len(self.weight), self.open_docs.n_queries))
+        for run, of_run in enumerate(least):
+            docs = self.sorted_by(run)
+            last = docs.forced & (np.cumsum(docs.forced, axis=1) == self.cutoff)
+            of_run[:] = (docs.residual * last).sum(axis=1)
+        found, residual = self._highest
+        result: BoolArray = (found > 0) | (residual >= least[:, self.query])
+        return result
+
+    @cached_property
+    def _highest(self) -> tuple[FloatArray, FloatArray]:
+        """What every document adds to the sum of every run at its highest gain, and its residual gain then."""
+        weight, survival = self.weight[:, self.columns], self.survival[:, self.columns]
+        return self.top * weight, self.top * survival
+
     def _side(self, one: Interval, runs: IntArray, rows: IntArray, queries: IntArray) -> ResidualSide:
         """A run for each problem, with its documents in the order of ``rows``, on its query."""
-        found, residual = (
-            np.where(rows >= 0, (self.top * part[:, self.columns])[runs[:, None], rows], 0.0)
-            for part in (self.weight, self.survival)
-        )
+        found, residual = (np.where(rows >= 0, part[runs[:, None], rows], 0.0) for part in self._highest)
         return ResidualSide(found, residual, one.lower[runs, queries], one.upper[runs, queries])
 
     def sampled(self, gains: FloatArray) -> FloatArray:
@@ -162,34 +182,51 @@ class Residual(Model):
         width = int(np.bincount(self.query).max())
         if width * min(width, self.cutoff or width) > _MOST_STATES // 10:
             return simple
-        size = max(1, _AT_ONCE // (width * self.open_docs.n_queries))
+        n = self.open_docs.n_queries
         ends, exact = np.stack([simple.lower, simple.upper]), np.zeros(simple.exact.shape, dtype=bool)
-        for part in (slice(i, i + size) for i in range(0, len(a), size)):
+        # Problems of about as many documents together: the others are padded.
+        counts = np.array([np.bincount(self.query[counting], minlength=n) for counting in self._counting])
+        pair, query = (part.reshape(-1) for part in np.indices((len(a), n)))
+        size = counts[a[pair], query] + counts[b[pair], query]
+        order = np.argsort(size, kind="stable")
+        for some in np.split(order, np.flatnonzero(np.diff(np.cumsum(size[order]) // _AT_ONCE)) + 1):
             if work.expired():
                 break
-            upper, most = self._above(one, a[part], b[part])
-            lower, least = self._above(one, b[part], a[part])
-            ends[:, part] = -lower, upper
-            exact[part] = (upper - most <= LABELED_ALIKE) & (lower - least <= LABELED_ALIKE)
+            x, y, q = a[pair[some]], b[pair[some]], query[some]
+            upper, most = self._above(one, x, y, q)
+            lower, least = self._above(one, y, x, q)
+            ends[:, pair[some], q] = -lower, upper
+            exact[pair[some], q] = (upper - most <= LABELED_ALIKE) & (lower - least <= LABELED_ALIKE)
         return Interval(ends[0], ends[1], exact).within(simple)
 
-    def _above(self, one: Interval, a: IntArray, b: IntArray) -> tuple[FloatArray, FloatArray]:
-        """A bound of run a[i] less run b[i], and the greatest difference found; shape (pairs, queries)."""
-        n = self.open_docs.n_queries
-        orders = {run: self.sorted_by(run) for run in np.unique(b).tolist()}
-        rows = np.concatenate([orders[run].row for run in b.tolist()])
-        forced = np.concatenate([orders[run].forced for run in b.tolist()])
-        query = np.tile(np.arange(n), len(b))
-        open_here = np.bincount(self.query[~self.forced], minlength=n)[query] > 0
-        first, second = (self._side(one, np.repeat(runs, n), rows, query) for runs in (a, b))
-        bound = first.upper - second.lower
+    @cached_property
+    def _orders(self) -> IntArray:
+        """The documents of every run in the order of its residual gains, shape (runs, queries, documents)."""
+        return np.array([self.sorted_by(run).row for run in range(len(self.weight))])
+
+    def _above(
+        self, one: Interval, a: IntArray, b: IntArray, query: IntArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """A bound of run a[i] less run b[i] on query[i], and the greatest difference found."""
+        rows = self._orders[b, query]
+        counting = (self._counting[runs[:, None], rows] for runs in (a, b))
+        rows = _pushed_left(rows, np.logical_or(*counting) & (rows >= 0))
+        forced = _taken(self.forced, rows) > 0
+        open_here = np.bincount(self.query[~self.forced], minlength=self.open_docs.n_queries)[query] > 0
+        first, second = (self._side(one, runs, rows, query) for runs in (a, b))
+        # The difference of a run and its copy is 0 under all labels, which the searches would not see.
+        alike = [
+            np.abs(x - y).max(axis=1) <= LABELED_ALIKE for x, y in zip(first[:2], second[:2], strict=True)
+        ]
+        differ = ~np.logical_and(*alike)
+        bound = np.where(differ, first.upper - second.lower, 0.0)
         reached = bound.copy()
-        some = np.flatnonzero(open_here)
+        some = np.flatnonzero(open_here & differ)
         if len(some):
             pair = ResidualPair(first, second, forced, rows >= 0, self.cutoff).at(some)
             shares = self.levels / self.levels[-1]
             bound[some], reached[some] = branched_difference(pair, shares, *relaxed_difference(pair))
-        return bound.reshape(len(a), n), reached.reshape(len(a), n)
+        return bound, reached
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         docs, n = self.open_docs.docs, self.open_docs.n_queries
@@ -203,6 +240,14 @@ class Residual(Model):
         survives = np.maximum(self.survival[a], self.survival[b])
         grown = np.where(survives > 0, (reach * least / count)[docs.query], 0.0)
         return np.where(self.open, np.abs(result) + grown, 0.0)
+
+
+def _pushed_left(rows: IntArray, keep: BoolArray) -> IntArray:
+    """In each row those to keep, in their order, followed by -1 where others have more."""
+    result = np.full((len(rows), max(int(keep.sum(axis=1).max(initial=0)), 1)), -1)
+    at = np.cumsum(keep, axis=1)[keep] - 1
+    result[np.nonzero(keep)[0], at] = rows[keep]
+    return result
 
 
 def _taken(values: FloatArray | BoolArray, row: IntArray) -> FloatArray:
