@@ -10,7 +10,7 @@ import numpy as np
 from ir_measures.measures.base import SumAgg
 from tqdm import tqdm
 
-from .arrays import BoolArray, FloatArray, ObjectArray, object_array
+from .arrays import FloatArray, ObjectArray, object_array
 from .comparison import Comparison, JudgedContext, check_queries, some
 from .judgments import Judgments
 from .measures.strings import is_relative
@@ -234,21 +234,14 @@ def _strange(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, 
             return None
         possible = min(n_judged, max(map(len, runs)))  # a short run holds few of many judged documents
         for run in runs:
-            held |= _held(judgments, run)
+            query, ids, _ = run.rows()
+            row = judgments.rows_of(judgments.queries_of(run)[query], ids)
+            held[row[row >= 0]] = True
             if np.count_nonzero(held) >= _FEW * possible:
                 return None
     except ValueError:  # an id of another type, deeper than any measure looks
         return None
     return next((run, q) for run in runs for q in run.query_ids if q in judgments.query_code)
-
-
-def _held(judgments: Judgments, run: Rankings) -> BoolArray:
-    """Whether a run holds each judged document, at any depth."""
-    query, docs, _ = run.rows()
-    row = judgments.rows_of(judgments.queries_of(run)[query], docs)
-    held = np.zeros(len(judgments), dtype=bool)
-    held[row[row >= 0]] = True
-    return held
 
 
 def warn_if_empty(run: Rankings, context: ContextData) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.special
 import scipy.stats
 
 from ir_measures_relative.measures.strings import value_range
@@ -140,3 +141,17 @@ def test_measures_declare_their_range() -> None:
         "no measure": (-np.inf, np.inf),
     }.items():
         assert value_range(measure) == expected, measure
+
+
+@pytest.mark.parametrize("reach", [0.5, 2.0, 3.5, 4.8, 6.0])
+def test_the_interval_of_an_effect_leaves_the_tails_out_that_it_says(reach: float) -> None:
+    """Far tails, as of many rows corrected together, included: scipy's own inverse is nine times off there."""
+    rng = np.random.default_rng(3)
+    effect = np.append(rng.normal(0, 1, 30) * rng.choice([0.05, 0.5, 2.0], 30), [0.0, 0.196])
+    n = np.tile([5.0, 8.0, 53.0, 250.0], 8)
+    lower, upper = effect_interval(effect, n, np.full(32, reach))
+    tail = scipy.stats.t.cdf(-reach, n - 1)
+    above, below = (scipy.special.nctdtr(n - 1, end * n**0.5, effect * n**0.5) for end in (lower, upper))
+    assert 1 - above == pytest.approx(tail, rel=1e-5, abs=1e-12)
+    assert below == pytest.approx(tail, rel=1e-5, abs=1e-12)
+    assert (lower < effect).all() and (effect < upper).all()

@@ -330,15 +330,6 @@ def _of_statistics(campaign: Campaign) -> Iterator[Question]:
                 lambda test=test: relative.compare(context(only=few), qrels, measures, test=test),
             )
         )
-        asked.append(
-            (
-                f"adds({test})",
-                of_run,
-                lambda test=test: relative.adds(
-                    context(only=few), qrels, ["NRG@10", "UniqueRel@10"], test=test
-                ),
-            )
-        )
     for correction in ("bonferroni", "fdr_bh", None):
         asked.append(
             (
@@ -347,6 +338,9 @@ def _of_statistics(campaign: Campaign) -> Iterator[Question]:
                 lambda c=correction: relative.compare(context(only=few), qrels, measures, correction=c),
             )
         )
+    asked.append(
+        ("adds", of_run, lambda: relative.adds(context(only=few), qrels, ["NRG@10", "UniqueRel@10"]))
+    )
     for test in ("t", "bootstrap", "wilcoxon", "sign", "hsd", "tukey"):
         asked.append((f"asl_curve({test})", of_run, lambda t=test: meta.asl_curve(table(), t, resamples=999)))
         asked.append(
@@ -379,6 +373,6 @@ def _of_statistics(campaign: Campaign) -> Iterator[Question]:
         "locality": lambda: meta.locality(context(only=few), qrels),
     }
     asked += [(name, (), compute) for name, compute in whole.items()]
-    quick = ("compare(t)", "adds(t)", "correlation", "ties")
+    quick = ("compare(t)", "adds", "correlation", "ties")
     for name, keys, compute in asked:
         yield name, name in quick, lambda keys=keys, compute=compute: _table(campaign, compute(), keys)

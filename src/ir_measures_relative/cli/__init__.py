@@ -15,6 +15,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NoReturn
 
 import ir_measures
@@ -119,11 +120,6 @@ class _Parser(argparse.ArgumentParser):
         (file or sys.stderr).write(message)
 
 
-class _Help(argparse.RawDescriptionHelpFormatter):
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=30, width=100)
-
-
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The arguments, checked, with what all commands share and what each adds; SystemExit: argparse has answered."""
     parser = _Parser(
@@ -134,7 +130,7 @@ def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         f"       {PROG} --cite MEASURE…",
         description="Scores a run relative to other runs, or every run of a folder relative to the others.",
         epilog=_epilog(),
-        formatter_class=_Help,
+        formatter_class=partial(argparse.RawDescriptionHelpFormatter, max_help_position=30, width=100),
     )
     parser.add_argument(
         "qrels",

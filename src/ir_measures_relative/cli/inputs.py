@@ -196,8 +196,7 @@ def _read_qrels(name: str) -> Judged:
     if os.path.isdir(name):
         raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
     if os.path.exists(name):
-        file = read_qrels_file(name)
-        return Judged(file.columns, file.iterations)
+        return Judged(*read_qrels_file(name))
     from .. import demo  # which imports ir_datasets, and that takes its time
 
     demo.register()

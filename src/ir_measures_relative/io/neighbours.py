@@ -29,25 +29,12 @@ class Given(NamedTuple):
 Reader: TypeAlias = Callable[[Any, str, bool], Given | None]
 
 
-def given_run(value: Any, source: str) -> Given | None:
-    """What stands for a run of another library's; None for anything else.
+def given_by_others(value: Any, source: str, *, as_run: bool) -> Given | None:
+    """What stands for a run, or for judgments, of another library's; None for anything else.
 
     Raises:
-        ValueError: an object that holds judgments, or nothing.
+        ValueError: an object that holds the other of the two, or nothing, or judgments whose labels cannot be told.
     """
-    return _first(value, source, True)
-
-
-def given_qrels(value: Any, source: str) -> Given | None:
-    """What stands for judgments of another library's; None for anything else.
-
-    Raises:
-        ValueError: an object that holds a run, or nothing, or whose labels cannot be told.
-    """
-    return _first(value, source, False)
-
-
-def _first(value: Any, source: str, as_run: bool) -> Given | None:
     return next((given for read in READERS if (given := read(value, source, as_run)) is not None), None)
 
 

@@ -17,7 +17,7 @@ from ..messages import is_text, kind_of, not_an_id, warn
 from ..rankings import query_blocks
 from .files import PARQUET, read_bytes
 from .frames import columns_of, is_frame, read_parquet, text_of
-from .neighbours import given_qrels
+from .neighbours import given_by_others
 from .text import Columns, format_hint, parsed, shown
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of
@@ -71,7 +71,7 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
         return read_qrels_file(qrels).columns
     if isinstance(qrels, Iterator):
         qrels = list(qrels)
-    given = given_qrels(qrels, "the qrels")
+    given = given_by_others(qrels, "the qrels", as_run=False)
     if given is not None and is_frame(given.content):
         return _from_frame(given.content, "the qrels", given.kind, given.columns)
     if given is not None:

@@ -23,7 +23,7 @@ from ..messages import kind_of, needs_extra, warn
 from ..rankings import Rankings
 from .files import PARQUET, is_picture, read_bytes
 from .frames import columns_of, is_frame, read_parquet, scheme_of_others, shared_text, single_value, text_of
-from .neighbours import Given, given_run
+from .neighbours import Given, given_by_others
 from .text import Columns, format_hint, parsed, shown
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
         return run
     if isinstance(run, (str, os.PathLike)):
         return _from_file(run, name)
-    given = given_run(run, name)
+    given = given_by_others(run, name, as_run=True)
     if given is not None:
         return _from_given(given, name)
     if isinstance(run, Mapping):
@@ -100,7 +100,7 @@ def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Ran
 
 def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
     rows = list(run)
-    given = given_run(rows, name)  # rows that are dicts
+    given = given_by_others(rows, name, as_run=True)  # rows that are dicts
     if given is not None:
         return _from_given(given, name)
     try:

@@ -19,11 +19,10 @@ What the arguments of all of them mean, and what all raise:
 
 from .correlations import correlation
 from .degrading import degrade, system_subsets
-from .halves import reliability
 from .power import asl_curve, conflicts, discriminative_power
 from .rescaling import percentage_absolute_difference, rescaling_test
 from .tied_pairs import locality, separation, ties, ties_by_level
-from .topics import query_sets, stability, swap_rate
+from .topics import query_sets, reliability, stability, swap_rate
 
 __all__ = [
     "asl_curve",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import ir_measures
@@ -102,18 +101,18 @@ def _agreement(scores: Measured, truth: Measured) -> float:
     )
 
 
+def _by_standing(of: Callable[[FloatArray, FloatArray], float]) -> Callable[[Measured, Measured], float]:
+    return lambda scores, truth: of(scores.standing(), truth.standing())
+
+
 def _alike(found: FloatArray, expected: FloatArray) -> float:
     told = expected != 0
     return float((np.sign(found) == np.sign(expected))[told].mean()) if told.any() else np.nan
 
 
-def _correlated(kind: str, scores: Measured, truth: Measured) -> float:
-    return KINDS[kind](scores.standing(), truth.standing())
-
-
 #: How alike two sets of values of the same runs are, the second being the truth.
 ALIKE: dict[str, Callable[[Measured, Measured], float]] = {
-    **{kind: partial(_correlated, kind) for kind in KINDS},
+    **{kind: _by_standing(of) for kind, of in KINDS.items()},
     "agreement": _agreement,
     "ranking_agreement": lambda scores, truth: _alike(scores.pairs.differences, truth.pairs.differences),
     "ties": lambda scores, truth: float((scores.pairs.differences == 0).mean()),

@@ -14,11 +14,10 @@ from ..io.frames import is_frame
 from ..messages import kind_of
 from ..options import ROUNDED, TIED
 from .correlations import correlation
-from .halves import reliability
 from .power import conflicts, discriminative_power
 from .table import Measured, of_runs, pairs_of, read_table
 from .tied_pairs import ties
-from .topics import stability, swap_rate
+from .topics import reliability, stability, swap_rate
 
 
 def percentage_absolute_difference(

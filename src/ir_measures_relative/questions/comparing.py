@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import ir_measures
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 from tqdm import tqdm
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, IntArray
 from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..context import RunContext
+from ..ids import pair_keys
 from ..io.qrels import Qrels
 from ..measures.declaration import RelativeMeasure
 from ..measures.strings import is_relative, parse_measures, value_range
 from ..messages import kind_of, warn
 from ..options import is_number
-from ..priors import ContextData, Listed, Policy, policy_of
+from ..priors import ContextData, Listed, Policy, policy_of, replaced
 from ..scoring import mean_of_topics, score_runs
 from ..stats.families import Corrected, Family
 from ..stats.intervals import effect_interval, of_known_topics
 from ..stats.paired_tests import TESTS, PairedTestOptions, check_test
 from ..stats.pairs_and_ties import Pairs, tie_limit
-from .copies import copies_of_nearest
-
-_ALL_AT_ONCE, _DEFAULTS = Family(), PairedTestOptions()
 
 
 def compare(
@@ -122,24 +120,8 @@ def compare(
     of_family = Family(correction=correction, extent=family)
     options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
     parsed = parse_measures(measures)
-    _candidates(context, names, priors, baseline)  # for its checks, before the judgments are read
-    judged = judged_context(context, qrels)
-    return compare_judged(judged, parsed, names, priors, baseline, test, of_family, options)
-
-
-def compare_judged(
-    judged: JudgedContext,
-    parsed: Sequence[ir_measures.Measure],
-    names: Sequence[str] | None = None,
-    priors: Policy | None = None,
-    baseline: str | None = None,
-    test: str | None = None,
-    family: Family = _ALL_AT_ONCE,
-    options: PairedTestOptions = _DEFAULTS,
-) -> pd.DataFrame:
-    """:func:`compare`, on judgments that are read already."""
-    context = judged.context
     names, of_each = _candidates(context, names, priors, baseline)
+    judged = judged_context(context, qrels)
     who = _pairs(names, baseline)
     chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
     scored = [m for m in parsed if not is_of_pairs(m)]
@@ -162,19 +144,13 @@ def compare_judged(
         members.append(
             (Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit), test or test_of(measure))
         )
-        told.append(partial(_table, measure, one, other, pairs, reasons))
+        told.append((measure, one, other, pairs, reasons))
     asked = _Warnings()
-    tables = []
-    ranges = [value_range(m) for m in parsed]
-    # Of a pair, the value itself is the difference.
-    farthest = [high if is_of_pairs(m) else high - low for m, (low, high) in zip(parsed, ranges, strict=True)]
-    tested = family.compared(members, options)
-    for table_of, (_, made), found, far in zip(told, members, tested, farthest, strict=True):
-        table = table_of(found, made, asked, who)
-        table[["lower", "upper"]] = table[["lower", "upper"]].clip(-far, far)
-        table.insert(0, "name", [a for a, _ in who])
-        table.insert(1, "other", [b for _, b in who])
-        tables.append(table)
+    tested = of_family.compared(members, options)
+    tables = [
+        _table(*of_measure, found, made, asked, who)
+        for of_measure, (_, made), found in zip(told, members, tested, strict=True)
+    ]
     asked.say()
     return pd.concat(tables, ignore_index=True)
 
@@ -379,13 +355,18 @@ def _table(
     with np.errstate(divide="ignore", invalid="ignore"):
         effect = difference / error / topics**0.5
         effects = effect, *effect_interval(effect, topics, (found.upper - found.lower) / 2 / error)
+    low, high = value_range(measure)
+    # Of a pair, the value itself is the difference.
+    far = high if is_of_pairs(measure) else high - low
+    ends = (np.clip(end, -far, far) for end in (found.lower, found.upper))
     rows: list[dict[str, Any]] = []
-    for i, (p, p_corrected, lower, upper) in enumerate(zip(*found, strict=True)):
+    for i, (p, p_corrected, lower, upper) in enumerate(zip(found.p, found.p_corrected, *ends, strict=True)):
         d = pairs.differences[i, known[i]]
-        n, wins, losses = len(d), int((d > 0).sum()), int((d < 0).sum())
+        n, wins, losses = len(d), int(pairs.wins[i]), int(pairs.losses[i])
         mean, other_mean = (mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
         both = " and ".join(map(repr, who[i]))
-        row: dict[str, Any] = {"measure": str(measure), "mean": mean, "other_mean": other_mean}
+        row: dict[str, Any] = {"name": who[i][0], "other": who[i][1], "measure": str(measure)}
+        row |= {"mean": mean, "other_mean": other_mean}
         row |= {"difference": mean - other_mean, "lower": lower, "upper": upper, "test": test, "p": p}
         row |= {"p_corrected": p_corrected, "effect": np.nan, "effect_lower": np.nan, "effect_upper": np.nan}
         row |= {"wins": wins, "ties": n - wins - losses, "losses": losses, "topics": n}
@@ -452,13 +433,8 @@ def why_not_comparable(
     if not is_relative(measure):
         return None
 
-    def priors_of(name: str) -> set[str]:
-        chosen = None if priors is None else tuple(priors[name])
-        comparison = Comparison(judged, judged.context.runs[name], name, chosen)
-        return {judged.names[i] for i in comparison.priors(measure.get("prior"))}
-
     if measure.RELATIVE_TO == "priors":
-        of_a, of_b = priors_of(a), priors_of(b)
+        of_a, of_b = ({judged.names[i] for i in _priors_of(judged, n, measure, priors)} for n in (a, b))
         if (b in of_a) != (a in of_b):
             counts, other = (a, b) if b in of_a else (b, a)
             return f"{other!r} is a prior of {counts!r}, and {counts!r} is not a prior of {other!r}"
@@ -471,6 +447,80 @@ def why_not_comparable(
             if reference is judged.context.runs[name]:
                 return f"{name!r} is the reference, which is at no distance from itself"
     return None
+
+
+def _priors_of(
+    judged: JudgedContext, name: str, measure: Any, priors: Mapping[str, Collection[str]] | None
+) -> IntArray:
+    chosen = None if priors is None else tuple(priors[name])
+    return Comparison(judged, judged.context.runs[name], name, chosen).priors(measure.get("prior"))
+
+
+class Copies(NamedTuple):
+    """Of each run by one measure: its nearest prior, and the mean of a copy of that in its place; None and NaN of none.
+
+    The nearest prior holds most of the documents of the run's top k in its own top k, over all topics that are judged,
+    whether the documents are or not; of equals it is the first in the context. k is the measure's cutoff; without one
+    the whole rankings count.
+    """
+
+    nearest: list[str | None]
+    means: FloatArray
+
+
+def copies_of_nearest(
+    judged: JudgedContext,
+    names: Sequence[str],
+    measure: Any,
+    priors: Mapping[str, Collection[str]] | None = None,
+) -> Copies:
+    """What copies of the nearest priors score, each in the place of a run.
+
+    Args:
+        names: the runs.
+        measure: one that is relative to priors, or to all systems, where all others are a run's priors.
+        priors: the names of the priors of each run, instead of those that the context's policy gives it.
+    """
+    cutoff = measure.params.get("cutoff")
+    shared = judged.cached(("shared", cutoff), lambda: _shared(judged, cutoff))
+    nearest: list[str | None] = []
+    means = np.full(len(names), np.nan)
+    for i, name in enumerate(names):
+        row = judged.index[name]
+        others = np.delete(np.arange(len(judged.names)), row)
+        if measure.RELATIVE_TO == "priors":
+            others = _priors_of(judged, name, measure, priors)
+        near = judged.names[others[shared[row, others].argmax()]] if len(others) else None
+        nearest.append(near)
+        if near is not None:
+            means[i] = mean_of_topics(measure, _score_of_copy(judged, name, near, measure, others))
+    return Copies(nearest, means)
+
+
+def _score_of_copy(judged: JudgedContext, name: str, near: str, measure: Any, priors: IntArray) -> FloatArray:
+    runs = judged.context.runs
+    if measure.RELATIVE_TO == "priors":
+        # A newcomer with the run's priors, and so with the one that it is a copy of.
+        copy = Comparison(judged, runs[near], None, [judged.names[i] for i in priors])
+        measure = type(measure)(**{key: value for key, value in measure.params.items() if key != "prior"})
+    else:
+        # All systems are those that there would be, without the run.
+        context = replaced(judged.context, runs={**runs, name: runs[near]})
+        copy = Comparison(JudgedContext(context, judged.judgments, whole=judged.whole), runs[near], name)
+    values: FloatArray = measure.score(copy)
+    return values
+
+
+def _shared(judged: JudgedContext, cutoff: int | None) -> IntArray:
+    """How many documents of the judged topics each two runs both hold in their tops: runs × runs."""
+    tops = [judged.top(run, cutoff) for run in judged.context.runs.values()]
+    keys = [pair_keys(top.docs.query, top.hashes) for top in tops]
+    different, document = np.unique(np.concatenate(keys), return_inverse=True)
+    starts = np.cumsum([0, *map(len, keys)])
+    shape = len(keys), max(len(different), 1)
+    holds = csr_array((np.ones(len(document), dtype=np.int64), document, starts), shape=shape)
+    both: IntArray = (holds @ holds.T).toarray()
+    return both
 
 
 class _Warnings:

@@ -107,13 +107,22 @@ def effect_interval(effect: FloatArray, n: FloatArray, reach: FloatArray) -> tup
         n: of how many values each is.
         reach: how far the interval of the mean reaches to each side, in standard errors.
     """
-    from scipy.special import nctdtrinc, stdtr
+    from scipy.special import chdtri, nctdtr, ndtri, stdtr
 
     t, sign = np.abs(effect) * n**0.5, np.where(effect < 0, -1.0, 1.0)
     tail = stdtr(n - 1, -reach)
-    with np.errstate(invalid="ignore"):
-        ends = [np.where(np.isfinite(reach), nctdtrinc(n - 1, p, t), end)
-                for p, end in ((1 - tail, -np.inf), (tail, np.inf))]  # fmt: skip
+    known = np.isfinite(reach) & np.isfinite(t)
+    # What t and the spread are beyond with half of the tail each: the noncentralities are no farther away.
+    low, high = (t * np.sqrt(chdtri(n - 1, p) / (n - 1)) for p in (1 - tail / 2, tail / 2))
+    ends = []
+    for chance, start, infinite in ((1 - tail, low, -np.inf), (tail, high, np.inf)):
+        far = start + np.copysign(1.0, infinite) * -ndtri(tail / 2)
+        near = t
+        for _ in range(60):  # scipy's own inverse ends too early in far tails
+            middle = (near + far) / 2
+            beyond = (nctdtr(n - 1, middle, t) > chance) == (infinite > 0)
+            near, far = np.where(beyond, middle, near), np.where(beyond, far, middle)
+        ends.append(np.where(known, middle, infinite))
     nearer, farther = (np.where(np.isnan(reach) | np.isnan(t), np.nan, end) * sign / n**0.5 for end in ends)
     return np.minimum(nearer, farther), np.maximum(nearer, farther)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ir_measures
 
 from ...measures.strings import is_relative
-from ...questions.copies import copies_of_nearest
+from ...questions.comparing import copies_of_nearest
 from ..campaign import ReportedCampaign, number
 from . import COLOURS, Section
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...measures.nrg import NRG
 from ...measures.strings import is_relative
-from ...questions.copies import copies_of_nearest
+from ...questions.comparing import copies_of_nearest
 from ...questions.sets_of_runs import select_complementary
 from ..campaign import ReportedCampaign
 from . import Picture, Section, Spec, Table, point, quantity, said
