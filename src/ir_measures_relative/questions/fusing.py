@@ -29,24 +29,20 @@ from ..stats.pairs_and_ties import places
 
 #: How many sets of runs are tried at most, unless the caller says otherwise.
 MOST_SETS = 100_000
-# Of what fuse() returns, in their order.
-_COLUMNS = ["strategy", "n", "names", "k", "depth", "cost", "budget", "in_sample", "held_out", "difference"]
-_COLUMNS += ["lower", "upper", "chosen"]
-_check_from_1 = partial(check_count, least=1)
+_from_1 = partial(check_count, least=1)
 # How many times its cutoff a measure needs of a ranking of which random halves are taken: fewer than half of so many
 # documents are hardly ever less than the cutoff.
 _TIMES_DEEPER = 4
 _LEAST_DEPTH = 40
+# How many choices with one topic less are made: all of them, of as many repetitions as keep within this.
+_MOST_DELETIONS = 5_000
+_MEANS_AT_ONCE = 1 << 23
 
 #: From sets of runs to the value of each on every topic, shape (sets, topics).
 ValuesOfSets: TypeAlias = Callable[[Sequence[RunSet]], FloatArray]
 
 #: Whether a budget allows a set; None without a budget.
 Allows: TypeAlias = Callable[[RunSet], bool] | None
-
-# How many choices with one topic less are made: all of them, of as many repetitions as keep within this.
-_MOST_DELETIONS = 5_000
-_MEANS_AT_ONCE = 1 << 23
 
 
 def fuse(
@@ -92,8 +88,7 @@ def fuse(
         folds: in how many parts the topics are divided. The choice is made on all parts but one.
         repeats, seed: how often they are divided at random.
         cost: what each run costs, such as milliseconds. The cost of a set is the sum.
-        budget: how much a set may cost; a list for several answers at once, which
-            :func:`ir_measures_relative.plots.fusion` draws.
+        budget: how much a set may cost; a list for several answers at once.
         confidence: of the intervals.
         max_sets: how many sets ``"exact"`` may try.
 
@@ -136,66 +131,65 @@ def fuse(
         3    exact        (odd, even)        1.0       1.0
         4      all  (odd, even, none)        0.5       0.5
     """
-    check_is_context(context)
-    base = absolute_measure(measure)
-    check_confidence(confidence)
+    judged, base = _judged_together(context, qrels, measure, confidence)
     check_count("seed", seed, 0)
-    check_count("repeats", repeats, 1)
-    check_count("max_sets", max_sets, 1)
-    names = context.names
-    sizes = _several("n", n, _check_from_1)
+    _from_1("repeats", repeats)
+    _from_1("max_sets", max_sets)
+    names, sizes = context.names, _several("n", n, _from_1)
     if max(sizes) > len(names):
         raise ValueError(f"n={max(sizes)} is not allowed; the context holds {len(names)} runs")
     settings = _settings(method, k, depth)
     if not _is_list(strategies) or not len(strategies):
-        raise ValueError(
-            f"strategies={strategies!r} must be a list of some of {', '.join(map(repr, STRATEGIES))}"
-        )
+        raise ValueError(f"strategies={strategies!r} must be a list of some of {str([*STRATEGIES])[1:-1]}")
     for strategy in strategies:
         check_choice("strategies", strategy, tuple(STRATEGIES))
-    of_one_size = {"single": [1], "all": [len(names)]}
-    asked = [(s, size) for s in dict.fromkeys(strategies) for size in of_one_size.get(s, sizes)]
     costs, budgets = _costs(cost, budget, names)
-    judged = judged_together(context, qrels)
     divisions = divided(judged.judgments.n_queries, folds, repeats, seed)
     if "exact" in strategies:
-        wanted = range(1, max(sizes) + 1) if budget is not None else sizes
+        wanted = sizes if budget is None else range(1, max(sizes) + 1)
         number = len(settings) * sum(math.comb(len(names), size) for size in wanted)
         if number > max_sets:
-            of = f"{len(settings)} settings of k and depth × the " if len(settings) > 1 else ""
             raise ValueError(
-                f"strategy 'exact' would try {number:,} sets of runs ({of}sets of {', '.join(map(str, sizes))} of "
-                f"{len(names)} runs), and max_sets is {max_sets:,}. Leave 'exact' out, as in strategies=('single', "
-                "'top', 'greedy', 'all'), since 'greedy' tries few sets; or give a larger max_sets"
+                f"strategy 'exact' would try {number:,} sets of runs (with {len(settings)} settings of k and depth), "
+                f"and max_sets is {max_sets:,}. Give more, or leave 'exact' out: 'greedy' tries few sets"
             )
     values = [FusedValues(judged, base, one) for one in settings]
-    chooser = Chooser(values, len(names), divisions, cache(partial(added_by_nrg, judged)))
+    added = cache(partial(_added_by_nrg, judged))
+    chooser = Chooser(values, len(names), divisions, lambda sets: np.array([added(one) for one in sets]))
 
     def total(runs: RunSet) -> float:
         return float(costs[list(runs)].sum())
 
-    rows: list[tuple[Any, ...]] = []
+    rows = []
+    of_one_size = {"single": [1], "all": [len(names)]}
     for limit in budgets:
         within = None if limit is None else partial(lambda limit, runs: total(runs) <= limit, limit)
         single = chooser.choose("single", 1, within)
-        for strategy, size in asked:
+        for strategy, size in ((s, n) for s in dict.fromkeys(strategies) for n in of_one_size.get(s, sizes)):
             if strategy == "all" and within is not None and not within(tuple(range(size))):
                 continue
-            found = single if strategy == "single" else chooser.choose(strategy, size, within)
-            difference = found.held_out - single.held_out
+            found = chooser.choose(strategy, size, within)
+            difference, setting = found.held_out - single.held_out, settings[found.setting]
             reach = reach_of_interval(found, single, divisions, confidence)
-            chosen, setting = tuple(names[i] for i in found.runs), settings[found.setting]
-            shares = {names[i]: share for i, share in found.shares.items()}
-            which = strategy, size, chosen, setting.k, setting.depth, total(found.runs), limit
-            ends = difference - reach, difference + reach
-            rows.append((*which, found.in_sample, found.held_out, difference, *ends, shares))
-    given = {
-        "k": _is_list(k),
-        "depth": _is_list(depth),
-        "cost": cost is not None,
-        "budget": budget is not None,
-    }
-    return pd.DataFrame(rows, columns=_COLUMNS)[[c for c in _COLUMNS if given.get(c, True)]]
+            row = {
+                "strategy": strategy,
+                "n": size,
+                "names": tuple(names[i] for i in found.runs),
+                "k": setting.k if _is_list(k) else None,
+                "depth": setting.depth if _is_list(depth) else None,
+                "cost": None if cost is None else total(found.runs),
+                "budget": limit,
+                "in_sample": found.in_sample,
+                "held_out": found.held_out,
+                "difference": difference,
+                "lower": difference - reach,
+                "upper": difference + reach,
+                "chosen": {names[i]: share for i, share in found.shares.items()},
+            }
+            rows.append({column: value for column, value in row.items() if value is not None})
+    if not rows:
+        raise ValueError(f"budget={budget!r} is not enough for all runs; ask for another strategy than 'all'")
+    return pd.DataFrame(rows)
 
 
 def fusion_pairs(
@@ -208,12 +202,7 @@ def fusion_pairs(
     depth: int = 1000,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """What fusing two runs gains over the better of the two, for every pair.
-
-    Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measure, method, k, depth, confidence: as for :func:`fuse`, one of each.
+    """What fusing two runs gains over the better of the two, for every pair. The arguments are as for :func:`fuse`.
 
     Returns:
         a DataFrame with one row a pair, with the columns
@@ -225,36 +214,33 @@ def fusion_pairs(
         - ``lower``, ``upper``: Student's interval of the gain over the run that is better on these topics.
 
     Raises:
-        ValueError: fewer than two runs, one topic, a measure that is relative to other runs.
+        ValueError: fewer than two runs; else as for :func:`fuse`.
     """
-    check_is_context(context)
-    base = absolute_measure(measure)
-    check_confidence(confidence)
+    judged, base = _judged_together(context, qrels, measure, confidence)
     if len(context.names) < 2:
         raise ValueError(f"the context holds {len(context.names)} runs; a pair needs two")
     fusion, *more = _settings(method, k, depth)
     if more:
         raise ValueError("k and depth are one number each here; fuse() chooses among several")
-    judged = judged_together(context, qrels)
-    check_topics(judged.judgments.n_queries)
     values = FusedValues(judged, base, fusion)
     first, second = np.triu_indices(len(context.names), 1)
-    alone = values([(i,) for i in range(len(context.names))])
+    alone = judged.absolute_of_runs(base)
     together = values(list(zip(first.tolist(), second.tolist(), strict=True)))
     means = alone.mean(axis=1)
     better = np.where(means[first] >= means[second], first, second)
     gain = together - alone[better]
-    lower, upper = student_interval(gain, confidence)
-    mean, names = gain.mean(axis=1), np.array(context.names, dtype=object)
+    mean, names = gain.mean(axis=1), pd.Series(context.names, dtype=str)
+    # Without an interval where the gain is the same on every topic.
+    lower, upper = (np.where(np.isnan(end), mean, end) for end in student_interval(gain, confidence))
     return pd.DataFrame(
         {
-            "name": pd.Series(names[first], dtype=str),
-            "other": pd.Series(names[second], dtype=str),
+            "name": names.array[first],
+            "other": names.array[second],
             "fused": together.mean(axis=1),
             "better": means[better],
             "gain": mean,
-            "lower": np.where(np.isnan(lower), mean, lower),  # the same on every topic
-            "upper": np.where(np.isnan(upper), mean, upper),
+            "lower": lower,
+            "upper": upper,
         }
     )
 
@@ -277,8 +263,7 @@ def headroom(
     less than all of them, so where runs do differ from topic to topic, ``chance`` is rather too high.
 
     Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        context, qrels: as for :func:`fuse`.
         sets: the names of the runs of a set, or several such lists; all runs if not given.
         measure: nDCG, P, R, RR, AP or Success, which follow from labels alone.
         splits, seed: how often the documents are divided at random.
@@ -306,12 +291,10 @@ def headroom(
            single  best_of_each  headroom
         0     0.5           1.0       0.5
     """
-    check_is_context(context)
-    base = absolute_measure(measure)
+    judged, base = _judged_together(context, qrels, measure)
     if value_of_labels(base) is None:
         raise ValueError(
-            f"measure={base}: the share of chance needs a measure that follows from labels alone: nDCG, P, R, RR, AP "
-            "or Success"
+            f"measure={base}: chance needs one that follows from labels alone: nDCG, P, R, RR, AP or Success"
         )
     check_count("splits", splits, 1)
     check_count("seed", seed, 0)
@@ -322,9 +305,7 @@ def headroom(
         check_names("sets", one, context.names)
         if len({*one}) < 2:
             raise ValueError(f"the set {one} needs at least two different runs, for there to be a choice")
-    judged = judged_together(context, qrels)
-    values = judged.absolute_of_runs(base)
-    cutoff = cutoff_of(base)
+    values, cutoff = judged.absolute_of_runs(base), cutoff_of(base)
     depth = 2**31 - 1 if cutoff is None else max(_LEAST_DEPTH, _TIMES_DEEPER * cutoff)
     halves = FusedValues(judged, base, Fusion("rrf", 60, depth)).on_halves(splits, seed)
     rows = []
@@ -353,27 +334,36 @@ def share_of_chance(halves: FloatArray) -> float:
     return 1.0 - kept / room if room > 0 else np.nan
 
 
-def added_by_nrg(judged: JudgedContext, run: int, others: RunSet) -> FloatArray:
-    """What a run adds to some others by NRG@10 on every topic."""
-    name, priors = judged.names[run], [judged.names[i] for i in others]
+def _added_by_nrg(judged: JudgedContext, runs: RunSet) -> FloatArray:
+    """What the last run of a set adds to the others by NRG@10 on every topic."""
+    *priors, name = (judged.names[i] for i in runs)
     values: FloatArray = (NRG @ 10).score(Comparison(judged, judged.context.runs[name], name, priors))
     return values
 
 
-def judged_together(context: RunContext, qrels: Qrels | None) -> JudgedContext:
-    """The context on the judgments; ValueError where two runs have no judged topic in common."""
+def _judged_together(
+    context: RunContext, qrels: Qrels | None, measure: ir_measures.Measure | str, confidence: float = 0.95
+) -> tuple[JudgedContext, ir_measures.Measure]:
+    """The context on the judgments, and the measure, checked; ValueError where two runs have no topic in common."""
+    check_is_context(context)
+    base = absolute_measure(measure)
+    check_confidence(confidence)
     judged = judged_context(context, qrels)
     check_campaign(judged)
-    topics = np.arange(judged.judgments.n_queries)
+    topics, ids = np.arange(judged.judgments.n_queries), judged.judgments.query_ids
+    if len(ids) < 2:
+        raise ValueError(
+            "the qrels hold one topic; a choice of runs is made on some topics and scored on others: give more"
+        )
     held = np.array([np.isin(topics, judged.judgments.queries_of(run)) for run in context.runs.values()])
     apart = np.argwhere(~(held @ held.T))  # of truth values: whether any topic is held by both
     if len(apart):
-        (a, b), ids = apart[0], judged.judgments.query_ids
+        a, b = apart[0]
         raise ValueError(
             f"runs {context.names[a]!r} and {context.names[b]!r} have no judged topic in common, so they cannot be "
             f"fused: the first has {some(ids[held[a]])}, the second {some(ids[held[b]])}"
         )
-    return judged
+    return judged, base
 
 
 def _several(name: str, value: Any, check: Callable[[str, Any], None]) -> list[Any]:
@@ -392,31 +382,28 @@ def _is_list(value: Any) -> bool:
 
 def _settings(method: str, k: Any, depth: Any) -> list[Fusion]:
     check_choice("method", method, METHODS)
-    ks, depths = _several("k", k, partial(check_count, least=0)), _several("depth", depth, _check_from_1)
-    if method != "rrf":
-        if _is_list(k):
-            raise ValueError(f"k={k!r} goes with method='rrf', not {method!r}; leave it out")
-        ks = [60]
+    if method != "rrf" and _is_list(k):
+        raise ValueError(f"k={k!r} goes with method='rrf', not {method!r}; leave it out")
+    ks, depths = _several("k", k, partial(check_count, least=0)), _several("depth", depth, _from_1)
     return [Fusion(method, int(one), int(d)) for one in ks for d in depths]
 
 
 def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray, list[float | None]]:
     """What each run costs, and the budgets; 0, and no budget, where they are not given."""
     budgets = [None] if budget is None else _several("budget", budget, check_amount)
-    if cost is None:
-        if budget is not None:
-            raise ValueError("budget= needs to know what each run costs: give cost={name: cost} as well")
-        return np.zeros(len(names)), budgets
-    if not isinstance(cost, Mapping) or {*cost} != {*names}:
-        of = sorted({*cost} ^ {*names}) if isinstance(cost, Mapping) else cost
+    if cost is None and budget is not None:
+        raise ValueError("budget= needs to know what each run costs: give cost={name: cost} as well")
+    given = dict.fromkeys(names, 0.0) if cost is None else cost
+    if not isinstance(given, Mapping) or {*given} != {*names}:
+        of = sorted({*given} ^ {*names}) if isinstance(given, Mapping) else given
         raise ValueError(
             f"cost= must hold a number for each run of {list(names)}, and no other; correct {of}"
         )
-    for name, amount in cost.items():
+    for name, amount in given.items():
         check_amount(f"cost[{name!r}]", amount)
-    costs = np.array([float(cost[name]) for name in names])
-    for one in budgets if budget is not None else []:
-        if one < costs.min(initial=np.inf):
+    costs = np.array([float(given[name]) for name in names])
+    for one in budgets:
+        if one is not None and one < costs.min():
             raise ValueError(f"budget={one!r} is not enough for any run; the cheapest costs {costs.min():g}")
     return costs, budgets
 
@@ -438,7 +425,6 @@ class Divisions(NamedTuple):
 
 def divided(n_topics: int, folds: int, repeats: int, seed: int) -> Divisions:
     """Random divisions of the topics; ValueError for too few of them."""
-    check_topics(n_topics)
     check_count("folds", folds, 2)
     if folds > n_topics:
         raise ValueError(f"folds={folds} is more than the {n_topics} topics; give at most {n_topics}")
@@ -452,14 +438,6 @@ def divided(n_topics: int, folds: int, repeats: int, seed: int) -> Divisions:
     without[none_left, deleted[none_left]] = True
     choose = np.concatenate([~held_out, np.ones((1, n_topics), dtype=bool), without])
     return Divisions(held_out, folds, division, deleted, choose / choose.sum(axis=1, keepdims=True))
-
-
-def check_topics(n_topics: int) -> None:
-    """Raises ValueError for one topic alone."""
-    if n_topics < 2:
-        raise ValueError(
-            "the qrels hold one topic; a choice of runs is made on some topics and scored on others: give more"
-        )
 
 
 class FusionChoice(NamedTuple):
@@ -476,20 +454,14 @@ class FusionChoice(NamedTuple):
 class Chooser:
     """The choices of the strategies, in every division of the topics and on all topics.
 
-    Args:
-        values: what sets of runs are worth, for each way of fusion; the best way is chosen together with the runs.
-        added: what a run adds to some others on every topic, for the strategy ``"complementary"``.
+    ``values`` has one function for each way of fusion; the best way is chosen together with the runs. ``added`` is what
+    the last run of a set adds to the others, for the strategy ``"complementary"``.
     """
 
     def __init__(
-        self,
-        values: Sequence[ValuesOfSets],
-        n_runs: int,
-        divisions: Divisions,
-        added: Callable[[int, RunSet], FloatArray] | None = None,
+        self, values: Sequence[ValuesOfSets], n_runs: int, divisions: Divisions, added: Any = None
     ) -> None:
-        self.values, self.n_runs, self.divisions = values, n_runs, divisions
-        self._added = added
+        self.values, self.n_runs, self.divisions, self.added = values, n_runs, divisions, added
 
     def choose(self, strategy: str, n: int, within: Allows = None) -> FusionChoice:
         """What a strategy chooses, and how that does on the topics that did not choose it."""
@@ -509,47 +481,10 @@ class Chooser:
             {run: count / m for run, count in counts.most_common()},
         )
 
-    def single(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
-        """The best run of each choice."""
-        return self._best(values, ((i,) for i in range(self.n_runs)), within)
-
-    def top(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
-        """The n best runs of each choice; with a budget, those of the best for which it is enough."""
-        means = self._means(values([(i,) for i in range(self.n_runs)]))
-        chosen: list[RunSet] = []
-        for order in np.argsort(-means, axis=0, kind="stable").T.tolist():
-            runs: RunSet = ()
-            for run in order:
-                if len(runs) < n and (within is None or within((*runs, run))):
-                    runs = (*runs, run)
-            chosen.append(tuple(sorted(runs)))
-        return chosen
-
-    def greedy(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
-        """The best run, then the one that makes the fusion best, and so on; with a budget, while it gets better."""
-        return self._grown(
-            lambda sets: values([tuple(sorted(s)) for s in sets]), n, within, within is not None
-        )
-
-    def exact(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
-        """The best set of each choice; with a budget, also of fewer runs."""
-        sizes = [n] if within is None else range(1, n + 1)
+    def best(self, values: ValuesOfSets, sizes: Iterable[int], within: Allows) -> list[RunSet]:
+        """The best set of some sizes for each choice."""
         every = (sets for size in sizes for sets in itertools.combinations(range(self.n_runs), size))
-        return self._best(values, every, within)
-
-    def all(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
-        """All runs."""
-        return [tuple(range(self.n_runs))] * len(self.divisions.weights)
-
-    def complementary(self, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
-        """Run by run, the one that adds most to those before."""
-        added = self._added
-        assert added is not None
-        return self._grown(lambda sets: np.array([added(s[-1], s[:-1]) for s in sets]), n, within, False)
-
-    def _best(self, values: ValuesOfSets, sets: Iterable[RunSet], within: Allows) -> list[RunSet]:
-        """The best of some sets for each choice."""
-        allowed = list(filter(within, sets))  # all of them by None
+        allowed = list(filter(within, every))  # all of them by None
         of_sets, step = values(allowed), max(1, _MEANS_AT_ONCE // len(allowed))
         blocks = (slice(at, at + step) for at in range(0, len(self.divisions.weights), step))
         return [allowed[i] for block in blocks for i in self._means(of_sets, block).argmax(axis=0).tolist()]
@@ -558,7 +493,7 @@ class Chooser:
         """The means on the topics of some choices, shape (sets, choices); rounded: of equal sets the first counts."""
         return (values @ self.divisions.weights[choices].T).round(12)
 
-    def _grown(self, values: ValuesOfSets, n: int, within: Allows, while_better: bool) -> list[RunSet]:
+    def grown(self, values: ValuesOfSets, n: int, within: Allows, while_better: bool = False) -> list[RunSet]:
         """Run by run the best one for each choice, by the values of sets of which the last run is the new one."""
         chosen: list[RunSet] = [()] * len(self.divisions.weights)
         reached = np.full(len(chosen), -np.inf)
@@ -577,9 +512,24 @@ class Chooser:
         return chosen
 
 
-#: What each strategy chooses.
+def _greedy(of: Chooser, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
+    """With a budget, while it gets better."""
+    return of.grown(lambda sets: values([tuple(sorted(s)) for s in sets]), n, within, within is not None)
+
+
+def _exact(of: Chooser, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
+    """With a budget, also of fewer runs."""
+    return of.best(values, [n] if within is None else range(1, n + 1), within)
+
+
+#: What each strategy chooses, of up to n runs.
 STRATEGIES: dict[str, Callable[[Chooser, ValuesOfSets, int, Allows], list[RunSet]]] = {
-    name: getattr(Chooser, name) for name in ("single", "top", "greedy", "exact", "all", "complementary")
+    "single": _exact,
+    "top": lambda of, values, n, within: of.grown(lambda sets: values([s[-1:] for s in sets]), n, within),
+    "greedy": _greedy,
+    "exact": _exact,
+    "all": lambda of, values, n, within: of.best(values, [n], None),
+    "complementary": lambda of, values, n, within: of.grown(of.added, n, within),
 }
 
 
