@@ -133,6 +133,11 @@ def test_explained_document_by_document() -> None:
         explain(context, "new", qrels, FusionGain(base="AP"))
 
 
+def test_explained_without_other_runs() -> None:
+    table = explain(RunContext({}), {"q": {"A": 2.0, "B": 1.0}}, {"q": {"A": 1}}, FusionGain(base="P@2"))
+    assert table["contribution"].tolist() == [0.5, 0.0]
+
+
 def test_compared() -> None:
     qrels: Labels = {str(i): {"A": 1, "B": i % 2} for i in range(6)}
     runs: dict[str, Run] = {

@@ -270,12 +270,8 @@ class Labelings:
     def difference_of(self, base: Measure, before: Sequence[Rankings], after: Sequence[Rankings]) -> Model:
         """Another measure of one ranking less that of another ranking, such as FusionGain; a label counts in both.
 
-        The documents at the top of these rankings are open as well, where nobody judged them.
-
-        Args:
-            base: the other measure.
-            before: for every run the ranking whose value is subtracted.
-            after: the ranking from whose value it is subtracted. The same object where two runs have the same.
+        Unjudged documents at the top of these rankings are open as well. ``before`` and ``after`` hold a ranking for
+        every run, the same object where two runs have the same.
         """
         context = self.judged.context
         made = dict.fromkeys(ranking for ranking in (*before, *after) if ranking not in context.runs.values())

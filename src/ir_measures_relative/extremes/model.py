@@ -201,12 +201,7 @@ class Difference(Model):
     """``S(after) - S(before)`` of every run, S another measure: the difference of two rankings under one labeling.
 
     That of two runs is exact as far as S is where both have the same ranking before, or after; else it follows from the
-    intervals of the two.
-
-    Args:
-        base: the model of S, on all of these rankings.
-        after: of every run, as an index into the rankings of ``base``.
-        before: the other ranking.
+    intervals of the two. ``after`` and ``before`` are, for every run, indices into the rankings of ``base``.
     """
 
     def __init__(self, base: Model, after: IntArray, before: IntArray) -> None:
@@ -233,10 +228,8 @@ class Difference(Model):
         return apart
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        of_two = (
-            self.base.influence(int(side[a]), int(side[b]), reach) for side in (self.after, self.before)
-        )
-        return sum(of_two, np.zeros(len(self.open)))
+        after, before = ((int(side[a]), int(side[b])) for side in (self.after, self.before))
+        return self.base.influence(*after, reach) + self.base.influence(*before, reach)
 
 
 def interval_of_pairs(

@@ -235,11 +235,7 @@ class OfAbsoluteBase(RelativeMeasure):
         self.base_measure()
 
     def base_measure(self) -> Measure:
-        """The base measure.
-
-        Raises:
-            ValueError: a string that is not a measure, or one that ir_measures cannot compute on a run alone.
-        """
+        """The base measure, checked as :func:`absolute_measure` says."""
         return absolute_measure(self.get("base"), f"{self.NAME}: base")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import ir_measures
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, rows_of_queries
+from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, rows_of_queries, sum_by_query
 from ..comparison import Comparison, JudgedContext, JudgedTop
 from ..ids import Ids
 from ..judgments import Judgments
@@ -44,12 +44,7 @@ _UNJUDGED = 0
 
 
 class Fusion(NamedTuple):
-    """How rankings are fused.
-
-    A document's fused score is the sum of what each ranking gives it: ``1/(k + i)`` at position i by ``rrf``,
-    ``1/i²`` by ``isr``, and its score by ``combsum`` and ``combmnz``, scaled so that the first ``depth`` of the
-    ranking have scores from 0 to 1. ``isr`` and ``combmnz`` multiply the sum by the number of rankings that hold it.
-    """
+    """How rankings are fused, as :data:`~ir_measures_relative.FusionGain` says."""
 
     method: str = "rrf"  #: one of :data:`METHODS`
     k: int = 60  #: of ``rrf``: the larger, the less the first positions stand out
@@ -96,10 +91,9 @@ def union_of(judged: JudgedContext, depth: int) -> Union:
 
     def found() -> Union:
         tops = [judged.top(run, depth) for run in judged.context.runs.values()]
-        query, grade = (
-            np.concatenate([np.empty(0, dtype=np.int64), *columns])
-            for columns in ([top.docs.query for top in tops], [top.docs.grade for top in tops])
-        )
+        nothing = np.empty(0, dtype=np.int64)
+        query = np.concatenate([nothing, *(top.docs.query for top in tops)])
+        grade = np.concatenate([nothing, *(top.docs.grade for top in tops)])
         # On bytes that hold nothing else: the ids of a run may be on those of its whole file.
         ids = Ids.of(list(itertools.chain.from_iterable(top.docs.ids.strings() for top in tops)))
         order = ids.descending(query) if len(ids) else query
@@ -109,8 +103,9 @@ def union_of(judged: JudgedContext, depth: int) -> Union:
         first_seen[repeated], keep[repeated] = last, False
         row = np.empty(len(order), dtype=np.int64)
         row[order] = (np.cumsum(keep) - 1)[first_seen]
-        ends = np.cumsum([len(top.position) for top in tops])[:-1]
-        return Union(everything.select(keep), list(zip(np.split(row, ends), tops, strict=True)))
+        ends = itertools.pairwise(np.cumsum([0, *(len(top.position) for top in tops)]))
+        holdings = [(row[first:end], top) for top, (first, end) in zip(tops, ends, strict=True)]
+        return Union(everything.select(keep), holdings)
 
     return judged.cached(("union", depth), found)
 
@@ -256,8 +251,7 @@ class FusedValues:
     def on_halves(self, splits: int, seed: int) -> FloatArray:
         """The values of the runs on random halves of each topic's documents, shape (splits, 2, runs, topics).
 
-        A ranking is what is left of it in the half, and so are the judgments. The fusion has to keep the
-        order of a run, as ``rrf`` does.
+        Rankings and judgments are what is left of them in the half. The fusion has to keep the order of a run.
         """
         from tqdm import tqdm
 
@@ -292,11 +286,10 @@ class FusedValues:
     def _on_topic(self, topic: _TopicVotes, sets: IntArray) -> FloatArray:
         """The value of each of some sets of one size, shape (sets, size), on one topic."""
         assert self._of_labels is not None
-        n_docs = len(topic.label)
+        n_docs, result = len(topic.label), np.zeros(len(sets))
         if not n_docs:
-            return np.zeros(len(sets))
+            return result
         depth = n_docs if self.cutoff is None else min(self.cutoff, n_docs)
-        result = np.empty(len(sets))
         # A held document is a number that grows with its score, as 32 bits, and falls with its place among equals.
         place = np.arange(n_docs - 1, -1, -1, dtype=np.uint64)
         step = max(1, _SCORES_AT_ONCE // n_docs)
@@ -406,18 +399,15 @@ class _FusionGain(OfAbsoluteBase):
 
     def score(self, comparison: Comparison) -> FloatArray:
         """What the run adds for each query."""
-        judged, base = comparison.judged, self.base_measure()
-        if not len(comparison.priors(self.get("prior"))):
-            alone: FloatArray = judged.absolute([base], comparison.rankings)[0]
-            return alone
-        without, together = (judged.absolute([base], ranking)[0] for ranking in self.two_rankings(comparison))
-        gain: FloatArray = together - without
-        return gain
+        base, (before, after) = [self.base_measure()], self.two_rankings(comparison)
+        value: FloatArray = comparison.judged.absolute(base, after)[0]
+        if len(comparison.priors(self.get("prior"))):
+            value = value - comparison.judged.absolute(base, before)[0]
+        return value
 
     def two_rankings(self, comparison: Comparison) -> tuple[Rankings, Rankings]:
         """The fusion of the priors, and that of the priors and the run; without priors nothing, and the run."""
         judged, member, fusion = comparison.judged, comparison.member, self.fusion
-
         cutoff = cutoff_of(self.base_measure())
 
         def fused(runs: tuple[int, ...]) -> Rankings:
@@ -441,28 +431,25 @@ class _FusionGain(OfAbsoluteBase):
     def change(self, comparison: Comparison) -> Change:
         """The two rankings, and what each relevant document gives to the second less what it gives to the first."""
         before, after = self.two_rankings(comparison)
-        docs, gain, weight = self._terms(comparison.judgments)
-        cutoff = self.base_measure().params.get("cutoff")
-        moved = weight(docs.positions_in(after, cutoff)) - weight(docs.positions_in(before, cutoff))
-        return Change(before, after, cutoff, Contributions(docs, gain, gain * moved))
-
-    def _terms(self, judgments: Judgments) -> tuple[Judgments, FloatArray, Callable[[IntArray], FloatArray]]:
-        """The documents that the base is a sum over, what each is worth, and what a position counts for."""
-        base = self.base_measure()
-        name, cutoff, params = base.NAME, base.params.get("cutoff"), base.params
-        if name not in ("nDCG", "P", "R") or params.get("judged_only"):
+        judgments, base = comparison.judgments, self.base_measure()
+        cutoff, params = base.params.get("cutoff"), base.params
+        if base.NAME not in ("nDCG", "P", "R") or params.get("judged_only"):
             raise ValueError(
                 f"{self!r}: {base} is not a sum over documents, so it cannot be explained document by document; give "
                 "the base nDCG@k, P@k or R@k"
             )
-        if name == "nDCG":
+        weight: Any = discount if base.NAME == "nDCG" else np.sign
+        if base.NAME == "nDCG":
             gain = gain_of(judgments.grade, params.get("dcg", "log2"), params.get("gains"))
-            ideal = ideal_dcg(gain, judgments.query, judgments.n_queries, cutoff)
-            docs = judgments.select(gain > 0)
-            return docs, ratio(gain[gain > 0], ideal[docs.query]), discount
-        docs = judgments.select(judgments.grade >= params.get("rel", 1))
-        size = cutoff if name == "P" else np.bincount(docs.query, minlength=docs.n_queries)[docs.query]
-        return docs, np.ones(len(docs)) / size, lambda position: (position > 0).astype(np.float64)
+            all_gain = ideal_dcg(gain, judgments.query, judgments.n_queries, cutoff)
+        else:
+            gain = (judgments.grade >= params.get("rel", 1)).astype(np.float64)
+            all_gain = sum_by_query(gain, judgments.query, judgments.n_queries)
+        of_query = np.full(judgments.n_queries, float(cutoff)) if base.NAME == "P" else all_gain
+        docs = judgments.select(gain > 0)
+        gain = ratio(gain[gain > 0], of_query[docs.query])
+        moved = weight(docs.positions_in(after, cutoff)) - weight(docs.positions_in(before, cutoff))
+        return Change(before, after, cutoff, Contributions(docs, gain, gain * moved))
 
 
 FusionGain = register(_FusionGain())

@@ -140,13 +140,8 @@ def gains() -> Param:
 
 def absolute_base(desc: str) -> Param:
     """The measure that a relative one is made of: ``base``."""
-    return Param(
-        str,
-        desc,
-        default="nDCG@10",
-        test=lambda s: bool(s.strip()),
-        allowed="a measure string, such as 'nDCG@10'",
-    )
+    allowed = "a measure string, such as 'nDCG@10'"
+    return Param(str, desc, default="nDCG@10", test=lambda s: bool(s.strip()), allowed=allowed)
 
 
 def prior() -> Param:

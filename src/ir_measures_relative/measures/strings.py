@@ -178,34 +178,27 @@ def needs_subtopics(measure: Measure) -> bool:
 
 
 def absolute_measure(name: Measure | str, what: str = "measure") -> Measure:
-    """A measure of a run on its own.
-
-    Args:
-        what: what messages call it.
+    """A measure of a run on its own, which messages call ``what``.
 
     Raises:
         ValueError: a string that is not a measure, or one that ir_measures cannot compute on a run alone.
     """
+    what = f"{what}={shown(name)}"
     try:
         measure = parse_measure(name)
     except ValueError as error:
         raise ValueError(
-            f"{what}={shown(name)} is not a measure: {error}; give one that ir_measures knows, such as 'nDCG@10'"
+            f"{what} is not a measure: {error}; give one that ir_measures knows, such as 'nDCG@10'"
         ) from None
     if is_relative(measure):
-        raise ValueError(
-            f"{what}={shown(name)} is itself relative to other runs; give a measure of one run, such as 'nDCG@10'"
-        )
-    if needs_subtopics(measure):
-        raise ValueError(
-            f"{what}={shown(name)} needs the subtopics of the qrels, which a context does not keep; give a measure "
-            "that looks at relevance alone, such as 'nDCG@10'"
-        )
-    if not any(provider.supports(measure) for provider in ir_measures.DefaultPipeline.providers):
-        raise ValueError(
-            f"{what}={shown(name)}: no provider of ir_measures computes it; are its parameters right?"
-        )
-    return measure
+        wrong = "is itself relative to other runs"
+    elif needs_subtopics(measure):
+        wrong = "needs the subtopics of the qrels, which a context does not keep"
+    elif not any(provider.supports(measure) for provider in ir_measures.DefaultPipeline.providers):
+        wrong = "is one that no provider of ir_measures computes, with these parameters"
+    else:
+        return measure
+    raise ValueError(f"{what} {wrong}; give a measure of one run, such as 'nDCG@10'")
 
 
 def split_measures(text: str) -> list[str]:

@@ -217,27 +217,26 @@ def fusion(
     Returns:
         the axes.
     """
-    needed = ("strategy", "n", "in_sample", "held_out", "difference", "lower", "upper")
-    check_table(table, "fuse(context, qrels, n)", *needed)
+    columns = ["in_sample", "held_out", "lower", "upper"]
+    check_table(table, "fuse(context, qrels, n)", "strategy", "n", "difference", *columns)
     strategies = list(dict.fromkeys(table["strategy"]))
     frontier = "budget" in table.columns and table["budget"].nunique() > 1
     if frontier:  # of several n, the one that is best on the topics that choose
         table = table.loc[table.groupby(["strategy", "budget"])["in_sample"].idxmax()].sort_values("budget")
     between = [s for s in strategies if s not in _BESIDE]
-    sizes = {*table.loc[table["strategy"].isin(between), "n"]}
-    places = [s for s in ("single", *sorted(sizes), "all") if s in strategies or s in sizes]
+    label = table["strategy"].map(_BESIDE).fillna(table["n"].astype(str))
+    labels = list(dict.fromkeys(label[table["n"].sort_values(kind="stable").index]))
     ax = given_or_new_axes(ax)
     single = float((table["held_out"] - table["difference"]).iloc[0])
     for i, strategy in enumerate(strategies):
         rows = table[table["strategy"] == strategy]
-        held_out, in_sample, low, high = rows[["held_out", "in_sample", "lower", "upper"]].to_numpy().T
+        in_sample, held_out, low, high = rows[columns].to_numpy().T
         style: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
         if frontier:
             x, hollow, filled = rows["budget"].to_numpy(dtype=np.float64), ":", "-"
         else:
             shift = 0.0 if strategy in _BESIDE else between.index(strategy) - (len(between) - 1) / 2
-            at = [places.index(strategy if strategy in _BESIDE else n) for n in rows["n"]]
-            x, hollow, filled = np.array(at) + _APART * shift, "", ""
+            x, hollow, filled = label[rows.index].map(labels.index).to_numpy() + _APART * shift, "", ""
             ax.vlines(x, held_out, in_sample, color=style["color"], linewidth=0.8, linestyle=":", zorder=2)
             bar = {"linewidth": 1.6 * (strategy != "single"), "alpha": 0.55, "zorder": 2}
             ax.vlines(x, single + low, single + high, color=style["color"], **bar)
@@ -248,8 +247,8 @@ def fusion(
     else:
         below, says = "number of runs fused", "Fusion"
         ax.axhline(single, color="0.5", linewidth=1.0, linestyle="--", zorder=1)
-        ax.set_xticks(range(len(places)), [_BESIDE.get(place, str(place)) for place in places])
-        ax.set_xlim(-0.6, len(places) - 0.4)
+        ax.set_xticks(range(len(labels)), labels)
+        ax.set_xlim(-0.6, len(labels) - 0.4)
     says += " on topics that did not choose the runs (filled), and on those that did (hollow)"
     write_frame(ax, below, f"mean {measure}", says, grid="both" if frontier else "y")
     ax.legend(fontsize=8, frameon=False)

@@ -148,15 +148,10 @@ def _table_of_change(comparison: Comparison, measure: RelativeMeasure, change: C
     after, before = (judged.top(ranking, change.cutoff) for ranking in (change.after, change.before))
     gone = before.docs.positions_in(change.after, change.cutoff) == 0
     out = before.docs.select(gone)
-    order = np.argsort(np.append(after.docs.query, out.query), kind="stable")
-    query, grade, known = (
-        np.append(of_after, of_out)[order]
-        for of_after, of_out in (
-            (after.docs.query, out.query),
-            (after.docs.grade, out.grade),
-            (after.judged, before.judged[gone]),
-        )
-    )
+    query = np.append(after.docs.query, out.query)
+    order = np.argsort(query, kind="stable")
+    query, grade = query[order], np.append(after.docs.grade, out.grade)[order]
+    known = np.append(after.judged, before.judged[gone])[order]
     ids = after.docs.ids.followed_by(out.ids).take(order)
     listed = Judgments(judged.judgments.query_ids, query, ids, grade)
     columns: dict[str, Any] = {

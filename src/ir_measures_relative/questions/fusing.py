@@ -538,14 +538,11 @@ def reach_of_interval(
 ) -> float:
     """How far the interval of the difference of two strategies, on topics that did not choose, reaches to each side.
 
-    The divisions are of the same topics, so that more of them tell little more. Two estimates of the variance allow for
-    that, and the larger one counts, since each is too small where the other is not:
-
-    - ``(1/J + n_held/n_choose) · s²``, with s² the variance of the J divisions' means (Nadeau and Bengio, "Inference
-      for the Generalization Error", Machine Learning, 2003). It is too small with more than two folds, whose choices
-      are much alike.
-    - the jackknife's: ``(T - 1)/T · Σ_t (d_t - d)²``, with d_t the difference when topic t neither chooses nor is
-      scored (Efron and Stein, "The Jackknife Estimate of Variance", Annals of Statistics, 1981).
+    More divisions of the same topics tell little more. Two estimates of the variance allow for that, and the larger one
+    counts: ``(1/J + n_held/n_choose) · s²``, with s² the variance of the J divisions' means (Nadeau and Bengio,
+    "Inference for the Generalization Error", Machine Learning, 2003), too small with more than two folds, whose
+    choices are alike; and the jackknife's, ``(T - 1)/T · Σ_t (d_t - d)²``, with d_t the difference when topic t
+    neither chooses nor is scored (Efron and Stein, "The Jackknife Estimate of Variance", Annals of Statistics, 1981).
     """
     held_out, folds = divisions.held_out, divisions.folds
     n_divisions, n_topics = held_out.shape
@@ -553,7 +550,6 @@ def reach_of_interval(
     scored = difference[:n_divisions] * held_out
     means = scored.sum(axis=1) / held_out.sum(axis=1)
     corrected = (1 / n_divisions + 1 / (folds - 1)) * float(means.var(ddof=1))
-
     used = int(divisions.division.max()) + 1  # the first ones
     with_less = difference[n_divisions + 1 :] * held_out[divisions.division]
     changed = with_less.sum(axis=1) - scored.sum(axis=1)[divisions.division]
