@@ -209,13 +209,8 @@ def fusion(
     of that run. Of several budgets, it is the frontier: a line a strategy, what each budget buys.
 
     Args:
-        table: what :func:`ir_measures_relative.fuse` returned, for one number of runs or several, or for several
-            budgets; ValueError for another one.
+        table: what :func:`ir_measures_relative.fuse` returned; ValueError for another one.
         measure: what it was made with, for the axis.
-        ax: where to draw.
-
-    Returns:
-        the axes.
     """
     columns = ["in_sample", "held_out", "lower", "upper"]
     check_table(table, "fuse(context, qrels, n)", "strategy", "n", "difference", *columns)

@@ -15,7 +15,7 @@ from ..ids import Ids
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..judgments import Judgments
-from ..measures.declaration import Change, RelativeMeasure
+from ..measures.declaration import Change, Contributions, RelativeMeasure
 from ..measures.strings import parse_measure
 from ..priors import group_of
 from ..scoring import check_campaign
@@ -116,7 +116,7 @@ class Explained(NamedTuple):
 
 def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
     """:func:`explain`, as arrays; ValueError for a measure that is not a sum over documents."""
-    docs, gain, contribution = measure.contributions(comparison)
+    contributions = measure.contributions(comparison)
     cutoff, judged_only = measure.get("cutoff"), measure.get("judged_only")
     judged, judgments = comparison.judged, comparison.judgments
     if measure.RELATIVE_TO == "systems":
@@ -135,16 +135,13 @@ def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
         listed, position, known, _, _ = judged.top(comparison.rankings, cutoff)
         query, ids, grade = listed.query, listed.ids, listed.grade
         places = [listed.positions_in(judged.context.runs[judged.names[i]], cutoff) for i in seen_by]
-    row = docs.rows_of(query, ids)
-    gain, contribution = (
-        np.where(row >= 0, values[row] if len(values) else 0.0, 0.0) for values in (gain, contribution)
-    )
+    gain, contribution = _of_documents(contributions, query, ids)
     return Explained(query, ids, position, known, grade, seen_by, places, gain, contribution)
 
 
 def _table_of_change(comparison: Comparison, measure: RelativeMeasure, change: Change) -> pd.DataFrame:
     """The documents at the top of two rankings: those of the second in its order, then those that went out."""
-    judged, (docs, *values) = comparison.judged, change.contributions
+    judged = comparison.judged
     after, before = (judged.top(ranking, change.cutoff) for ranking in (change.after, change.before))
     gone = before.docs.positions_in(change.after, change.cutoff) == 0
     out = before.docs.select(gone)
@@ -167,10 +164,15 @@ def _table_of_change(comparison: Comparison, measure: RelativeMeasure, change: C
     for column, (ranking, cutoff) in rankings.items():
         position = listed.positions_in(ranking, cutoff)
         columns[column] = _or_na(position, position > 0)
-    row = docs.rows_of(query, ids)
-    for column, value in zip(("gain", "contribution"), values, strict=True):
-        columns[column] = np.where(row >= 0, np.append(value, 0.0)[row], 0.0)
+    columns["gain"], columns["contribution"] = _of_documents(change.contributions, query, ids)
     return pd.DataFrame(columns)
+
+
+def _of_documents(contributions: Contributions, query: IntArray, ids: Ids) -> list[FloatArray]:
+    """The gain and the contribution of each of some documents; 0 for those that have none."""
+    docs, *values = contributions
+    row = docs.rows_of(query, ids)
+    return [np.where(row >= 0, np.append(value, 0.0)[row], 0.0) for value in values]
 
 
 def _of_query(comparison: Comparison, measure: RelativeMeasure, query_id: str) -> Comparison:

@@ -321,8 +321,7 @@ def headroom(
 def share_of_chance(halves: FloatArray) -> float:
     """Which share of the headroom of some runs is luck, from their values of shape (splits, 2, runs, topics).
 
-    The luck of the two halves is independent. So the run that is best on one half is worth on the other what it is
-    worth there on average, and above the best single run only as far as it is really better for the topic.
+    The luck of the halves is independent: on the other one, the best run of one half is worth what it is on average.
     """
     room = kept = 0.0
     for seen, other in ((halves[:, 0], halves[:, 1]), (halves[:, 1], halves[:, 0])):
@@ -472,14 +471,10 @@ class Chooser:
         choices = np.arange(len(weights))
         values, m = of_settings[setting, choices], len(held_out)
         counts = Counter(run for i in range(m) for run in sets[setting[i]][i])
-        return FusionChoice(
-            int(setting[m]),
-            sets[setting[m]][m],
-            float(values[m].mean()),
-            float(values[:m][held_out].mean()),  # every topic is held out as often as the others
-            values,
-            {run: count / m for run, count in counts.most_common()},
-        )
+        shares = {run: count / m for run, count in counts.most_common()}
+        # Every topic is held out as often as the others.
+        in_sample, out = float(values[m].mean()), float(values[:m][held_out].mean())
+        return FusionChoice(int(setting[m]), sets[setting[m]][m], in_sample, out, values, shares)
 
     def best(self, values: ValuesOfSets, sizes: Iterable[int], within: Allows) -> list[RunSet]:
         """The best set of some sizes for each choice."""
