@@ -20,7 +20,7 @@ from .io.qrels import Qrels
 from .io.runs import Run, read_run, read_runs, run_files, run_pipelines
 from .measures.strings import parse_measures
 from .messages import kind_of, warn
-from .priors import ContextData, Policy, check_group, fields_of, group_of, policy_of
+from .priors import ContextData, Policy, check_group, check_names, fields_of, group_of, policy_of
 from .rankings import Rankings
 from .scoring import score_runs
 
@@ -177,11 +177,14 @@ class RunContext(ContextData):
         for name, group in groups.items():
             if not isinstance(group, str) or not group:
                 raise ValueError(f"groups[{name!r}]={group!r} must be the name of a group, such as 'CMU'")
-        unknown = [n for n in groups if n not in read]
-        if unknown:
-            raise ValueError(f"groups names {unknown}, which the context does not hold; its runs are {names}")
-        if reference is not None:
-            _check_reference(reference, names)
+        check_names("groups", groups, names)
+        if not isinstance(reference, str | None):
+            raise ValueError(
+                f"reference is {kind_of(reference)}; give the name of a run of the context: put the run into runs, "
+                "RunContext({'BM25': run}, reference='BM25')"
+            )
+        if reference is not None and reference not in names:
+            raise ValueError(f"reference={reference!r} is not a run of the context; its runs are {names}")
         super().__init__(
             runs=_Fixed(read),
             groups=_Fixed(groups),
@@ -319,11 +322,7 @@ class RunContext(ContextData):
             yield self
 
     def _replaying(self, values: ValuesOfRuns) -> AbstractContextManager[None]:
-        """Activates the context where all that is evaluated is replayed: its runs are not read once more.
-
-        Args:
-            values: what the relative values go into.
-        """
+        """Activates the context where runs are replayed and not read once more; relative values go into ``values``."""
         return self._activated(Active(self, None, object(), replayed=values))
 
     @contextmanager
@@ -386,16 +385,6 @@ class RunContext(ContextData):
         if qrels is not None or (self.dataset is not None and self.dataset.has_qrels()):
             judged = judged_context(self, qrels)
         return fingerprint(self.runs, self._facts(), None if judged is None else judged.judgments)
-
-
-def _check_reference(reference: Any, names: Sequence[str]) -> None:
-    if not isinstance(reference, str):
-        raise ValueError(
-            f"reference is {kind_of(reference)}; give the name of a run of the context: put the run into runs, "
-            "RunContext({'BM25': run}, reference='BM25')"
-        )
-    if reference not in names:
-        raise ValueError(f"reference={reference!r} is not a run of the context; its runs are {list(names)}")
 
 
 def _is_whole(value: Any) -> bool:

@@ -133,10 +133,7 @@ def _elsewhere() -> str:
 
 
 def _warn_of_runs_of_context(judged: JudgedContext, *, may_be_batch: bool) -> None:
-    """Warns of a run without rankings, and of one for other topics: none of its queries is known elsewhere.
-
-    A batch of PyTerrier's is other topics for a run that holds only some.
-    """
+    """Warns of a run without rankings, and of one for other topics, which a batch of PyTerrier's may be for it."""
     runs = judged.context.runs
     counts = Counter(q for run in runs.values() for q in run.query_ids)
     for run in runs.values():

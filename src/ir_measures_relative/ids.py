@@ -213,6 +213,22 @@ def _ranks(values: IntArray | WordArray) -> IntArray:
     return ranks
 
 
+def repeated(query: IntArray, ids: Ids, hashes: WordArray) -> tuple[int, int] | None:
+    """The first row with the id of an earlier row of its query, behind that row; None where all differ."""
+    keys = pair_keys(query, hashes)
+    in_order = np.sort(keys)  # much faster than the order that a repeat is found by
+    if not (in_order[1:] == in_order[:-1]).any():
+        return None
+    order = np.argsort(keys)
+    same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+    seen: dict[tuple[int, str], int] = {}
+    for row in np.unique(np.concatenate([order[same], order[same + 1]])).tolist():
+        before = seen.setdefault((int(query[row]), ids.string(row)), row)
+        if before != row:
+            return before, row
+    return None
+
+
 def pair_keys(query: IntArray, hashes: WordArray) -> WordArray:
     """A key of each (query, id), from the hash of the id: equal where both are, and hardly ever else."""
     with np.errstate(over="ignore"):

@@ -190,10 +190,7 @@ class BestOfOtherGroups(PriorPolicy):
 
     @staticmethod
     def _best(means: Mapping[str, float], groups: Mapping[str, str]) -> list[str]:
-        """The best run of every group, in the order of the runs; a NaN is below every number.
-
-        Means that differ by rounding alone, as that of the order of the queries, are equal.
-        """
+        """The best run of every group, in their order; NaN is below every number, and what rounding adds is no more."""
         best: dict[str, str] = {}
         for name, mean in means.items():
             group = groups[name]
@@ -382,7 +379,7 @@ def _names(what: str, chosen: Any) -> tuple[str, ...]:
 
 
 def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:
-    """Raises ValueError for names that no run of the context has."""
+    """Raises ValueError for names of runs that a context does not hold."""
     unknown = [n for n in chosen if n not in set(names)]
     if unknown:
         raise ValueError(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
-from .ids import Ids, WordArray, pair_keys
+from .ids import Ids, WordArray, repeated
 from .messages import is_text, not_an_id
 
 # So many rows, or as many as the run has, are kept of the first documents to other cutoffs than the last.
@@ -274,21 +274,13 @@ class Rankings:
             ) from None
 
     def _check_repeats(self, query: IntArray, ids: Ids, hashes: WordArray) -> None:
-        keys = pair_keys(query, hashes)
-        in_order = np.sort(keys)  # much faster than the order that a repeat is found by
-        if not (in_order[1:] == in_order[:-1]).any():
-            return
-        order = np.argsort(keys)
-        same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
-        seen: set[tuple[int, str]] = set()
-        for row in np.unique(np.concatenate([order[same], order[same + 1]])):
-            pair = int(query[row]), ids.string(row)
-            if pair in seen:
-                raise ValueError(
-                    f"{self.name}: query {self.query_ids[pair[0]]!r} lists document {pair[1]!r} more than once; a "
-                    "ranking holds a document once: drop the duplicates, or give the runs of one table one by one"
-                )
-            seen.add(pair)
+        rows = repeated(query, ids, hashes)
+        if rows is not None:
+            doc = ids.string(rows[1])
+            raise ValueError(
+                f"{self.name}: query {self.query_ids[query[rows[1]]]!r} lists document {doc!r} more than once; a "
+                "ranking holds a document once: drop the duplicates, or give the runs of one table one by one"
+            )
 
 
 def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> tuple[IntArray, ObjectArray]:
@@ -305,10 +297,7 @@ def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> t
 
 
 def _broken_ties(changes: BoolArray, ids: Ids) -> IntArray | None:
-    """The order in which ids of equal score descend; None where no two are tied.
-
-    ``changes`` says of each row whether its score, or its query, differs from that of the next.
-    """
+    """The order in which ids of rows that no change separates from the next descend; None where no two are tied."""
     starts = np.flatnonzero(np.concatenate([[True], changes]))
     sizes = np.diff(np.append(starts, len(ids)))
     if (sizes == 1).all():

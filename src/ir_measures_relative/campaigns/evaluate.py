@@ -122,7 +122,9 @@ def evaluate(
     totals = dask.delayed(np.sum)([dask.delayed(_total)(scores) for scores in scored], axis=0).compute()
     result: pd.DataFrame = pd.DataFrame({"name": campaign.names})
     for j, measure in enumerate(parsed):
-        result[str(measure)] = _aggregate(measure, *totals[:, :, j])
+        total, count = totals[:, :, j]
+        with np.errstate(invalid="ignore"):  # NaN where no query has a value
+            result[str(measure)] = total if is_summed(measure) else total / count
     return result
 
 
@@ -419,11 +421,7 @@ def _survey_qrels(part: pd.DataFrame) -> tuple[list[str], int, int]:
 
 def _cut(qrels: pd.DataFrame, place: Mapping[str, int]) -> dict[int, pd.DataFrame]:
     """The rows by the place of their query, in the order that they have."""
-    part = np.array([place[q] for q in qrels["query_id"]], dtype=np.int64)
-    order = np.argsort(part, kind="stable")
-    numbers, starts = np.unique(part[order], return_index=True)
-    pieces = np.split(order, starts[1:])
-    return {int(i): qrels.take(rows) for i, rows in zip(numbers, pieces, strict=True)}
+    return {int(i): rows for i, rows in qrels.groupby(qrels["query_id"].map(place))}
 
 
 def _shuffled(frame: Any, columns: list[str], place: Mapping[str, int], n: int) -> list[Any]:
@@ -436,9 +434,7 @@ def _shuffled(frame: Any, columns: list[str], place: Mapping[str, int], n: int) 
 
 def _assign_part(part: pd.DataFrame, query: str, place: Mapping[str, int]) -> pd.DataFrame:
     part = part[part[query].isin(place)]
-    codes, queries = pd.factorize(part[query])
-    numbers = np.array([place[q] for q in queries], dtype=np.int64)
-    return part.assign(**{_PART: numbers[codes]})
+    return part.assign(**{_PART: part[query].map(place).astype(np.int64)})
 
 
 def _partitions(frame: Any, columns: list[str]) -> list[Any]:
@@ -454,8 +450,7 @@ def _partitions(frame: Any, columns: list[str]) -> list[Any]:
 
 def _total(scores: Scores) -> FloatArray:
     """The sums over the queries of a part, and the numbers of queries that have a value; (2, runs, measures)."""
-    there = ~np.isnan(scores.values)
-    return np.stack([np.where(there, scores.values, 0.0).sum(axis=2), there.sum(axis=2)])
+    return np.stack([np.nansum(scores.values, axis=2), (~np.isnan(scores.values)).sum(axis=2)])
 
 
 def _check_aggregator(measure: ir_measures.Measure) -> None:
@@ -466,11 +461,6 @@ def _check_aggregator(measure: ir_measures.Measure) -> None:
             f"{measure} is aggregated by {kind_of(aggregator)}, which cannot be put together from sums; ask "
             "for perquery=True"
         )
-
-
-def _aggregate(measure: ir_measures.Measure, total: FloatArray, count: FloatArray) -> FloatArray:
-    with np.errstate(invalid="ignore"):  # NaN where no query has a value
-        return total if is_summed(measure) else total / count
 
 
 def _with_query_column(frame: Any) -> Any:

@@ -11,13 +11,12 @@ import os
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from tqdm import tqdm
 
-from ..arrays import FloatArray, IntArray, object_array
+from ..arrays import IntArray, object_array
 from ..ids import Ids
 from ..io.runs import name_runs, read_run, run_files
 from ..messages import needs_extra
@@ -64,7 +63,7 @@ def by_query(
         ValueError: a file that is not a run; names file and line.
     """
     try:
-        import pyarrow.parquet  # noqa: F401
+        import pyarrow.parquet
     except ImportError as error:
         raise needs_extra(f"by_query ({error})", "dask") from error
     if rows_per_file < 1 or buffer < 1:
@@ -87,8 +86,9 @@ def by_query(
         parts = rows.parts(rows_per_file)
         if not parts:
             raise ValueError(f"{len(files)} run file(s) without a row: there is nothing to write")
+        runs, queries = (pyarrow.array(ids, pyarrow.string()) for ids in (names, rows.query_ids))
         for i, part in enumerate(tqdm(parts, desc="writing queries", unit="file", disable=None, leave=False)):
-            _write(rows.of(part), names, rows.query_ids, partial / f"part-{i:05d}.parquet")
+            _write(rows.of(part), runs, queries, partial / f"part-{i:05d}.parquet")
         shutil.rmtree(partial / "aside")
         partial.replace(target)
     finally:
@@ -96,58 +96,24 @@ def by_query(
     return names
 
 
-class _Table(NamedTuple):
-    """Some rows, sorted by query."""
+def _by_query(tables: Sequence[pyarrow.Table]) -> pyarrow.Table:
+    """The rows of all tables, sorted by query, and those of one query in the order given."""
+    import pyarrow
 
-    run: NDArray[np.int32]
-    query: NDArray[np.int32]
-    doc: pyarrow.Array
-    score: FloatArray
-
-    @classmethod
-    def together(cls, tables: Sequence[_Table]) -> _Table:
-        """The rows of all, sorted by query, and those of one query in the order given."""
-        import pyarrow
-
-        run, query, score = (
-            np.concatenate([getattr(t, c) for t in tables]) for c in ("run", "query", "score")
-        )
-        order = np.argsort(query, kind="stable")
-        doc = pyarrow.concat_arrays([t.doc for t in tables]).take(pyarrow.array(order))
-        return cls(run[order], query[order], doc, score[order])
-
-    @property
-    def size(self) -> int:
-        return int(self.run.nbytes + self.query.nbytes + self.doc.nbytes + self.score.nbytes)
-
-
-class _Aside(NamedTuple):
-    """A file of rows, sorted by query."""
-
-    path: Path
-    starts: IntArray  #: the rows of query ``i`` are ``starts[i]:starts[i + 1]``; later queries have none
-
-    def of(self, first: int, last: int) -> _Table:
-        """The rows of the queries ``first``, …, ``last - 1``."""
-        import pyarrow
-
-        a, b = (int(self.starts[min(i, len(self.starts) - 1)]) for i in (first, last))
-        with pyarrow.memory_map(str(self.path)) as file:
-            rows = pyarrow.ipc.open_file(file).get_batch(0).slice(a, b - a)
-            run, query, score = (rows.column(c).to_numpy().copy() for c in ("run", "query", "score"))
-            doc = rows.column("doc").take(pyarrow.array(np.arange(b - a)))  # a copy: the file is closed
-        return _Table(run, query, doc, score)
+    rows: pyarrow.Table = pyarrow.concat_tables(tables).sort_by("query")  # which is stable
+    return rows.combine_chunks()
 
 
 class _CollectedRows:
-    """The rows of all runs: as many as the buffer takes in memory, the others put aside."""
+    """The rows of all runs, by numbers of run and query: as many as the buffer takes in memory, others put aside."""
 
     def __init__(self, folder: Path, buffer: int) -> None:
         self._folder = folder
         self._buffer = buffer
         self._code: dict[str, int] = {}
-        self._held: list[_Table] = []
-        self._aside: list[_Aside] = []
+        self._held: list[pyarrow.Table] = []
+        #: Files sorted by query: the rows of query ``i`` are ``starts[i]:starts[i + 1]``; later queries have none.
+        self._aside: list[tuple[Path, IntArray]] = []
 
     @property
     def query_ids(self) -> list[str]:
@@ -156,61 +122,70 @@ class _CollectedRows:
 
     def add(self, run: int, rankings: Rankings) -> None:
         """Takes the rows of a run."""
+        import pyarrow
+
         code = np.array(
             [self._code.setdefault(q, len(self._code)) for q in rankings.query_ids], dtype=np.int32
         )
         query, ids, _ = rankings.rows()
+        columns = {
+            "run": np.full(len(query), run, dtype=np.int32),
+            "query": code[query],
+            "doc": _strings(ids),
+        }
         score = rankings.given_scores.astype(np.float64)
-        self._held.append(_Table(np.full(len(query), run, dtype=np.int32), code[query], _strings(ids), score))
-        if sum(t.size for t in self._held) >= self._buffer:
+        self._held.append(pyarrow.table(columns | {"score": score}))
+        if sum(t.nbytes for t in self._held) >= self._buffer:
             self.put_aside()
 
     def put_aside(self) -> None:
         """Empties the buffer."""
         import pyarrow
 
-        if not self._held:
+        if not any(map(len, self._held)):
             return
-        rows = _Table.together(self._held)
+        rows = _by_query(self._held)
         self._held.clear()
         path = self._folder / f"{len(self._aside)}.arrow"
-        batch = pyarrow.record_batch(rows._asdict())
-        with pyarrow.ipc.new_file(str(path), batch.schema) as writer:
-            writer.write_batch(batch)
-        self._aside.append(_Aside(path, np.searchsorted(rows.query, np.arange(len(self._code) + 1))))
+        with pyarrow.ipc.new_file(str(path), rows.schema) as writer:
+            writer.write_table(rows)
+        self._aside.append((path, np.searchsorted(rows["query"].to_numpy(), np.arange(len(self._code) + 1))))
 
     def parts(self, n_rows: int) -> list[tuple[int, int]]:
         """The first query, and the one after the last, of files of about ``n_rows`` rows."""
         count = np.zeros(len(self._code), dtype=np.int64)
-        for aside in self._aside:
-            count[: len(aside.starts) - 1] += np.diff(aside.starts)
+        for _, starts in self._aside:
+            count[: len(starts) - 1] += np.diff(starts)
         part = (np.cumsum(count) - count) // n_rows
         edges = [0, *(np.flatnonzero(np.diff(part)) + 1).tolist(), len(part)]
         return list(itertools.pairwise(edges)) if len(part) else []
 
-    def of(self, part: tuple[int, int]) -> _Table:
+    def of(self, part: tuple[int, int]) -> pyarrow.Table:
         """All rows of some queries."""
-        return _Table.together([aside.of(*part) for aside in self._aside])
+        import pyarrow
+
+        tables = []
+        for path, starts in self._aside:
+            first, end = (int(starts[min(i, len(starts) - 1)]) for i in part)
+            with pyarrow.memory_map(str(path)) as file:
+                rows = pyarrow.ipc.open_file(file).get_batch(0)
+                copied = rows.take(pyarrow.array(np.arange(first, end)))  # since the file is closed
+            tables.append(pyarrow.Table.from_batches([copied]))
+        return _by_query(tables)
 
 
-def _write(rows: _Table, names: Sequence[str], query_ids: Sequence[str], path: Path) -> None:
+def _write(rows: pyarrow.Table, names: pyarrow.Array, query_ids: pyarrow.Array, path: Path) -> None:
     """A Parquet file of one row group, which Dask takes for one partition."""
     import pyarrow
     import pyarrow.parquet
 
-    def text(code: NDArray[np.int32], values: Sequence[str]) -> Any:
-        used, index = np.unique(code, return_inverse=True)
-        return pyarrow.DictionaryArray.from_arrays(index, [values[i] for i in used]).cast(pyarrow.string())
-
-    table = pyarrow.table(
-        {
-            "name": text(rows.run, names),
-            "query_id": text(rows.query, query_ids),
-            "doc_id": rows.doc.cast(pyarrow.string()),
-            "score": rows.score,
-        }
-    )
-    pyarrow.parquet.write_table(table, path, row_group_size=max(len(table), 1))
+    columns = {
+        "name": names.take(rows["run"]),
+        "query_id": query_ids.take(rows["query"]),
+        "doc_id": rows["doc"].cast(pyarrow.string()),
+        "score": rows["score"],
+    }
+    pyarrow.parquet.write_table(pyarrow.table(columns), path, row_group_size=max(len(rows), 1))
 
 
 def _strings(ids: Ids) -> pyarrow.Array:

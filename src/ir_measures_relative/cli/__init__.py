@@ -16,6 +16,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any, NoReturn
 
 import ir_measures
@@ -247,21 +248,19 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _read_measures(arguments: Iterable[str]) -> list[ir_measures.Measure]:
-    found = dict.fromkeys(_read_measure(t) for argument in arguments for t in split_measures(argument))
+    found: dict[ir_measures.Measure, None] = {}
+    for text in chain.from_iterable(map(split_measures, arguments)):
+        if len(text) < 1000 and os.path.exists(text):
+            raise ValueError(
+                f"{text!r} is a file, not a measure: give QRELS, one RUN (or a folder of runs), then measures; a run "
+                f"to compare with goes after --prior"
+            )
+        if not is_text(text):
+            raise ValueError(f"{text!r} is not a measure, since it is not text; give one such as NRG@10")
+        found[parse_measure(text)] = None
     if not found:
         raise ValueError("no measure is given; name one, such as NRG@10")
     return list(found)
-
-
-def _read_measure(text: str) -> ir_measures.Measure:
-    if len(text) < 1000 and os.path.exists(text):
-        raise ValueError(
-            f"{text!r} is a file, not a measure: give QRELS, one RUN (or a folder of runs), then measures; a run "
-            f"to compare with goes after --prior"
-        )
-    if not is_text(text):
-        raise ValueError(f"{text!r} is not a measure, since it is not text; give one such as NRG@10")
-    return parse_measure(text)
 
 
 def _provider_of(name: str | None, measures: Sequence[ir_measures.Measure]) -> Any:

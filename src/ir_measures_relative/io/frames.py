@@ -166,10 +166,7 @@ def read_parquet(data: bytes, source: str) -> Any:
 
 
 def _stated_size(metadata: Any) -> int:
-    """How many bytes a Parquet file unpacks to, by what it says: that of its pages, and 8 of every cell.
-
-    pyarrow has no limit of its own.
-    """
+    """How many bytes a Parquet file says it unpacks to, 8 for every cell: pyarrow has no limit of its own."""
     pages = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     return int(pages + 8 * metadata.num_rows * metadata.num_columns)
 

@@ -18,7 +18,7 @@ import numpy as np
 from tqdm import tqdm
 
 from ..arrays import FloatArray, ObjectArray, object_array
-from ..ids import Ids, pair_keys
+from ..ids import Ids, repeated
 from ..messages import kind_of, needs_extra, warn
 from ..rankings import Rankings
 from .files import PARQUET, is_picture, read_bytes
@@ -228,15 +228,10 @@ def _mistake(line: bytes) -> str:
 def _repeated(columns: Columns, source: str) -> str | None:
     """Where a document stands a second time in a ranking; None where none does."""
     queries, docs = columns.ids(0), columns.ids(2)
-    keys = pair_keys(queries.hashes().view(np.int64), docs.hashes())
-    order = np.argsort(keys, kind="stable")
-    same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
-    first, second = order[same], order[same + 1]
-    true = queries.equal(first, queries, second) & docs.equal(first, docs, second)
-    if not true.any():
+    rows = repeated(queries.hashes().view(np.int64), docs, docs.hashes())
+    if rows is None:
         return None
-    pair = int(np.flatnonzero(true)[np.argmin(second[true])])
-    a, b = int(first[pair]), int(second[pair])
+    a, b = rows
     return (
         f"{source}, line {columns.line(b)}: query {queries.string(b)!r} lists document {docs.string(b)!r} more than "
         f"once, before in line {columns.line(a)}; a ranking holds a document once: drop the duplicates"

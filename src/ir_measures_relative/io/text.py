@@ -131,10 +131,7 @@ _NOT_SPACE = np.array([chr(i) not in " \t\n\v\f\r" for i in range(ord(" ") + 1)]
 
 
 def _check_characters(data: bytes, counts: IntArray) -> None:
-    """Raises ValueError, without a message, where :func:`_what_is_wrong` finds something.
-
-    ``counts`` says how many there are of each byte up to the space.
-    """
+    """Raises ValueError, without a message, where :func:`_what_is_wrong` finds something; ``counts`` are of bytes."""
     if counts[0] or counts[0x1C:0x20].any():
         raise ValueError
     if counts[ord("\r")] and _BARE_RETURN.search(data):
@@ -146,11 +143,7 @@ def _check_characters(data: bytes, counts: IntArray) -> None:
 def _decimals(
     data: ByteArray, points: IntArray, starts: IntArray, ends: IntArray
 ) -> tuple[FloatArray, BoolArray]:
-    """Numbers such as -12.375 with up to 18 digits, as the nearest doubles, and which rows hold one.
-
-    Args:
-        points: where the data hold a point, ascending.
-    """
+    """Numbers such as -12.375 with up to 18 digits, as the nearest doubles, and which rows hold one."""
     sign = data[starts]
     negative = sign == ord("-")
     starts = starts + (negative | (sign == ord("+")))

@@ -190,7 +190,7 @@ def reliability(table: Any, samples: int = 1000, *, seed: int = 0) -> pd.DataFra
         - ``split_half``: from -1 to 1; NaN where the runs are tied on one half, whichever it is;
         - ``standard_error``: of ``split_half`` for a sample of other topics, by the jackknife over topics: how far it
           moves as each topic is left out, by 100 of the samples. Rather too large than too small. NaN with fewer than
-          three topics;
+          three topics, and where no topic moves it;
         - ``topics``: the effective number, from 1 to ``of_topics``, the median over the runs;
         - ``largest``: from 0 to 1, the median over the runs, and its ``maximum``.
 
@@ -232,11 +232,7 @@ def reliability(table: Any, samples: int = 1000, *, seed: int = 0) -> pd.DataFra
 
 
 def _split_half(scores: Measured, place: IntArray) -> float:
-    """The mean of τ_b of the runs' means on two halves: topics at the first places, and as many that follow.
-
-    Args:
-        place: samples × topics; a topic at -1 is in neither half.
-    """
+    """The mean of τ_b of the runs' means on two halves: the first places, and as many behind; -1 is in neither."""
     half = (int(place[0].max()) + 1) // 2
     taus = np.concatenate([_taus(scores, place[i : i + _BATCH], half) for i in range(0, len(place), _BATCH)])
     known = ~np.isnan(taus)
@@ -266,7 +262,8 @@ def _jackknifed(scores: Measured, place: IntArray) -> float:
         without = place - (place > place[:, [topic]])
         without[:, topic] = -1
         found[topic] = _split_half(scores, without)
-    return float(np.sqrt((n - 1) * found.var()))
+    # Where no topic moves it, as of two runs far apart, that is no sign that other topics would not.
+    return float(np.sqrt((n - 1) * found.var())) if np.ptp(found) > 1e-12 else np.nan
 
 
 def _median(values: FloatArray) -> float:
@@ -384,10 +381,7 @@ def query_sets(
 
 
 def _above(topics: Pairs, level: float) -> BoolArray:
-    """Whether the mean over runs is above 0, by a one-sided t-test; where all runs are alike, whether it is at all.
-
-    A single run is no sample, and tells nothing.
-    """
+    """Whether the mean over runs is above 0, by a one-sided t-test, or at all where all are alike; never by one run."""
     if topics.differences.shape[1] < 2:
         return np.zeros(len(topics.differences), dtype=bool)
     p = paired_test(topics, "t", PairedTestOptions(greater=True)).p

@@ -8,9 +8,8 @@ import numpy as np
 
 from ..arrays import FloatArray, IntArray
 from ..options import ROUNDED, TIED
+from .pairs_and_ties import BATCH
 
-#: How many values of resamples are held at once.
-BATCH = 2**22
 #: The bootstrap says nothing where fewer topics differ, or more than this share of the resamples has no spread: its t
 #: is infinite where a resample holds none of them.
 FEWEST_DIFFERING, MOST_WITHOUT_SPREAD = 5, 0.01

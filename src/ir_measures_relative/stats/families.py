@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ..arrays import BoolArray, FloatArray
 from ..messages import needs_extra
 from ..options import check_choice
 from .bootstrap import MOST_WITHOUT_SPREAD, almost, critical, resampled_t
-from .intervals import mean_interval, of_known_topics, p_of_mean_above, student_interval
+from .intervals import mean_and_error, mean_interval, p_of_mean_above, student_interval
 from .paired_tests import TESTS, PairedTestOptions, paired_test
 from .pairs_and_ties import Pairs, topic_counts
 
@@ -103,12 +103,9 @@ class Corrected(NamedTuple):
     upper: FloatArray
 
 
-class _Together(NamedTuple):
-    """What the bootstrap of a family says of its rows: which it can tell of, their p, and how far intervals reach."""
-
-    rows: BoolArray
-    p: FloatArray
-    reach: FloatArray  #: of each interval, in standard errors
+#: What the bootstrap of a family says of its rows: which it can tell of, their p, and how far intervals reach, in
+#: standard errors.
+_Together: TypeAlias = tuple[BoolArray, FloatArray, FloatArray]
 
 
 def _compared(
@@ -122,7 +119,7 @@ def _compared(
         return [np.concatenate(part) for part in zip(*found, strict=True)]
 
     d = np.concatenate([pairs.differences for pairs, _ in members])
-    mean, error = of_known_topics(d)
+    mean, error, _ = mean_and_error(d)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.abs(mean) / error
     if correction == MAX_T and not all(TESTS[test].of_t for _, test in members):
@@ -150,16 +147,14 @@ def _above(
     least[signed] = np.nan
 
     def alone(confidence: FloatArray) -> list[FloatArray]:
-        p, lower = np.full((2, len(values)), np.nan)
-        for i, row in enumerate(values):
-            known = row[~np.isnan(row)]
-            of_row = student_interval if signed[i] else mean_interval
-            lower[i], _ = of_row(known, confidence[i], greater=True)
-            if least[i] == least[i]:
-                p[i] = p_of_mean_above(known, least[i])
-        return [p, lower, np.where(np.isnan(lower), np.nan, np.inf)]
+        ends = (
+            student_interval(values, confidence, greater=True),
+            mean_interval(values, confidence, greater=True),
+        )
+        lower = np.where(signed, ends[0][0], ends[1][0])
+        return [p_of_mean_above(values, least), lower, np.where(np.isnan(lower), np.nan, np.inf)]
 
-    mean, error = of_known_topics(values)
+    mean, error, _ = mean_and_error(values)
     with np.errstate(divide="ignore", invalid="ignore"):
         of_mean = error / mean
         t = np.log(mean / least) / of_mean
@@ -206,12 +201,12 @@ def _together(
             own[some[rows]] = alone = critical(sided(resampled), _OWN)
             largest = np.maximum(largest, (sided(resampled) / alone).max(axis=1, initial=-np.inf))
     if not there.any():
-        return _Together(there, own, own)
+        return there, own, own
     ordered = np.sort(largest)
     with np.errstate(invalid="ignore"):
         reached = len(ordered) - np.searchsorted(ordered, almost(t / own))
     p = np.where(there & ~np.isnan(t), (1 + reached) / (1 + len(ordered)), np.nan)
-    return _Together(there, p, critical(ordered, 1 - options.confidence) * own)
+    return there, p, critical(ordered, 1 - options.confidence) * own
 
 
 def _corrected(
@@ -233,13 +228,13 @@ def _corrected(
         share = np.where(p_corrected > 0, p / np.where(p_corrected > 0, p_corrected, 1.0), 1 / number)
         _, lower, upper = alone(1 - level * np.where(np.isnan(share), 1.0, share))
         return p, p_corrected, lower, upper
-    found = together()
-    p_corrected = np.minimum(1.0, np.where(found.rows, np.fmax(p, found.p), p * number))
-    if not found.rows.all():
-        _, lower, upper = alone(np.where(found.rows, confidence, 1 - level / number))
-    least, most = reaching(found.reach)
-    lower = np.where(found.rows, np.minimum(lower, least), lower)
-    return p, p_corrected, lower, np.where(found.rows, np.maximum(upper, most), upper)
+    told, p_together, reach = together()
+    p_corrected = np.minimum(1.0, np.where(told, np.fmax(p, p_together), p * number))
+    if not told.all():
+        _, lower, upper = alone(np.where(told, confidence, 1 - level / number))
+    least, most = reaching(reach)
+    lower = np.where(told, np.minimum(lower, least), lower)
+    return p, p_corrected, lower, np.where(told, np.maximum(upper, most), upper)
 
 
 # --- p-values of a family of tests, corrected for how many these are

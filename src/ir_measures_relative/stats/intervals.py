@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arrays import BoolArray, FloatArray
+from ..arrays import BoolArray, FloatArray, IntArray
 from ..measures.strings import value_range
 from ..options import ROUNDED, check_confidence
 
@@ -24,26 +25,30 @@ def student_interval(
     """Student's interval of the mean of the last axis; NaN where the values have no spread, or are fewer than two.
 
     Args:
-        values: shape (…, topics).
+        values: shape (…, topics); NaN where a topic is not known.
         confidence: one, or one for each mean.
         greater: leaves the upper end open.
         constant: where they have none; if not given, where rounding alone keeps them apart.
     """
-    mean, error = mean_and_error(values, constant)
-    reach = _quantile(values, confidence, greater) * error
+    mean, error, n = mean_and_error(values, constant)
+    reach = _quantile(n, confidence, greater) * error
     return mean - reach, np.where(np.isnan(reach), np.nan, np.inf) if greater else mean + reach
 
 
-def mean_and_error(values: FloatArray, constant: BoolArray | None = None) -> tuple[FloatArray, FloatArray]:
-    """The mean of the last axis and its standard error, NaN where there is none."""
-    n = values.shape[-1]
-    if n < 2:
-        nothing = np.full(values.shape[:-1], np.nan)
-        return nothing, nothing.copy()
+def mean_and_error(
+    values: FloatArray, constant: BoolArray | None = None
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """The mean of the last axis, its standard error, NaN where there is none, and of how many values it is."""
+    known = ~np.isnan(values)
+    filled, n = np.where(known, values, 0.0), known.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = filled.sum(axis=-1) / n
+        apart = np.where(known, values - mean[..., None], 0.0)
+        error = np.sqrt((apart**2).sum(axis=-1) / (n - 1) / n)
     if constant is None:
-        constant = np.ptp(values, axis=-1) <= ROUNDED * np.abs(values).max(axis=-1)
-    error = values.std(axis=-1, ddof=1) / n**0.5
-    return values.mean(axis=-1), np.where(constant, np.nan, error)
+        spread = np.max(apart, axis=-1, initial=0.0) - np.min(apart, axis=-1, initial=0.0)
+        constant = spread <= ROUNDED * np.max(np.abs(filled), axis=-1, initial=0.0)
+    return mean, np.where(constant, np.nan, error), n
 
 
 def crossed_interval(values: FloatArray, population: int, confidence: float) -> tuple[float, float]:
@@ -78,24 +83,14 @@ def crossed_interval(values: FloatArray, population: int, confidence: float) -> 
     return mean - reach, mean + reach
 
 
-def of_known_topics(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The mean and the standard error of rows × topics, over the topics of each row that are not NaN; else NaN."""
-    known = ~np.isnan(values)
-    n = known.sum(axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = np.where(known, values, 0.0).sum(axis=1) / n
-        squares = np.where(known, values - mean[:, None], 0.0) ** 2
-        return mean, np.sqrt(squares.sum(axis=1) / (n - 1) / n)
-
-
-def _quantile(values: FloatArray, confidence: FloatArray | float, greater: bool) -> FloatArray:
+def _quantile(n: IntArray, confidence: FloatArray | float, greater: bool) -> FloatArray:
     from scipy.special import stdtrit  # pictures are drawn without scipy
 
-    t: FloatArray = stdtrit(values.shape[-1] - 1, confidence if greater else (1 + confidence) / 2)
+    t: FloatArray = stdtrit(n - 1, confidence if greater else (1 + confidence) / 2)
     return t
 
 
-def effect_interval(effect: FloatArray, n: FloatArray, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
+def effect_interval(effect: FloatArray, n: IntArray, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The interval of d_z, the mean in standard deviations, that agrees with an interval of the mean.
 
     t = d_z · √n has a noncentral t distribution where the values are normal; the interval holds the noncentralities by
@@ -144,25 +139,25 @@ def mean_interval(
     93.9 (91.8), 87.2 (85.4), 93.5 (92.1); nDCG@10 94.6 (94.4), 94.9 (94.8), 95.0 (94.9). Samples that are all 0 count
     as held here and as missed by Student's: of the others UniqueRel@10 has 95.2 (92.3), 96.1 (96.7), 94.3 (93.0).
     """
-    mean, error = mean_and_error(values)
-    t = _quantile(values, confidence, greater)
+    mean, error, n = mean_and_error(values)
+    t = _quantile(n, confidence, greater)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         lower, upper = (mean * np.exp(sign * t * error / mean) for sign in (-1, 1))
-    lower = np.where(mean == 0, 0.0, lower)
+    lower = np.where((mean == 0) & (n > 1), 0.0, lower)
     return lower, np.where(np.isnan(upper), np.nan, np.inf) if greater else upper
 
 
-def p_of_mean_above(values: FloatArray, least: float) -> FloatArray:
+def p_of_mean_above(values: FloatArray, least: FloatArray | float) -> FloatArray:
     """One-sided p of means above ``least``, below 1 - confidence where the ``lower`` of that confidence is above it.
 
-    1 where all values are 0, NaN where they have no spread else.
+    1 where all values are 0, NaN where they have no spread else, and where ``least`` is NaN.
     """
     from scipy.special import stdtr
 
-    mean, error = mean_and_error(values)
+    mean, error, n = mean_and_error(values)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.log(mean / least) * mean / error
-    return np.where(mean == 0, 1.0, stdtr(values.shape[-1] - 1, -t))
+    return np.where((mean == 0) & (n > 1) & ~np.isnan(least), 1.0, stdtr(n - 1, -t))
 
 
 def means_and_margins(
@@ -202,22 +197,23 @@ def means_and_margins(
     means: dict[str, Any] = {"name": names}
     margins = {}
     for measure in map(str, measures):
-        given = table[(known == measure) & table["value"].notna()].groupby("name")["value"]
-        of_run = {n: v.to_numpy(dtype=np.float64) for n, v in given}
-        values = [of_run.get(n, np.empty(0)) for n in names]
-        mean = np.array([v.mean() if len(v) else np.nan for v in values])
-        signed = any((v < 0).any() for v in values)
-        ends = np.array([_or_mean(v, *student_interval(v, confidence)) for v in values]).reshape(-1, 2)
-        if not signed:
-            most = np.maximum(ends[:, 1], [v.max(initial=0.0) for v in values])
-            ends = np.array([_or_mean(v, *mean_interval(v, confidence)) for v in values]).reshape(-1, 2)
-            ends[:, 1] = np.minimum(ends[:, 1], most)
-        ends = np.clip(ends, *value_range(measure))
-        means[measure], margins[measure] = mean, [mean - ends[:, 0], ends[:, 1] - mean]
+        given = table[(known == measure) & table["value"].notna()].groupby("name")["value"].agg(list)
+        values = pd.DataFrame(given.tolist(), index=given.index, dtype=float).reindex(names).to_numpy()
+        mean, ends = _or_mean(student_interval, values, confidence)
+        if not (values < 0).any():
+            most = np.fmax(ends[1], np.max(values, axis=1, initial=0.0, where=~np.isnan(values)))
+            _, ends = _or_mean(mean_interval, values, confidence)
+            ends[1] = np.minimum(ends[1], most)
+        lower, upper = np.clip(ends, *value_range(measure))
+        means[measure], margins[measure] = mean, [mean - lower, upper - mean]
     return pd.DataFrame(means), margins
 
 
-def _or_mean(values: FloatArray, lower: FloatArray, upper: FloatArray) -> tuple[float, float]:
-    """The interval; the mean itself where all values are the same."""
-    low, high = float(lower), float(upper)
-    return (low, high) if low == low or len(values) < 2 else (float(values.mean()), float(values.mean()))
+def _or_mean(
+    interval: Callable[[FloatArray, float], tuple[FloatArray, FloatArray]],
+    values: FloatArray,
+    confidence: float,
+) -> tuple[FloatArray, FloatArray]:
+    """The means, and the ends of their intervals; the mean itself where all values are the same."""
+    (mean, _, n), ends = mean_and_error(values), np.array(interval(values, confidence))
+    return mean, np.where(np.isnan(ends[0]) & (n > 1), mean, ends)

@@ -19,9 +19,9 @@ from scipy.stats import binom, rankdata, studentized_range
 
 from ..arrays import FloatArray
 from ..options import ROUNDED, check_choice, check_confidence, check_count
-from .bootstrap import BATCH, almost, critical, resampled_t, without_rounding
+from .bootstrap import almost, critical, resampled_t, without_rounding
 from .intervals import student_interval
-from .pairs_and_ties import Pairs, flipped_signs, permuted_means, topic_counts, with_ties
+from .pairs_and_ties import BATCH, Pairs, flipped_signs, permuted_means, topic_counts, with_ties
 
 #: Up to how many topics Wilcoxon's test is exact, where none are tied; and where some are. As in scipy.
 _MOST_EXACT, _MOST_EXACT_TIED = 50, 13
@@ -210,11 +210,7 @@ def _sign(pairs: Pairs, options: PairedTestOptions) -> Found:
 
 
 def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> Found:
-    """Wilcoxon's signed ranks, without topics that tie; sizes that are tied share their ranks.
-
-    As scipy does it: exact for up to 50 topics without ties, and for up to 13 with some, else by the normal
-    distribution.
-    """
+    """Wilcoxon's signed ranks, without topics that tie; sizes that are tied share their ranks. As scipy does it."""
     d = pairs.differences
     n, zeros = d.shape[1], (d == 0).sum(axis=1)
     size = np.where(d == 0, -1.0, with_ties(np.abs(d), pairs.limit))
@@ -336,10 +332,7 @@ def _unpaired_t(pairs: Pairs, options: PairedTestOptions) -> Found:
 
 
 def _hsd(pairs: Pairs, options: PairedTestOptions) -> Found:
-    """Randomized Tukey HSD: how often the range of all runs' means is at least the difference of the pair.
-
-    (1 + how often) / (1 + permutations), the names of the runs permuted on each topic.
-    """
+    """Randomized Tukey HSD: how often the range of means, names permuted on each topic, is at least the difference."""
     values = _campaign(pairs)
     ranges = np.sort(np.ptp(permuted_means(values, options.resamples, options.seed), axis=1))
 

@@ -10,8 +10,8 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..options import ROUNDED, TIED
 
-#: How many random numbers are held at once.
-_BATCH = 2**22
+#: How many random numbers, or values of resamples, are held at once.
+BATCH = 2**22
 
 
 def tie_limit(values: FloatArray) -> float:
@@ -133,7 +133,7 @@ def permuted_means(values: FloatArray, permutations: int, seed: int) -> FloatArr
     rng = np.random.default_rng(seed)
     by_topic = np.ascontiguousarray(values.T).ravel()
     result = np.empty((permutations, runs))
-    batch = max(1, _BATCH // (runs * topics))
+    batch = max(1, BATCH // (runs * topics))
     offset = np.arange(topics)[:, None] * runs
     for start in range(0, permutations, batch):
         stop = min(start + batch, permutations)
