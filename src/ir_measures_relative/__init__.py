@@ -11,6 +11,7 @@ from typing import Any as _Any
 
 import ir_measures  # noqa: F401  (first and whole: it may be what imports this package, by an entry point)
 
+from .measures.fusion import FusionGain
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
 from .measures.nrg import NRG, UniqueRel
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .priors import BestOfOtherGroups, PriorPolicy
     from .questions.comparing import adds, compare
     from .questions.explaining import explain
+    from .questions.fusing import fuse, fusion_pairs, headroom
     from .questions.sets_of_runs import select_complementary, sweep
     from .questions.similarities import similarity
     from .reporting import report
@@ -49,6 +51,9 @@ _LATER = {
     "adds": "questions.comparing",
     "compare": "questions.comparing",
     "explain": "questions.explaining",
+    "fuse": "questions.fusing",
+    "fusion_pairs": "questions.fusing",
+    "headroom": "questions.fusing",
     "judge_next": "unjudged.verdicts",
     "med": "unjudged.bounds",
     "meta": "meta",
@@ -85,6 +90,7 @@ __all__ = [
     "UE",
     "AP_Rareness",
     "BestOfOtherGroups",
+    "FusionGain",
     "P_Rareness",
     "PriorPolicy",
     "RelativeWarning",
@@ -97,6 +103,9 @@ __all__ = [
     "bounds",
     "compare",
     "explain",
+    "fuse",
+    "fusion_pairs",
+    "headroom",
     "judge_next",
     "med",
     "nDCG_UE",

@@ -40,6 +40,12 @@ def check_count(name: str, value: Any, least: int) -> None:
         raise ValueError(f"{name}={value!r} is not allowed; it must be a whole number {which}")
 
 
+def check_amount(name: str, value: Any) -> None:
+    """Raises ValueError for what is not a finite number of at least 0."""
+    if not is_number(value) or not 0 <= value < np.inf:
+        raise ValueError(f"{name}={value!r} is not allowed; it must be a number from 0 up")
+
+
 def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
     """Raises ValueError for what is not one of some words."""
     if not isinstance(value, str) or value not in allowed:

@@ -16,7 +16,7 @@ from typing import Any, Protocol, TypeAlias
 import ir_measures
 
 from .io import datasets
-from .measures.strings import is_relative, parse_measure
+from .measures.strings import absolute_measure
 from .messages import warn
 from .options import ROUNDED
 from .rankings import Rankings
@@ -175,13 +175,7 @@ class BestOfOtherGroups(PriorPolicy):
         self._measure()
 
     def _measure(self) -> ir_measures.Measure:
-        measure = parse_measure(self.by)
-        if is_relative(measure):
-            raise ValueError(
-                f"BestOfOtherGroups: by={self.by!r} is itself relative to other runs; give a measure of one run, such "
-                "as nDCG@10"
-            )
-        return measure
+        return absolute_measure(self.by, "BestOfOtherGroups: by")
 
     @classmethod
     def choose(cls, means: Mapping[str, float], groups: Mapping[str, str]) -> dict[str, list[str]]:

@@ -153,3 +153,11 @@ def test_vaswani(tmp_path: Path) -> None:
     assert int(lines[2]) + int(lines[3]) <= 93
     assert list(four.index) == ["BM25", "DPH", "QLD", "LSI"]
     assert (four.loc[["BM25", "LSI"], "UniqueRel@10"] <= two["UniqueRel@10"]).all()
+
+
+def test_fusing() -> None:
+    printed = output("fuse.py")
+    alone, fused = tables(printed)[:2]
+    assert "BM25" not in alone.index and (alone["FusionGain"] < alone["nDCG@10"]).all()
+    assert {"in_sample", "held_out", "lower", "upper"} <= set(fused.columns)
+    assert "1. Best on queries that did not choose:" in printed

@@ -38,6 +38,11 @@ def prior_measures(names: Sequence[str]) -> list[str]:
         *_each("UniqueRel", ("@10",), {"rel": 2}, {"judged_only": True}, {"prior": glob}),
         *_each("TaSC", ("",), *({"base": b} for b in ("nDCG@10", "AP", "P@10", "RR", "RBP(rel=1)@10"))),
         *_each("TaSC", ("",), {"base": "nDCG@100", "prior": glob}, {"base": "P(rel=2)@5"}),
+        *_each("FusionGain", ("",), *({"base": b} for b in ("nDCG@10", "AP", "RR"))),
+        *_each(
+            "FusionGain", ("",), *({"method": m, "depth": 100} for m in ("rrf", "isr", "combsum", "combmnz"))
+        ),
+        *_each("FusionGain", ("",), {"base": "P(rel=2)@5", "k": 10, "prior": glob}),
     ]
 
 

@@ -15,9 +15,11 @@ from ..judgments import Judgments
 from ..measures.gains import gain_of
 from ..measures.parameters import value_of
 from ..messages import warn
+from ..priors import replaced
+from ..rankings import Rankings
 from .additive import Additive, Best, Followed, Mean
 from .cascade import Cascade
-from .model import Coverage, Model
+from .model import Coverage, Difference, Model
 from .open_documents import OpenDocuments
 from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
 from .preferences import Extremes, Preferences
@@ -47,11 +49,12 @@ class Labelings:
     Args:
         measure: the measure that is bounded.
         judged: the context on the judgments as they are.
+        names: the runs of the campaign; ``judged`` may hold others beside them that are made of these.
         elsewhere: how many further documents a query, which no run holds, may turn out relevant. None for none where
             there are three runs or more, else the measure's cutoff.
         residual: whether RBP is asked for what may follow the end of each ranking.
         closed: whether no document is open, as though what is judged were all there is.
-        bound: from another measure to its model on the same labelings.
+        bound: from another measure, and a context on the judgments, to its model.
     """
 
     def __init__(
@@ -59,10 +62,11 @@ class Labelings:
         measure: Measure,
         judged: JudgedContext,
         *,
+        names: Sequence[str],
         elsewhere: int | None,
         residual: bool,
         closed: bool,
-        bound: Callable[[Measure], Model],
+        bound: Callable[[Measure, JudgedContext], Model],
     ) -> None:
         self.measure = measure
         self.judged = judged
@@ -70,7 +74,7 @@ class Labelings:
         self.closed = closed or (grades is not None and rel is not None and rel > judged.grades[1])
         self.residual = residual and not self.closed
         self.cutoff: int | None = value_of(measure, "cutoff")
-        few = len(judged.names) < _ENOUGH_RUNS
+        self.names, few = names, len(names) < _ENOUGH_RUNS
         self.elsewhere = ((self.cutoff or 0) if few else 0) if elsewhere is None else elsewhere
         self._ask_elsewhere = elsewhere is None and few and self.cutoff is None
         self.judged_only: bool = value_of(measure, "judged_only", False)
@@ -261,7 +265,21 @@ class Labelings:
             score: from the values of the run, one a query, and of its priors, a row each, to the value. It rises with
                 the run's, and falls with the priors'.
         """
-        return Coverage(self.of(base), self.priors, score)
+        return Coverage(self.of(base, self.judged), self.priors, score)
+
+    def difference_of(self, base: Measure, before: Sequence[Rankings], after: Sequence[Rankings]) -> Model:
+        """Another measure of one ranking less that of another ranking, such as FusionGain; a label counts in both.
+
+        Unjudged documents at the top of these rankings are open as well. ``before`` and ``after`` hold a ranking for
+        every run, the same object where two runs have the same.
+        """
+        context = self.judged.context
+        made = dict.fromkeys(ranking for ranking in (*before, *after) if ranking not in context.runs.values())
+        runs = {**context.runs} | {f"\x7franking {i}": ranking for i, ranking in enumerate(made)}
+        place = {ranking: i for i, ranking in enumerate(runs.values())}
+        judged = JudgedContext(replaced(context, runs=runs), self.judged.judgments, whole=self.judged.whole)
+        of_runs = (np.array([place[ranking] for ranking in side]) for side in (after, before))
+        return Difference(self.of(base, judged), *of_runs)
 
     def precisions_above_chance(
         self, relevant: BoolArray, value_of: ValueOfSums, collection: int | None
@@ -319,7 +337,7 @@ class Labelings:
         """Where nobody said how many relevant documents there may be that no run holds, and that decides."""
         if self._ask_elsewhere and self.open.any():
             warn(
-                f"{self.measure}: relevant documents that none of {self.judged.names} holds would change what is said "
+                f"{self.measure}: relevant documents that none of {self.names} holds would change what is said "
                 "of these alone: say how many of them a query may have, such as elsewhere=10, or add the other runs of "
                 "the campaign to the context",
                 self.judged.context,

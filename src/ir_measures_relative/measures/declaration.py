@@ -21,7 +21,7 @@ from ir_measures.measures import Measure
 from ..arrays import FloatArray
 from ..messages import warn
 from .parameters import MISSING, Base, value_of
-from .strings import RELATIVE_TO, nearest_name
+from .strings import RELATIVE_TO, absolute_measure, nearest_name
 
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..io.qrels import Qrels
     from ..io.runs import Run
     from ..judgments import Judgments
+    from ..rankings import Rankings
     from .browsing import CoverageFunction
 
 
@@ -44,6 +45,15 @@ class Contributions(NamedTuple):
     docs: Judgments  #: the documents
     gain: FloatArray  #: what finding the document is worth, before its position counts
     contribution: FloatArray  #: what it adds; the contributions of a query sum to its score
+
+
+class Change(NamedTuple):
+    """Two rankings of every query, and what each judged document gives to the difference of their values."""
+
+    before: Rankings  #: without the evaluated run
+    after: Rankings  #: with it
+    cutoff: int | None  #: how much of them is looked at
+    contributions: Contributions
 
 
 class RelativeMeasure(Measure):  # type: ignore[misc]
@@ -136,6 +146,10 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
             "AP_Rareness"
         )
 
+    def change(self, comparison: Comparison) -> Change | None:
+        """What the run changes, for a measure that is the difference of two rankings; None for the others."""
+        return None
+
     def bounded(self, labelings: Labelings) -> Model:
         """How the measure depends on the labels of the open documents, for ``bounds``, ``verdicts`` and ``judge_next``.
 
@@ -203,6 +217,26 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
     def check_together(self) -> None:
         """For a measure with conditions that span several parameters: raises ValueError where one fails."""
+
+
+class OfAbsoluteBase(RelativeMeasure):
+    """A measure whose parameter ``base`` is a measure of ir_measures, as a string; the cutoff is the base's."""
+
+    def __init__(self, **params: Any) -> None:
+        if isinstance(params.get("base"), Measure):
+            params["base"] = str(params["base"])
+        if "cutoff" in params:
+            raise ValueError(
+                f"{self.NAME} has no cutoff; give it to the base: {self.NAME}(base='nDCG@{params['cutoff']}')"
+            )
+        super().__init__(**params)
+
+    def check_together(self) -> None:
+        self.base_measure()
+
+    def base_measure(self) -> Measure:
+        """The base measure, checked as :func:`absolute_measure` says."""
+        return absolute_measure(self.get("base"), f"{self.NAME}: base")
 
 
 def register(measure: _M, aliases: Sequence[str] = ()) -> _M:

@@ -91,13 +91,15 @@ class Base:
 # Parameters that several measures share, with the names and meanings that ir_measures gives them.
 def cutoff(*, required: bool = False) -> Param:
     """How deep rankings are looked at: ``@k``."""
-    return Param(
-        int,
-        "ranking cutoff threshold, for the evaluated run and the context's runs alike",
-        required=required,
-        test=lambda k: 1 <= k < 2**31,
-        allowed="a whole number of at least 1 and below 2^31",
+    return count(
+        "ranking cutoff threshold, for the evaluated run and the context's runs alike", required=required
     )
+
+
+def count(desc: str, least: int = 1, **options: Any) -> Param:
+    """A number of documents or positions."""
+    allowed = f"a whole number of at least {least} and below 2^31"
+    return Param(int, desc, test=lambda n: least <= n < 2**31, allowed=allowed, **options)
 
 
 def rel() -> Param:
@@ -134,6 +136,12 @@ def gains() -> Param:
         test=lambda g: all(_is_int(a) and _is_int(b) for a, b in g.items()),
         allowed="a dict from int to int, such as {1: 1, 2: 3}",
     )
+
+
+def absolute_base(desc: str) -> Param:
+    """The measure that a relative one is made of: ``base``."""
+    allowed = "a measure string, such as 'nDCG@10'"
+    return Param(str, desc, default="nDCG@10", test=lambda s: bool(s.strip()), allowed=allowed)
 
 
 def prior() -> Param:

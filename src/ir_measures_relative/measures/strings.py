@@ -177,6 +177,30 @@ def needs_subtopics(measure: Measure) -> bool:
     return bool(ir_measures.providers.registry["pyndeval"].supports(measure))
 
 
+def absolute_measure(name: Measure | str, what: str = "measure") -> Measure:
+    """A measure of a run on its own, which messages call ``what``.
+
+    Raises:
+        ValueError: a string that is not a measure, or one that ir_measures cannot compute on a run alone.
+    """
+    what = f"{what}={shown(name)}"
+    try:
+        measure = parse_measure(name)
+    except ValueError as error:
+        raise ValueError(
+            f"{what} is not a measure: {error}; give one that ir_measures knows, such as 'nDCG@10'"
+        ) from None
+    if is_relative(measure):
+        wrong = "is itself relative to other runs"
+    elif needs_subtopics(measure):
+        wrong = "needs the subtopics of the qrels, which a context does not keep"
+    elif not any(provider.supports(measure) for provider in ir_measures.DefaultPipeline.providers):
+        wrong = "is one that no provider of ir_measures computes, with these parameters"
+    else:
+        return measure
+    raise ValueError(f"{what} {wrong}; give a measure of one run, such as 'nDCG@10'")
+
+
 def split_measures(text: str) -> list[str]:
     """The measures of an argument, which spaces separate outside of brackets and quotes.
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray
 from ..options import OUTSIDE_RANGE
 from . import parameters
 from .browsing import CoverageFunction
-from .declaration import RelativeMeasure, register
-from .parameters import Param
-from .strings import needs_subtopics, parse_measure, shown
+from .declaration import OfAbsoluteBase, register
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext
@@ -27,7 +24,7 @@ def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
     return (1.0 - best) * run
 
 
-class _TaSC(RelativeMeasure):
+class _TaSC(OfAbsoluteBase):
     """MAX TaSC: the effectiveness of a run, weighted by how badly the best prior run does on the query.
 
     ``TaSC = (1 - max over the priors of S(prior)) · S(run)`` for each query, S the base measure, any that
@@ -56,57 +53,15 @@ class _TaSC(RelativeMeasure):
     FORMULA = r"\mathrm{TaSC} = \Bigl(1 - \max_{j} S(R_j)\Bigr)\, S(\mathrm{run})"
     SEE_ALSO = ("NRG", "UniqueRel")
     SUPPORTED_PARAMS = {
-        "base": Param(
-            str,
-            "the measure, a measure string that ir_measures can compute, with values from 0 to 1",
-            default="nDCG@10",
-            test=lambda s: bool(s.strip()),
-            allowed="a measure string, such as 'nDCG@10'",
+        "base": parameters.absolute_base(
+            "a measure string that ir_measures can compute, with values from 0 to 1"
         ),
         "prior": parameters.prior(),
     }
 
-    def __init__(self, **params: Any) -> None:
-        if isinstance(params.get("base"), ir_measures.Measure):
-            params["base"] = str(params["base"])
-        if "cutoff" in params:
-            raise ValueError(f"TaSC has no cutoff; give it to the base: TaSC(base='nDCG@{params['cutoff']}')")
-        super().__init__(**params)
-
     @property
     def value_range(self) -> tuple[float, float]:
         return 0.0, 1.0
-
-    def check_together(self) -> None:
-        self.base_measure()
-
-    def base_measure(self) -> ir_measures.Measure:
-        """The base measure.
-
-        Raises:
-            ValueError: a string that is not a measure, or one that ir_measures cannot compute on a run alone.
-        """
-        name = self.get("base")
-        base = f"{self.NAME}: base={shown(name)}"
-        try:
-            measure = parse_measure(name)
-        except ValueError as error:
-            wrong = f"{base} is not a measure: {error}; give one that ir_measures knows, such as 'nDCG@10'"
-            raise ValueError(wrong) from None
-        if isinstance(measure, RelativeMeasure):
-            raise ValueError(
-                f"{base} is itself relative to other runs; give a measure of one run, such as 'nDCG@10'"
-            )
-        if needs_subtopics(measure):
-            raise ValueError(
-                f"{base} needs the subtopics of the qrels, which a context does not keep; give a measure that looks at "
-                "relevance alone, such as 'nDCG@10'"
-            )
-        if not any(provider.supports(measure) for provider in ir_measures.DefaultPipeline.providers):
-            raise ValueError(
-                f"{self.NAME}: no provider of ir_measures computes base={shown(name)}; are its parameters right?"
-            )
-        return measure
 
     def score(self, comparison: Comparison) -> FloatArray:
         measure, judged = self.base_measure(), comparison.judged

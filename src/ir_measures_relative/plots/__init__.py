@@ -17,15 +17,17 @@ try:
 except ImportError:
     raise needs_extra("drawing pictures", "plot") from None
 
-from .curves import asl_curves, chronological, degradation, separation, sweep, ties_by_level
+from .curves import asl_curves, chronological, degradation, fusion, separation, sweep, ties_by_level
 from .figures import new_figure
-from .matrices import locality, matrix_of_measures, matrix_of_verdicts, similarity
+from .matrices import fusion_pairs, locality, matrix_of_measures, matrix_of_verdicts, similarity
 from .scatter import intervals, query_sets, relative_against_absolute
 
 __all__ = [
     "asl_curves",
     "chronological",
     "degradation",
+    "fusion",
+    "fusion_pairs",
     "intervals",
     "locality",
     "matrix_of_measures",

@@ -94,9 +94,19 @@ def similarity(
         of = f"1 - {parsed}" if parsed.SIMILARITY else str(parsed)
         label = f"mean |{of}|" if (mean < 0).any() else f"mean {of}"
     low, high, extend = inner_range(shown[apart], signed)
+    says = f"{says}, by {parsed}; alike ones side by side"
+    cmap = "PuOr" if signed else "viridis"
+    return _map_of_systems(ax, names, shown, label, says, extend, cmap=cmap, vmin=low, vmax=high)
+
+
+def _map_of_systems(
+    ax: Axes | None, names: list[str], values: FloatArray, label: str, says: str, extend: str, **colours: Any
+) -> Axes:
+    """A heat map of every two systems, named on both axes, with values where there is room for them."""
+    n = len(names)
     side = min(3.5 + 0.42 * n, 16.0)
     ax = given_or_new_axes(ax, width=side + 1.0, height=side)
-    image = ax.imshow(shown, cmap="PuOr" if signed else "viridis", vmin=low, vmax=high)
+    image = ax.imshow(values, **colours)
     ax.set_facecolor("0.93")
     label = title(label, 0.8 * size_of(ax)[1], 10.0)
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label, extend=extend)
@@ -104,8 +114,8 @@ def similarity(
     size = _name_both_axes(ax, names, room)
     of_values = min(size - 1.5, room / 2.4)
     if n <= _MOST_SYSTEMS_WITH_VALUES and of_values >= _SMALLEST_VALUE:
-        _write_values(ax, image, shown, of_values)
-    write_title(ax, f"{says}, by {parsed}; alike ones side by side")
+        _write_values(ax, image, values, of_values)
+    write_title(ax, says)
     return ax
 
 
@@ -193,6 +203,38 @@ def matrix_of_verdicts(
     place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
     ax.legend(handles=patches, title="row than column", frameon=False, **place)
     write_title(ax, f"Which run is better by {shown}, with any labels of the unjudged documents")
+    return ax
+
+
+def fusion_pairs(
+    table: pd.DataFrame, measure: ir_measures.Measure | str = "nDCG@10", ax: Axes | None = None
+) -> Axes:
+    """What fusing two runs gains over the better of the two: blue where it helps, red where it hurts.
+
+    Args:
+        table: what :func:`ir_measures_relative.fusion_pairs` returned; ValueError for another one.
+        measure: what it was made with, for the colour bar.
+        ax: where to draw.
+
+    Returns:
+        the axes; the runs stand in the order of their mean gain. A dot marks a pair whose interval does not hold 0.
+    """
+    check_table(table, "fusion_pairs(context, qrels)", "name", "other", "gain", "lower", "upper")
+    names = list(dict.fromkeys([*table["name"], *table["other"]]))
+    at, n = {name: i for i, name in enumerate(names)}, len(names)
+    gain, sure = np.full((n, n), np.nan), np.zeros((n, n), dtype=bool)
+    a, b = table["name"].map(at), table["other"].map(at)
+    gain[a, b] = gain[b, a] = table["gain"]
+    sure[a, b] = sure[b, a] = (table["lower"] > 0) | (table["upper"] < 0)
+    order = np.argsort(-np.nansum(gain, axis=1), kind="stable")
+    gain, sure = gain[np.ix_(order, order)], sure[np.ix_(order, order)]
+    reach = float(np.nanmax(np.abs(gain))) or 1.0
+    label = f"gain in mean {measure} over the better of the two"
+    says = "What fusing two runs gains (blue) or loses (red) against the better of the two"
+    names = short_names([names[i] for i in order])
+    ax = _map_of_systems(ax, names, gain, label, says, "neither", cmap="RdBu", vmin=-reach, vmax=reach)
+    y, x = np.nonzero(sure)
+    ax.plot(x + 0.36, y - 0.36, "o", color="black", markersize=max(1.2, size_of(ax)[1] / (12 * n)), zorder=4)
     return ax
 
 

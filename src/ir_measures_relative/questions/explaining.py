@@ -14,7 +14,8 @@ from ..context import RunContext
 from ..ids import Ids
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
-from ..measures.declaration import RelativeMeasure
+from ..judgments import Judgments
+from ..measures.declaration import Change, Contributions, RelativeMeasure
 from ..measures.strings import parse_measure
 from ..priors import group_of
 from ..scoring import check_campaign
@@ -34,7 +35,8 @@ def explain(
         context: the runs that it is relative to.
         run: the name of a member; or a newcomer, as anything that a context takes but a path.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measure: NRG, UniqueRel, P_Rareness or AP_Rareness.
+        measure: NRG, UniqueRel, P_Rareness or AP_Rareness; or FusionGain, of which the documents are those of
+            the fused ranking, and those that the run drove out of it, with ``position before``.
         query_id: one query; all if not given.
         group: the group of a newcomer, as for :meth:`RunContext.evaluating`; else that of its column.
 
@@ -81,6 +83,9 @@ def explain(
     if query_id is not None:  # of all queries only the policy, which chooses the priors, may need to know
         comparison = _of_query(comparison, parsed, query_id)
         judged, judgments = comparison.judged, comparison.judgments
+    change = parsed.change(comparison)
+    if change is not None:
+        return _table_of_change(comparison, parsed, change)
     found = explained(comparison, parsed)
     columns: dict[str, Any] = {
         "query_id": pd.Series(judgments.query_ids[found.query], dtype=str),
@@ -111,7 +116,7 @@ class Explained(NamedTuple):
 
 def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
     """:func:`explain`, as arrays; ValueError for a measure that is not a sum over documents."""
-    docs, gain, contribution = measure.contributions(comparison)
+    contributions = measure.contributions(comparison)
     cutoff, judged_only = measure.get("cutoff"), measure.get("judged_only")
     judged, judgments = comparison.judged, comparison.judgments
     if measure.RELATIVE_TO == "systems":
@@ -130,11 +135,44 @@ def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
         listed, position, known, _, _ = judged.top(comparison.rankings, cutoff)
         query, ids, grade = listed.query, listed.ids, listed.grade
         places = [listed.positions_in(judged.context.runs[judged.names[i]], cutoff) for i in seen_by]
-    row = docs.rows_of(query, ids)
-    gain, contribution = (
-        np.where(row >= 0, values[row] if len(values) else 0.0, 0.0) for values in (gain, contribution)
-    )
+    gain, contribution = _of_documents(contributions, query, ids)
     return Explained(query, ids, position, known, grade, seen_by, places, gain, contribution)
+
+
+def _table_of_change(comparison: Comparison, measure: RelativeMeasure, change: Change) -> pd.DataFrame:
+    """The documents at the top of two rankings: those of the second in its order, then those that went out."""
+    judged = comparison.judged
+    after, before = (judged.top(ranking, change.cutoff) for ranking in (change.after, change.before))
+    gone = before.docs.positions_in(change.after, change.cutoff) == 0
+    out = before.docs.select(gone)
+    query = np.append(after.docs.query, out.query)
+    order = np.argsort(query, kind="stable")
+    query, grade = query[order], np.append(after.docs.grade, out.grade)[order]
+    known = np.append(after.judged, before.judged[gone])[order]
+    ids = after.docs.ids.followed_by(out.ids).take(order)
+    listed = Judgments(judged.judgments.query_ids, query, ids, grade)
+    columns: dict[str, Any] = {
+        "query_id": pd.Series(listed.query_ids[query], dtype=str),
+        "doc_id": pd.Series(listed.doc_ids, dtype=str),
+        "relevance": _or_na(grade, known),
+    }
+    priors = [judged.names[i] for i in comparison.priors(measure.get("prior"))]
+    runs = {comparison.member or "the run": comparison.rankings}
+    runs |= {name: comparison.context.runs[name] for name in priors}
+    rankings = {"position": (change.after, change.cutoff), "position before": (change.before, change.cutoff)}
+    rankings |= {f"position in {name}": (run, None) for name, run in runs.items()}
+    for column, (ranking, cutoff) in rankings.items():
+        position = listed.positions_in(ranking, cutoff)
+        columns[column] = _or_na(position, position > 0)
+    columns["gain"], columns["contribution"] = _of_documents(change.contributions, query, ids)
+    return pd.DataFrame(columns)
+
+
+def _of_documents(contributions: Contributions, query: IntArray, ids: Ids) -> list[FloatArray]:
+    """The gain and the contribution of each of some documents; 0 for those that have none."""
+    docs, *values = contributions
+    row = docs.rows_of(query, ids)
+    return [np.where(row >= 0, np.append(value, 0.0)[row], 0.0) for value in values]
 
 
 def _of_query(comparison: Comparison, measure: RelativeMeasure, query_id: str) -> Comparison:

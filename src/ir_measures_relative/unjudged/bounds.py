@@ -269,10 +269,10 @@ def model_of(
     if elsewhere is not None:
         check_count("elsewhere", elsewhere, 0)
 
-    def of(measure: ir_measures.Measure) -> Model:
-        labelings = Labelings(
-            measure, judged, elsewhere=elsewhere, residual=residual, closed=closed, bound=of
-        )
+    options: Any = {"elsewhere": elsewhere, "residual": residual, "closed": closed, "names": judged.names}
+
+    def of(measure: ir_measures.Measure, judged: JudgedContext) -> Model:
+        labelings = Labelings(measure, judged, bound=of, **options)
         try:
             if is_relative(measure):
                 model: Model = measure.bounded(labelings)
@@ -289,7 +289,7 @@ def model_of(
             known = ", ".join(sorted({*own, *(kind.NAME for kind in HOST_MEASURES)}))
             raise ValueError(f"{measure} cannot be bounded yet; these can: {known}") from None
 
-    return of(measure)
+    return of(measure, judged)
 
 
 def _rbp(measure: ir_measures.Measure, labelings: Labelings) -> Model:

@@ -1,0 +1,271 @@
+"""FusionGain: against ir_measures on the fused runs written out, against ranx, and by its properties."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import random_campaigns
+from all_labelings import check, random_campaign
+from ir_measures_relative import FusionGain, RelativeWarning, RunContext, bounds, compare, explain, verdicts
+from ir_measures_relative.comparison import JudgedContext, judged_context
+from ir_measures_relative.measures.absolute import Look, nested_qrels
+from ir_measures_relative.measures.fusion import METHODS, Fusion, fused_rankings
+from oracles.fusion import as_read, fuse_runs
+from random_campaigns import Labels, Run
+from scored import assume_common, per_query
+
+# Of trec_eval, whose order of ties it is; other providers of ir_measures, such as that of Judged, have their own.
+BASES = ["nDCG@3", "nDCG", "P@2", "AP", "AP@4", "RR", "R(rel=2)@3", "Success@1", "nDCG(judged_only=True)@2"]
+_methods = st.sampled_from(METHODS)
+
+
+def values(base: str, qrels: Labels, run: Run) -> dict[str, float]:
+    """Of a run, by ir_measures; 0 for a query that the run lacks."""
+    return dict.fromkeys(qrels, 0.0) | per_query(base, qrels, run) if run else dict.fromkeys(qrels, 0.0)
+
+
+@given(
+    random_campaigns.runs,
+    random_campaigns.contexts,
+    random_campaigns.pytrec_eval_qrels,
+    st.sampled_from(BASES),
+    _methods,
+    st.sampled_from([0, 1, 60]),
+    st.sampled_from([1, 2, 5, 1000]),
+)
+def test_it_is_what_ir_measures_says_of_the_fused_runs(
+    run: Run, priors: dict[str, Run], qrels: Labels, base: str, method: str, k: int, depth: int
+) -> None:
+    assume_common(run, qrels)
+    assume(any(docs for prior in priors.values() for docs in prior.values()))
+    for prior in priors.values():
+        assume_common(prior, qrels)
+    options = {"k": k} if method == "rrf" else {}
+    measure = FusionGain(base=base, method=method, depth=depth, **options)
+    got = per_query(measure, qrels, run, RunContext(priors))
+    without = fuse_runs(list(priors.values()), method, k, depth)
+    together = fuse_runs([*priors.values(), run], method, k, depth)
+    assume(set(without) & set(qrels) and set(together) & set(qrels))  # ir_measures refuses others
+    before, after = values(base, qrels, without), values(base, qrels, together)
+    assert got == pytest.approx({q: after[q] - before[q] for q in qrels}, abs=1e-12)
+
+
+@given(random_campaigns.runs, random_campaigns.qrels, _methods, st.sampled_from([1, 3, 1000]))
+def test_a_copy_of_the_only_prior_gains_exactly_nothing(
+    run: Run, qrels: Labels, method: str, depth: int
+) -> None:
+    assume_common(run, qrels)
+    context = RunContext({"old": run, "copy": {q: dict(docs) for q, docs in run.items()}})
+    for base in ("nDCG@3", "AP", "P@2"):
+        measure = FusionGain(base=base, method=method, depth=depth)
+        table = context.evaluate(qrels, [measure])
+        assert table[str(measure)].tolist() == [0.0, 0.0]
+
+
+@given(random_campaigns.runs, random_campaigns.contexts, random_campaigns.qrels, _methods)
+def test_a_member_has_the_value_of_the_same_run_as_a_newcomer(
+    run: Run, others: dict[str, Run], qrels: Labels, method: str
+) -> None:
+    assume_common(run, qrels)
+    for other in others.values():
+        assume_common(other, qrels)
+    measure = FusionGain(method=method, base="nDCG@3", depth=4)
+    newcomer = per_query(measure, qrels, run, RunContext(others))
+    with RunContext({**others, "run": run}).evaluating("run") as context:
+        member = per_query(measure, qrels, run, context)
+    assert member == newcomer
+
+
+def test_without_priors_it_is_the_base() -> None:
+    qrels, run = {"q": {"A": 2, "B": 1}}, {"q": {"B": 3.0, "X": 2.0, "A": 1.0}}
+    with RunContext({}):
+        value = FusionGain(base="nDCG@3", depth=1).calc_aggregate(qrels, run)
+    assert value == (ir_measures.nDCG @ 3).calc_aggregate(qrels, run)
+
+
+def test_fusing_with_a_bad_run_hurts_and_a_prior_can_be_chosen() -> None:
+    qrels = {"q": {"A": 1, "B": 1}}
+    runs: dict[str, Run] = {
+        "good": {"q": {"A": 3.0, "B": 2.0}},
+        "bad": {"q": {"X": 3.0, "Y": 2.0}},
+        "other": {"q": {"B": 3.0, "Z": 2.0}},
+    }
+    measures = [FusionGain(base="P@2", prior="good"), FusionGain(base="P@1", method="combsum", prior="bad")]
+    table = RunContext(runs).evaluate(qrels, measures).set_index("name")
+    # good and bad: A and X tie at the top, and B and Y; X is the later id
+    assert table[str(measures[0])].to_dict() == {"good": 1.0, "bad": -0.5, "other": 0.0}
+    assert table[str(measures[1])]["good"] == 0.0
+
+
+def test_a_run_with_equal_scores_adds_nothing_but_its_documents() -> None:
+    """Min-max of equal scores is 0 for all, as in ranx."""
+    qrels = {"q": {"A": 1, "N": 1}}
+    context = RunContext({"old": {"q": {"B": 2.0, "A": 1.0}}})
+    flat = {"q": {"N": 7.0, "M": 7.0}}
+    assert per_query(FusionGain(base="R@4", method="combsum"), qrels, flat, context) == {"q": 0.5}
+    assert per_query(FusionGain(base="P@2", method="combsum"), qrels, flat, context) == {"q": 0.0}
+
+
+def test_explained_document_by_document() -> None:
+    qrels = {"q": {"A": 1, "B": 2, "C": 1}, "other": {"A": 1}}
+    runs: dict[str, Run] = {
+        "old": {"q": {"A": 3.0, "X": 2.0, "B": 1.0}, "other": {"A": 1.0}},
+        "new": {"q": {"B": 3.0, "C": 2.0, "Y": 1.0}},
+    }
+    context = RunContext(runs)
+    for base in ("nDCG@2", "P@2", "R@2", "nDCG"):
+        measure = FusionGain(base=base)
+        scores = context.evaluate(qrels, [measure], perquery=True)
+        table = explain(context, "new", qrels, measure)
+        want = scores[scores["name"] == "new"].set_index("query_id")["value"]
+        got = table.groupby("query_id")["contribution"].sum().reindex(want.index, fill_value=0.0)
+        assert got.to_dict() == pytest.approx(want.to_dict(), abs=1e-12)
+    with pytest.raises(ValueError, match="AP is not a sum over documents"):
+        explain(context, "new", qrels, FusionGain(base="AP"))
+
+
+def test_explained_without_other_runs() -> None:
+    table = explain(RunContext({}), {"q": {"A": 2.0, "B": 1.0}}, {"q": {"A": 1}}, FusionGain(base="P@2"))
+    assert table["contribution"].tolist() == [0.5, 0.0]
+
+
+def test_compared() -> None:
+    qrels: Labels = {str(i): {"A": 1, "B": i % 2} for i in range(6)}
+    runs: dict[str, Run] = {
+        "prior": {q: {"X": 2.0, "A": 1.0} for q in qrels},
+        "one": {q: {"A": 2.0, "B": 1.0} for q in qrels},
+        "two": {q: {"B": 2.0, "A": 1.0} for q in qrels},
+    }
+    context = RunContext(runs, priors=["prior"])
+    table = compare(context, qrels, [FusionGain(base="RR")], names=["one", "two"])
+    assert len(table) == 1 and table["p"].notna().all()
+
+
+@pytest.mark.parametrize("base", ["nDCG", "P", "RR", "AP"])
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_and_verdicts_against_every_labeling(base: str, seed: int) -> None:
+    rng = random.Random(seed)
+    while (campaign := random_campaign(rng, 2, 4)).cutoff is None:
+        pass
+    # what is fused is then no deeper than what may be open
+    measures = [
+        f"FusionGain(base='{base}@{campaign.cutoff}',depth={campaign.cutoff},method='{m}')" for m in METHODS
+    ]
+    counts = check(campaign, measures)
+    assert counts
+
+
+def test_two_runs_that_meet_the_same_priors_are_bounded_exactly() -> None:
+    qrels = {"q": {"A": 1, "B": 0}}
+    runs: dict[str, Run] = {
+        "prior": {"q": {"A": 3.0, "B": 2.0, "C": 1.0}},
+        "one": {"q": {"C": 3.0, "D": 2.0}},
+        "two": {"q": {"E": 3.0, "A": 2.0}},
+    }
+    measure = FusionGain(base="P@2")
+    context = RunContext(runs, priors={"one": ["prior"], "two": ["prior"], "prior": []}, grades=(0, 1))
+    assert verdicts(context, qrels, [measure])["exact"].tolist()[2]
+    assert bounds(context, qrels, [measure])["exact"].all()
+    others = RunContext(runs, grades=(0, 1))  # with the others, all are fused in each case
+    assert verdicts(others, qrels, [measure])["exact"].all()
+
+
+def test_two_runs_stay_two_where_their_fusions_are_bounded() -> None:
+    """Other relevant documents are then allowed for, as for the base; and the warning names the runs alone."""
+    qrels: Labels = {"q": {"A": 1, "Y": 0}}
+    context = RunContext({"a": {"q": {"A": 3.0, "X": 2.0}}, "b": {"q": {"Y": 3.0}}}, grades=(0, 1))
+    measure = FusionGain(base="nDCG@3")
+    tables = [
+        bounds(context, qrels, [measure], **options) for options in ({}, {"elsewhere": 3}, {"elsewhere": 0})
+    ]
+    assert tables[0].equals(tables[1])
+    assert (tables[0]["lower"] < tables[2]["lower"]).tolist() == [True, False]
+    with pytest.warns(RelativeWarning, match=r"none of \['a', 'b'\] holds"):
+        bounds(context, qrels, [FusionGain(base="nDCG")])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: FusionGain @ 10, r"FusionGain has no cutoff.*FusionGain\(base='nDCG@10'\)"),
+        (lambda: FusionGain(method="sum"), "method='sum' is not allowed; it must be one of 'rrf'"),
+        (lambda: FusionGain(depth=0), "depth=0 is not allowed"),
+        (lambda: FusionGain(k=-1), "k=-1 is not allowed"),
+        (lambda: FusionGain(k=10, method="isr").validate_params(), "k goes with method 'rrf', not 'isr'"),
+        (lambda: FusionGain(base="NRG@10").validate_params(), "FusionGain: base='NRG@10' is itself relative"),
+        (lambda: FusionGain(base="nDGC@10").validate_params(), "the nearest is 'nDCG'"),
+        (lambda: FusionGain(base="alpha_nDCG@10").validate_params(), "needs the subtopics"),
+    ],
+)
+def test_bad_parameters(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_its_range_is_that_of_a_difference() -> None:
+    assert FusionGain(base="AP").value_range == (-1.0, 1.0)
+    assert FusionGain(base="NumRet").value_range == (-np.inf, np.inf)
+
+
+@pytest.fixture(scope="module")
+def robust(robust03_path: Path) -> JudgedContext:
+    """Seven runs, on every tenth topic: ranx is slow where numba compiles nothing."""
+    whole = RunContext.from_trec(robust03_path / "runs")
+    context = RunContext({name: whole.runs[name] for name in whole.names[:7]})
+    judgments = judged_context(whole, str(robust03_path / "qrels.txt.gz")).judgments
+    qrels = nested_qrels(judgments, Look(False, ()))
+    return judged_context(context, {q: docs for i, (q, docs) in enumerate(qrels.items()) if i % 10 == 0})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", METHODS)
+def test_against_ranx_on_robust(method: str, robust: JudgedContext) -> None:
+    """Of the scores as trec_eval reads them; ranx leaves ties in no order, so ir_measures ranks its fused scores."""
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed: the extra interop")
+    judged, context, depth = robust, robust.context, 100
+    names, judged_topics = context.names, {*judged.judgments.query_ids}
+    cut = {}
+    for name in names:
+        run: Run = {}
+        top = context.runs[name].top(depth)
+        for q, d, s in zip(top.query.tolist(), top.doc_ids, top.score.tolist(), strict=True):
+            if context.runs[name].query_ids[q] in judged_topics:
+                run.setdefault(context.runs[name].query_ids[q], {})[d] = s
+        cut[name] = run
+    ours = {"rrf": "rrf", "isr": "isr", "combsum": "sum", "combmnz": "mnz"}[method]
+    for chosen in [(0, 1), (2, 3, 4), (0, 5, 6)]:
+        # ranx goes by position in the order of its rows; ties stand in trec_eval's order here
+        ordered = [ranx.Run(cut[names[i]], name=names[i]) for i in chosen]
+        norm = "min-max" if method.startswith("comb") else None
+        params = {"k": 60} if method == "rrf" else {}
+        theirs = {
+            q: dict(docs) for q, docs in ranx.fuse(ordered, norm=norm, method=ours, params=params).run.items()
+        }
+        fused = fused_rankings(judged, chosen, Fusion(method, 60, depth))
+        for measure in (ir_measures.nDCG @ 10, ir_measures.AP @ 100, ir_measures.P @ 20):
+            want = per_query(measure, nested_qrels(judged.judgments, Look(False, ())), theirs)
+            got = judged.absolute([measure], fused)[0]
+            assert dict(zip(judged.judgments.query_ids, got, strict=True)) == pytest.approx(want, abs=1e-12)
+        top = fused.top(None)
+        order = {
+            q: list(docs) for q, docs in itertools.groupby(range(len(top.query)), key=lambda i: top.query[i])
+        }
+        for q, rows in order.items():
+            their = theirs[fused.query_ids[q]]
+            mine = [top.doc_ids[i] for i in rows]
+            assert set(mine) == set(their)
+            scores = np.array([np.float32(their[d]) for d in mine])
+            assert (np.diff(scores) <= 0).all()  # equal rankings but for ties
+
+
+def test_the_oracle_reads_scores_as_trec_eval_does() -> None:
+    assert as_read({"a": 16777217.0, "b": 1e40}) == {"a": 16777216.0, "b": float(np.finfo(np.float32).max)}
