@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from ir_measures_relative.cli import main
+from ir_measures_relative.cli.output import rows
 from ir_measures_relative.io import qrels as io_qrels
 from ir_measures_relative.io import runs as io_runs
 
@@ -87,3 +91,26 @@ def test_what_does_not_go_together(
 ) -> None:
     assert main([*campaign, "P@2", *flags]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_what_is_not_certain_is_not_printed_as_certain() -> None:
+    """No -0.00; and no open chance of 0 or 1, which a proof alone has."""
+    args = argparse.Namespace(output_format="tsv", places=3)
+    table = pd.DataFrame(
+        {"value": [-1e-9, -0.5, np.nan, 0.25], "verdict": ["open", "open", "open", "better"]}
+    )
+    table["probability"] = [0.99999, 0.00001, 0.5, 1.0]
+    assert [line.replace("\t", " ") for line in rows(table, args, header=False)] == [
+        "0.000 open >.999",
+        "-0.500 open <.001",
+        "nan open 0.500",
+        "0.250 better 1.000",
+    ]
+
+
+def test_runs_that_rank_alike_are_told_of(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is the other's prior; said once, and only where priors are asked for."""
+    (Path(campaign[1]) / "c.run").write_text("q Q0 A 0 9 c\nq Q0 B 1 8 c\n")
+    for measures, told in (("UniqueRel@2 NRG@2", 1), ("P@2", 0)):
+        assert main([*campaign, measures]) == 0
+        assert capsys.readouterr().err.count("a and c rank alike in their first 2") == told

@@ -341,9 +341,14 @@ def test_fixed_priors_of_the_context() -> None:
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_adds(at_least: float | None, confidence: float) -> None:
     """No p against 0; one of more than the smallest effect of interest, as the interval says."""
-    measures = [NRG @ 5, UniqueRel @ 5, P_Rareness(bounded=True) @ 5, Shapley @ 5, NRG(base="P") @ 5]
-    with pytest.warns(RelativeWarning, match="NRG@5 is above 0 for a copy of another run too"):
+    measures = [NRG @ 5, P_Rareness(bounded=True) @ 5, Shapley @ 5, NRG(base="P") @ 5]
+    measures += [UniqueRel @ 5] if at_least is None else []  # another unit
+    with pytest.warns(
+        RelativeWarning, match=r"^NRG@5, .*, Shapley@5 are above 0 for a copy of another run too"
+    ) as said:
         table = adds(CONTEXT, LABELS, measures, None, ["r3"], None, confidence, at_least=at_least)
+    assert ("there is no p" in str(said[0].message)) == (at_least is not None)
+    old = RunContext(RUNS, priors=["r3"])
     tested = [] if at_least is None else ["p", "p_corrected"]
     assert list(table.columns) == [
         "name",
@@ -361,7 +366,17 @@ def test_adds(at_least: float | None, confidence: float) -> None:
         logs = of_run.mean() * np.log(of_run.mean()), scipy.stats.sem(of_run)
         lower = np.exp(scipy.stats.t(24, *logs).ppf(1 - confidence) / of_run.mean())
         assert (row.lower, row.mean) == pytest.approx((lower, of_run.mean()), rel=1e-9) and row.lower > 0
-        assert row.above == (of_run > 0).sum()
+        if row.measure in ("UniqueRel@5", "NRG(base='P')@5"):
+            assert row.above == (of_run > 0).sum() and row.effect == pytest.approx(
+                of_run.mean() / of_run.std(ddof=1)
+            )
+        else:
+            context = RunContext(old.runs | {row.name: old.runs["r3"]}, priors=["r3"])
+            found = context.evaluate(LABELS, [row.measure], perquery=True)
+            of_copy = found[found["name"] == row.name]["value"].to_numpy()
+            if row.measure == "NRG@5":
+                assert row.above == (of_run > of_copy + 1e-9).sum()
+            assert np.isnan(row.effect)
         if at_least is not None and row.measure in ("UniqueRel@5", "NRG(base='P')@5"):
             p = scipy.stats.t(24, *logs).cdf(of_run.mean() * np.log(at_least))
             assert row.p == pytest.approx(p, rel=1e-6)
@@ -377,7 +392,7 @@ def test_adds(at_least: float | None, confidence: float) -> None:
 
 def test_what_runs_add_is_corrected() -> None:
     """All lower ends hold at once, and say what the corrected p says; it goes by the logarithm of the mean."""
-    measures = [UniqueRel @ 5, NRG(base="P") @ 5]
+    measures = [NRG(base="P") @ 5, NRG(base="P", rel=2) @ 5]
     for correction in (None, "max-t", "holm"):
         for at_least in (0.1, 0.2, 0.6):
             table = adds(CONTEXT, LABELS, measures, None, ["r3"], correction, 0.9, at_least=at_least)
@@ -385,8 +400,8 @@ def test_what_runs_add_is_corrected() -> None:
             assert (table["p_corrected"] >= table["p"]).all()
     of_each, at_once = (adds(CONTEXT, LABELS, measures, None, ["r3"], c) for c in (None, "max-t"))
     assert (at_once["lower"] < of_each["lower"]).all() and (at_once["lower"] > 0).all()
-    one = adds(CONTEXT, LABELS, [UniqueRel @ 5], ["r0"], ["r3"])
-    alone = of_each[(of_each["name"] == "r0") & (of_each["measure"] == "UniqueRel@5")]
+    one = adds(CONTEXT, LABELS, measures[:1], ["r0"], ["r3"])
+    alone = of_each[(of_each["name"] == "r0") & (of_each["measure"] == str(measures[0]))]
     assert one["lower"].tolist() == alone["lower"].tolist()
 
 
@@ -411,7 +426,30 @@ def test_a_copy_adds_nothing_where_that_is_tested() -> None:
     for measure in (NRG @ 5, NRG(base="RBP"), NRG(base="RR"), Shapley @ 5, P_Rareness @ 5, TaSC):
         assert not measure.is_0_for_a_copy
         with pytest.warns(RelativeWarning, match="is above 0 for a copy"):
-            assert adds(context, LABELS, [measure]).iloc[0]["mean"] > 0
+            row = adds(context, LABELS, [measure]).iloc[0]
+        assert row["mean"] > 0 and row["above"] == 0 and np.isnan(row["effect"])
+
+
+def test_at_least_has_one_unit() -> None:
+    with pytest.raises(
+        ValueError, match=r"at_least=0.5 is of one unit, and UniqueRel@5 and NRG\(base='P'\)@5 have"
+    ):
+        adds(CONTEXT, LABELS, [UniqueRel @ 5, NRG(base="P") @ 5], at_least=0.5)
+    assert len(adds(CONTEXT, LABELS, [UniqueRel @ 5, UniqueRel @ 3], at_least=0.5)) == 8
+
+
+def test_one_topic_that_makes_a_mean() -> None:
+    """Said once a call, as by the tables of scores."""
+    labels = {f"q{i}": {"A": 1, **{f"B{j}": 1 for j in range(9)}} for i in range(12)}
+    old = {q: {"A": 1.0} for q in labels}
+    new = {q: {f"B{j}": -float(j) for j in range(9 if q == "q3" else 1)} for q in labels}
+    context = RunContext({"old": old, "new": new, "newer": new})
+    for function in (adds, compare):
+        with pytest.warns(
+            RelativeWarning, match="UniqueRel@10 of 'new' over 12 topics comes from topic 'q3' alone"
+        ) as said:
+            function(context, labels, [UniqueRel @ 10], priors=["old"])
+        assert sum("alone" in str(w.message) for w in said) == 1
 
 
 @pytest.mark.parametrize("differing", [1, 2, 4, 5])
@@ -427,8 +465,9 @@ def test_the_bootstrap_of_few_differences(differing: int) -> None:
             RunContext(runs), labels, [UniqueRel @ 1], names=["one", "two"], priors=["old"], test="bootstrap"
         ).iloc[0]
     if differing < 5:
-        assert row[["lower", "upper", "p"]].isna().all() and len(said) == 1
-        assert f"UniqueRel@1 differs on {differing} topics alone" in str(said[0].message)
+        assert row[["lower", "upper", "p"]].isna().all()
+        (said_of_it,) = (w for w in said if "many resamples hold none" in str(w.message))
+        assert f"UniqueRel@1 differs on {differing} topics alone" in str(said_of_it.message)
     else:
         assert not said and -0.1 < row["lower"] < differing / 40 < row["upper"] < 0.5
 

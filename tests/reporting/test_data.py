@@ -34,7 +34,7 @@ from ir_measures_relative.reporting import campaign as of_campaign
 from ir_measures_relative.reporting import sections
 from ir_measures_relative.reporting.campaign import campaign_of, number, queries_of, slugs, texts_of
 from ir_measures_relative.reporting.run_pages import SECTIONS, documents, documents_of, sections_of
-from ir_measures_relative.reporting.sections.relative_to import formula
+from ir_measures_relative.reporting.sections.relative_to import _parts, formula
 from random_campaigns import Labels, Run, contexts, cutoffs, qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
@@ -351,3 +351,8 @@ def test_formulas() -> None:
     assert any(p.item for p in said.paragraphs)
     host = formula(parse_measures(["nDCG@10"])[0])
     assert "journals/tois/JarvelinK02" in str(host.paragraphs)
+
+
+def test_marks_of_emphasis_are_not_shown() -> None:
+    found = [piece for _, piece in _parts("not *p-values*, **never** so; ``a*b*c`` and k * 2 * n stay")]
+    assert found == ["not p-values, never so; ", "a*b*c", " and k * 2 * n stay"]

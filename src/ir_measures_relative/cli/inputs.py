@@ -81,6 +81,8 @@ class Inputs:
 
         names = self.context.names if self.args.is_folder else self.context.names[:1]
         scores = score_runs(judged, names, self.measures, absolute=absolute)
+        if self.args.is_folder and (self.args.priors or "others") == "others":
+            self._warn_of_twins()
         message = None if self.args.by_query else one_topic_counts(scores)
         if message is not None:
             warn(
@@ -89,6 +91,23 @@ class Inputs:
                 )
             )
         return scores
+
+    def _warn_of_twins(self) -> None:
+        """Warns of a run that shows what another shows, where each is the other's prior."""
+        relative = [
+            m for m in self.measures if is_relative(m) and m.RELATIVE_TO == "priors" and not m.get("prior")
+        ]
+        depth = max((m.params.get("cutoff") or 0 for m in relative), default=0)
+        judged, seen = judged_context(self.context, self.qrels.columns), dict[Any, str]()
+        for name in self.context.names if depth else ():
+            head = frozenset(judged.head_of(name, depth).items())
+            twin = seen.setdefault(head, name)
+            if twin != name and head:
+                warn(
+                    f"{twin} and {name} rank alike in their first {depth}: each is the other's prior, so neither adds "
+                    "anything beside the other; there may be more such runs"
+                )
+                return
 
 
 def read(

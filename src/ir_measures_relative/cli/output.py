@@ -50,7 +50,15 @@ def rows(table: pd.DataFrame, args: argparse.Namespace, header: bool = True) -> 
     for row in table.astype(object).where(table.notna(), None).to_dict("records"):
         if args.output_format == "tsv":
             yield tsv(
-                (_p(cell, args.places) if name in _P else cell for name, cell in row.items()), args.places
+                (
+                    _p(cell, args.places)
+                    if name in _P
+                    else _chance(cell, args.places, row.get("verdict") == "open")
+                    if name == "probability"
+                    else cell
+                    for name, cell in row.items()
+                ),
+                args.places,
             )
         else:
             yield json.dumps(
@@ -68,11 +76,18 @@ def _p(cell: Any, places: int) -> Any:
     return f"<{10.0**-places:.{places}f}".replace("<0.", "<.") if small else cell
 
 
+def _chance(cell: Any, places: int, is_open: bool) -> Any:
+    """A probability, which is neither 0 nor 1 where the verdict is open, and is not printed so."""
+    if is_open and isinstance(cell, float) and places > 0 and round(cell, places) == 1:
+        return f">{1 - 10.0**-places:.{places}f}".replace(">0.", ">.")
+    return _p(cell, places) if is_open else cell
+
+
 def tsv(cells: Iterable[Any], places: int) -> str:
     """A line of cells, text without control characters. Numbers have ``places`` decimal places, all where it is -1."""
     spec = "" if places == -1 else f".{places}f"
     return "\t".join(
-        format(float(cell), spec)
+        format(float(cell) if places == -1 else round(float(cell), places) + 0.0, spec)  # no -0.00
         if isinstance(cell, (float, np.floating))
         else "nan"
         if cell is None

@@ -21,7 +21,8 @@ def add_arguments(parser: Any, folder: Any) -> None:
     parser.add_argument(
         "--ci",
         action="store_true",
-        help="with every mean, the ends of its 95 %% interval over queries",
+        help="with every mean, the ends of its 95 %% interval over queries; nan where all values are the same, as 0 "
+        "of a run that adds nothing: how far others would be is not known",
     )
 
 

@@ -27,10 +27,13 @@ def add_arguments(parser: Any, folder: Any) -> None:
     group.add_argument(
         "--verdicts",
         action="store_true",
-        help="every two runs: which is better whatever those labels are, or whether that is open",
+        help="every two runs: which is better whatever those labels are, or whether that is open; on these topics: "
+        "of other topics only --compare speaks",
     )
     group.add_argument(
-        "--odds", action="store_true", help="with --verdicts: the chance that the first run is the better one"
+        "--odds",
+        action="store_true",
+        help="with --verdicts: the chance, over labels and on these topics, that the first run is the better one",
     )
     group.add_argument(
         "--judge",

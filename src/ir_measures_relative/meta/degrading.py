@@ -21,7 +21,7 @@ from ..scoring import check_campaign
 from ..stats.pairs_and_ties import Pairs
 from ..unjudged.reusability import FewerLabels, FewerRuns, contributions, groups_of
 from .correlations import ALIKE, KINDS, check_kinds, score
-from .table import Measured, check_two_runs, pairs_of, summaries
+from .table import check_two_runs, pairs_of, summaries
 
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _DEPTHS = (1, 2, 5, 10, 20, 50, 100)
@@ -113,10 +113,16 @@ def degrade(
         raise ValueError("levels is empty; give some, or leave it out")
     judged = judged_context(context, qrels)
     check_campaign(judged)
+    parts: list[tuple[Any, BoolArray]]
     if what == "pool":
         parts = list(_pools(judged, levels))
     elif what == "groups":
-        parts = list(_groups(judged, levels, groups, pool_depth))
+        lost = contributions(judged, groups_of(judged.context, groups), pool_depth)
+        wanted: Sequence[Any] = list(lost) if levels is None else levels
+        for group in wanted:
+            if group not in lost:
+                raise ValueError(f"levels holds {group!r}, which is no group; the groups are {list(lost)}")
+        parts = [(group, ~lost[group]) for group in wanted]
     else:
         parts = list(_samples(judged, what, levels, samples, of == "all", seed))
     full = score(judged, parsed)
@@ -181,16 +187,6 @@ def _pools(judged: JudgedContext, levels: Sequence[float] | None) -> Iterator[tu
         best = np.minimum(best, np.where(place > 0, place, best))
     for depth in depths:
         yield int(depth), best <= depth
-
-
-def _groups(
-    judged: JudgedContext, levels: Sequence[Any] | None, groups: Mapping[str, str] | None, pool_depth: int
-) -> Iterator[tuple[Any, BoolArray]]:
-    lost = contributions(judged, groups_of(judged.context, groups), pool_depth)
-    for group in lost if levels is None else levels:
-        if group not in lost:
-            raise ValueError(f"levels holds {group!r}, which is no group; the groups are {list(lost)}")
-        yield group, ~lost[group]
 
 
 def system_subsets(
@@ -276,17 +272,14 @@ def system_subsets(
     subsets = [(int(n), rows) for n in sizes for rows in of_size(range(len(names)), int(n), samples, seed)]
     for size, rows in tqdm(subsets, desc="choosing systems", unit="subset", disable=None, leave=False):
         moved = {scores.measure: scores.standing() for scores in score(FewerRuns(judged, rows), anew)}
-        moved |= {s.measure: _among(s, rows).standing() for s in full if s.pairs.values is None}
+        of_rows, inside = [names[i] for i in rows], np.isin(pairs_of(names), rows).all(axis=0)
+        for scores in full:
+            if scores.pairs.values is None:  # of pairs: those of these runs alone
+                pairs = Pairs.of_differences(scores.pairs.differences[inside])
+                moved[scores.measure] = scores._replace(names=of_rows, pairs=pairs).standing()
         for measure, of_all in truth.items():
             of_some = of_all[list(rows)]
             for kind in chosen:
                 values = found[measure, kind, size]
                 values.append(KINDS[kind](moved.get(measure, of_some), of_some))
     return summaries(found, "measure", "kind", "systems")
-
-
-def _among(scores: Measured, rows: Sequence[int]) -> Measured:
-    """The pairs of some runs alone."""
-    inside = np.isin(pairs_of(scores.names), rows).all(axis=0)
-    pairs = Pairs.of_differences(scores.pairs.differences[inside])
-    return scores._replace(names=[scores.names[i] for i in rows], pairs=pairs)

@@ -190,7 +190,7 @@ def reliability(table: Any, samples: int = 1000, *, seed: int = 0) -> pd.DataFra
         - ``split_half``: from -1 to 1; NaN where the runs are tied on one half, whichever it is;
         - ``standard_error``: of ``split_half`` for a sample of other topics, by the jackknife over topics: how far it
           moves as each topic is left out, by 100 of the samples. Rather too large than too small. NaN with fewer than
-          three topics;
+          three topics, and where no topic moves it;
         - ``topics``: the effective number, from 1 to ``of_topics``, the median over the runs;
         - ``largest``: from 0 to 1, the median over the runs, and its ``maximum``.
 
@@ -262,7 +262,8 @@ def _jackknifed(scores: Measured, place: IntArray) -> float:
         without = place - (place > place[:, [topic]])
         without[:, topic] = -1
         found[topic] = _split_half(scores, without)
-    return float(np.sqrt((n - 1) * found.var()))
+    # Where no topic moves it, as of two runs far apart, that is no sign that other topics would not.
+    return float(np.sqrt((n - 1) * found.var())) if np.ptp(found) > 1e-12 else np.nan
 
 
 def _median(values: FloatArray) -> float:

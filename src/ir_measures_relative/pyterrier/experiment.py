@@ -101,7 +101,8 @@ def Experiment(
             the queries of ``topics``, and the texts of documents where results have a column ``text``.
         options: the other arguments of ``pt.Experiment``. ``test`` is a function, or the name of one of
             :func:`~ir_measures_relative.compare`'s, and if not given each measure's own, as there; ``correction`` may
-            be ``"max-t"``.
+            be ``"max-t"``. Without ``correction=`` each p stands on its own, as in ``pt.Experiment``, unlike
+            ``compare``.
 
     Returns:
         what ``pt.Experiment`` returns for these arguments, with the measures in the order asked.
@@ -137,13 +138,26 @@ def Experiment(
         num_docs = num_docs_of(dataset, fetch=False)
     if dataset is not None or (isinstance(qrels, (str, os.PathLike)) and os.path.isfile(qrels)):
         columns = read_qrels_file(qrels).columns if dataset is None else qrels_columns(qrels_of(dataset))
-        queries, docs = columns.ids()
-        qrels = pd.DataFrame({"qid": queries, "docno": docs, "label": columns.relevance})
-    of_qrels = _grades_of(qrels)
+        query_ids, docs = columns.ids()
+        qrels = pd.DataFrame({"qid": query_ids, "docno": docs, "label": columns.relevance})
+    relative = [m for m in metrics if is_relative(m)]
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
-    context_options |= {"num_docs": num_docs, "grades": of_qrels if grades is None else grades}
-    _try_out(metrics, names, context_options)
-    _check_perquery(options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said when they are used
+        # The lowest and the highest label of all topics, which no batch of them knows.
+        grade = judged_context(RunContext({}), qrels).judgments.grade
+        if grades is None and len(grade):
+            grades = int(grade.min()), int(grade.max())
+        context_options |= {"num_docs": num_docs, "grades": grades}
+        # On runs of one document, mistakes in the arguments show before anything runs.
+        tiny = RunContext({name: {"q": {"d": 1.0}} for name in names}, **context_options)
+        if relative:
+            tiny.evaluate({"q": {"d": 1}}, relative)
+    # Two conditions that PyTerrier would find violated only in the second call.
+    if options.get("perquery") and options.get("baseline") is not None:
+        raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
+    if options.get("perquery") and isinstance(options.get("round"), dict):
+        raise ValueError("round by measure goes with means only, not with perquery; give round as a number")
     if bounds:
         check_plain(options)
     if report is not None:
@@ -153,7 +167,7 @@ def Experiment(
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
     options = with_progress(options)
-    if not (bounds or report is not None or any(map(is_relative, metrics))):
+    if not (bounds or report is not None or relative):
         # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
         with saved.staging(options, {}) as plain:
             result = pt.Experiment(systems, topics, qrels, metrics, names=names, **plain)
@@ -164,7 +178,9 @@ def Experiment(
     context = RunContext(
         {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options
     )
-    warn_if_strange(judged_context(context, qrels_columns(of_topics(qrels, topics, options))))
+    scored_on = of_topics(qrels, topics, options)
+    judged = judged_context(context, qrels_columns(scored_on))
+    warn_if_strange(judged)
     replayed = [
         run if isinstance(system, pd.DataFrame) else Replay(run, repr(system))
         for system, run in zip(systems, runs.values(), strict=True)
@@ -173,9 +189,11 @@ def Experiment(
     if "mrt" not in metrics:
         times = {}
     short_times = rounded(times, options.get("round"))
-    evaluated = context
-    if "batch_size" in options:
-        evaluated = _with_priors_of_the_whole(context, context_options, qrels, topics, options)
+    # Where a policy goes by means, those over a batch are not the experiment's.
+    chosen = chosen_by_means(context.policy, judged) if "batch_size" in options else None
+    evaluated = (
+        context if chosen is None else RunContext(context.runs, **context_options | {"priors": chosen})
+    )
     values: ValuesOfRuns = {}
     with saved.staging(second, short_times) as second, evaluated._replaying(values):
         result = pt.Experiment(
@@ -191,7 +209,14 @@ def Experiment(
     if bounds:
         result = with_bounds(result, context, qrels, topics, named, options)
     if report is not None:
-        _write_report(report, context, of_topics(qrels, topics, options), topics, named, runs)
+        texts: dict[str, str] = {}
+        for run in runs.values():
+            if "text" in run.columns:
+                texts |= dict(zip(run["docno"].astype(str), run["text"], strict=True))
+        has_text = isinstance(topics, pd.DataFrame) and "query" in topics.columns
+        queries = dict(zip(topics["qid"].astype(str), topics["query"], strict=True)) if has_text else None
+        about = qrels_columns(scored_on)
+        write(context, about, list(named.values()), report, texts=texts or None, queries=queries)
     return result
 
 
@@ -202,40 +227,8 @@ def _warn_of_one_topic(values: ValuesOfRuns) -> None:
         return
     scores = np.stack([frame.to_numpy().T for frame in frames], axis=1)
     names, queries = frames[0].columns.tolist(), object_array(frames[0].index)
-    message = one_topic_counts(Scores(names, list(values), queries, scores))
-    if message is not None:
+    if message := one_topic_counts(Scores(names, list(values), queries, scores)):
         warn(message)
-
-
-def _with_priors_of_the_whole(
-    context: RunContext,
-    context_options: dict[str, Any],
-    qrels: Any,
-    topics: Any,
-    options: Mapping[str, Any],
-) -> RunContext:
-    """The context for batches: where a policy goes by means, those over a batch are not the experiment's."""
-    judged = judged_context(context, qrels_columns(of_topics(qrels, topics, options)))
-    priors = chosen_by_means(context.policy, judged)
-    return context if priors is None else RunContext(context.runs, **context_options | {"priors": priors})
-
-
-def _write_report(
-    path: str | os.PathLike[str],
-    context: RunContext,
-    qrels: Any,
-    topics: Any,
-    measures: Mapping[str, ir_measures.Measure],
-    runs: Mapping[str, pd.DataFrame],
-) -> None:
-    """The report of the experiment, with the queries, and the texts that the pipelines' results hold."""
-    texts: dict[str, str] = {}
-    for run in runs.values():
-        if "text" in run.columns:
-            texts |= dict(zip(run["docno"].astype(str), run["text"], strict=True))
-    asked = isinstance(topics, pd.DataFrame) and "query" in topics.columns
-    queries = dict(zip(topics["qid"].astype(str), topics["query"], strict=True)) if asked else None
-    write(context, qrels_columns(qrels), list(measures.values()), path, texts=texts or None, queries=queries)
 
 
 def _as_list(
@@ -304,34 +297,3 @@ def _trec_measures(name: Any) -> list[ir_measures.Measure]:
         return list(ir_measures.parse_trec_measure(name)) if isinstance(name, str) else []
     except ValueError:
         return []
-
-
-def _grades_of(qrels: Any) -> tuple[int, int] | None:
-    """The lowest and the highest label of all topics, which no batch of them knows."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # said when they are used
-        grade = judged_context(RunContext({}), qrels).judgments.grade
-    return (int(grade.min()), int(grade.max())) if len(grade) else None
-
-
-def _try_out(metrics: Sequence[Any], names: Sequence[str], context_options: dict[str, Any]) -> None:
-    """Tries the measures and the context's arguments on runs of one document: mistakes show before anything runs."""
-    relative = [m for m in metrics if is_relative(m)]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        tiny = RunContext({name: {"q": {"d": 1.0}} for name in names}, **context_options)
-        if relative:
-            tiny.evaluate({"q": {"d": 1}}, relative)
-
-
-def _check_perquery(options: Mapping[str, Any]) -> None:
-    """Two conditions that PyTerrier would find violated only in the second call."""
-    if options.get("perquery"):
-        if options.get("baseline") is not None:
-            raise ValueError(
-                "baseline compares means, so it does not go with perquery; leave one of them out"
-            )
-        if isinstance(options.get("round"), dict):
-            raise ValueError(
-                "round by measure goes with means only, not with perquery; give round as a number"
-            )

@@ -46,6 +46,11 @@ def run_and_time(
     PyTerrier looks for the columns of ``metrics``, which will be evaluated, in what the pipelines say of themselves.
     The results are by name, with a column ``name``; the times are the mean response times as PyTerrier measures them.
     """
+    needed = sorted(
+        set(ir_measures.run_inputs([m for m in metrics if isinstance(m, ir_measures.Measure)])) - _USUAL
+    )
+    # A measure without values that needs the columns of a run which only some of the metrics need.
+    asking = [ir_measures.define(lambda qrels, run: (), "columns", run_inputs=needed)] if needed else []
     catches = [_Catch() for _ in systems]
     caught = [
         _first_rows(system) if isinstance(system, pd.DataFrame) else system >> catch
@@ -58,7 +63,7 @@ def run_and_time(
             caught,
             topics,
             _first_rows(qrels).assign(label=0),
-            [ir_measures.P @ 1, *_asking_for_columns(metrics), "mrt"],
+            [ir_measures.P @ 1, *asking, "mrt"],
             names=list(names),
             dataframe=False,
             **options,
@@ -68,13 +73,6 @@ def run_and_time(
         for name, system, catch in zip(names, systems, catches, strict=True)
     }
     return runs, {name: averages[name]["mrt"] for name in names}
-
-
-def _asking_for_columns(metrics: Sequence[Any]) -> list[ir_measures.Measure]:
-    """A measure without values that needs those columns of a run which only some of the metrics need, if there are."""
-    measures = [m for m in metrics if isinstance(m, ir_measures.Measure)]
-    needed = sorted(set(ir_measures.run_inputs(measures)) - _USUAL)
-    return [ir_measures.define(lambda qrels, run: (), "columns", run_inputs=needed)] if needed else []
 
 
 def _first_rows(frame: Any) -> Any:

@@ -92,16 +92,11 @@ class BaselineTest:
     ) -> list[dict[str, FloatArray]]:
         """The columns of each measure, a value a system that is not the baseline."""
         if not self._values:  # a function as the test: what it said stands there
-            there = [
-                {
-                    what: table[f"{m} {what}"].to_numpy(dtype=np.float64)[others]
-                    for what in (_WINS, _LOSSES, _P)
-                }
-                for m in measures
-            ]
-            p = [np.where(ok, of[_P], np.nan) for of, ok in zip(there, valid, strict=True)]
-            both = zip(there, self._family.of_p(p, self._level), strict=True)
-            return [of_measure | {_CORRECTED: p_corrected} for of_measure, p_corrected in both]
+            there = table.iloc[others].astype({f"{m} {_P}": np.float64 for m in measures})
+            p = [np.where(ok, there[f"{m} {_P}"], np.nan) for m, ok in zip(measures, valid, strict=True)]
+            both = zip(measures, self._family.of_p(p, self._level), strict=True)
+            as_is = (_WINS, _LOSSES, _P)
+            return [{what: there[f"{m} {what}"] for what in as_is} | {_CORRECTED: p} for m, p in both]
         values = np.array(self._values).reshape(len(others), len(measures), 2, -1).swapaxes(0, 1)
         pairs = [Pairs.between(v[:, 0], v[:, 1], tie_limit(v)) for v in values]
         members = [
@@ -144,7 +139,19 @@ def not_comparable(
             if reason is not None:
                 reasons[measure, name] = reason
     if reasons:
-        _say(reasons, against)
+        (first, name), reason = next(iter(reasons.items()))
+        more = f" (and {len(reasons) - 1} more such)" if len(reasons) > 1 else ""
+        remedy = (
+            "Give priors='others', where each is compared with all other systems; or compare candidates with each "
+            "other against fixed priors: pt.relative.compare(RunContext({name: results, …}), qrels, measures, "
+            "priors=[…])"
+            if first.RELATIVE_TO == "priors"
+            else "The distance itself is the answer; or give a third system as the reference"
+        )
+        warn(
+            f"the values of {name!r} and the baseline {against!r} on {first} are different quantities, since {reason}: "
+            f"the p-value and the wins and losses are NaN{more}. {remedy}"
+        )
     return {(str(measure), name) for measure, name in reasons}
 
 
@@ -167,21 +174,6 @@ def _style_only_numbers(result: Any) -> None:
     for _, _, options in styled.export()["apply"]:
         for column in empty:
             options.get("col_type", {}).pop(column, None)
-
-
-def _say(reasons: Mapping[tuple[Any, str], str], baseline: str) -> None:
-    (measure, name), reason = next(iter(reasons.items()))
-    more = f" (and {len(reasons) - 1} more such)" if len(reasons) > 1 else ""
-    remedy = (
-        "Give priors='others', where each is compared with all other systems; or compare candidates with each other "
-        "against fixed priors: pt.relative.compare(RunContext({name: results, …}), qrels, measures, priors=[…])"
-        if measure.RELATIVE_TO == "priors"
-        else "The distance itself is the answer; or give a third system as the reference"
-    )
-    warn(
-        f"the values of {name!r} and the baseline {baseline!r} on {measure} are different quantities, since {reason}: "
-        f"the p-value and the wins and losses are NaN{more}. {remedy}"
-    )
 
 
 def in_order(result: Any, asked: Sequence[str]) -> Any:

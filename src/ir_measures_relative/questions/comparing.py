@@ -22,7 +22,7 @@ from ..measures.strings import is_relative, parse_measures, value_range
 from ..messages import kind_of, warn
 from ..options import is_number
 from ..priors import ContextData, Listed, Policy, policy_of, replaced
-from ..scoring import mean_of_topics, score_runs
+from ..scoring import mean_of_topics, one_topic_counts, score_runs
 from ..stats.families import Corrected, Family
 from ..stats.intervals import effect_interval, mean_and_error
 from ..stats.paired_tests import TESTS, PairedTestOptions, check_test
@@ -56,7 +56,8 @@ def compare(
 
     With ``"earlier"`` or other policies, pairs that do not stand so have the two means and nothing else, and a warning
     says why. Measures that compare a run with a reference by their sign (rrLP, sgnLP, sgnLR and
-    RPP, without ``ref=``) are computed for every pair, with ``other`` as the reference, and tested against 0.
+    RPP, without ``ref=``) are computed for every pair, with ``other`` as the reference, and tested against 0. By rrLP,
+    t is of the sizes of the preferences, and not of the counts of wins.
 
     Args:
         context: the runs.
@@ -74,7 +75,8 @@ def compare(
             (others are then corrected by Holm's method), each t is held against the largest of all rows, over resamples
             of topics that all rows share; t in units of what 5 % of the row's own resamples exceed. The intervals are
             the rows' own, all made wider by one factor.
-        confidence: of the intervals: of all at once by ``"max-t"``, of each on its own with None. With another
+        confidence: of the intervals: of all at once by ``"max-t"`` (for 95 % on sparse measures in practice in 80 to
+            90 %; docs/valid-statistics.md has the figures), of each on its own with None. With another
             correction the interval of a row has the confidence 1 - (1 - confidence) · p / p_corrected, that of the
             row's test.
         family: which rows are corrected together: ``"call"``, all of them, or ``"measure"``, those of each measure.
@@ -89,7 +91,9 @@ def compare(
         - ``difference``: of the two means, with its interval ``lower`` to ``upper``;
         - ``test``: which one was made;
         - ``p``: two-sided, and ``p_corrected``. By ``"t"`` and ``"bootstrap"`` the interval does not hold 0 just where
-          ``p_corrected`` is below 1 - confidence. Beside the other tests, which ask another question, it is Student's;
+          ``p_corrected`` is below 1 - confidence. Beside the other tests, which ask another question, it is Student's.
+          ``p_corrected`` by ``"max-t"`` is from resamples: never below 1/(1 + resamples), may exceed p times the number
+          of rows, and need not order rows as p does;
         - ``effect``: d_z, the mean difference in standard deviations of the difference by topic. (Cohen's d divides by
           the standard deviation of the runs' values; of runs that mostly agree d_z is larger.) ``effect_lower`` and
           ``effect_upper``: its interval by the noncentral t distribution, which holds 0 where the other does;
@@ -126,6 +130,8 @@ def compare(
     chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
     scored = [m for m in parsed if not is_of_pairs(m)]
     scores = score_runs(judged, names, scored, priors=chosen)
+    if (message := one_topic_counts(scores)) is not None:
+        warn(message)
     first, second = ([names.index(pair[i]) for pair in who] for i in (0, 1))
     members, told = [], []
     for measure in tqdm(parsed, desc="comparing", unit="measure", disable=None, leave=False):
@@ -187,7 +193,8 @@ def adds(
         names: the runs; all but the fixed priors if not given.
         priors: as for :func:`compare`.
         correction, family: for the number of rows, as for :func:`compare`. By ``"max-t"`` all ``lower`` hold at once;
-            by another correction, that of ``p``, each is on its own where there is no ``p``.
+            by another correction, that of ``p``, each is on its own where there is no ``p``. So ``lower`` depends on
+            how many rows the call has; for one run alone give ``correction=None``.
         confidence: of the interval.
         at_least: the smallest effect of interest, above 0, in the unit of the measures: the least mean that would be
             worth having, by UniqueRel a number of documents a topic. With it there is a ``p``.
@@ -201,18 +208,22 @@ def adds(
           above it does not say that the run adds anything. The nearest prior holds most of the documents of the run's
           top k in its own top k, over all judged topics; of equals it is the first in the context. k is the measure's
           cutoff, without which whole rankings count. NaN of a run without priors. By a measure that is relative to all
-          systems the others are the priors;
+          systems the others are the priors. A copy of another prior may score more: it is no upper bound of what
+          copies score;
         - ``lower``: the mean is at least that, with the confidence asked for; by Student's t on the scale of the
           logarithm of the mean, so never below 0, but for a measure with negative values;
         - ``p``: one-sided, of a mean above ``at_least`` on the same scale; and ``p_corrected``, which is below
           1 - confidence just where ``lower`` is above that. Both only with ``at_least``, and
           NaN of a measure with negative values;
-        - ``effect``: the mean in standard deviations of the values by topic;
-        - ``above``: on how many topics the run adds something;
+        - ``effect``: the mean in standard deviations of the values by topic; NaN of a measure that is not 0 for a copy,
+          by which a copy has an effect too;
+        - ``above``: on how many topics the run adds something: has more than 0, or by a measure that is not 0 for a
+          copy more than that copy has there;
         - ``topics``: how many.
 
     Raises:
-        ValueError: as :func:`compare`; a measure that is relative to neither; ``at_least`` that is not above 0.
+        ValueError: as :func:`compare`; a measure that is relative to neither; ``at_least`` that is not above 0, or of
+            several measures that get a ``p``, in different units: documents of UniqueRel, shares of NRG(base='P').
 
     Example:
         >>> from ir_measures_relative import RunContext, UniqueRel, adds
@@ -237,10 +248,18 @@ def adds(
             raise ValueError(
                 f"{measure} does not say what a run adds to others; give a measure such as UniqueRel@10 or NRG@10"
             )
+    with_p = {type(m): m for m in parsed if m.is_0_for_a_copy}
+    if at_least is not None and len({m.value_range for m in with_p.values()}) > 1:
+        raise ValueError(
+            f"at_least={at_least!r} is of one unit, and {' and '.join(map(str, with_p.values()))} have values of other "
+            "ranges; call adds() for each, with an at_least of its own"
+        )
     names, of_each = _candidates(context, names, priors, None)
     judged = judged_context(context, qrels)
     chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
     scores = score_runs(judged, names, parsed, priors=chosen)
+    if (message := one_topic_counts(scores)) is not None:
+        warn(message)
     asked = _Warnings()
     members, tables = [], []
     for j, measure in enumerate(parsed):
@@ -248,49 +267,52 @@ def adds(
         limit = tie_limit(np.array([values, np.zeros(values.shape)]))
         tied = np.where(np.abs(values) <= limit, 0.0, values)
         members.append((tied, at_least if measure.is_0_for_a_copy else None))
-        tables.append(pd.DataFrame(_added(measure, names, values, tied, limit, asked)))
-        if not measure.is_0_for_a_copy:
-            asked.note(
-                "above 0",
-                f"{measure} is above 0 for a copy of another run too, so that lower is above a number does not say "
-                "that the run adds anything, and there is no p; give UniqueRel@k or NRG(base='P')@k, which are 0 for "
-                "a copy",
-                times=len(names),
-            )
+        copies = copies_of_nearest(judged, names, measure, chosen)
+        tables.append(pd.DataFrame(_added(measure, names, values, tied, limit, copies, asked)))
+    unsure = [str(m) for m in parsed if not m.is_0_for_a_copy]
+    if unsure:
+        warn(
+            f"{', '.join(unsure)} {'is' if len(unsure) == 1 else 'are'} above 0 for a copy of another run too, so that "
+            "lower is above a number does not say that the run adds anything"
+            f"{', and there is no p' if at_least else ''}; give UniqueRel@k or NRG(base='P')@k, which are 0 for a copy"
+        )
     for table, of_measure in zip(tables, of_family.above(members, options), strict=True):
         table["p"], table["p_corrected"], table["lower"], _ = of_measure
     asked.say()
     tested = [] if at_least is None else ["p", "p_corrected"]
     columns = ["name", "measure", "mean", "copy", "lower", *tested, "effect", "above", "topics"]
-    copies = [copies_of_nearest(judged, names, measure, chosen).means for measure in parsed]
-    return pd.concat(tables, ignore_index=True).assign(copy=np.concatenate(copies))[columns]
+    return pd.concat(tables, ignore_index=True)[columns]
 
 
 def _added(
-    measure: ir_measures.Measure,
+    measure: RelativeMeasure,
     names: Sequence[str],
     values: FloatArray,
     tied: FloatArray,
     limit: float,
+    copies: Copies,
     warnings: _Warnings,
 ) -> Iterator[dict[str, Any]]:
     """What is said of each run, by its values on every topic, runs × topics; and without what is a tie with 0."""
-    for name, of_run, without in zip(names, values, tied, strict=True):
+    from_0 = measure.is_0_for_a_copy
+    # What a copy has as well is nothing that the run adds; a run without priors has all of it to itself.
+    more = values - (0 if from_0 else np.nan_to_num(copies.values)) > limit
+    for i, (name, of_run, without) in enumerate(zip(names, values, tied, strict=True)):
         known, d = of_run[~np.isnan(of_run)], without[~np.isnan(of_run)]
-        row: dict[str, Any] = {"name": name, "measure": str(measure)}
+        row: dict[str, Any] = {"name": name, "measure": str(measure), "copy": copies.means[i]}
         row |= {"mean": mean_of_topics(measure, known) if len(d) else np.nan, "effect": np.nan}
         warnings.note_topics(measure, len(d), len(of_run) - len(d))
         if len(d) > 1 and np.ptp(d) > limit:
-            row["effect"] = d.mean() / d.std(ddof=1)
+            row["effect"] = d.mean() / d.std(ddof=1) if from_0 else np.nan
         elif len(d) > 1 and not d.any():
-            row["effect"] = 0.0
+            row["effect"] = 0.0 if from_0 else np.nan
         elif len(d) > 1:
             warnings.note(
                 "constant",
                 f"{name!r}: {measure} is {d[0]:.6g} on every topic, and the interval goes by its spread, so there is "
                 "no lower end",
             )
-        yield row | {"above": int((d > 0).sum()), "topics": len(d)}
+        yield row | {"above": int(more[i].sum()), "topics": len(d)}
 
 
 def _candidates(
@@ -456,7 +478,7 @@ def _priors_of(
 
 
 class Copies(NamedTuple):
-    """Of each run by one measure: its nearest prior, and the mean of a copy of that in its place; None and NaN of none.
+    """Of each run by one measure: its nearest prior, and what a copy of that has in its place; None and NaN of none.
 
     The nearest prior holds most of the documents of the run's top k in its own top k, over all topics that are judged,
     whether the documents are or not; of equals it is the first in the context. k is the measure's cutoff; without one
@@ -465,6 +487,7 @@ class Copies(NamedTuple):
 
     nearest: list[str | None]
     means: FloatArray
+    values: FloatArray  #: runs × topics
 
 
 def copies_of_nearest(
@@ -484,6 +507,7 @@ def copies_of_nearest(
     shared = judged.cached(("shared", cutoff), lambda: _shared(judged, cutoff))
     nearest: list[str | None] = []
     means = np.full(len(names), np.nan)
+    values = np.full((len(names), len(judged.judgments.query_ids)), np.nan)
     for i, name in enumerate(names):
         row = judged.index[name]
         others = np.delete(np.arange(len(judged.names)), row)
@@ -492,8 +516,9 @@ def copies_of_nearest(
         near = judged.names[others[shared[row, others].argmax()]] if len(others) else None
         nearest.append(near)
         if near is not None:
-            means[i] = mean_of_topics(measure, _score_of_copy(judged, name, near, measure, others))
-    return Copies(nearest, means)
+            values[i] = _score_of_copy(judged, name, near, measure, others)
+            means[i] = mean_of_topics(measure, values[i])
+    return Copies(nearest, means, values)
 
 
 def _score_of_copy(judged: JudgedContext, name: str, near: str, measure: Any, priors: IntArray) -> FloatArray:

@@ -323,11 +323,11 @@ def sweep(
     rows: list[dict[str, Any]] = []
     todo = [(name, *one) for name in chosen for one in _sets(context.names, name, over, samples, seed)]
     for name, label, size, sets in tqdm(todo, desc="sweeping priors", unit="set", disable=None, leave=False):
+        row = {"name": name, "priors": label, "size": size} | dict.fromkeys(
+            ("mean", "lower", "upper"), math.nan
+        )
+        rows.append(row | {"topics": judged.judgments.n_queries})
         if work.expired():
-            row = dict.fromkeys(("mean", "lower", "upper"), math.nan)
-            rows.append(
-                {"name": name, "priors": label, "size": size} | row | {"topics": judged.judgments.n_queries}
-            )
             continue
         of_sets = np.array(
             [parsed.score(Comparison(judged, context.runs[name], name, priors)) for priors in sets]
@@ -336,8 +336,7 @@ def sweep(
         there_are = math.comb(len(context.names) - 1, size) if over == "size" else len(sets)
         ends = crossed_interval(of_sets, there_are, confidence)
         lower, upper = (float(end) for end in np.clip(ends, *parsed.value_range))
-        row = {"name": name, "priors": label, "size": size, "mean": float(values.mean())}
-        rows.append(row | {"lower": lower, "upper": upper, "topics": len(values)})
+        rows[-1] |= {"mean": float(values.mean()), "lower": lower, "upper": upper}
     table = pd.DataFrame(rows)
     if open_rows := int(table["mean"].isna().sum()):
         warn(

@@ -105,18 +105,14 @@ def campaign_of(
 ) -> ReportedCampaign:
     """Scores the runs, on a measure that can be explained as well; arguments as for :func:`.write`."""
     judged = judged_context(context, qrels)
-    explained = explainable(measures, len(judged.names) > 1)
+    # The first measure that says what each document contributes; of several runs, else one that does.
+    relative = (m for m in measures if is_relative(m))
+    found = (m for m in relative if type(m).contributions is not RelativeMeasure.contributions)
+    explained = next(found, NRG(norm="ideal") @ _CUTOFF if len(judged.names) > 1 else None)
     shown = [*measures] if explained is None or explained in measures else [*measures, explained]
     scores = _scores(judged, shown, given)
     data = _data_of(judged, scores, queries or {})
     return ReportedCampaign(context, qrels, judged, shown, scores, explained, data, command)
-
-
-def explainable(measures: Sequence[ir_measures.Measure], several: bool) -> RelativeMeasure | None:
-    """The first measure that says what each document contributes; of several runs, else NRG(norm='ideal')@10."""
-    relative = (m for m in measures if is_relative(m))
-    found = (m for m in relative if type(m).contributions is not RelativeMeasure.contributions)
-    return next(found, NRG(norm="ideal") @ _CUTOFF if several else None)
 
 
 def _scores(judged: JudgedContext, measures: Sequence[ir_measures.Measure], known: Scores | None) -> Scores:

@@ -77,12 +77,13 @@ def verdicts(
         - ``name``, ``other``, ``measure``; with ``perquery`` also ``query_id``;
         - ``lower``, ``value``, ``upper``: of M(name) - M(other);
         - ``exact``: whether labels attain both ends;
-        - ``verdict``: ``better`` or ``worse``, which are proofs; ``equal`` where no labels tell the two apart; else
+        - ``verdict``: ``better`` or ``worse``, which are proofs about these topics and relative to the runs of this
+          context, however small the difference; ``equal`` where no labels tell the two apart; else
           ``open``;
         - ``open``: how many unjudged documents can move this difference, also those that neither run holds;
         - ``unjudged``, ``other_unjudged``: which share of the top k of each of the two runs is unjudged, k the
           measure's cutoff; a mean over the queries;
-        - ``probability``: with ``odds``.
+        - ``probability``: with ``odds``; over labels, on these topics.
 
     Raises:
         ValueError: a context of one run; odds of the pool of fewer than four, or of a measure whose gains reward labels

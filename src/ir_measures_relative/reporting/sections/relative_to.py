@@ -37,6 +37,7 @@ it with this fingerprint:</p>
 # Sections of a docstring that are left out: the page has values of its own.
 _LEFT_OUT = re.compile(r"^(Example|Args|Returns|Raises)\b.*:$")
 _ROLE = re.compile(r":\w+(?::\w+)?:`~?([^`<]*?\.)?([^`.<]+)(?:\s*<[^`]*>)?`")
+_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2})(?=[^\s*])([^*]+?)(?<=[^\s*])\1(?![\w*])")
 _DBLP = re.compile(r"\.\. cite\.dblp:: (\S+)")
 
 
@@ -93,4 +94,5 @@ def _paragraphs(doc: str) -> Iterator[Paragraph]:
 def _parts(text: str) -> list[tuple[bool, str]]:
     """Text and code, in turn."""
     pieces = re.split(r"``(.+?)``", _ROLE.sub(r"``\2``", text))
+    pieces[::2] = [_EMPHASIS.sub(r"\2", piece) for piece in pieces[::2]]
     return [(i % 2 == 1, piece) for i, piece in enumerate(pieces) if piece]
