@@ -237,7 +237,7 @@ class _Campaign:
         dask = _dask()
         self.groups = groups
         self._means: dict[ir_measures.Measure, dict[str, float]] = {}
-        judged = _PartsOfQrels(qrels)
+        judged = _JudgedParts(qrels)
         self.query_ids, self.grades = judged.query_ids, judged.grades
         if not self.query_ids:
             raise ValueError("the qrels hold no judgment, so there is no query to score")
@@ -350,7 +350,7 @@ def _balanced(surveys: Sequence[_Survey]) -> dict[str, int]:
     return dict(zip(rows, part.tolist(), strict=True))
 
 
-class _PartsOfQrels:
+class _JudgedParts:
     """Judgments in the memory of the client, or in a Dask DataFrame."""
 
     def __init__(self, qrels: Any) -> None:
