@@ -137,9 +137,9 @@ def rescaling_test(
         >>> found = meta.rescaling_test(pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"]))
         >>> found.loc[found["moves"], ["statistic", "column", "change"]].head(3)
                                  statistic      column change
-        17  percentage_absolute_difference  difference    + 1
-        45             stability, relative   stability    + 1
-        47             stability, relative        ties    + 1
+        20  percentage_absolute_difference  difference    + 1
+        69             stability, relative   stability    + 1
+        71             stability, relative        ties    + 1
     """
     read_table(table)
     for name, numbers, least in (("factors", factors, 0.0), ("shifts", shifts, -np.inf)):
