@@ -37,7 +37,10 @@ def test_as_a_command() -> None:
     ("arguments", "message"),
     [
         (["NGR"], "--cite: no measure is called 'NGR'; the nearest is 'NRG'"),
-        (["foo"], "--cite: no measure is called 'foo'; there are AP_Rareness, AP_UE, FusionGain, MED, nDCG_UE, NRG, "),
+        (
+            ["foo"],
+            "--cite: no measure is called 'foo'; there are AP_Rareness, AP_UE, FusionGain, MED, nDCG_UE, NRG, ",
+        ),
         (
             ["NRG", "nDCG@10"],
             "--cite: nDCG is a measure of ir_measures, whose documentation names its paper; give",

@@ -340,7 +340,7 @@ class _FusionGain(OfAbsoluteBase):
 
     - ``rrf``: ``1/(k + i)`` at position i;
     - ``combsum``: its score, scaled so that these first documents have scores from 0 to 1 (all 0 where they are equal);
-    - ``isr``: ``1/i²``, and ``combmnz``: the scaled score; the sum is then multiplied by the number of these rankings.
+    - ``isr``: ``1/i²``, and ``combmnz``: the scaled score; either sum is multiplied by the number of these rankings.
 
     These are the definitions of ranx. Scores are those that trec_eval reads, 32-bit floats, and the fused ranking is
     in trec_eval's order. The range is that of a difference of S: [-1, 1] for nDCG. Below 0, fusing with this run hurts.

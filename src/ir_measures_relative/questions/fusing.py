@@ -70,7 +70,7 @@ def fuse(
 
     The strategies:
 
-    - ``"single"``: the best run, alone;
+    - ``"single"``: the best run, alone and as it is: no ``depth`` cuts it, nor any other set of one run;
     - ``"top"``: the n best runs by the measure;
     - ``"greedy"``: starts with the best run, and adds the run that makes the fusion best, until there are n;
     - ``"exact"``: the best of all sets of n;
@@ -150,7 +150,7 @@ def fuse(
         number = len(settings) * sum(math.comb(len(names), size) for size in wanted)
         if number > max_sets:
             raise ValueError(
-                f"strategy 'exact' would try {number:,} sets of runs (with {len(settings)} settings of k and depth), "
+                f"strategy 'exact' would try {number:,} sets of runs (settings of k and depth: {len(settings)}), "
                 f"and max_sets is {max_sets:,}. Give more, or leave 'exact' out: 'greedy' tries few sets"
             )
     values = [FusedValues(judged, base, one) for one in settings]
@@ -381,7 +381,7 @@ def _is_list(value: Any) -> bool:
 
 def _settings(method: str, k: Any, depth: Any) -> list[Fusion]:
     check_choice("method", method, METHODS)
-    if method != "rrf" and _is_list(k):
+    if method != "rrf" and (_is_list(k) or k != 60):
         raise ValueError(f"k={k!r} goes with method='rrf', not {method!r}; leave it out")
     ks, depths = _several("k", k, partial(check_count, least=0)), _several("depth", depth, _from_1)
     return [Fusion(method, int(one), int(d)) for one in ks for d in depths]

@@ -52,8 +52,8 @@ def bounds(
 ) -> pd.DataFrame:
     """The least and the greatest value of each run, over all labels that its open documents could have.
 
-    The open documents of a query are the unjudged ones that any run of the context holds in its top k, k the
-    measure's cutoff. A label is shared by all that looks at it: the run, its priors, the ideal ranking. Labels of
+    The open documents of a query are the unjudged ones in the top k of any run of the context (for FusionGain, of any
+    fusion too), k the measure's cutoff. All that looks at a label shares it: the run, its priors, the ideal. Labels of
     binary measures are relevant or not, and never relevant where the context's ``grades`` end below ``rel``; of graded
     ones, any grade from the lowest to the highest of these, else of the qrels, with a warning where the qrels hold few
     relevant documents. Topics are independent, so the extreme of a mean is the mean of the extremes.
