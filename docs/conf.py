@@ -33,7 +33,7 @@ nitpick_ignore_regex = [
     ("py:class", r"(collections\.abc|os|pd|pandas|np|numpy|matplotlib|ir_measures|ir_datasets)\..+"),
     (
         "py:class",
-        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|Odds|Metric|Evaluator|CalcResults|Coverage|Rankings|Texts|Path|ValueOf\w+|PriorsOfRuns",
+        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|Odds|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|PriorsOfRuns",
     ),
     ("py:class", r"ir_measures_relative\.(comparison\.(T|JudgedTop)|measures\.declaration\._M|ids\.Ids)"),
     ("py:class", r"ir_measures_relative\.(extremes\.open_documents\.\w+|demo\.Collection)"),

@@ -123,7 +123,7 @@ class RunContext(ContextData):
     A re-entrant context manager; inside ``with RunContext(…):`` ir_measures and PyTerrier compute the measures of
     this package. The innermost context counts, and every thread has its own. An evaluator takes the context that
     is active when it is created, and keeps it. A context does not change once it is made. A generator that yields
-    inside the block leaves the context active in its caller; see :meth:`__enter__`.
+    inside the block leaves the context active in its caller; see the page "Concepts".
 
     A run that is itself a member is not its own prior. It is recognised by a ``name`` column that holds one value
     and names a member, or by :meth:`evaluating`; any other run is a newcomer.
