@@ -140,12 +140,13 @@ class JudgedContext:
             return of_run.docs.rows_of(of_other.docs.query, of_other.docs.ids, of_other.hashes)
         # Of all pairs of runs: comparing ids in each would take most of the time.
         numbers = self.cached(("numbers", cutoff), lambda: self._numbered(cutoff))
-        if self._located is None or self._located[:2] != (rankings, cutoff):
+        located = self._located  # of one run, being large; other threads may change it
+        if located is None or located[:2] != (rankings, cutoff):
             size = 1 + max(int(number.max(initial=-1)) for number in numbers.values())
             rows = np.full(size, -1, dtype=np.int64)
             rows[numbers[rankings]] = np.arange(len(numbers[rankings]))
-            self._located = rankings, cutoff, rows  # as large as all runs together: kept for one run
-        return self._located[2][numbers[other]]
+            located = self._located = rankings, cutoff, rows
+        return located[2][numbers[other]]
 
     def _numbered(self, cutoff: int | None) -> dict[Rankings, IntArray]:
         """Of each run a number for each document in its top, by query: one number for one document in all of them."""
@@ -153,7 +154,8 @@ class JudgedContext:
         tops = [self.top(run, cutoff) for run in runs]
         starts = np.cumsum([0, *(len(top.position) for top in tops)])
         for seed in itertools.count():
-            keys = [pair_keys(top.docs.query, top.docs.ids.hashes(seed)) for top in tops]
+            hashes = [top.docs.ids.hashes(seed) if seed else top.hashes for top in tops]
+            keys = [pair_keys(top.docs.query, of_top) for top, of_top in zip(tops, hashes, strict=True)]
             _, first, number = np.unique(np.concatenate(keys), return_index=True, return_inverse=True)
             numbers = np.split(number, starts[1:-1])
             holder = np.searchsorted(starts, first, side="right") - 1  # the first run with the document
