@@ -16,7 +16,7 @@ from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
 from .measures.nrg import NRG, UniqueRel
 from .measures.rank_biased import RBA, RBO
-from .measures.rareness import AP_Rareness, P_Rareness
+from .measures.rareness import AP_Rareness, P_Rareness, Rareness
 from .measures.shapley import Shapley
 from .measures.tasc import TaSC
 from .measures.ue import AP_UE, UE, nDCG_UE
@@ -93,6 +93,7 @@ __all__ = [
     "FusionGain",
     "P_Rareness",
     "PriorPolicy",
+    "Rareness",
     "RelativeWarning",
     "RunContext",
     "Shapley",

@@ -378,21 +378,43 @@ class Comparison:
         return result
 
     def retrieving_systems(
-        self, docs: Judgments, cutoff: int | None, judged_only: bool
+        self, docs: Judgments, cutoff: int | None, judged_only: bool, systems: str | None = None
     ) -> tuple[IntArray, int]:
         """For each of ``docs`` the number of systems that hold it in their top ``cutoff``; and how many systems.
 
-        The systems are all runs of the context, and the evaluated one.
+        The systems are all runs of the context, and the evaluated one; with ``systems``, the runs of these names or
+        globs and the evaluated one, or the groups of the runs (``"groups"``).
         """
         judged = self.judged
         found = judged.positions_of_runs(docs, cutoff, judged_only)
+        own = self.positions(docs, cutoff, judged_only) > 0
+        if systems is not None:
+            run = judged.index[self.member] if self.member is not None else len(found)
+            held = np.vstack([found[:run] > 0, own, found[run + 1 :] > 0])
+            system = self._systems_of_runs(systems, run)
+            by_system = np.array([held[system == s].any(axis=0) for s in np.unique(system[system >= 0])])
+            return by_system.sum(axis=0), len(by_system)
         count: IntArray = judged.cached(
             ("retrieving", docs, cutoff, judged_only), lambda: (found > 0).sum(axis=0)
         )
-        own = self.positions(docs, cutoff, judged_only) > 0
         if self.member is None:
             return count + own, len(judged.names) + 1
         return count - (found[judged.index[self.member]] > 0) + own, len(judged.names)
+
+    def _systems_of_runs(self, systems: str, run: int) -> IntArray:
+        """A number for the system of each run of the context, -1 for none, and of the evaluated ``run``, maybe last."""
+        names, groups = self.judged.names, self.judged.groups
+        own = range(max(len(names), run + 1))  # each run is a system of its own
+        if systems != "groups":
+            chosen = {*matching(systems, names, "systems")}
+            return np.array([i if i == run or names[i] in chosen else -1 for i in own])
+        if not groups:
+            raise ValueError(
+                "systems='groups' counts each group of runs once, and the context has no groups; say which run is "
+                "whose: RunContext(…, groups={'run': 'group'})"
+            )
+        of_runs = [*map(groups.get, names), self.group][: len(own)]
+        return np.array([of_runs.index(group) if group is not None else i for i, group in enumerate(of_runs)])
 
     def reference(self, ref: str | None = None) -> Rankings:
         """The reference run: ``ref``, else the context's, else the only other run.

@@ -387,8 +387,10 @@ def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> Non
         )
 
 
-def matching(prior: str, names: Sequence[str]) -> list[str]:
+def matching(prior: str, names: Sequence[str], parameter: str = "prior") -> list[str]:
     """The runs that the ``prior=`` of a measure stands for: names or globs, separated by commas.
+
+    ``parameter`` is the name of the parameter, for the message.
 
     Raises:
         ValueError: one that fits no run.
@@ -401,7 +403,7 @@ def matching(prior: str, names: Sequence[str]) -> list[str]:
         fitting = [pattern] if pattern in names else [n for n in names if fnmatch.fnmatchcase(n, pattern)]
         if not fitting:
             raise ValueError(
-                f"prior={prior!r}: {pattern!r} fits no run of the context; its runs are {list(names)}"
+                f"{parameter}={prior!r}: {pattern!r} fits no run of the context; its runs are {list(names)}"
             )
         found += fitting
     return found

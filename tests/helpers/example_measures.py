@@ -39,5 +39,7 @@ EXAMPLES += [
         "UE(base='RBP',p=0.5,version='z')",
         "UE(base='AP',expected='exact')@3",
         "UE(base='ERR')",
+        "Rareness(base='AP')",
+        "AP_Rareness(rarity='log',bounded=True)@3",
     )
 ]

@@ -1,18 +1,21 @@
-"""Rareness-based P and AP: the oracle, the reductions, the bounds."""
+"""Rareness-based P, AP and other measures: the oracle, the reductions, the bounds."""
 
 from __future__ import annotations
 
+import math
+import random
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ir_measures import AP, P
+from ir_measures import AP, P, nDCG, parse_measure
 
+from all_labelings import check, random_campaign
 from drawn import examples
-from ir_measures_relative import AP_Rareness, P_Rareness, RunContext
-from oracles.rareness import ap_rareness_oracle, p_rareness_oracle
+from ir_measures_relative import NRG, AP_Rareness, P_Rareness, Rareness, RunContext, bounds, compare, explain
+from oracles.rareness import ap_rareness_oracle, p_rareness_oracle, rareness_oracle
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
 
@@ -115,3 +118,161 @@ def test_one_system_has_no_rareness() -> None:
     for measure in ("P_Rareness@1", "P_Rareness(bounded=True,alpha=0.5)@1"):
         value = per_query(measure, {"q": {"A": 1}}, {"q": {"A": 1.0}}, RunContext({}))
         assert value == {"q": 1.0 if "bounded" not in measure else 0.5}
+
+
+BASES = ["nDCG", "P", "AP", "RBP", "ERR"]
+
+
+@examples(60)
+@given(
+    context=contexts,
+    run=runs,
+    labels=qrels,
+    k=cutoffs,
+    alpha=st.sampled_from([0, 0.25, 1]),
+    rarity=st.sampled_from(["linear", "log"]),
+    bounded=st.booleans(),
+    systems=st.sampled_from([None, "groups", "r1,r3*"]),
+)
+def test_every_base_against_the_oracle(
+    context: dict[str, Run],
+    run: Run,
+    labels: Labels,
+    k: int,
+    alpha: float,
+    rarity: str,
+    bounded: bool,
+    systems: str | None,
+) -> None:
+    assume_common(run, labels)
+    context = {"r1": {}, "r3": {}, **context}
+    group_of = {"r1": "g", "r2": "g", "r3": "h"}  # r4 has none
+    members = RunContext(context, groups={n: g for n, g in group_of.items() if n in context})
+    options: dict[str, Any] = {"alpha": alpha, "rarity": rarity, "bounded": bounded}
+    asked = options | ({"systems": systems} if systems else {})
+    for base in BASES:
+        got = per_query(Rareness(base=base, **asked) @ k, labels, run, members)
+        if base in ("P", "AP"):
+            same = {"P": P_Rareness, "AP": AP_Rareness}[base](**asked) @ k
+            assert per_query(same, labels, run, members) == got
+        for query in labels:
+            own = ranking(run, query)
+            of_run = {n: ranking(other, query) for n, other in context.items()}
+            if systems == "groups":
+                by_group: dict[str, list[list[str]]] = {}
+                for name, docs in of_run.items():
+                    by_group.setdefault(group_of.get(name, name), []).append(docs)
+                all_systems = [[own], *by_group.values()]
+            else:
+                all_systems = [
+                    [own],
+                    *([docs] for n, docs in of_run.items() if not systems or n in ("r1", "r3")),
+                ]
+            want = rareness_oracle(own, all_systems, labels[query], k, base=base, **options)
+            assert got[query] == pytest.approx(want, abs=1e-12)
+            assert 0 <= got[query] <= (1 if bounded else 1 + alpha) + 1e-12
+
+
+@examples(40)
+@given(context=contexts, run=runs, labels=pytrec_eval_qrels, k=cutoffs)
+def test_alpha_0_is_each_base(context: dict[str, Run], run: Run, labels: Labels, k: int) -> None:
+    assume_common(run, labels)
+    members, nothing = RunContext(context), RunContext({})
+    for options in ({}, {"bounded": True}, {"rarity": "log"}):
+        plain = Rareness(alpha=0, **options)
+        for relative, absolute in [
+            (plain @ k, nDCG @ k),
+            (plain(dcg="exp-log2") @ k, NRG(dcg="exp-log2") @ k),
+            (plain(gains={1: 3, 2: 0}) @ k, NRG(gains={1: 3, 2: 0}) @ k),
+            (plain(base="P", rel=2) @ k, P(rel=2) @ k),
+            (plain(base="AP"), AP),
+            (plain(base="RBP", p=0.5) @ k, NRG(base="RBP", p=0.5) @ k),
+            (plain(base="ERR", max_grade=3) @ k, NRG(base="ERR", max_grade=3) @ k),
+        ]:
+            context_of_base = nothing if isinstance(absolute, type(NRG)) else None
+            expected = per_query(absolute, labels, run, context_of_base)
+            assert per_query(relative, labels, run, members) == pytest.approx(expected, abs=1e-12)
+
+
+def test_rarity_by_the_logarithm() -> None:
+    """1 for a document of one system, 0 for one of all, between them as IDF."""
+    docs = {"one": 1.0, "two": 2.0, "all": 3.0}
+    members = {
+        "a": {"q": docs},
+        "b": {"q": {"two": 1.0, "all": 2.0}},
+        "c": {"q": {"all": 1.0}},
+        "d": {"q": {"all": 1.0}},
+    }
+    table = explain(RunContext(members), "a", {"q": dict.fromkeys(docs, 1)}, P_Rareness(rarity="log") @ 3)
+    gain = table.set_index("doc_id")["gain"]
+    assert gain.to_dict() == pytest.approx(
+        {"one": 2.0, "two": 1 + math.log(2) / math.log(4), "all": 1.0}, abs=1e-15
+    )
+
+
+def test_alpha_by_topic() -> None:
+    labels: Labels = {"1": {"A": 1}, "2": {"A": 1}}
+    run: Run = {q: {"A": 1.0} for q in labels}
+    context = RunContext({"other": {q: {"B": 1.0} for q in labels}})
+    measure = P_Rareness(alpha={"1": 0.5, "2": 0, "3": 1}) @ 1
+    assert per_query(measure, labels, run, context) == {"1": 1.25, "2": 1.0}
+    again = parse_measure(repr(measure))
+    assert again == measure and repr(again) == "P_Rareness(alpha={'1': 0.5, '2': 0, '3': 1})@1"
+    with pytest.raises(ValueError, match=r"alpha says nothing of the topic '2', and of 1 in all; give each"):
+        per_query(P_Rareness(alpha={"1": 0.5}) @ 1, labels, run, context)
+    with pytest.raises(ValueError, match=r"alpha=\{'1': 2\} is not allowed with bounded=True"):
+        per_query(P_Rareness(alpha={"1": 2}, bounded=True) @ 1, labels, run, context)
+    for wrong in ({"1": -1}, {1: 0.5}, {"1": "high"}):
+        with pytest.raises(ValueError, match="or a dict from topic to such numbers"):
+            P_Rareness(alpha=wrong)
+
+
+def test_copies_in_one_group_do_not_make_each_other_common() -> None:
+    labels: Labels = {"q": {"A": 1}}
+    runs_: dict[str, Run] = {f"copy{i}": {"q": {"A": 1.0}} for i in range(12)} | {"other": {"q": {"B": 1.0}}}
+    groups = {name: name[:4] for name in runs_}
+    context = RunContext(runs_, groups=groups)
+    table = context.evaluate(labels, [P_Rareness @ 1, P_Rareness(systems="groups") @ 1])
+    assert table.iloc[0, 1:].tolist() == pytest.approx([1 + 1 / 13, 1 + 1 / 2])
+    with pytest.raises(ValueError, match="the context has no groups"):
+        RunContext(runs_).evaluate(labels, [P_Rareness(systems="groups") @ 1])
+    with pytest.raises(ValueError, match="systems='none': 'none' fits no run of the context"):
+        context.evaluate(labels, [P_Rareness(systems="none") @ 1])
+
+
+def test_a_run_among_the_systems_does_not_compare_with_one_beside_them() -> None:
+    labels: Labels = {str(i): {"A": 1} for i in range(6)}
+    runs_: dict[str, Run] = {
+        n: {q: {d: 1.0} for q in labels} for n, d in (("a", "A"), ("b", "B"), ("c", "A"))
+    }
+    context = RunContext(runs_)
+    with pytest.warns(UserWarning, match="'a' is one of systems='a', and the other run is not"):
+        table = compare(context, labels, [P_Rareness(systems="a") @ 1], names=["a", "b"])
+    assert table["p"].isna().all()
+    options = {"names": ["a", "b"], "test": "sign"}
+    assert compare(context, labels, [P_Rareness(systems="c") @ 1], **options)["p"].notna().all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bounds_against_every_labeling(seed: int) -> None:
+    rng = random.Random(seed)
+    while (campaign := random_campaign(rng, 2, 4)).cutoff is None:
+        pass
+    names = list(campaign.runs)
+    campaign.options["groups"] = {names[0]: "g", names[1]: "g"}
+    choices = ("", "systems='groups',", f"systems='{names[1]}',rarity='log',", "bounded=True,alpha=0.5,")
+    measures = [
+        f"Rareness({choice}base='{base}')@{campaign.cutoff}"
+        for choice in choices
+        for base in ("nDCG", "P", "AP", "RBP")
+        if base != "AP" or "r1" not in choice
+    ]
+    counts = check(campaign, measures)
+    assert all(count["one"][0] == count["one"][1] for count in counts.values())  # exact for one run
+
+
+def test_what_cannot_be_bounded_says_so() -> None:
+    context = RunContext({"a": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}}, grades=(0, 1))
+    for measure in (Rareness(base="ERR") @ 3, AP_Rareness(systems="a") @ 3):
+        with pytest.raises(ValueError, match=r"cannot be bounded yet; the bases P, RBP and nDCG can"):
+            bounds(context, {"q": {"A": 1}}, [measure], elsewhere=0)

@@ -1,80 +1,257 @@
-"""Rareness-based precision and average precision."""
+"""Rareness: measures in which a relevant document counts more, the fewer systems retrieve it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, rank_within, sum_by_query, table
-from . import parameters
-from .browsing import TopK
+from . import nrg, parameters
 from .declaration import Contributions, RelativeMeasure, register
-from .parameters import Param
+from .gains import check_grades
+from .parameters import Base, Param, value_of
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
     from ..extremes.labelings import Labelings
     from ..extremes.model import Model
+    from ..judgments import Judgments
+
+#: What rareness extends: AP, and the bases of NRG that are sums over documents, without priors.
+BASES: dict[str, Base] = {
+    "nDCG": nrg.BASES["nDCG"],
+    "P": nrg.BASES["P"],
+    "AP": Base(parameters=["rel"]),
+    "RBP": nrg.BASES["RBP"],
+    "ERR": nrg.BASES["ERR"],
+}
+
+RARITIES = ("linear", "log")
 
 
-def rareness_weights(retrieving: IntArray, systems: int, alpha: float, bounded: bool) -> FloatArray:
-    """What a relevant document counts: 1 + αR(d) (Eqs. 1-2), or (1 - α) + αR'(d) where bounded (§5.2, Eq. 4).
+def rarity(retrieving: IntArray, systems: int, kind: str = "linear", bounded: bool = False) -> FloatArray:
+    """How rare documents are: R(d) (Eq. 2), R'(d) where ``bounded`` (§5.2), or by ``kind="log"`` in [0, 1] always.
 
-    ``retrieving`` is S_d, how many of the S ``systems`` retrieve each document; with one system rareness is 0.
+    ``retrieving`` is S_d, how many of the S ``systems`` retrieve each document. With one system rareness is 0.
     """
-    if bounded:
-        if systems == 1:
-            return np.full(retrieving.shape, 1.0 - alpha)
-        others = retrieving.astype(np.float64) - 1.0
-        return (1.0 - alpha) + alpha * (1.0 - others / (systems - 1.0))
-    return 1.0 + alpha * (1.0 - retrieving / systems)
+    if kind == "log":
+        of_count = [math.log(systems / max(count, 1)) for count in range(systems + 1)]
+        return np.array(of_count)[retrieving] / (math.log(systems) or 1.0)
+    if not bounded:
+        return 1.0 - retrieving / systems
+    if systems == 1:
+        return np.zeros(retrieving.shape)
+    return 1.0 - (retrieving.astype(np.float64) - 1.0) / (systems - 1.0)
+
+
+class _Alpha(Param):
+    """One weight of rareness, or one for each topic."""
+
+    def allows(self, value: Any) -> bool:
+        if isinstance(value, dict):
+            return all(isinstance(topic, str) and super(_Alpha, self).allows(a) for topic, a in value.items())
+        return super().allows(value)
 
 
 class _Rareness(RelativeMeasure):
-    """What the two measures share: their parameters together, and the weights of the relevant documents."""
+    """A measure in which a relevant document counts more, the fewer systems find it; :data:`P_Rareness` is one.
 
+    The gain of each document of the base measure is multiplied by ``1 + αR(d)``. Nothing else changes:
+
+    - P: ``(1/k) Σ_{i≤k} rel(d_i)(1 + αR(d_i))``, which is P_Rareness;
+    - AP: P_Rareness(i) in the place of the precision at i, which is AP_Rareness;
+    - nDCG: ``Σ_{i≤k} G(d_i)(1 + αR(d_i))/log2(i + 1)`` over the ideal DCG@k of the plain gains ``G``;
+    - RBP: ``(1 - p) Σ_{i≤k} rel(d_i)(1 + αR(d_i)) p^(i - 1)``;
+    - ERR: ``Σ_{i≤k} (1/i) θ_i (1 + αR(d_i)) Π_{l<i} (1 - θ_l)``, ``θ = (2^grade - 1)/2^max_grade``. Rareness does not
+      change how likely a document is to satisfy a searcher, who does not know of it.
+
+    With ``alpha=0`` each is its base. Range [0, 1 + α]; [0, 1] with ``bounded=True``, where the factor is
+    ``(1 - α) + αR'(d)``. S is the number of systems, S_d the number of those with d in their top k, and
+
+    - ``rarity="linear"``: ``R(d) = 1 - S_d/S``; ``R'(d) = 1 - (S_d - 1)/(S - 1)`` with ``bounded=True``;
+    - ``rarity="log"``: ``R(d) = R'(d) = log(S/S_d)/log S``, as IDF: 1 for a document of one system, 0 for one of all.
+      Among many systems it falls fast at first: where two of 64 systems hold a document, its rareness is 0.83 by
+      ``log``, and 0.97 by ``linear``.
+
+    With one system rareness is 0. ``systems=`` says which systems there are. By default they are all runs of the
+    context and the evaluated one. ``systems='bm25*,ANCE'`` are the runs of these names and the evaluated one.
+    ``systems='groups'`` counts each group of the context's ``groups`` once, however many of its runs hold a document:
+    twelve variants of one system then do not make each other's documents common. A run without a group counts by
+    itself, and so does a newcomer.
+
+    ``alpha`` may be a dict from topic to weight, such as ``{"q1": 0.2, "q2": 0.8}``, for weights that depend on the
+    number of relevant documents. It must name every judged topic.
+
+    P, AP and RBP are binary, by ``rel``, as in ir_measures. For graded judgments use nDCG (``dcg``, ``gains``) or ERR.
+
+    When not to use it: among copies of one system, without ``systems='groups'``.
+
+    Source: Türkmen, Lease and Kutlu, "New Metrics to Encourage Innovation and Diversity in Information Retrieval
+    Approaches", ECIR 2023, Eqs. 1-4. The paper has P and AP, and leaves to future work (§5.2): other functions of
+    rarity, an α for each topic, and graded judgments. The definitions of these, and of ``systems``, are this package's.
+
+    Example:
+        >>> from ir_measures_relative import Rareness, RunContext
+        >>> qrels = {"q": {"A": 1, "B": 1}}
+        >>> with RunContext({"old": {"q": {"A": 2.0, "C": 1.0}}}):
+        ...     value = (Rareness @ 2).calc_aggregate(qrels, {"q": {"A": 2.0, "B": 1.0}})
+        >>> round(value, 4)  # (1 + 1.5 / log2(3)) / (1 + 1 / log2(3))
+        1.1934
+    """
+
+    __name__ = "Rareness"
+    PRETTY_NAME = "Rareness-based Effectiveness"
+    SHORT_DESC = "A measure in which a relevant document counts more, the fewer systems retrieve it."
+    FORMULA = r"G(d)\,igl(1 + \alpha R(d)igr), \qquad R(d) = 1 - rac{S_d}{S}"
+    SEE_ALSO: tuple[str, ...] = ("P_Rareness", "AP_Rareness", "NRG", "Shapley")
     RELATIVE_TO = "systems"
+    BASES = BASES
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
-        "alpha": Param(
+        "base": Param(str, "the measure that is extended", default="nDCG", choices=tuple(BASES)),
+        "alpha": _Alpha(
             float,
             "the weight of rareness; 0 is the plain measure",
             default=1.0,
             test=lambda a: 0 <= a < float("inf"),
-            allowed="a number of at least 0, and at most 1 with bounded=True",
+            allowed="a number of at least 0, and at most 1 with bounded=True, or a dict from topic to such numbers",
+        ),
+        "rarity": Param(
+            str,
+            "how rareness falls with the number of systems: 'linear' as in the paper, or 'log' as IDF",
+            default="linear",
+            choices=RARITIES,
+        ),
+        "systems": Param(
+            str,
+            "the systems that count beside the evaluated run: runs by name or glob, separated by commas, or 'groups' "
+            "for each group once; all runs of the context if not given",
+            test=lambda s: any(part.strip() for part in s.split(",")),
+            allowed="names or globs separated by commas, such as 'ANCE,SPLADE*', or 'groups'",
         ),
         "rel": parameters.rel(),
         "bounded": Param(bool, "the revision of the paper's §5.2, with range [0, 1]", default=False),
+        "dcg": parameters.dcg(),
+        "gains": parameters.gains(),
+        "p": parameters.persistence(),
+        "max_grade": parameters.max_grade_of_err(),
         "judged_only": parameters.judged_only(),
     }
 
-    def score(self, comparison: Comparison) -> FloatArray:
-        docs, _, shares = self.contributions(comparison)
-        return sum_by_query(shares, docs.query, docs.n_queries)
+    def _param_repr(self, v: Any) -> str:
+        # ir_measures writes the keys of a dict as they are, and reads a topic in quotes
+        by_topic = isinstance(v, dict) and any(isinstance(topic, str) for topic in v)
+        return repr(dict(sorted(v.items()))) if by_topic else str(super()._param_repr(v))
+
+    @property
+    def base_name(self) -> str:
+        """Which base it is, a key of :data:`BASES`."""
+        return str(self.get("base"))
 
     @property
     def value_range(self) -> tuple[float, float]:
-        return 0.0, 1.0 if self.get("bounded") else 1.0 + max(self.get("alpha"), 0.0)
+        return 0.0, 1.0 if self.get("bounded") else 1.0 + max(self._alphas)
+
+    @property
+    def _alphas(self) -> list[float]:
+        alpha = self.get("alpha")
+        return list(alpha.values()) or [0.0] if isinstance(alpha, dict) else [alpha]
 
     def check_together(self) -> None:
-        if self.get("bounded") and self.get("alpha") > 1:
+        if self.get("bounded") and max(self._alphas) > 1:
             raise ValueError(
                 f"{self.NAME}: alpha={self.get('alpha')!r} is not allowed with bounded=True; it must be a number "
                 "from 0 to 1"
             )
 
-    def weights(self, comparison: Comparison) -> FloatArray:
-        """The weight of each document of ``comparison.relevant``; 0 where it is below ``rel``."""
-        docs = comparison.relevant
-        retrieving, systems = comparison.retrieving_systems(docs, self.get("cutoff"), self.get("judged_only"))
-        weight = rareness_weights(retrieving, systems, self.get("alpha"), self.get("bounded"))
-        return np.where(docs.grade >= self.get("rel"), weight, 0.0)
+    def score(self, comparison: Comparison) -> FloatArray:
+        """The value of each query."""
+        docs, _, shares = self.contributions(comparison)
+        return sum_by_query(shares, docs.query, docs.n_queries)
 
-    def weights_of_labelings(self, labelings: Labelings) -> FloatArray:
-        """What each document counts if it is relevant: all systems are members, so it is the same for all."""
-        held = labelings.positions > 0
-        return rareness_weights(held.sum(axis=0), len(held), self.get("alpha"), self.get("bounded"))
+    def contributions(self, comparison: Comparison) -> Contributions:
+        """The gain of each document times its weight, and what it adds."""
+        base = BASES[self.base_name]
+        cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
+        if not isinstance(base, nrg.ExtendedBase):
+            return self._contributions_to_ap(comparison)
+        max_grade = value_of(self, "max_grade", 4)
+        if base.value == "cascade":
+            check_grades(self, comparison.judgments, max_grade)
+        rel, dcg, gains, p = (
+            value_of(self, n, d) for n, d in (("rel", 1), ("dcg", "log2"), ("gains", None), ("p", 0.8))
+        )
+        docs, gain = nrg.judged_gains(comparison.judgments, base, rel, dcg, gains, max_grade)
+        weight = self.weights(comparison, docs)
+        position = comparison.positions(docs, cutoff, judged_only)
+        if base.value == "cascade":
+            plain = nrg.ResidualRanking(docs, gain, position, base, cutoff, p)
+            return Contributions(docs, weight * gain, weight * plain.shares())
+        ranking = nrg.ResidualRanking(docs, weight * gain, position, base, cutoff, p, ideal=gain)
+        return Contributions(docs, weight * gain, ranking.shares())
+
+    def _contributions_to_ap(self, comparison: Comparison) -> Contributions:
+        docs = comparison.relevant
+        relevant = docs.grade >= self.get("rel")
+        position = comparison.positions(docs, self.get("cutoff"), self.get("judged_only")) * relevant
+        n_relevant = sum_by_query(relevant.astype(np.float64), docs.query, docs.n_queries)
+        weight = np.where(relevant, self.weights(comparison, docs), 0.0)
+        found = np.flatnonzero(position > 0)
+        order = found[np.lexsort((position[found], docs.query[found]))]
+        query = docs.query[order]
+        so_far = np.cumsum(table(weight[order], query, docs.n_queries, 0.0), axis=1)
+        precision = so_far[query, rank_within(query) - 1] / position[order]
+        shares = np.zeros(len(docs))
+        shares[order] = precision / n_relevant[query]
+        return Contributions(docs, weight, shares)
+
+    def weights(self, comparison: Comparison, docs: Judgments) -> FloatArray:
+        """What each document counts if it is relevant: 1 + αR(d) (Eqs. 1-2), or (1 - α) + αR'(d) (Eq. 4)."""
+        asked = self.get("cutoff"), self.get("judged_only"), self.get("systems")
+        return self._weights(docs, *comparison.retrieving_systems(docs, *asked))
+
+    def _weights(self, docs: Judgments, retrieving: IntArray, systems: int) -> FloatArray:
+        alpha, bounded = self.get("alpha"), self.get("bounded")
+        rare = rarity(retrieving, systems, self.get("rarity"), bounded)
+        if isinstance(alpha, dict):
+            missing = [query for query in docs.query_ids if query not in alpha]
+            if missing:
+                raise ValueError(
+                    f"{self.NAME}: alpha says nothing of the topic {missing[0]!r}, and of {len(missing)} in all; give "
+                    "each judged topic a weight, 0 for the plain measure"
+                )
+            alpha = np.array([float(alpha[query]) for query in docs.query_ids])[docs.query]
+        weight: FloatArray = (1.0 - alpha) + alpha * rare if bounded else 1.0 + alpha * rare
+        return weight
+
+    def bounded(self, labelings: Labelings) -> Model:
+        base, docs, positions = BASES[self.base_name], labelings.docs, labelings.positions
+        systems = self.get("systems")
+        if self.base_name == "ERR" or (self.base_name == "AP" and systems not in (None, "groups")):
+            raise ValueError(
+                f"{self} cannot be bounded yet; the bases P, RBP and nDCG can, and AP where the systems are all runs, "
+                "or groups"
+            )
+        if systems is None:  # all are members, so the weights are the same for all
+            held = positions > 0
+            weight = self._weights(docs, held.sum(axis=0), len(held))
+        else:
+            rows = [self.weights(comparison, docs) for comparison in labelings.comparisons]
+            weight = rows[0] if systems == "groups" else np.array(rows)
+        if not isinstance(base, nrg.ExtendedBase):
+            return labelings.precisions(labelings.relevant(self.get("rel")), weight)
+        browsing = base.browsing(self.get("cutoff"), value_of(self, "p", 0.8))
+        if base.graded:
+            return labelings.normalized(
+                weight * browsing.seen(positions), *labelings.gains(self.get("dcg"), self.get("gains"))
+            )
+        return labelings.additive(weight * browsing.share(positions), labelings.relevant(self.get("rel")))
+
+
+def _some_of(*names: str) -> dict[str, Param]:
+    return {name: _Rareness.SUPPORTED_PARAMS[name] for name in names}
 
 
 class _P_Rareness(_Rareness):
@@ -87,7 +264,7 @@ class _P_Rareness(_Rareness):
 
     ``bounded=True`` is the revision of the paper's §5.2: weight ``(1 - α) + αR'(d)`` with
     ``R'(d) = 1 - (S_d - 1)/(S - 1)``, range [0, 1]. (The paper says that R' is maximized when S_d = S; it is 0
-    there.) With one system rareness is 0.
+    there.) With one system rareness is 0. ``rarity``, ``systems`` and ``alpha`` by topic are as for :data:`Rareness`.
 
     Source: Türkmen, Lease and Kutlu, "New Metrics to Encourage Innovation and Diversity in Information Retrieval
     Approaches", ECIR 2023, Eqs. 1, 2 and 4.
@@ -107,18 +284,12 @@ class _P_Rareness(_Rareness):
         r"\mathrm{P\_Rareness}@k = \frac{1}{k} \sum_{i=1}^{k} \mathrm{rel}(d_i) \bigl(1 + \alpha R(d_i)\bigr), \qquad "
         r"R(d) = 1 - \frac{S_d}{S}"
     )
-    SEE_ALSO = ("AP_Rareness", "UniqueRel", "NRG")
-    SUPPORTED_PARAMS = {**_Rareness.SUPPORTED_PARAMS, "cutoff": parameters.cutoff(required=True)}
-
-    def contributions(self, comparison: Comparison) -> Contributions:
-        docs, cutoff = comparison.relevant, self.get("cutoff")
-        weight = self.weights(comparison)
-        found = comparison.positions(docs, cutoff, self.get("judged_only")) > 0
-        return Contributions(docs, weight, weight * found / cutoff)
-
-    def bounded(self, labelings: Labelings) -> Model:
-        weight = self.weights_of_labelings(labelings) * TopK(self.get("cutoff")).share(labelings.positions)
-        return labelings.additive(weight, labelings.relevant(self.get("rel")))
+    SEE_ALSO = ("AP_Rareness", "Rareness", "UniqueRel", "NRG")
+    SUPPORTED_PARAMS = {
+        "cutoff": parameters.cutoff(required=True),
+        **_some_of("alpha", "rarity", "systems", "rel", "bounded", "judged_only"),
+    }
+    base_name = "P"
 
 
 class _AP_Rareness(_Rareness):
@@ -145,26 +316,12 @@ class _AP_Rareness(_Rareness):
     FORMULA = (
         r"\mathrm{AP\_Rareness}@k = \frac{1}{N_R} \sum_{i=1}^{k} \mathrm{rel}(d_i)\,\mathrm{P\_Rareness}(i)"
     )
-    SEE_ALSO = ("P_Rareness", "NRG")
+    SEE_ALSO = ("P_Rareness", "Rareness", "NRG")
 
-    def contributions(self, comparison: Comparison) -> Contributions:
-        docs = comparison.relevant
-        relevant = docs.grade >= self.get("rel")
-        position = comparison.positions(docs, self.get("cutoff"), self.get("judged_only")) * relevant
-        n_relevant = sum_by_query(relevant.astype(np.float64), docs.query, docs.n_queries)
-        weight = self.weights(comparison)
-        found = np.flatnonzero(position > 0)
-        order = found[np.lexsort((position[found], docs.query[found]))]
-        query = docs.query[order]
-        so_far = np.cumsum(table(weight[order], query, docs.n_queries, 0.0), axis=1)
-        precision = so_far[query, rank_within(query) - 1] / position[order]
-        shares = np.zeros(len(docs))
-        shares[order] = precision / n_relevant[query]
-        return Contributions(docs, weight, shares)
-
-    def bounded(self, labelings: Labelings) -> Model:
-        return labelings.precisions(labelings.relevant(self.get("rel")), self.weights_of_labelings(labelings))
+    SUPPORTED_PARAMS = _some_of("cutoff", "alpha", "rarity", "systems", "rel", "bounded", "judged_only")
+    base_name = "AP"
 
 
+Rareness = register(_Rareness())
 P_Rareness = register(_P_Rareness())
 AP_Rareness = register(_AP_Rareness())

@@ -18,10 +18,11 @@ from ..context import RunContext
 from ..ids import pair_keys
 from ..io.qrels import Qrels
 from ..measures.declaration import RelativeMeasure
+from ..measures.parameters import value_of
 from ..measures.strings import is_relative, parse_measures, value_range
 from ..messages import kind_of, warn
 from ..options import is_number
-from ..priors import ContextData, Listed, Policy, policy_of, replaced
+from ..priors import ContextData, Listed, Policy, matching, policy_of, replaced
 from ..scoring import mean_of_topics, one_topic_counts, score_runs
 from ..stats.families import Corrected, Family
 from ..stats.intervals import effect_interval, mean_and_error
@@ -446,7 +447,8 @@ def why_not_comparable(
 
     Two values relative to priors compare where both runs stand against the same runs but for each other:
     ``priors(a) - {b} = priors(b) - {a}``, and each counts the other as a prior or neither does. Distances to a
-    reference compare where neither run is the reference.
+    reference compare where neither run is the reference. Where ``systems=`` says whose rankings count, they compare
+    where both runs are among these, or neither is.
 
     Args:
         priors: of each run, instead of those that the context's policy gives it.
@@ -462,6 +464,11 @@ def why_not_comparable(
         alone = sorted((of_a - {b}) ^ (of_b - {a}))
         if alone:
             return f"{some(alone)} {'is a prior' if len(alone) == 1 else 'are priors'} of one and not of the other"
+    systems = value_of(measure, "systems")
+    if systems not in (None, "groups"):
+        counted = {a, b} & {*matching(systems, judged.names, "systems")}
+        if len(counted) == 1:
+            return f"{counted.pop()!r} is one of systems={systems!r}, and the other run is not"
     if measure.RELATIVE_TO == "reference" and not measure.SIGNED:
         reference = Comparison(judged, judged.context.runs[a], None).reference(measure.get("ref"))
         for name in (a, b):
