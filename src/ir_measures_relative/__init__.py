@@ -13,6 +13,7 @@ import ir_measures  # noqa: F401  (first and whole: it may be what imports this 
 
 from .measures.fusion import FusionGain
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
+from .measures.lexirank import LexiRank
 from .measures.med import MED
 from .measures.nrg import NRG, UniqueRel
 from .measures.rank_biased import RBA, RBO
@@ -91,6 +92,7 @@ __all__ = [
     "AP_Rareness",
     "BestOfOtherGroups",
     "FusionGain",
+    "LexiRank",
     "P_Rareness",
     "PriorPolicy",
     "Rareness",

@@ -1,0 +1,97 @@
+"""LexiRank: against all arrangements written out, and against the sign of lexiprecision."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from drawn import examples
+from ir_measures_relative import LexiRank, RunContext, sgnLP
+from ir_measures_relative.measures.lexirank import place_in_order
+from oracles.lexirank import order_of_sets
+from random_campaigns import Labels, Run, cutoffs, qrels, runs
+from scored import assume_common, per_query, ranking
+
+
+@pytest.mark.parametrize("depth", range(1, 7))
+@pytest.mark.parametrize("relevant", range(8))
+def test_places_are_those_of_the_sorted_list(depth: int, relevant: int) -> None:
+    for n in (None, *range(max(depth, relevant), depth + 4)):
+        order = order_of_sets(relevant, depth, n)
+        below = None if n is None else n - depth
+        places = [place_in_order(s, relevant, depth, below) for s in order]
+        assert places == [(i, len(order) - 1) for i in range(len(order))]
+        if n == depth:
+            assert len(order) == math.comb(n, relevant)
+
+
+@examples(60)
+@given(run=runs, other=runs, labels=qrels, k=cutoffs, rel=st.sampled_from([1, 2]), judged_only=st.booleans())
+def test_the_order_is_that_of_lexiprecision(
+    run: Run, other: Run, labels: Labels, k: int, rel: int, judged_only: bool
+) -> None:
+    assume_common(run, labels)
+    assume_common(other, labels)
+    options: dict[str, Any] = {"rel": rel, "judged_only": judged_only}
+    sign = per_query(sgnLP(**options) @ k, labels, run, RunContext({"other": other}))
+    ours, theirs = (per_query(LexiRank(**options) @ k, labels, r) for r in (run, other))
+    assert {q: np.sign(ours[q] - theirs[q]) for q in labels} == sign  # at most 10 documents: no doubles tie
+    for query, docs in labels.items():
+        relevant = sum(label >= rel for label in docs.values())
+        ranked = [d for d in ranking(run, query) if not judged_only or docs.get(d, -1) >= 0][:k]
+        found = tuple(i for i, d in enumerate(ranked, 1) if docs.get(d, 0) >= rel)
+        order = order_of_sets(relevant, k, None)
+        assert ours[query] == (order.index(found) / (len(order) - 1) if relevant else 0.0)
+
+
+def test_exact_places_go_on_where_doubles_tie() -> None:
+    """20 relevant documents, at 1 and from the 62nd place on, of which the last of two rankings differ by one place."""
+    docs, others = [f"d{i}" for i in range(20)], [f"x{i}" for i in range(60)]
+    deep = {"q": {d: -float(i) for i, d in enumerate([docs[0], *others, *docs[1:]])}}
+    deeper = {"q": {d: -float(i) for i, d in enumerate([docs[0], *others, *docs[1:19], "y", docs[19]])}}
+    labels = {"q": dict.fromkeys(docs, 1)}
+    assert per_query(sgnLP @ 100, labels, deep, RunContext({"deeper": deeper})) == {"q": 1.0}
+    assert per_query(LexiRank @ 100, labels, deep) == per_query(LexiRank @ 100, labels, deeper)
+    places = [place_in_order([1, *range(62, 80), last], 20, 100, None) for last in (80, 81)]
+    assert places[0][0] == places[1][0] + 1 and places[0][1] > 2**53
+
+
+@pytest.mark.parametrize("n", [None, 1000, 10**6])
+def test_perfect_and_empty(n: int | None) -> None:
+    measure = (LexiRank if n is None else LexiRank(n=n)) @ 5
+    labels: Labels = {"q": {d: 1 for d in "abcdefg"}, "none": {"a": 0}}
+    run: Run = {q: {d: -float(i) for i, d in enumerate("abcdefg")} for q in labels}
+    assert per_query(measure, labels, run) == {"q": 1.0, "none": 0.0}
+    assert per_query(measure, labels, {}) == {"q": 0.0, "none": 0.0}
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(ValueError, match="needs cutoff"):
+        LexiRank.validate_params()
+    with pytest.raises(ValueError, match=r"n=3 documents are ranked, and the cutoff is 5"):
+        (LexiRank(n=3) @ 5).validate_params()
+    message = r"of the 3 relevant documents of query 'q' 1 are in the top 2, and n=3 leaves 1 places"
+    with pytest.raises(ValueError, match=message):
+        per_query(LexiRank(n=3) @ 2, {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 1.0}})
+
+
+def test_the_order_of_the_robust_runs(robust03: Any) -> None:
+    """On real runs, 100 deep: never the other sign than sgnLP's, and equal only where the double ends."""
+    runs_, labels = robust03
+    names = list(runs_)[:3]
+    context = RunContext({n: runs_[n] for n in names}, reference=names[0])
+    table = context.evaluate(labels, [LexiRank @ 100, sgnLP @ 100], perquery=True)
+    wide = table.pivot(index=["measure", "query_id"], columns="name", values="value")
+    rank, sign = wide.loc["LexiRank@100"], wide.loc["sgnLP@100"]
+    tied = told = 0
+    for name in names[1:]:
+        difference = np.sign(rank[name] - rank[names[0]])
+        assert ((difference == sign[name]) | (difference == 0)).all()
+        told += int((difference != 0).sum())
+        tied += int(((difference == 0) & (sign[name] != 0)).sum())
+    assert told > 100 and tied < told
