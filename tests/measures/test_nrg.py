@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 import warnings
 from typing import Any
 
@@ -12,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_measures import RR, P, nDCG
 
+from all_labelings import check, random_campaign
 from drawn import examples
 from ir_measures_relative import NRG, RunContext, Shapley, UniqueRel
 from oracles.nrg import nrg_oracle, unique_rel_oracle
@@ -73,8 +76,22 @@ BASES = [
     ("NRG(base='P',rel=2)", {"base": "P", "rel": 2}),
     ("NRG(base='RR')", {"base": "RR"}),
     ("NRG(base='RBP')", {"base": "RBP"}),
+    ("NRG(base='SDCG')", {"base": "SDCG"}),
+    ("NRG(base='SDCG',rel=2,norm=None)", {"base": "SDCG", "rel": 2, "norm": None}),
     ("NRG(base='RBP',p=0.5,rel=2)", {"base": "RBP", "p": 0.5, "rel": 2}),
 ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_sdcg_is_bounded_and_its_range_without_n_has_no_end(seed: int) -> None:
+    rng = random.Random(seed)
+    while (campaign := random_campaign(rng, 2, 4)).cutoff is None:
+        pass
+    measures = [f"{name}(base='SDCG')@{campaign.cutoff}" for name in ("NRG", "Shapley")]
+    counts = check(campaign, measures)
+    assert all(count["one"][0] == count["one"][1] for count in counts.values())
+    assert NRG(base="SDCG").value_range == (0.0, 1.0)
+    assert NRG(base="SDCG", norm=None).value_range == NRG(base="P", norm=None).value_range == (0.0, math.inf)
 
 
 @examples(40)

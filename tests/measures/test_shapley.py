@@ -25,6 +25,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("Shapley(base='nDCG',dcg='exp-log2')", {"base": "nDCG", "dcg": "exp-log2"}),
     ("Shapley(base='nDCG',gains={0:1,1:5,3:2})", {"base": "nDCG", "gains": {0: 1, 1: 5, 3: 2}}),
     ("Shapley(base='RBP')", {"base": "RBP"}),
+    ("Shapley(base='SDCG')", {"base": "SDCG"}),
     ("Shapley(base='RBP',p=0.5,rel=2)", {"base": "RBP", "p": 0.5, "rel": 2}),
 ]
 

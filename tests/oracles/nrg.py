@@ -9,9 +9,8 @@ from oracles.gains import gain_oracle
 
 def nrg_seen(position: int, base: str, p: float) -> float:
     """seen(i), Eq. 1."""
-    return {"nDCG": 1 / math.log2(position + 1), "P": 1.0, "RR": 1 / position, "RBP": p ** (position - 1)}[
-        base
-    ]
+    of_base = {"P": 1.0, "RR": 1 / position, "RBP": p ** (position - 1)}
+    return of_base.get(base, 1 / math.log2(position + 1))
 
 
 def nrg_residual(doc: str, gain: float, priors: list[list[str]], base: str, k: int | None, p: float) -> float:
@@ -54,6 +53,9 @@ def nrg_oracle(
     if base == "P":
         assert k is not None
         return sum(parts) / k
+    if base == "SDCG":
+        assert k is not None
+        return sum(parts) / sum(nrg_seen(i, base, p) for i in range(1, k + 1))
     if base == "RBP":
         return sum(parts) * (1 - p)
     ideal = sorted((residual(d, [] if norm == "ideal" else priors) for d in labels), reverse=True)

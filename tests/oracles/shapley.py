@@ -37,6 +37,9 @@ def set_value_oracle(
         return found / k
     if base == "RBP":
         return found * (1 - p)
+    if base == "SDCG":
+        assert k is not None
+        return found / sum(nrg_seen(i, base, p) for i in range(1, k + 1))
     ideal = sorted(map(gain, labels), reverse=True)
     total = sum(g * nrg_seen(i, base, p) for i, g in enumerate(ideal if k is None else ideal[:k], start=1))
     return found / total if total > 0 else 0.0

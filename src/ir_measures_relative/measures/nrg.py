@@ -61,6 +61,9 @@ BASES = {
     "RR": ExtendedBase(lambda cutoff, p: Reciprocal(), value="largest", parameters=["rel"]),
     "RBP": ExtendedBase(lambda cutoff, p: Geometric(p), parameters=["norm", "rel", "p"]),
     "ERR": ExtendedBase(lambda cutoff, p: Reciprocal(), value="cascade", parameters=["max_grade"]),
+    "SDCG": ExtendedBase(
+        lambda cutoff, p: LogDiscount(cutoff), parameters=["norm", "rel"], needs_cutoff=True
+    ),
 }
 
 
@@ -153,6 +156,7 @@ class _NRG(RelativeMeasure):
     - nDCG: seen(i) = 1/log2(i + 1), N the ideal DCG@k of the *residual* gains (0/0 is 0);
     - P: seen(i) = 1, N = k, binary gain;
     - RBP: seen(i) = p^(i - 1), N = 1/(1 - p), binary gain;
+    - SDCG: seen(i) = 1/log2(i + 1), N = Σ_{i≤k} 1/log2(i + 1), binary gain: as nDCG, but no ideal can become small;
     - RR: seen(i) = 1/i, binary gain, and the maximum over i instead of the sum: reciprocal rank without priors;
     - ERR: a cascade. A document satisfies a searcher with chance ``G(d) = (2^grade - 1) / 2^max_grade``, who leaves
       then, so prior j shows d with chance ``seen_j(d) = Π (1 - G)`` over the documents above d there (the unjudged
@@ -175,7 +179,8 @@ class _NRG(RelativeMeasure):
     On the 63 runs of TREC 2021 DL it is 19, 18 and 46 of 53, and on 17 runs of Robust 2003 it is 29, 29 and 66 of 100:
     with fewer runs, or more to find, the two norms do not differ in that.
 
-    ``norm=None`` is N = 1, so that the range with base nDCG is that of DCG. P and RBP have one N; RR and ERR have none.
+    ``norm=None`` is N = 1, so that the range with base nDCG is that of DCG. P, RBP and SDCG have one N, whatever the
+    gains; RR and ERR have none.
     ``norm='whole'``, with base nDCG alone, is the residual ideal of all judged documents, however deep, as in the
     authors' released code: never above the default, and as a rule well below 1 even for the best ranking of k.
 
@@ -185,6 +190,9 @@ class _NRG(RelativeMeasure):
     nothing more. ``max_grade`` is 4 if not given, as in ir_measures' ERR, also where the collection has lower grades:
     with binary labels a relevant document then satisfies one searcher in 16, nearly everybody reads all of the priors,
     and little is left. With ``max_grade=1`` it satisfies one in two.
+
+    INST and BPM, of the same C/W/L family (App. A), are no bases. How far a searcher reads by these depends on what was
+    found, and so does N, which Eq. 4 takes as given.
 
     Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, Eqs. 1-4;
     base ERR, which its App. A leaves to future work, with the cascade of Chapelle et al., "Expected Reciprocal Rank
@@ -235,7 +243,7 @@ class _NRG(RelativeMeasure):
 
     @property
     def value_range(self) -> tuple[float, float]:
-        unbounded = self.get("norm") is None and self.get("base") == "nDCG"
+        unbounded = self.get("norm") is None and BASES[self.get("base")].value == "sum"
         return -math.inf if self.get("gains") else 0.0, math.inf if unbounded else 1.0
 
     @property

@@ -57,7 +57,8 @@ class _Shapley(RelativeMeasure):
     - P: seen(i) = 1, N = k, binary gain: ``k · Shapley@k`` is the sum, over the relevant documents in the top k, of
       1 / (the number of systems that hold it there);
     - nDCG: seen(i) = 1/log2(i + 1), N the ideal DCG@k of the judgments (0/0 is 0);
-    - RBP: seen(i) = p^(i - 1), N = 1/(1 - p), binary gain.
+    - RBP: seen(i) = p^(i - 1), N = 1/(1 - p), binary gain;
+    - SDCG: seen(i) = 1/log2(i + 1), N = Σ_{i≤k} 1/log2(i + 1), binary gain.
 
     All systems count, the context's runs and the evaluated one; the context's ``priors`` do not matter. The values of
     all systems sum to v of them all (efficiency); systems with the same rankings have the same (symmetry); one that
