@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from .reporting import report
     from .stats.paired_tests import SignTest, sign_test
     from .unjudged.bounds import bounds, med
+    from .unjudged.pooling import pool_next
     from .unjudged.reusability import reusability
     from .unjudged.verdicts import judge_next, verdicts
 
@@ -58,6 +59,7 @@ _LATER = {
     "judge_next": "unjudged.verdicts",
     "med": "unjudged.bounds",
     "meta": "meta",
+    "pool_next": "unjudged.pooling",
     "report": "reporting",
     "reusability": "unjudged.reusability",
     "select_complementary": "questions.sets_of_runs",
@@ -112,6 +114,7 @@ __all__ = [
     "judge_next",
     "med",
     "nDCG_UE",
+    "pool_next",
     "report",
     "reusability",
     "rrLP",
