@@ -1,4 +1,4 @@
-"""Pools built by each method of ``pool_next``, on campaigns whose labels are known: what each finds, and what it loses."""
+"""Pools built by each method of ``pool_next`` on campaigns whose labels are known: what each finds and loses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEPTH, TOP = 100, 10
 
 @dataclass(frozen=True)
 class Pools:
-    """The judged documents of a campaign's runs, which are the full pool: what nobody judged is left out of the runs."""
+    """The judged documents of a campaign's runs, which are the full pool; the runs are read without the others."""
 
     campaign: Campaign
     rel: int
