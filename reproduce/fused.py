@@ -66,16 +66,24 @@ def fusion(campaign: Campaign, rel: int, most: int = 300, seed: int = 0) -> pd.D
 
 def reranking(campaign: Campaign, rel: int, first: str = "colbert") -> pd.DataFrame:
     """Each re-ranker over one first stage less that stage, both against the official runs alone."""
-    later = {
-        path.name.removesuffix(".gz"): path for path in sorted((campaign.folder / "later").glob(f"{first}*"))
-    }
+    paths = sorted((campaign.folder / "later").glob(f"{first}*"))
+    later = {path.name.split(".")[0]: path for path in paths}
+    if first not in later:
+        raise SystemExit(
+            f"{campaign.folder} holds no file later/{first}*: put the first stage and its re-rankers there"
+        )
     official = campaign.context.names
     runs: dict[str, Rankings | Path] = {**campaign.context.runs, **later}
     context = RunContext(runs, priors=official, reference=first)
     measures = [nDCG @ 10, NRG @ 10, NRG(norm="ideal") @ 10, UniqueRel(rel=rel) @ 10]
-    table = compare(context, campaign.qrels, measures, names=list(later))
-    own = (table["name"] == first) | (table["other"] == first)
-    return table[own]
+    table = compare(context, campaign.qrels, measures, names=list(later), correction=None)
+    rows = []
+    for row in table.itertuples():
+        if first in (row.name, row.other):
+            sign, other = (1, row.name) if row.other == first else (-1, row.other)
+            low, high = sorted((sign * row.lower, sign * row.upper))
+            rows.append((row.measure, other, sign * row.difference, low, high))
+    return pd.DataFrame(rows, columns=["measure", "re-ranker", "difference", "lower", "upper"])
 
 
 def _apart(names: Sequence[str], groups: dict[str, str], pair: tuple[int, int]) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -86,8 +85,8 @@ def table(campaign: Campaign, rel: int, budgets: Iterable[float] = BUDGETS) -> p
             found = set(judged[["query_id", "doc_id"]].itertuples(index=False, name=None))
             values = context.evaluate(judged, measures)
             row = {"judged": share, "method": method}
-            row["relevant"] = len(found & relevant) / len(relevant)
-            row["unique"] = len(found & unique) / len(unique)
+            for what, of in (("relevant", relevant), ("unique", unique)):
+                row[what] = len(found & of) / len(of) if of else np.nan
             for measure in measures:
                 row[f"τ of {measure}"] = _tau(of_full[str(measure)], values[str(measure)])
             rows.append(row)
@@ -115,25 +114,6 @@ def left_out(campaign: Campaign, rel: int, share: float = 0.1) -> pd.DataFrame:
         error = np.std(lost, ddof=1) / np.sqrt(len(lost))
         rows.append({"method": method, "lost": np.mean(lost), "± (1 s.e.)": error, "most": max(lost)})
     return pd.DataFrame(rows)
-
-
-def picture(tables: dict[str, pd.DataFrame], path: Path) -> None:
-    """The shares found, by what was judged: a row a campaign, a line a method."""
-    import matplotlib.pyplot as plt
-
-    what = [c for c in next(iter(tables.values())).columns if c not in ("judged", "method")]
-    figure, axes = plt.subplots(
-        len(tables), len(what), figsize=(11, 2.6 * len(tables)), layout="constrained", squeeze=False
-    )
-    for row, (name, table_) in zip(axes, tables.items(), strict=True):
-        for axis, column in zip(row, what, strict=True):
-            for method, of_method in table_.groupby("method", sort=False):
-                axis.plot(of_method["judged"], of_method[column], marker="o", markersize=3, label=method)
-            axis.set_title(f"{name}: {column}", fontsize=9)
-            axis.set_xlabel("share of the pool judged", fontsize=8)
-    axes[0][0].legend(fontsize=7)
-    figure.savefig(path, dpi=110)
-    plt.close(figure)
 
 
 def _tau(x: pd.Series, y: pd.Series) -> float:

@@ -1,0 +1,91 @@
+"""``python -m reproduce.findings WHAT --robust PATH --dl19 PATH --dl21 PATH``: the tables of docs/findings.md."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+from ir_measures import AP, RR
+
+from ir_measures_relative import LexiRank, compare, meta, rrLP, sgnLP
+
+from . import fused, pooling
+from .data import Campaign
+from .drawing import label, lines, panels
+
+
+def lexirank(campaign: Campaign, rel: int) -> pd.DataFrame:
+    """Ties, and the power and false positives of the paired t-test: of LexiRank, and of what it stands beside."""
+    measures = [RR(rel=rel), AP(rel=rel) @ 100, LexiRank(rel=rel) @ 10, LexiRank(rel=rel) @ 100]
+    values = campaign.context.evaluate(campaign.qrels, measures, perquery=True)
+    power = meta.discriminative_power(values, test="t", correction=None).set_index("measure")
+    tied = meta.ties(values).set_index("measure")["share"].rename("tied")
+    found = power[["share", "false_positive_rate_per_pair"]].join(tied)
+    found.columns = ["pairs told apart at 0.05", "false positives", "tied"]
+    for measure, test in ((rrLP(rel=rel), "t"), (sgnLP(rel=rel), "sign")):  # as the paper tests them
+        pairs = compare(campaign.context, campaign.qrels, [measure], test=test, correction=None)
+        tied_pairs = pairs["ties"].sum() / pairs["topics"].sum()
+        found.loc[str(measure)] = [(pairs["p"] <= 0.05).mean(), None, tied_pairs]
+    return found.rename_axis("measure").reset_index()
+
+
+#: What there is, from a campaign and the label from which on a document is relevant.
+TABLES: dict[str, dict[str, Callable[[Campaign, int], pd.DataFrame]]] = {
+    "lexirank": {"": lexirank},
+    "pooling": {"": pooling.table, ", a group left out": pooling.left_out},
+    "fusion": {"": fused.fusion},
+    "re-ranking": {"": fused.reranking},
+}
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """A table of the page, numbers to three decimals."""
+    cells = [[f"{v:.3f}" if isinstance(v, float) else str(v) for v in row] for row in table.to_numpy(object)]
+    rows = [list(map(str, table.columns)), ["---"] * table.shape[1], *cells]
+    return "\n".join("| " + " | ".join("" if c == "nan" else c for c in row) + " |" for row in rows)
+
+
+def draw_pools(tables: dict[str, pd.DataFrame], path: Path) -> None:
+    """What each method finds and how it ranks the runs, by the share that was judged: a row a campaign."""
+    what = [c for c in next(iter(tables.values())) if c not in ("judged", "method")]
+    figure, axes = panels(len(what), len(tables), 3.6, 3.0)
+    for i, (name, table) in enumerate(tables.items()):
+        for ax, column in zip(axes[i * len(what) :], what, strict=False):
+            wide = table.pivot(index="judged", columns="method", values=column)
+            lines(ax, wide.index, {str(m): wide[m].to_numpy() for m in table["method"].unique()})
+            label(ax, f"{name}: {column}", "share of the pool judged", "")
+    figure.savefig(path, dpi=90)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Prints the tables; those of pools are also drawn, into --out."""
+    parser = argparse.ArgumentParser(prog="python -m reproduce.findings", description=__doc__)
+    parser.add_argument("what", choices=TABLES)
+    for option, default in (("robust", 1), ("dl19", 2), ("dl21", 2)):
+        parser.add_argument(
+            f"--{option}", type=Path, metavar="PATH", help=f"a campaign; relevant from {default} on"
+        )
+        parser.set_defaults(**{f"{option}_rel": default})
+    parser.add_argument("--out", type=Path, default=Path("reproduced"), metavar="FOLDER", help="for pictures")
+    asked = parser.parse_args(arguments)
+    drawn: dict[str, pd.DataFrame] = {}
+    for option in ("robust", "dl19", "dl21"):
+        if (path := getattr(asked, option)) is None:
+            continue
+        campaign = Campaign(path)
+        campaign.check()
+        for title, of in TABLES[asked.what].items():
+            table = of(campaign, getattr(asked, f"{option}_rel"))
+            drawn.setdefault(campaign.name, table)
+            print(f"{campaign.name}{title}\n\n{markdown(table)}\n", flush=True)
+    if not drawn:
+        parser.error("give a campaign: --robust PATH, --dl19 PATH, --dl21 PATH")
+    if asked.what == "pooling":
+        asked.out.mkdir(parents=True, exist_ok=True)
+        draw_pools(drawn, asked.out / "pooling.png")
+
+
+if __name__ == "__main__":
+    main()
