@@ -6,7 +6,7 @@ import argparse
 import importlib
 from pathlib import Path
 
-from . import page
+from . import letor, page
 from .data import Campaign, Data
 
 #: The papers in the order of the page: the module of each has TITLE and findings(data, out).
@@ -23,17 +23,27 @@ def main() -> None:
     )
     parser.add_argument("--dl19", type=Path, metavar="PATH", help="the same, graded, with groups.csv")
     parser.add_argument(
+        "--letor", type=Path, nargs="+", default=[], metavar="FOLDER",
+        help="for ue: learning-to-rank data, train.txt and test.txt; rankers are trained on each (scikit-learn)",
+    )  # fmt: skip
+    parser.add_argument(
         "--out", type=Path, default=Path("reproduced"), metavar="FOLDER", help="for the pictures"
     )
     parser.add_argument(
         "--write", action="store_true", help="write docs/re-tested.md and its pictures (with: all)"
     )
     asked = parser.parse_args()
-    if asked.robust is None and asked.dl19 is None:
+    if asked.letor and asked.paper != "ue":
+        parser.error("--letor is for the experiments of UE: python -m reproduce ue --letor FOLDER")
+    if asked.robust is None and asked.dl19 is None and not asked.letor:
         parser.error("give the runs: --robust PATH, --dl19 PATH or both")
     if asked.write and asked.paper != "all":
         parser.error("--write is for the whole page: python -m reproduce all --write …")
-    data = Data(*(Campaign(path) if path else None for path in (asked.robust, asked.dl19)))
+    robust, dl19 = (Campaign(path) if path else None for path in (asked.robust, asked.dl19))
+    try:
+        data = Data(robust, dl19, tuple(letor.campaign(path, asked.out) for path in asked.letor))
+    except ImportError as error:
+        raise SystemExit(f"--letor needs scikit-learn, of the extra [examples]: {error}") from None
     out = DOCS / "pictures" / "re-tested" if asked.write else asked.out
     out.mkdir(parents=True, exist_ok=True)
     for stale in out.glob("*.png") if asked.write else ():

@@ -146,6 +146,7 @@ class Data:
 
     robust: Campaign | None = None
     dl19: Campaign | None = None
+    letor: tuple[Campaign, ...] = ()  #: made of learning-to-rank data, for the experiments of UE
 
     def __post_init__(self) -> None:
         names = [campaign.name for campaign in self.given]
