@@ -19,7 +19,7 @@ from scored import per_query
 
 Ranked = dict[str, list[str]]
 
-BASES = ["P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "Q", "ERR"]
+BASES = ["P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "Q", "mean_nDCG", "ERR"]
 X3, X4 = "ABCDEFGHJK", "ADBECGFJLH"
 EQ6 = {"A": 1, "E": 0}
 

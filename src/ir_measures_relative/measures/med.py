@@ -40,6 +40,8 @@ class _MED(RelativeMeasure):
     - Q: Q-measure, which is AP with the blended ratio ``(C(i) + β·cg(i)) / (i + β·cg*(i))`` in place of P@i. C(i) is
       the number of relevant documents in the first i, cg(i) their gain, cg*(i) that of an ideal ranking. Relevance
       is binary, with a gain of 1: cg(i) = C(i), and cg*(i) = min(i, R). ``beta=0`` makes it AP.
+    - mean_nDCG: ``(1/k)·Σ_{i≤k} nDCG@i``, the mean over all prefixes, as Järvelin and Kekäläinen first had it (2002).
+      Relevance is binary. Exact.
     - ERR: expected reciprocal rank, with ``(2^g - 1)/2^max_grade`` the chance that a document satisfies.
 
     SSP, AP, Q and ERR are exact, by branch and bound. A search stops after 10 seconds of CPU time, or when its share of
@@ -53,7 +55,8 @@ class _MED(RelativeMeasure):
     SDCG, nDCG and ERR are graded: an open document may take any grade up to ``max_grade``, by default the
     highest of the context's ``grades``, else the highest in the qrels (all queries), or 1. (PyTerrier hands on
     the qrels of one batch of topics: give the context its grades then.) With ``rel=`` SDCG and nDCG are
-    binary; P, RBP, RR, SSP, AP and Q always are. nDCG, RR and RBP without a cutoff look at the whole rankings.
+    binary; P, RBP, RR, SSP, AP, Q and mean_nDCG always are. nDCG, RR and RBP without a cutoff look at the whole
+    rankings.
 
     Open are the documents of the two rankings alone; any other that nobody judged is not relevant. Were it, no value
     would be larger but Q's: there most often where few documents of the two rankings are open.
@@ -153,7 +156,9 @@ class _MED(RelativeMeasure):
 
     def bounded(self, labelings: Labelings) -> Model:
         base = self.get("base")
-        known = base in ir_measures.measures.registry  # SSP and Q are not measures of one run there
+        known = (
+            base in ir_measures.measures.registry
+        )  # SSP, Q and mean_nDCG are not measures of one run there
         advice = f"bound {base} instead" if known else f"{base} cannot be bounded"
         raise ValueError(f"{self} is itself the largest difference over all labels; {advice}")
 

@@ -328,6 +328,20 @@ def _solve_sum_precision(task: TwoRuns) -> Solutions:
     return _one_by_one(task, label, solver)
 
 
+def _solve_mean_ndcg(task: TwoRuns) -> Solutions:
+    from ..extremes.med import med_mean_ndcg
+
+    pool = task.pool
+    relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
+    elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(pool.query[relevant], minlength=pool.n_queries)
+    label = np.where(pool.open, -1, relevant)
+
+    def solver(row: int) -> Solver:
+        return partial(med_mean_ndcg, cutoff=_k(task), other_relevant=int(elsewhere[row]))
+
+    return _one_by_one(task, label, solver)
+
+
 def _k(task: TwoRuns) -> int:
     assert task.cutoff is not None  # the declaration asks for it
     return task.cutoff
@@ -379,5 +393,6 @@ BASES = {
     "SSP": MEDBase(_solve_sum_precision, parameters=["rel", "time_limit"], needs_cutoff=True),
     "AP": MEDBase(_solve_sum_precision, parameters=["rel", "norm", "time_limit"], needs_cutoff=True),
     "Q": MEDBase(_solve_sum_precision, parameters=["rel", "norm", "beta", "time_limit"], needs_cutoff=True),
+    "mean_nDCG": MEDBase(_solve_mean_ndcg, parameters=["rel"], needs_cutoff=True),
     "ERR": MEDBase(_solve_err, parameters=["max_grade", "time_limit"], graded=True, needs_cutoff=True),
 }
