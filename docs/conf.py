@@ -21,7 +21,7 @@ extensions = [
     "formulas",
     "reference",
 ]
-exclude_patterns = ["_build", "_ext", "which-measure.md"]  # the last stands in two pages
+exclude_patterns = ["_build", "_ext"]
 
 # Sphinx reads what lies below its own folder; on the pages links lead to where the notebooks are, as in the repository.
 docs = Path(__file__).parent

@@ -123,7 +123,7 @@ def _run_commands(block: str) -> None:
         assert printed.strip() == shown.strip(), command
 
 
-#: What the README calls each thing that a measure may be relative to.
+#: What the table of measures calls each thing that a measure may be relative to.
 WORDS = {
     "priors": "prior runs",
     "systems": "all systems",
@@ -132,9 +132,10 @@ WORDS = {
 }
 
 
-def test_readme_table_of_measures() -> None:
+def test_table_of_measures() -> None:
     """A row for every measure: with parameters that it has, their defaults, every base, and what it is relative to."""
-    table = README.read_text(encoding="utf-8").split("## The measures")[1].split("\n## ")[0]
+    page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    table = page.split("## The table")[1].split("\n## ")[0]
     rows = [row.strip("| ").split(" | ") for row in table.splitlines() if row.startswith("| `")]
     listed = []
     for written, _, relative_to in rows:
@@ -164,6 +165,31 @@ def test_links_exist_in_the_repository(page: Path) -> None:
     copied = ROOT / "docs" / "notebooks"
     targets = [(page.parent / link).resolve() for link in links]
     assert [t for t in targets if not t.exists() or t.is_relative_to(copied)] == []
+
+
+def _extras() -> dict[str, list[str]]:
+    tomllib = pytest.importorskip(
+        "tomllib", reason="pyproject.toml is read by Python's own parser, from 3.11 on"
+    )
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return project["optional-dependencies"]
+
+
+def test_the_table_of_extras_is_that_of_the_package() -> None:
+    """A row for every extra; and `all` is what its row says."""
+    extras = _extras()
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8").split("## The extras")[1]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE))
+    assert sorted(rows) == sorted(extras)
+    (everything,) = extras["all"]
+    assert re.findall(r"`(\w+)`", rows["all"]) == re.findall(r"\w+", everything.split("[")[1])
+
+
+def test_the_site_is_built_with_what_the_readme_installs() -> None:
+    """What autodoc imports is in the extra [docs]."""
+    extras = _extras()
+    assert "'.[docs]' && .venv/bin/sphinx-build -W docs" in README.read_text(encoding="utf-8")
+    assert "ir-measures-relative[pyterrier,plot,dask]" in extras["docs"]
 
 
 def test_ci_runs_the_command_of_the_readme() -> None:
