@@ -247,7 +247,7 @@ class _RPP(RecallLevels):
 
     __name__ = "RPP"
     PRETTY_NAME = "Recall-Paired Preference"
-    SHORT_DESC = "The weighted share of recall levels that the run wins against the reference, minus those that it loses."
+    SHORT_DESC = "The weighted share of recall levels that the run wins, minus those that it loses."
     FORMULA = r"\mathrm{RPP} = \sum_{i=1}^{m} w_i\, \mathrm{sign}(p'_i - p_i)"
     SEE_ALSO = ("rrLP", "sgnLR")
     SUPPORTED_PARAMS = {

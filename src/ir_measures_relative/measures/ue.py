@@ -385,7 +385,7 @@ class _AP_UE(_UE):
 
     __name__ = "AP_UE"
     PRETTY_NAME = "Upper and Expected Value Normalized Average Precision"
-    SHORT_DESC = "Where the precision sum of a ranking stands between that of a random one (0) and of a perfect one (1)."
+    SHORT_DESC = "Where the precision sum of a ranking stands between a random one (0) and a perfect one (1)."
     FORMULA = (
         r"A = \sum_{i=1}^{k} \mathrm{P}@i \cdot \mathrm{rel}(d_i), \qquad \mathrm{IUB} = \min(k, N_p), \qquad "
         r"\mathrm{REB} = \mathrm{E}[A]"
