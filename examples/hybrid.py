@@ -1,7 +1,8 @@
 """Is a dense retriever worth adding to BM25? One call, one answer.
 
-The collection is a small generated one, or with --dataset one that ir_datasets knows, such as vaswani. The dense
-retriever is latent semantic indexing (LSI) by scikit-learn: it needs no model and no download. Put your own in its place.
+The collection is a small generated one, or with --dataset one that ir_datasets knows, such as
+vaswani. The dense retriever is latent semantic indexing (LSI) by scikit-learn: it needs no model
+and no download. Put your own in its place.
 """
 
 from __future__ import annotations
