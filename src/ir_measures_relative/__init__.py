@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .context import RunContext
     from .priors import BestOfOtherGroups, PriorPolicy
     from .questions.comparing import adds, compare
+    from .questions.deciding import Worth, worth
     from .questions.explaining import explain
     from .questions.fusing import fuse, fusion_pairs, headroom
     from .questions.sets_of_runs import select_complementary, sweep
@@ -65,6 +66,8 @@ _LATER = {
     "similarity": "questions.similarities",
     "verdicts": "unjudged.verdicts",
     "sweep": "questions.sets_of_runs",
+    "Worth": "questions.deciding",
+    "worth": "questions.deciding",
 }
 
 
@@ -103,6 +106,7 @@ __all__ = [
     "SignTest",
     "TaSC",
     "UniqueRel",
+    "Worth",
     "adds",
     "bounds",
     "compare",
@@ -123,4 +127,5 @@ __all__ = [
     "similarity",
     "sweep",
     "verdicts",
+    "worth",
 ]

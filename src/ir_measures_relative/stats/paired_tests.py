@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from scipy.special import ndtr, stdtr
+from scipy.special import betaincinv, ndtr, stdtr
 from scipy.stats import binom, rankdata, studentized_range
 
 from ..arrays import FloatArray
-from ..options import ROUNDED, check_choice, check_confidence, check_count
-from .bootstrap import almost, critical, resampled_t, without_rounding
-from .intervals import student_interval
+from ..options import ROUNDED, TIED, check_choice, check_confidence, check_count
+from .bootstrap import FEWEST_DIFFERING, almost, critical, resampled_t, without_rounding
+from .intervals import mean_interval, student_interval
 from .pairs_and_ties import BATCH, Pairs, flipped_signs, permuted_means, topic_counts, with_ties
 
 #: Up to how many topics Wilcoxon's test is exact, where none are tied; and where some are. As in scipy.
@@ -144,6 +144,49 @@ def paired_test(
             lower, upper = found.interval(confidence[rows])
         result[:, rows] = found.p, lower, upper
     return Outcome(*result)
+
+
+# --- the interval of a mean that a decision can stand on
+
+
+def cautious_interval(
+    values: FloatArray, test: str, ends: tuple[float, float], options: PairedTestOptions
+) -> tuple[float, float]:
+    """The interval of the mean of one value a topic. It has two ends, whatever the values are.
+
+    - Fewer than five topics say nothing: the interval is the range of the measure.
+    - All values but at most four are the same, c. The other values then make up a share of at most s of all topics,
+      by the exact binomial interval (Clopper and Pearson 1934), and lie anywhere in the range of the measure: the
+      interval is from ``(1 - s)·c + s·least`` to ``(1 - s)·c + s·greatest``. Of 50 topics that are all the same, s is
+      0.07 at 95 %.
+    - Else it holds Student's interval; that of the bootstrap, if that is the measure's test; and where no value can be
+      negative Student's on the scale of the logarithm, which reaches further up.
+
+    Args:
+        values: one a topic.
+        test: the measure's own, ``"t"`` or ``"bootstrap"``.
+        ends: the least and the greatest value that the measure can have.
+        options: with the confidence, and the resamples of the bootstrap.
+    """
+    low, high = ends
+    n = len(values)
+    if n < FEWEST_DIFFERING:
+        return low, high
+    pairs = Pairs.of_differences(values[None])
+    d = pairs.differences
+    different, count = np.unique(np.round(d / max(pairs.limit, TIED)), return_counts=True)
+    others = n - int(count.max())
+    if others < FEWEST_DIFFERING:
+        usual = d[0, np.argmax(np.round(d[0] / max(pairs.limit, TIED)) == different[count.argmax()])]
+        share = float(betaincinv(others + 1, n - others, (1 + options.confidence) / 2))
+        lower, upper = ((1 - share) * usual + share * end for end in ends)
+        return float(lower), float(upper)
+    of_test = paired_test(pairs, test, options)  # NaN where too many resamples hold one value alone
+    found = [(of_test.lower, of_test.upper), student_interval(d, options.confidence)]
+    if low >= 0:
+        found.append(mean_interval(d, options.confidence))
+    lower, upper = np.nanmin([ends[0] for ends in found]), np.nanmax([ends[1] for ends in found])
+    return float(max(lower, low)), float(min(upper, high))
 
 
 # --- tests of the differences of each pair

@@ -34,8 +34,8 @@ _DEEPER = 10
 _RIDGE = 1.0
 # How far the log-odds of the documents of a run may be from what their places say, as a standard deviation.
 _INTERCEPT = 0.7
-# Odds of the pool from two runs know nothing (a Brier score of .25), and of three they are too sure.
-_FEWEST_RUNS = 4
+#: Odds of the pool from two runs know nothing (a Brier score of .25), and of three they are too sure.
+FEWEST_RUNS = 4
 
 
 def check_odds(odds: Odds, n_runs: int, measures: Sequence[ir_measures.Measure], perquery: bool) -> None:
@@ -51,9 +51,9 @@ def check_odds(odds: Odds, n_runs: int, measures: Sequence[ir_measures.Measure],
                 f"{measure}: odds are those of being relevant, and its gains give {rewarded[0]}, the label of what is "
                 "not, a gain; leave odds out"
             )
-    if isinstance(odds, str) and odds == "pool" and n_runs < _FEWEST_RUNS:
+    if isinstance(odds, str) and odds == "pool" and n_runs < FEWEST_RUNS:
         raise ValueError(
-            f"the odds of the pool need at least {_FEWEST_RUNS} runs to learn from, and there are {n_runs}: add runs "
+            f"the odds of the pool need at least {FEWEST_RUNS} runs to learn from, and there are {n_runs}: add runs "
             "of the campaign, leave odds out, or give a function as odds"
         )
 
@@ -93,12 +93,19 @@ def chances_of(model: Model, odds: Odds) -> FloatArray:
 
 
 def probabilities(
-    model: Model, a: IntArray, b: IntArray, chances: FloatArray, samples: int, seed: int, spread: float
+    model: Model,
+    a: IntArray,
+    b: IntArray,
+    chances: FloatArray,
+    samples: int,
+    seed: int,
+    spread: float,
+    least: float = 0.0,
 ) -> FloatArray:
-    """The share of sampled labelings in which the mean of run a[i] is above that of b[i]; ties count half.
+    """The share of sampled labelings in which the mean of run a[i] is above that of b[i] by more than ``least``.
 
-    It is never 0 or 1: half a labeling counts for either run, since what no sample shows is not impossible.
-    ``chances`` are those of the open documents; for the others see :func:`.verdicts`.
+    Ties count half. It is never 0 or 1: half a labeling counts for either run, since what no sample shows is not
+    impossible. ``chances`` are those of the open documents; for the others see :func:`.verdicts`.
     """
     random = np.random.default_rng(seed)
     gains = model.known_gain[model.known_gain > 0]
@@ -116,7 +123,7 @@ def probabilities(
         # Its gain is that of some relevant document.
         gain = random.choice(gains, drawn.shape) if len(gains) else np.ones(drawn.shape)
         means = model.sampled(drawn * gain).mean(axis=2)
-        difference = means[a] - means[b]
+        difference = means[a] - means[b] - least
         tied = np.abs(difference) <= LABELED_ALIKE
         above += (difference > LABELED_ALIKE).sum(axis=1) + tied.sum(axis=1) / 2
     return (above + 0.5) / (samples + 1)

@@ -1,0 +1,377 @@
+"""What is found out of a candidate beside deployed runs: one finding a measure, over topics and over labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import ir_measures
+import numpy as np
+import pandas as pd
+
+from ..arrays import FloatArray
+from ..comparison import JudgedContext
+from ..extremes.model import Model
+from ..io.qrels import Qrels
+from ..jobs import Work
+from ..measures.parameters import value_of
+from ..measures.rank_biased import RBO
+from ..measures.strings import is_relative, value_range
+from ..options import LABELED_ALIKE
+from ..priors import ContextData, OfEach, replaced
+from ..rankings import Rankings
+from ..scoring import check_campaign, warn_if_empty
+from ..stats.bootstrap import FEWEST_DIFFERING
+from ..stats.paired_tests import PairedTestOptions, cautious_interval
+from ..unjudged.bounds import model_of, settled, values_of
+from ..unjudged.odds import chances_of, check_odds, default_spread, probabilities
+from ..unjudged.verdicts import differences, unjudged_shares
+from .comparing import test_of
+from .similarities import judged_or_not, score_pairs
+
+# The name of the copy of the nearest deployed run, which no run has.
+_COPY = "\x7fcopy"
+# How deep rankings are held side by side by RBO: the positions beyond have 0.003 % of the weight.
+_DEPTH_OF_RBO = 100
+_SAMPLES = 1000
+
+#: By topic, the documents that the candidate alone shows, in its order.
+Documents = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidacy:
+    """A candidate and the runs that are deployed, on the judgments; the candidate is the last of the runs."""
+
+    judged: JudgedContext
+
+    @classmethod
+    def of(
+        cls, context: ContextData, qrels: Qrels | None, name: str, deployed: Sequence[str], run: Rankings
+    ) -> Candidacy:
+        """The campaign; ValueError where a run shares no query with the judgments."""
+        runs = {n: context.runs[n] for n in deployed} | {name: run}
+        some = replaced(context, runs=runs, groups={}, policy=_priors(deployed, [name]), reference=None)
+        judged = judged_or_not(some, qrels, [])
+        if len(judged.judgments) or qrels is not None:
+            check_campaign(judged)
+        else:
+            for one in runs.values():
+                warn_if_empty(one, some)
+        return cls(judged)
+
+    @property
+    def name(self) -> str:
+        """The candidate."""
+        return self.judged.names[-1]
+
+    @property
+    def deployed(self) -> list[str]:
+        """The deployed runs."""
+        return self.judged.names[:-1]
+
+    @property
+    def topics(self) -> int:
+        """How many topics there are."""
+        return self.judged.judgments.n_queries
+
+    @cached_property
+    def likeness(self) -> FloatArray:
+        """How much each deployed run ranks as the candidate does: the mean RBO."""
+        last = len(self.deployed)
+        pairs = [(last, i) for i in range(last)]
+        values: FloatArray = score_pairs(self.judged, RBO @ _DEPTH_OF_RBO, pairs, Work()).mean(axis=1)
+        return values
+
+    @cached_property
+    def nearest(self) -> int:
+        """The deployed run that ranks most as the candidate does; the first of several."""
+        return int(self.likeness.argmax())
+
+    @cached_property
+    def is_copy(self) -> bool:
+        """Whether the nearest ranks every topic exactly as the candidate does."""
+        runs, query_ids = self.judged.context.runs, self.judged.judgments.query_ids
+        one, other = (
+            {*runs[name].query_ids} & {*query_ids} for name in (self.name, self.deployed[self.nearest])
+        )
+        return one == other and self.judged.same_rankings(runs[self.name], self.deployed[self.nearest])
+
+    @cached_property
+    def with_copy(self) -> JudgedContext:
+        """The campaign with a copy of the nearest deployed run, which stands against the same runs; it is the last."""
+        context, copy = self.judged.context, self.judged.context.runs[self.deployed[self.nearest]]
+        policy = _priors(self.deployed, [self.name, _COPY])
+        added = replaced(context, runs={**context.runs, _COPY: copy}, policy=policy)
+        return JudgedContext(added, self.judged.judgments)
+
+    def largest_difference(self, measure: ir_measures.Measure) -> float:
+        """How far labels could put the candidate and its nearest deployed run apart: the mean of a MED."""
+        pairs = [(len(self.deployed), self.nearest)]
+        return float(score_pairs(self.judged, measure, pairs, Work()).mean())
+
+    def unseen(self, cutoff: int) -> Documents:
+        """The documents in the candidate's top that are in no deployed run's, as query and id; first ranks first."""
+        judged, found = self.judged, []
+        for query, docs in judged.head_of(self.name, cutoff).items():
+            seen = {d for name in self.deployed for d in judged.head_of(name, cutoff).get(query, ())}
+            query_id = str(judged.judgments.query_ids[query])
+            found += [(rank, query, query_id, doc) for rank, doc in enumerate(docs) if doc not in seen]
+        return [(query_id, doc) for _, _, query_id, doc in sorted(found)]
+
+
+def _priors(deployed: Sequence[str], of: Sequence[str]) -> OfEach:
+    """The deployed runs are the priors of these; they themselves have none, which saves fusing them."""
+    return OfEach({name: () for name in deployed} | {name: tuple(deployed) for name in of})
+
+
+class Quantity(NamedTuple):
+    """One quantity by topic: the candidate's value, or by how much it is above another run's."""
+
+    value: FloatArray  #: by the judgments as they are
+    least: FloatArray  #: under the labels of the open documents that are least kind to the candidate, topic by topic
+    most: FloatArray  #: under the kindest
+    ends: tuple[float, float]  #: between which it lies
+    test: str  #: what its interval goes by
+    always_0: bool = False  #: whether the rankings make it 0 on any topic
+
+    def under(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The values under the labels that are least kind, as judged, and under the kindest."""
+        return self.least, self.value, self.most
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """What is found by one measure. Where there are several parts, it is the smallest of them that counts.
+
+    Each is at least that much only where all parts are, so that a verdict "adds" needs no correction for their number.
+    """
+
+    measure: ir_measures.Measure
+    model: Model
+    parts: list[Quantity]
+    at_least: float
+    options: PairedTestOptions
+    other: int  #: with whom the candidate is compared, as an index into the runs: the copy, or the best deployed run
+    row: dict[str, Any]  #: of the table
+
+    @cached_property
+    def _intervals(self) -> list[list[tuple[float, float]]]:
+        """The interval of each part under each labeling."""
+
+        def interval(part: Quantity, values: FloatArray) -> tuple[float, float]:
+            return (
+                (0.0, 0.0) if part.always_0 else cautious_interval(values, part.test, part.ends, self.options)
+            )
+
+        found = []
+        for part in self.parts:
+            as_judged = interval(part, part.value)
+            # Where labels move nothing, the values differ by rounding alone.
+            found.append(
+                [as_judged if np.array_equal(v, part.value) else interval(part, v) for v in part.under()]
+            )
+        return found
+
+    def interval(self, labels: int) -> tuple[float, float]:
+        """The interval over topics under the labels that are least kind (0), as judged (1), or kindest (2)."""
+        lower, upper = (min(ends[labels][side] for ends in self._intervals) for side in (0, 1))
+        return lower, upper
+
+    def mean(self, labels: int) -> float:
+        """The mean over these topics, of :meth:`interval`."""
+        return min(float(part.under()[labels].mean()) for part in self.parts)
+
+    @property
+    def lowest(self) -> float:
+        """The lower end of the interval under the labels that are least kind."""
+        return self.interval(0)[0]
+
+    @property
+    def highest(self) -> float:
+        """The upper end of the interval under the kindest labels."""
+        return self.interval(2)[1]
+
+    @property
+    def verdict(self) -> str:
+        """Whether it adds; of an absolute measure, whether it is better."""
+        words = ("adds", "adds nothing") if is_relative(self.measure) else ("better", "worse")
+        below = self.highest <= self.at_least if is_relative(self.measure) else self.highest < self.at_least
+        return words[0] if self.lowest > self.at_least else words[1] if below else "open"
+
+    @property
+    def labels_matter(self) -> bool:
+        """Whether labels decide on which side of ``at_least`` the mean over these topics is."""
+        return self.mean(0) <= self.at_least < self.mean(2)
+
+    @property
+    def labels_may_decide(self) -> bool:
+        """Whether some labels would make the interval over these topics leave ``at_least`` out."""
+        return self.interval(2)[0] > self.at_least or self.interval(0)[1] <= self.at_least
+
+    def missing(self) -> str | None:
+        """What an open verdict lacks; None where it is not open."""
+        if self.verdict != "open":
+            return None
+        if self.labels_may_decide:
+            return "labels"
+        return "topics and labels" if self.labels_matter else "topics"
+
+    def topics_needed(self) -> int | None:
+        """How many topics would settle an open verdict, were they like these; None where no number is known to."""
+        n = len(self.parts[0].value)
+        if self.mean(0) > self.at_least:
+            return max(_needed(part.least, self, part) for part in self.parts)
+        below = [part for part in self.parts if part.most.mean() < self.at_least]
+        return min((_needed(part.most, self, part) for part in below), default=None) if n > 1 else None
+
+
+def _needed(values: FloatArray, finding: Finding, part: Quantity) -> int:
+    """How many topics with this mean and spread would have an interval that leaves ``at_least`` out."""
+    from scipy.special import stdtrit
+
+    n, gap = len(values), abs(float(values.mean()) - finding.at_least)
+    level = (1 + finding.options.confidence) / 2
+    differing = np.count_nonzero(np.abs(values) > LABELED_ALIKE)
+    fewest = math.ceil(FEWEST_DIFFERING * n / differing) if differing else 0
+    if not differing and part.ends[1] > finding.at_least > 0:
+        fewest = math.ceil(math.log(1 - level) / math.log1p(-finding.at_least / part.ends[1]))
+    spread = float(values.std(ddof=1)) if n > 1 else 0.0
+    needed = max(FEWEST_DIFFERING, fewest)
+    for _ in range(20):  # t depends on the number, and less and less so
+        needed = max(needed, math.ceil((stdtrit(needed - 1, level) * spread / gap) ** 2))
+    return max(needed, n + 1)
+
+
+def finding(
+    campaign: Candidacy,
+    measure: ir_measures.Measure,
+    at_least: float,
+    options: PairedTestOptions,
+    elsewhere: int | None,
+    work: Work,
+) -> Finding:
+    """What is found by one measure.
+
+    Args:
+        at_least: with what the verdict compares.
+        elsewhere: as for :func:`.bounds`.
+        work: the time that the bounds may take.
+    """
+    if is_relative(measure):
+        return _added(campaign, measure, at_least, options, elsewhere, work)
+    return _alone(campaign, measure, at_least, options, elsewhere, work)
+
+
+def _added(
+    campaign: Candidacy,
+    measure: ir_measures.Measure,
+    at_least: float,
+    options: PairedTestOptions,
+    elsewhere: int | None,
+    work: Work,
+) -> Finding:
+    judged, c, copy = campaign.with_copy, len(campaign.deployed), len(campaign.deployed) + 1
+    model = model_of(measure, judged, elsewhere, names=campaign.judged.names)
+    value = values_of(judged, measure, model)
+    low, high = value_range(measure)
+    of_all = settled(model.one(work), value, model)
+    nothing_new = measure.is_0_for_a_copy and not campaign.unseen(measure["cutoff"])
+    one = Quantity(value[c], of_all.lower[c], of_all.upper[c], (low, high), test_of(measure), nothing_new)
+    parts = [one]
+    if not measure.is_0_for_a_copy:
+        between, ends = differences(judged, measure, model, np.array([c]), np.array([copy]), work)
+        apart = high - low
+        parts.append(
+            Quantity(between[0], ends.lower[0], ends.upper[0], (-apart, apart), one.test, campaign.is_copy)
+        )
+    row: dict[str, Any] = {
+        "name": campaign.name,
+        "other": ", ".join(campaign.deployed),
+        "measure": str(measure),
+    }
+    row |= {"mean": float(value[c].mean()), "copy": float(value[copy].mean()), "other_mean": np.nan}
+    return _told(campaign, Finding(measure, model, parts, at_least, options, copy, row), measure)
+
+
+def _alone(
+    campaign: Candidacy,
+    measure: ir_measures.Measure,
+    at_least: float,
+    options: PairedTestOptions,
+    elsewhere: int | None,
+    work: Work,
+) -> Finding:
+    judged, c = campaign.judged, len(campaign.deployed)
+    model = model_of(measure, judged, elsewhere)
+    value = values_of(judged, measure, model)
+    best = int(value[:c].mean(axis=1).argmax())
+    between, ends = differences(judged, measure, model, np.array([c]), np.array([best]), work)
+    low, high = value_range(measure)
+    same = campaign.is_copy and best == campaign.nearest
+    part = Quantity(
+        between[0], ends.lower[0], ends.upper[0], (low - high, high - low), test_of(measure), same
+    )
+    row: dict[str, Any] = {"name": campaign.name, "other": campaign.deployed[best], "measure": str(measure)}
+    row |= {"mean": float(value[c].mean()), "copy": np.nan, "other_mean": float(value[best].mean())}
+    return _told(campaign, Finding(measure, model, [part], at_least, options, best, row), measure)
+
+
+def _told(campaign: Candidacy, found: Finding, measure: ir_measures.Measure) -> Finding:
+    """The finding with its row, but for the probability."""
+    lower, upper = found.interval(1)
+    depth = value_of(measure, "cutoff")
+    if depth is None and "base" in measure.params and hasattr(measure, "base_measure"):
+        depth = value_of(measure.base_measure(), "cutoff")
+    unjudged = unjudged_shares(campaign.judged, depth)[-1].mean()
+    found.row.update(
+        difference=found.mean(1),
+        lower=lower,
+        upper=upper,
+        least=found.mean(0),
+        most=found.mean(2),
+        lowest=found.lowest,
+        highest=found.highest,
+        verdict=found.verdict,
+        probability=np.nan,
+        unjudged=float(unjudged),
+        topics=campaign.topics,
+    )
+    return found
+
+
+def probability(campaign: Candidacy, found: Finding, seed: int) -> float:
+    """The chance that labels bring the mean over these topics above ``at_least``; NaN where too few runs tell it."""
+    try:
+        check_odds("pool", len(campaign.judged.names), [found.measure], perquery=False)
+    except ValueError:
+        return np.nan
+    model, spread = found.model, default_spread(len(campaign.judged.names))
+    a, b = np.array([len(campaign.deployed)]), np.array([found.other])
+    chances = chances_of(model, "pool")
+    return float(probabilities(model, a, b, chances, _SAMPLES, seed, spread, found.at_least)[0])
+
+
+def documents(campaign: Candidacy, found: Finding) -> Documents:
+    """The open documents whose labels move the finding: those that move it most first, and then by the first rank."""
+    model, part = found.model, found.parts[-1]
+    a, b = len(campaign.deployed), found.other
+    reach = np.maximum(np.abs(part.least), np.abs(part.most))
+    docs = model.open_docs.docs
+    moved = np.where(model.open_docs.exists & model.open, model.influence(a, b, reach), 0.0)
+    rows = np.flatnonzero(moved > LABELED_ALIKE)
+    run = campaign.judged.context.runs[campaign.name]
+    position = docs.positions_in(run, None, False)[rows]
+    rank = np.where(position > 0, position, np.iinfo(np.int64).max)
+    order = rows[np.lexsort((docs.query[rows], rank, -np.round(moved[rows], 9)))]
+    ids = docs.ids.take(order).strings()
+    return [(str(q), str(d)) for q, d in zip(docs.query_ids[docs.query[order]], ids, strict=True)]
+
+
+def table_of(found: Documents) -> pd.DataFrame:
+    """Documents as a table."""
+    columns = {name: [pair[i] for pair in found] for i, name in enumerate(("query_id", "doc_id"))}
+    return pd.DataFrame({name: pd.Series(values, dtype=str) for name, values in columns.items()})

@@ -1,0 +1,234 @@
+"""The answer of :func:`worth` in sentences, for readers who know nDCG and nothing of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..measures.fusion import FusionGain
+from ..measures.med import MED
+from ..measures.nrg import UniqueRel
+from ..measures.strings import is_relative
+from ..messages import escaped
+from ..stats.bootstrap import FEWEST_DIFFERING
+from .findings import Candidacy, Documents, Finding
+
+# From which RBO on a text says that two runs rank alike.
+_ALIKE = 0.9
+# More topics than this are not counted.
+_MOST_TOPICS = 10_000
+
+
+def answer(campaign: Candidacy, findings: Sequence[Finding], cutoff: int, wanted: int, n: int) -> str:
+    """Three to six sentences: the verdict, what the candidate is on its own and fused, the labels, what to do.
+
+    Args:
+        findings: the first decides.
+        cutoff: how deep the rankings are looked at.
+        wanted: how many unjudged documents can move the first finding.
+        n: how many of them are named at most.
+    """
+    first = findings[0]
+    alone = next((f for f in findings[1:] if not is_relative(f.measure)), None)
+    fused = next((f for f in findings[1:] if f.measure.NAME == FusionGain.NAME), None)
+    sentences = [_verdict(campaign, first)]
+    if alone is not None:
+        sentences.append(_alone(alone))
+    if fused is not None and not campaign.is_copy:
+        sentences.append(_fused(campaign, fused))
+    sentences += [_labels(first, cutoff), _to_do(campaign, first, wanted, n)]
+    return " ".join(filter(None, sentences))
+
+
+def without_judgments(campaign: Candidacy, unseen: Documents, cutoff: int) -> str:
+    """What can be said where there are no judgments."""
+    name, near = (escaped(n) for n in (campaign.name, campaign.deployed[campaign.nearest]))
+    likeness = number(campaign.likeness[campaign.nearest])
+    sentences = [f"It is open whether {name} adds to {_all(campaign)}: there are no judgments."]
+    if campaign.is_copy:
+        sentences.append(
+            f"It ranks exactly as {near} does (RBO {likeness}), so no judgments can show that it adds."
+        )
+        return " ".join(sentences)
+    most = MED(base="nDCG", judged=False) @ cutoff
+    sentences += [
+        f"Of the deployed runs, {near} ranks most like it (RBO {likeness}, where 1 is the same ranking)."
+        if len(campaign.deployed) > 1
+        else f"It and {near} have an RBO of {likeness}, where 1 is the same ranking.",
+        f"Whatever judgments say, the two differ by at most {number(campaign.largest_difference(most))} nDCG@{cutoff} "
+        "on average.",
+        f"Its top {cutoff} hold {len(unseen)} documents that {_shows(campaign)} in its top {cutoff}, on "
+        f"{_count(len({query for query, _ in unseen}), 'topic')} of {campaign.topics}.",
+        "Judge these to learn what it adds." if unseen else "So it can add nothing there.",
+    ]
+    return " ".join(sentences)
+
+
+def number(value: float) -> str:
+    """A number with two decimals, or with two digits that are not 0, and never "-0"."""
+    if abs(value) < 5e-7:
+        return "0"
+    text = f"{value:.2f}" if abs(value) >= 0.005 else f"{value:.2g}" if abs(value) >= 1e-4 else f"{value:.1e}"
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text and text.endswith(".00") else text
+
+
+def _verdict(campaign: Candidacy, found: Finding) -> str:
+    name, deployed = escaped(campaign.name), _all(campaign)
+    near = escaped(campaign.deployed[campaign.nearest])
+    if found.verdict == "adds nothing" and campaign.is_copy:
+        return f"{name} adds nothing to {deployed}: it ranks exactly as {near} does."
+    if found.verdict == "adds nothing" and found.parts[0].always_0:
+        return f"{name} adds nothing to {deployed}: {_shows_nothing_new(campaign, found)}."
+    opening = {
+        "adds": f"{name} adds to {deployed}",
+        "adds nothing": f"{name} adds nothing to {deployed}",
+        "open": f"It is open whether {name} adds to {deployed}",
+    }[found.verdict]
+    asked = ""
+    if found.at_least:
+        more = {"adds": "more than", "adds nothing": "not more than", "open": "with"}[found.verdict]
+        asked = f", {more} the {number(found.at_least)} asked for"
+    return f"{opening}: {_quantity(campaign, found)}{asked}."
+
+
+def _quantity(campaign: Candidacy, found: Finding) -> str:
+    """What the verdict goes by, with its interval."""
+    ends = _interval(campaign, found, found.lowest, found.highest)
+    near = escaped(campaign.deployed[campaign.nearest])
+    mean, copy = number(found.row["mean"]), number(found.row["copy"])
+    if found.measure.NAME == UniqueRel.NAME:
+        k = found.measure["cutoff"]
+        unit = "relevant document" if mean == "1" else "relevant documents"
+        return f"on average {mean} {unit} a topic that {_shows(campaign)} in its top {k} ({ends})"
+    if found.measure.NAME == FusionGain.NAME:
+        base = found.measure.base_measure()
+        if len(campaign.deployed) == 1:
+            return f"fused with {_all(campaign)} it gains {mean} {base} ({ends})"
+        return (
+            f"fused with {_all(campaign)} it gains {mean} {base}, and a copy of {near} {copy} (the lesser of its gain "
+            f"and the difference: {ends})"
+        )
+    difference = number(found.row["difference"])
+    return f"by {found.measure} it has {mean}, and a copy of {near} {copy} (difference {difference}, {ends})"
+
+
+def _interval(campaign: Candidacy, found: Finding, lower: float, upper: float) -> str:
+    if campaign.topics < FEWEST_DIFFERING:
+        return f"{_count(campaign.topics, 'topic')}, too few for an interval"
+    return f"{100 * found.options.confidence:g} % interval {number(lower)} to {number(upper)}"
+
+
+def _alone(found: Finding) -> str:
+    row = found.row
+    words = {"better": "better than", "worse": "worse than", "open": "not clearly better or worse than"}
+    told = found.verdict
+    if row["lower"] == row["upper"] == 0:
+        return f"On its own it is as good as {escaped(row['other'])}: {found.measure} {number(row['mean'])}."
+    return (
+        f"On its own it is {words[told]} {escaped(row['other'])}: {found.measure} {number(row['mean'])} against "
+        f"{number(row['other_mean'])} (difference {number(row['lowest'])} to {number(row['highest'])})."
+    )
+
+
+def _fused(campaign: Candidacy, found: Finding) -> str:
+    row, base = found.row, found.measure.base_measure()
+    gains = "gains" if row["mean"] >= 0 else "loses"
+    ends = _interval(campaign, found, row["lowest"], row["highest"])
+    if len(campaign.deployed) > 1:
+        near = escaped(campaign.deployed[campaign.nearest])
+        return (
+            f"Fused with {_all(campaign)} it {gains} {number(abs(row['mean']))} {base}; a copy of {near} in its place "
+            f"has {number(row['copy'])} (gain, or gain beyond the copy's where that is less: {ends})."
+        )
+    return f"Fused with {_all(campaign)} it {gains} {number(abs(row['mean']))} {base} ({ends})."
+
+
+def _labels(found: Finding, cutoff: int) -> str:
+    """What the unjudged documents could change."""
+    unjudged = found.row["unjudged"]
+    if not unjudged:
+        return f"All of its top {cutoff} is judged." if found.verdict == "open" else ""
+    share = f"{_percent(unjudged)} of its top {cutoff} is not judged"
+    if found.verdict == "adds":
+        return f"{share}; it adds even if nothing of that is relevant."
+    if found.verdict == "adds nothing":
+        return f"{share}; it adds nothing even if all of that is relevant."
+    if not found.labels_matter and not found.labels_may_decide:
+        return f"{share}; no labels of that would settle it."
+    ends = f"{number(found.row['least'])} to {number(found.row['most'])}"
+    odds = found.row["probability"]
+    chance = (
+        ""
+        if odds != odds
+        else f" The odds that they bring it above {number(found.at_least)}: {_percent(odds)}."
+    )
+    return f"{share}; labels put the mean of these topics anywhere from {ends}.{chance}"
+
+
+def _to_do(campaign: Candidacy, found: Finding, wanted: int, n: int) -> str:
+    missing = found.missing()
+    near, likeness = escaped(campaign.deployed[campaign.nearest]), campaign.likeness[campaign.nearest]
+    if missing is None:
+        if found.verdict == "adds nothing" and not campaign.is_copy and likeness >= _ALIKE:
+            return f"There is nothing to do: it ranks as {near} does (RBO {number(likeness)})."
+        return ""
+    to_do = []
+    if "labels" in missing:
+        which = "this document" if wanted == 1 else f"these {wanted} documents"
+        to_do.append(
+            f"Labels are missing: judge {which}."
+            if wanted <= n
+            else f"Labels are missing: {wanted} documents matter, and these {n} are the first to judge."
+        )
+    if "topics" in missing:
+        to_do.append(_more_topics(campaign, found))
+    if likeness >= _ALIKE:
+        to_do.append(f"It ranks much as {near} does (RBO {number(likeness)}).")
+    return " ".join(to_do)
+
+
+def _more_topics(campaign: Candidacy, found: Finding) -> str:
+    needed = found.topics_needed()
+    goal = number(found.at_least)
+    end = "lower end to pass" if found.mean(0) > found.at_least else "upper end to come down to"
+    if needed is not None and needed <= _MOST_TOPICS:
+        return (
+            f"Topics are missing: at this spread about {_rounded(needed)} for the {end} {goal}, and there are "
+            f"{campaign.topics}."
+        )
+    if found.highest > found.at_least and found.mean(2) <= found.at_least:
+        return (
+            f"Topics are missing, but no number of them shows that a mean is exactly {goal}: give at_least= the least "
+            "mean that is worth having."
+        )
+    return f"Topics are missing: more than {_MOST_TOPICS:,}, for a mean so near to {goal}."
+
+
+def _rounded(count: int) -> int:
+    """To two digits, upwards."""
+    unit: int = 10 ** max(len(str(count)) - 2, 0)
+    return -(-count // unit) * unit
+
+
+def _shows_nothing_new(campaign: Candidacy, found: Finding) -> str:
+    k = found.measure["cutoff"]
+    return f"its top {k} hold no document that {_shows(campaign)} in its top {k}"
+
+
+def _shows(campaign: Candidacy) -> str:
+    """Who does not show a document."""
+    one = len(campaign.deployed) == 1
+    return f"{escaped(campaign.deployed[0])} does not show" if one else "no deployed run shows"
+
+
+def _all(campaign: Candidacy) -> str:
+    """The deployed runs."""
+    names = [escaped(name) for name in campaign.deployed]
+    return " and ".join(names) if len(names) < 3 else f"the {len(names)} deployed runs"
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _percent(share: float) -> str:
+    return "under 1 %" if 0 < share < 0.005 else "over 99 %" if 0.995 < share < 1 else f"{100 * share:.0f} %"
