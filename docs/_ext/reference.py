@@ -46,7 +46,7 @@ MODULES: dict[str, Sequence[str]] = {
     "meta": (),
     "plots": (),
     "priors": ("Campaign", "ContextData", "Others", "Earlier", "Listed", "OfEach", "NAMED"),
-    "pyterrier": ("Experiment",),
+    "pyterrier": ("Experiment", "named"),
     "rankings": ("Rankings", "TopDocs"),
 }
 

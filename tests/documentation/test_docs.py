@@ -38,10 +38,12 @@ NEEDS = {
     "pipelines": ("pyterrier",),
     "plots": ("matplotlib",),
 }
+#: Pages whose examples another test runs.
+ELSEWHERE = ("interop",)
 BLOCK = re.compile(r"^```(pycon|python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem not in ELSEWHERE], ids=lambda p: p.name)
 @pytest.mark.filterwarnings(
     "error::UserWarning", "ignore:UE is relative to a random ranking of the documents"
 )

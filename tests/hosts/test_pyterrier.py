@@ -239,9 +239,16 @@ def test_tables_of_pt_relative_have_pyterriers_column_names(campaign) -> None:
 
 
 def test_pt_relative_holds_what_the_package_holds() -> None:
-    assert set(pt.relative.__all__) == {*ir_measures_relative.__all__, "Experiment"}
+    assert set(pt.relative.__all__) == {*ir_measures_relative.__all__, "Experiment", "named"}
     assert pt.relative.RunContext is RunContext
     assert pt.relative.NRG is NRG
+
+
+def test_dir_shows_what_is_public_and_nothing_else() -> None:
+    pt.relative.Experiment, pt.relative.named  # noqa: B018  (which load modules of the folder)
+    shown = dir(pt.relative)
+    assert set(shown) == {*pt.relative.__all__, "meta"}
+    assert all(getattr(pt.relative, name) is not None for name in shown)
 
 
 def test_a_missing_pyterrier_names_the_extra() -> None:
@@ -251,6 +258,7 @@ sys.modules["pyterrier"] = None
 import ir_measures_relative, ir_measures_relative.pyterrier as relative
 for use in (
     lambda: relative.Experiment({}, None, None, []),
+    lambda: relative.named({}),
     lambda: relative.RunContext.from_pipelines({}, None),
 ):
     try: use()
@@ -260,4 +268,4 @@ for use in (
     message = (
         "to run pipelines needs more than the base install: pip install 'ir-measures-relative[pyterrier]'\n"
     )
-    assert done.stdout == message * 2
+    assert done.stdout == message * 3

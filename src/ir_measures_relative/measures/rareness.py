@@ -167,4 +167,5 @@ class _AP_Rareness(_Rareness):
 
 
 P_Rareness = register(_P_Rareness())
-AP_Rareness = register(_AP_Rareness())
+AP_Rareness = register(_AP_Rareness(), ["MAP_Rareness"])
+MAP_Rareness = AP_Rareness

@@ -399,5 +399,7 @@ class _AP_UE(_UE):
 
 
 UE = register(_UE())
-nDCG_UE = register(_nDCG_UE())
-AP_UE = register(_AP_UE())
+nDCG_UE = register(_nDCG_UE(), ["NDCG_UE"])
+NDCG_UE = nDCG_UE
+AP_UE = register(_AP_UE(), ["MAP_UE"])
+MAP_UE = AP_UE
