@@ -118,7 +118,7 @@ def _asked_for(given: Sequence[str]) -> str | None:
     first = given[0]
     if first in COMMANDS:
         return first
-    if not os.path.exists(first):
+    if not first.startswith("-") and not os.path.exists(first):
         import difflib
 
         near = difflib.get_close_matches(first, COMMANDS, n=1, cutoff=0.75)
