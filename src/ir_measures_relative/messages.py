@@ -20,6 +20,7 @@ _NOT_THE_USERS = frozenset(
         "ir_measures_relative",
         "ir_measures_relative_console",
         "ir_measures_relative_plugin",
+        "ir_measures_relative_pytest",
         "ir_measures",
         "pyterrier",
         "pyterrier_alpha",

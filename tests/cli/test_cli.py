@@ -23,8 +23,7 @@ from ir_measures import AP, P, nDCG
 
 from command_line import COMMAND, QRELS, RUNS, error, here, output, process, run, unmeasured, write_run
 from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, __version__, demo, rrLP
-from ir_measures_relative.cli import COMMANDS
-from ir_measures_relative.cli.arguments import Command, name_of
+from ir_measures_relative.cli import COMMANDS, command_of
 from ir_measures_relative.demo.__main__ import main as write_campaign
 from ir_measures_relative.measures.strings import split_measures
 
@@ -513,25 +512,26 @@ def test_help_and_version() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"ir_measures_relative {__version__}\n", "")
     text = output("--help")
     assert text == output() and len(text.splitlines()) <= 45
-    for command in COMMANDS:
-        assert f"  {name_of(command)} " in text and command.SUMMARY in text
+    for name, summary in COMMANDS.items():
+        assert f"  {name} " in text and summary in text
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=name_of)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_fits_a_screen_and_its_example_runs(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lines = output(name_of(command), "--help").splitlines()
+    command = command_of(name)
+    lines = output(name, "--help").splitlines()
     assert len(lines) <= 45 and max(map(len, lines)) <= 100
-    if name_of(command) in ("plot", "report"):
+    if name in ("plot", "report"):
         pytest.importorskip("matplotlib", reason="the extra [plot] is not installed")
         pytest.importorskip("vl_convert", reason="the extra [report] is not installed")
     monkeypatch.chdir(tmp_path)
     write_campaign(["campaign"])
-    done = run(name_of(command), *shlex.split(command.EXAMPLE.replace("\\\n", "")))
+    done = run(name, *shlex.split(command.EXAMPLE.replace("\\\n", "")))
     assert done.returncode == 0 and "error" not in done.stderr, done.stderr
     written = re.search(r"--output (\S+)", command.EXAMPLE)
-    assert (tmp_path / written[1]).stat().st_size > 1000 if written else len(done.stdout.splitlines()) > 1
+    assert (tmp_path / written[1]).stat().st_size > 1000 if written else done.stdout
 
 
 def test_the_entry_point(files: Path) -> None:

@@ -6,29 +6,16 @@ that several share stand in ``arguments``. Imports at the top of these files mus
 
 from __future__ import annotations
 
-import difflib
 import os
 import subprocess
 import sys
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Any, cast
 
 from .. import __version__
-from . import (
-    cite,
-    compare,
-    explain,
-    fuse,
-    plot,
-    report,
-    score,
-    select,
-    similar,
-    sweep,
-    unjudged,
-    worth,
-)
-from .arguments import Command, Parser, name_of, parser_of
+from .arguments import Command, Parser, parser_of
 from .output import (
     PROG,
     drop_output,
@@ -39,22 +26,21 @@ from .output import (
     tidy_warnings,
 )
 
-#: The commands, in the order of the help.
-COMMANDS: tuple[Command, ...] = (
-    worth,
-    score,
-    compare,
-    fuse,
-    select,
-    unjudged,
-    explain,
-    similar,
-    sweep,
-    plot,
-    report,
-    cite,
-)
-_BY_NAME = {name_of(command): command for command in COMMANDS}
+#: The commands, each the name of a file, and what it answers; in the order of the help.
+COMMANDS = {
+    "worth": "is a candidate worth adding to the runs that you have?",
+    "score": "the values of measures, of one run or of each run of a folder",
+    "compare": "is the difference between two runs real? intervals and paired tests",
+    "fuse": "which runs to fuse, and what that is worth on other topics",
+    "select": "which runs complement each other: to pool, or to read side by side",
+    "unjudged": "can unjudged documents change the result? and which to judge first",
+    "explain": "which documents does a run add?",
+    "similar": "which runs rank alike? with judgments or without",
+    "sweep": "what does a run add as more is deployed?",
+    "plot": "a picture: what each run adds over how good it is",
+    "report": "a report of all runs, as one HTML file",
+    "cite": "the papers to cite for measures, as BibTeX",
+}
 
 # What wrong input raises, here and in ir_measures and its providers; anything else is a mistake of this package.
 _BAD_INPUT = (
@@ -99,39 +85,52 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
         return 2
 
 
+def command_of(name: str) -> Command:
+    """The command of a name: only the one that is asked for is imported."""
+    command: Any = import_module(f".{name}", __name__)
+    return cast("Command", command)
+
+
 def _run(given: list[str]) -> int:
-    command = _asked_for(given)
-    words = given[1:] if given and given[0] in _BY_NAME else given
-    if command is score:
-        score.refuse_old_flags(words)
+    name = _asked_for(given)
+    words = given[1:] if given[:1] == [name] else given
+    command = None if name is None else command_of(name)
+    if name == "score":
+        from .score import refuse_old_flags
+
+        refuse_old_flags(words)
     try:
-        parser = _main_parser() if command is None else parser_of(command)
+        parser = parser_of(name, COMMANDS[name], command) if name and command else _main_parser()
         args = parser.parse_intermixed_args(words)
     except SystemExit as leave:  # argparse has said what there is to say: help, version, wrong arguments
         return leave.code if isinstance(leave.code, int) else 0
     if command is None:
-        parser.print_help()
+        parser.print_help(sys.stdout)
         return 0
     args.arguments = given
     return command.run(args) or 0
 
 
-def _asked_for(given: Sequence[str]) -> Command | None:
+def _asked_for(given: Sequence[str]) -> str | None:
     """The command that the first word names, else ``score``, as in ir_measures; None for the main help."""
     if not given or given[0] in ("-h", "--help", "--version"):
         return None
     first = given[0]
-    if first not in _BY_NAME and not os.path.exists(first):
-        near = difflib.get_close_matches(first, _BY_NAME, n=1, cutoff=0.75)
+    if first in COMMANDS:
+        return first
+    if not first.startswith("-") and not os.path.exists(first):
+        import difflib
+
+        near = difflib.get_close_matches(first, COMMANDS, n=1, cutoff=0.75)
         if near:
             raise ValueError(f"no command and no file is called {first!r}; did you mean {near[0]}?")
-    return _BY_NAME.get(first, score)
+    return "score"
 
 
 def _main_parser() -> Parser:
     """The parser of what stands before the commands: help and version."""
-    width = max(map(len, _BY_NAME))
-    commands = "\n".join(f"  {name:{width}}  {command.SUMMARY}" for name, command in _BY_NAME.items())
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:{width}}  {summary}" for name, summary in COMMANDS.items())
     parser = Parser(
         prog=PROG,
         usage=f"{PROG} COMMAND …",
@@ -145,7 +144,8 @@ commands ({PROG} COMMAND --help says more):
         epilog=f"""\
 example:
   python -m {PROG}.demo campaign    # writes judgments and seven runs to try things on
-  {PROG} worth {worth.EXAMPLE}
+  {PROG} worth campaign/qrels.txt campaign/runs/3-grams.run \\
+    --to campaign/runs/BM25.run
 
 exit codes: 0 answered; 2 wrong input; with worth --gate 0 adds, 1 adds nothing, 3 open.""",
         formatter_class=RawDescriptionHelpFormatter,

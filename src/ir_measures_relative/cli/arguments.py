@@ -20,10 +20,8 @@ from .tables import DEFAULT_PLACES, FORMATS
 
 
 class Command(Protocol):
-    """What a file of this folder has that is a command; the name of the file is that of the command."""
+    """What a file of this folder has that is a command."""
 
-    __name__: str
-    SUMMARY: str  #: what it answers, in a line of the main help
     USAGE: str  #: its arguments, without the name
     EXAMPLE: str  #: arguments that work on what ``python -m ir_measures_relative.demo campaign`` writes
 
@@ -46,18 +44,13 @@ class Parser(argparse.ArgumentParser):
         (file or sys.stderr).write(message)
 
 
-def name_of(command: Command) -> str:
-    """What a command is called."""
-    return command.__name__.rpartition(".")[2]
-
-
-def parser_of(command: Command) -> Parser:
+def parser_of(name: str, summary: str, command: Command) -> Parser:
     """The parser of a command."""
-    called = f"{PROG} {name_of(command)}"
+    called = f"{PROG} {name}"
     parser = Parser(
         prog=called,
         usage=f"{called} {command.USAGE}",
-        description=f"{command.SUMMARY[0].upper()}{command.SUMMARY[1:]}",
+        description=summary[0].upper() + summary[1:],
         epilog=f"example, after python -m {PROG}.demo campaign:\n  {called} {command.EXAMPLE}",
         formatter_class=partial(argparse.RawDescriptionHelpFormatter, max_help_position=24, width=100),
     )
@@ -96,7 +89,7 @@ def add_runs(
     else:
         parser.set_defaults(to=[])
     parser.add_argument("--names", metavar="CSV", help="two columns: a run's file or tag, the name to show")
-    parser.set_defaults(priors=None, groups=None, reference=None, num_docs=None)
+    parser.set_defaults(priors=None, groups=None, reference=None, num_docs=None, grades=None)
 
 
 def add_context(parser: argparse.ArgumentParser) -> None:
@@ -110,7 +103,19 @@ def add_context(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--groups", metavar="CSV", help="two columns: run, group; the rest are group 'other'")
     parser.add_argument("--reference", metavar="RUN", help="the run that MED, RBO, RBA, rrLP … compare with")
+    add_collection(parser)
+
+
+def add_collection(parser: argparse.ArgumentParser) -> None:
+    """What is known of the collection."""
     parser.add_argument("--num_docs", type=int, metavar="N", help="how many documents the collection holds")
+    parser.add_argument(
+        "--grades",
+        type=int,
+        nargs=2,
+        metavar=("LOW", "HIGH"),
+        help="the lowest and the highest label there is",
+    )
 
 
 def add_measures(parser: argparse.ArgumentParser, *defaults: str) -> None:

@@ -12,7 +12,6 @@ import ir_measures
 from ..measures.declaration import citations
 from ..measures.strings import is_relative, no_such_measure, registered, split_measures
 
-SUMMARY = "the papers to cite for measures, as BibTeX"
 USAGE = "MEASURE…"
 EXAMPLE = "NRG UniqueRel"
 

@@ -9,7 +9,6 @@ import ir_measures_relative as package
 from . import arguments
 from .tables import check_table, show
 
-SUMMARY = "is the difference between two runs real? intervals and paired tests"
 USAGE = "QRELS RUNS MEASURE… [--baseline RUN] [--to RUNS …] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs nDCG@10 --baseline BM25"
 

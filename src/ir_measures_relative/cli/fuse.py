@@ -9,7 +9,6 @@ import ir_measures_relative as package
 from . import arguments
 from .tables import check_table, show
 
-SUMMARY = "which runs to fuse, and what that is worth on other topics"
 USAGE = "QRELS RUNS [MEASURE] [--number N] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs nDCG@10 --number 3"
 

@@ -103,6 +103,7 @@ class Inputs:
             reference=self.reference if self.reference in kept else None,
             groups={name: self.groups[name] for name in kept if name in self.groups},
             num_docs=known,
+            grades=self.args.grades,
         )
 
     @cached_property

@@ -55,7 +55,7 @@ def writing(path: str, kind: str) -> Iterator[None]:
 
 
 # What the messages of the package call an argument, and what it is called here.
-_FLAGS = {"num_docs=": "--num_docs", "reference=": "--reference"}
+_FLAGS = {"num_docs=": "--num_docs", "reference=": "--reference", "grades=": "--grades"}
 
 
 def in_these_terms(error: BaseException) -> str:
@@ -67,7 +67,11 @@ def in_these_terms(error: BaseException) -> str:
         return (
             f"there is not enough memory for this{why}; give fewer runs at a time, or allow more (ulimit -v)"
         )
-    message = (isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__
+    return _with_flags((isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__)
+
+
+def _with_flags(message: str) -> str:
+    """A message, with the flags for the arguments that it names."""
     flags = [flag for argument, flag in _FLAGS.items() if argument in message and flag not in message]
     if not flags:
         return message
@@ -82,7 +86,7 @@ def tidy_warnings() -> Iterator[None]:
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         if str(message) not in said:
             said.add(str(message))
-            say("warning", str(message))
+            say("warning", _with_flags(str(message)))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -12,7 +12,6 @@ from ..measures.strings import is_relative
 from . import arguments
 from .output import check_loss, writing
 
-SUMMARY = "a picture: what each run adds over how good it is"
 USAGE = "QRELS RUNS [MEASURE…] --output FILE [--to RUNS …] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs --output campaign.png"
 

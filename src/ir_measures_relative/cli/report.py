@@ -9,7 +9,6 @@ import shlex
 from . import arguments
 from .output import PROG, check_loss, writing
 
-SUMMARY = "a report of all runs, as one HTML file"
 USAGE = "QRELS RUNS [MEASURE…] --output FILE [--to RUNS …] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs --output campaign.html"
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from ..scoring import Scores
 
-SUMMARY = "the values of measures, of one run or of each run of a folder"
 USAGE = "QRELS RUN MEASURE… [--to RUNS …] [options]"
 EXAMPLE = (
     "campaign/qrels.txt campaign/runs/3-grams.run nDCG@10 UniqueRel@10 \\\n    --to campaign/runs/BM25.run"

@@ -9,7 +9,6 @@ import ir_measures_relative as package
 from . import arguments
 from .tables import check_table, show
 
-SUMMARY = "which runs complement each other: to pool, or to read side by side"
 USAGE = "QRELS RUNS [MEASURE] [--number N] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs --number 3"
 

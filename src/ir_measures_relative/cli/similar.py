@@ -9,7 +9,6 @@ import ir_measures_relative as package
 from . import arguments
 from .tables import check_table, show
 
-SUMMARY = "which runs rank alike? with judgments or without"
 USAGE = "QRELS RUNS [MEASURE…] [--to RUNS …] [options]"
 EXAMPLE = "none campaign/runs RBO MED@10"
 

@@ -9,7 +9,6 @@ import ir_measures_relative as package
 from . import arguments
 from .tables import check_table, show
 
-SUMMARY = "what does a run add as more is deployed?"
 USAGE = "QRELS RUNS [MEASURE] [--over SETS] [--to RUNS …] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/runs"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import io
 import json
 import re
@@ -63,7 +62,8 @@ def show(
         for row in rows:
             print(json.dumps({key: _plain(cell) for key, cell in row.items()}))
     else:
-        for line in _WRITERS[name](_cells(rows, args.places, header or name in _ALWAYS_HEADED, columns)):
+        headed, nothing = header or name in _ALWAYS_HEADED, "nan" if name in ("tsv", "csv") else ""
+        for line in _WRITERS[name](_cells(rows, args.places, headed, columns, nothing)):
             print(line)
 
 
@@ -90,16 +90,26 @@ def _sorted(rows: list[Mapping[str, Any]], column: str) -> list[Mapping[str, Any
 
 
 def _cells(
-    rows: Iterable[Mapping[str, Any]], places: int, header: bool, columns: Sequence[str] | None
+    rows: Iterable[Mapping[str, Any]],
+    places: int,
+    header: bool = True,
+    columns: Sequence[str] | None = None,
+    nothing: str = "",
 ) -> Iterator[list[str]]:
-    """The rows as text, one list a row, the header first: that of the columns, else that of the first row."""
+    """The rows as text, one list a row, the header first: that of the columns, else that of the first row.
+
+    Args:
+        nothing: what stands where there is no value.
+    """
     if header and columns is not None:
         yield [text_of(name) for name in columns]
     for number, row in enumerate(rows):
         if header and columns is None and not number:
             yield [text_of(name) for name in row]
         yield [
-            text_of(
+            nothing
+            if cell is None
+            else text_of(
                 _p(cell, places)
                 if name in _P
                 else _chance(cell, places, row.get("verdict") == "open")
@@ -120,7 +130,7 @@ def text_of(cell: Any, places: int = DEFAULT_PLACES) -> str:
         return ", ".join(f"{text_of(key)} {text_of(value, places)}" for key, value in cell.items())
     if isinstance(cell, (tuple, list)):
         return ", ".join(text_of(one, places) for one in cell)
-    return "nan" if cell is None else escaped(str(cell))
+    return escaped(str(cell))
 
 
 def _p(cell: Any, places: int) -> Any:
@@ -150,6 +160,8 @@ def _tsv(lines: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def _csv(lines: Iterable[Sequence[str]]) -> Iterator[str]:
+    import csv
+
     for line in lines:
         buffer = io.StringIO()
         csv.writer(buffer, lineterminator="").writerow(line)
@@ -191,18 +203,20 @@ def _latex(lines: Iterable[Sequence[str]]) -> Iterator[str]:
     yield r"\end{tabular}"
 
 
-_NUMBER = re.compile(r"[<>]?-?(\d|\.\d|inf|nan).*")
+_NUMBER = re.compile(r"[<>]?-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|-?inf|nan|")
 
 
 def _numeric(lines: Sequence[Sequence[str]]) -> list[bool]:
     """Whether each column holds numbers alone, under its header."""
     body = lines[1:] or lines
-    return [all(_NUMBER.fullmatch(cell) for cell in column) for column in zip(*body, strict=True)]
+    return [
+        any(column) and all(_NUMBER.fullmatch(cell) for cell in column) for column in zip(*body, strict=True)
+    ]
 
 
 def markdown_lines(rows: Iterable[Mapping[str, Any]], places: int = DEFAULT_PLACES) -> Iterator[str]:
     """A table as Markdown."""
-    return _markdown(_cells(rows, places, True, None))
+    return _markdown(_cells(rows, places))
 
 
 # What Markdown, and the HTML in it, takes for more than text; and what GitHub makes a link to a person or an issue of.

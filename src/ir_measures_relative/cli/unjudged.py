@@ -9,7 +9,6 @@ import ir_measures_relative as package
 from . import arguments
 from .tables import check_table, show
 
-SUMMARY = "can unjudged documents change the result? and which to judge first"
 USAGE = "QRELS RUNS MEASURE… [--bounds | --judge N] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs UniqueRel@10 --judge 10"
 

@@ -7,18 +7,16 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
 
 import ir_measures_relative as package
 
 from ..messages import escaped
 from . import arguments
-from .tables import markdown_lines, markdown_text, rows_of
+from .tables import DEFAULT_PLACES, FORMATS, check_table, markdown_lines, markdown_text, rows_of, show
 
 if TYPE_CHECKING:
     from ..questions.deciding import Worth
 
-SUMMARY = "is a candidate worth adding to the runs that you have?"
 USAGE = "QRELS CANDIDATE --to RUNS [--by MEASURE] [--gate] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/runs/BM25.run"
 
@@ -40,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--at-least", type=float, default=0.0, metavar="X", help="the least gain worth having (default: 0)"
     )
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default: %(default)s")
-    parser.add_argument("--num_docs", type=int, metavar="N", help="how many documents the collection holds")
+    arguments.add_collection(parser)
     parser.add_argument(
         "--gate",
         action="store_true",
@@ -50,18 +48,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o",
         "--output_format",
-        choices=tuple(_FORMATS),
+        choices=tuple(dict.fromkeys([*_FORMATS, *FORMATS])),
         default="text",
         metavar="FORMAT",
-        help=f"{', '.join(_FORMATS)}; junit has a test case a candidate: adds nothing is a failure, open is skipped",
+        help="text (default), markdown (for a pull request), json, junit (a test case a candidate: adds nothing is a "
+        "failure, open is skipped); or the table as tsv, csv, jsonl, latex or parquet",
     )
+    parser.set_defaults(places=DEFAULT_PLACES, sort=None)
 
 
 def run(args: argparse.Namespace) -> int:
     """Prints the answers, and returns the exit code."""
+    check_table(args)
     options: dict[str, Any] = {"at_least": args.at_least, "confidence": args.confidence}
     if args.measures is not None:
         options["by"] = arguments.measures_of(args)
+    import pandas as pd
+
     from .inputs import read
 
     given = read(args, options.get("by", ()), may_lack_qrels=True)
@@ -72,7 +75,10 @@ def run(args: argparse.Namespace) -> int:
         for names, context in given.campaigns()
         for name in names
     }
-    print(_FORMATS[args.output_format](answers))
+    if args.output_format in _FORMATS:
+        print(_FORMATS[args.output_format](answers))
+    else:
+        show(pd.concat([answer.table for answer in answers.values()], ignore_index=True), args)
     return CODES[_worst(answers)] if args.gate else 0
 
 
@@ -81,7 +87,15 @@ def _worst(answers: Mapping[str, Worth]) -> str:
 
 
 def _text(answers: Mapping[str, Worth]) -> str:
-    return "\n\n".join("\n".join(map(escaped, answer.text.splitlines())) for answer in answers.values())
+    """Of each candidate the answer, and the documents to judge."""
+    parts: list[str] = []
+    for answer in answers.values():
+        parts.append("\n".join(map(escaped, answer.text.splitlines())))
+        if len(answer.judge):
+            rows = answer.judge[["query_id", "doc_id"]].itertuples(index=False)
+            lines = [f"  {escaped(query)} {escaped(doc)}" for query, doc in rows]
+            parts.append("\n".join(["To judge first, query and document:", *lines]))
+    return "\n\n".join(parts)
 
 
 def _markdown(answers: Mapping[str, Worth]) -> str:
@@ -110,6 +124,8 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def _junit(answers: Mapping[str, Worth]) -> str:
     """A test case a candidate: adds nothing is a failure, and open is skipped, since nothing is known against it."""
+
+    from xml.etree import ElementTree
 
     def clean(text: str) -> str:
         return _NO_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
