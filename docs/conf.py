@@ -30,7 +30,10 @@ shutil.copytree(docs.parent / "examples" / "notebooks", docs / "notebooks", dirs
 
 nitpicky = True  # every reference leads somewhere, but for types in signatures that have no page
 nitpick_ignore_regex = [
-    ("py:class", r"(collections\.abc|os|pd|pandas|np|numpy|matplotlib|ir_measures|ir_datasets|pyterrier)\..+"),
+    (
+        "py:class",
+        r"(collections\.abc|os|pd|pandas|np|numpy|matplotlib|ir_measures|ir_datasets|pyterrier)\..+",
+    ),
     (
         "py:class",
         r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|Odds|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|PriorsOfRuns",

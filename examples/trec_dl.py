@@ -20,6 +20,7 @@ extra [rerank]; --reranker ngrams needs no model, and shows the road only. For a
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -29,6 +30,7 @@ import ir_datasets
 import pandas as pd
 import pyterrier as pt
 from pyterrier_pisa import PisaIndex
+from tqdm import tqdm
 
 from _collection import show
 from _retrievers import character_ngrams, quietly
@@ -59,10 +61,10 @@ def main() -> None:
     arguments = parser.parse_args()
     demo.register()
     try:
-        score = RERANKERS[arguments.reranker]()
-        dataset_of(arguments.dataset)
+        dataset = dataset_of(arguments.dataset)
         _ask(arguments.dataset, arguments.yes)
-        with fetching(dataset_of(arguments.dataset)):
+        score = RERANKERS[arguments.reranker]()
+        with fetching(dataset):
             _answer(arguments, score)
     except (ValueError, ConnectionError, ImportError) as error:
         parser.error(str(error))
@@ -101,13 +103,17 @@ def index_of(dataset: Any, path: Path) -> PisaIndex:
         print(f"the index in {path} is there already\n")
         return index
     print(f"indexing into {path}", file=sys.stderr)
-    with quietly():
-        return index.index(dataset.get_corpus_iter(verbose=False))
+    with (
+        os.fdopen(os.dup(sys.stderr.fileno()), "w") as terminal,
+        quietly(),
+    ):  # PISA is silent, progress is not
+        documents = dataset.get_corpus_iter(verbose=False)
+        return index.index(tqdm(documents, unit=" documents", file=terminal, disable=None))
 
 
 def texts_of(dataset: Any, docnos: set[str]) -> dict[str, str]:
     """The texts of some documents, by one pass over all: ``dataset.text_loader()`` would first store 14 GB of them."""
-    documents = dataset.get_corpus_iter(verbose=False)
+    documents = dataset.get_corpus_iter(verbose=sys.stderr.isatty())
     return {document["docno"]: document["text"] for document in documents if document["docno"] in docnos}
 
 
@@ -140,7 +146,7 @@ def minilm() -> Scorer:
         raise ImportError(
             "the re-ranker needs the extra [rerank]: pip install -e '.[examples,rerank]', or --reranker ngrams"
         ) from None
-    model = TextCrossEncoder("Xenova/ms-marco-MiniLM-L-6-v2", lazy_load=True)
+    model = TextCrossEncoder("Xenova/ms-marco-MiniLM-L-6-v2")
     return lambda query, texts: list(model.rerank(query, texts))
 
 
@@ -160,7 +166,7 @@ RERANKERS: dict[str, Callable[[], Scorer]] = {"minilm": minilm, "ngrams": ngrams
 def _ask(dataset_id: str, yes: bool) -> None:
     """Prints what is to come before MS MARCO is downloaded, and asks whether to go on."""
     collection = Path(ir_datasets.util.home_path()) / "msmarco-passage" / "collection.tsv"
-    if not dataset_id.startswith("msmarco-passage") or collection.exists():
+    if not dataset_id.startswith("msmarco-passage/") or collection.exists():
         return
     print(__doc__.split("\n\n")[2], file=sys.stderr)
     if not yes and (not sys.stdin.isatty() or input("\nGo on? [y/N] ").strip().lower() not in ("y", "yes")):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pandas as pd
@@ -141,6 +142,17 @@ def test_of_two_names_the_last_counts(collection, pipelines) -> None:
     assert set(outer(topics)["name"]) == {"outer"}
     assert outer(topics).columns.tolist().count("name") == 1
     assert pt.inspect.transformer_outputs(outer, ["qid", "query"]).count("name") == 1
+
+
+def test_copied_drawn_and_listed(collection, pipelines) -> None:
+    topics, _ = collection
+    bm25, *_ = pt.relative.named({"<b>BM25": pipelines["BM25"]})
+    again = pickle.loads(pickle.dumps(bm25))
+    assert str(again) == "<b>BM25" and set(again(topics)["name"]) == {"<b>BM25"}
+    drawn = pt.schematic.transformer_schematic(bm25, input_columns=["qid", "query"])
+    assert drawn["transformers"][-1]["label"] == "name" and "name" in drawn["output_columns"]
+    of_dicts = bm25(topics.to_dict(orient="records"))
+    assert {row["name"] for row in of_dicts} == {"<b>BM25"}
 
 
 def test_a_topic_without_results_has_no_name(pipelines) -> None:

@@ -14,6 +14,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -54,11 +55,15 @@ def __dir__() -> list[str]:
 
 @functools.cache
 def _with_pyterriers_names(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; a table that it returns has PyTerrier's column names."""
+    """The function; a table that it returns, and each table of an answer, has PyTerrier's column names."""
 
     @functools.wraps(function)
     def renamed(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
+        if is_dataclass(result) and not isinstance(result, type):
+            held = {field.name: getattr(result, field.name) for field in fields(result)}
+            tables = {name: table.rename(columns=_NAMES) for name, table in held.items() if _is_frame(table)}
+            return replace(result, **tables)
         return result.rename(columns=_NAMES) if _is_frame(result) else result
 
     return renamed

@@ -252,7 +252,7 @@ def _as_list(
         if baseline not in names:
             raise ValueError(f"baseline={baseline!r} is not a system; the systems are {list(names)}")
         options = options | {"baseline": list(names).index(baseline)}
-    elif baseline is not None and not 0 <= baseline < len(systems):
+    elif baseline is not None and baseline not in range(len(systems)):
         raise ValueError(
             f"baseline={baseline} is not a system; there are {len(systems)}, from 0 to {len(systems) - 1}"
         )

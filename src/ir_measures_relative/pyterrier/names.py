@@ -50,6 +50,8 @@ def named(systems: Mapping[str, Any]) -> list[pt.Transformer]:
 class _Name(pt.Transformer):  # type: ignore[misc]
     """Adds the column ``name``, or replaces it."""
 
+    schematic = {"label": "name"}  #: what PyTerrier's drawing of a pipeline calls it
+
     def __init__(self, name: str) -> None:
         self._name = name
 
