@@ -23,7 +23,7 @@ from ..measures.strings import is_relative, value_range
 from ..options import LABELED_ALIKE
 from ..priors import ContextData, OfEach, replaced
 from ..rankings import Rankings
-from ..scoring import check_campaign, warn_if_empty
+from ..scoring import check_campaign, shares_of_topics, warn_if_empty
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.paired_tests import PairedTestOptions, cautious_interval
 from ..unjudged.bounds import model_of, settled, values_of
@@ -106,6 +106,10 @@ class Candidacy:
         policy = _priors(self.deployed, [self.name, _COPY])
         added = replaced(context, runs={**context.runs, _COPY: copy}, policy=policy)
         return JudgedContext(added, self.judged.judgments)
+
+    def lacking(self, name: str) -> int:
+        """On how many topics a run has no ranking."""
+        return self.topics - len(self.judged.head_of(name, 1))
 
     def largest_difference(self, measure: ir_measures.Measure) -> float:
         """How far labels could put the candidate and its nearest deployed run apart: the mean of a MED."""
@@ -203,6 +207,12 @@ class Finding:
         below = self.highest <= self.at_least if is_relative(self.measure) else self.highest < self.at_least
         return words[0] if self.lowest > self.at_least else words[1] if below else "open"
 
+    def largest_topic(self) -> tuple[str, float]:
+        """The topic with the largest share of the candidate's mean, and the share; NaN where a value is below 0."""
+        shares = shares_of_topics(self.parts[0].value[None])[0]
+        largest = int(np.nan_to_num(shares).argmax())
+        return str(self.model.open_docs.docs.query_ids[largest]), float(shares[largest])
+
     @property
     def labels_matter(self) -> bool:
         """Whether labels decide on which side of ``at_least`` the mean over these topics is."""
@@ -280,7 +290,8 @@ def _added(
     value = values_of(judged, measure, model)
     low, high = value_range(measure)
     of_all = settled(model.one(work), value, model)
-    nothing_new = measure.is_0_for_a_copy and not campaign.unseen(measure["cutoff"])
+    nothing_new = measure.is_0_for_a_copy and not value_of(measure, "judged_only", False)
+    nothing_new = nothing_new and not campaign.unseen(measure["cutoff"])
     one = Quantity(value[c], of_all.lower[c], of_all.upper[c], (low, high), nothing_new)
     parts = [one]
     if not measure.is_0_for_a_copy:

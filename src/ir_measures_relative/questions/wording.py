@@ -9,6 +9,7 @@ from ..measures.med import MED
 from ..measures.nrg import UniqueRel
 from ..measures.strings import is_relative
 from ..messages import escaped
+from ..scoring import FEWEST_TOPICS, LARGE_SHARE
 from ..stats.bootstrap import FEWEST_DIFFERING
 from .findings import Candidacy, Documents, Finding
 
@@ -32,7 +33,7 @@ def answer(campaign: Candidacy, findings: Sequence[Finding], cutoff: int, wanted
     first = findings[0]
     alone = next((f for f in findings[1:] if not is_relative(f.measure)), None)
     fused = next((f for f in findings[1:] if f.measure.NAME == FusionGain.NAME), None)
-    sentences = [_verdict(campaign, first)]
+    sentences = [_verdict(campaign, first), _one_topic(campaign, first), _lacking(campaign)]
     if alone is not None:
         sentences.append(_alone(alone))
     if fused is not None and not campaign.is_copy:
@@ -121,6 +122,25 @@ def _gain(campaign: Candidacy, found: Finding) -> str:
     copy = found.row["copy"]
     would = "gain" if copy >= 0 else "lose"
     return f"{text}, where a second copy of {_near(campaign)} would {would} {number(abs(copy))}"
+
+
+def _one_topic(campaign: Candidacy, found: Finding) -> str:
+    """Where one topic makes much of the mean."""
+    topic, share = found.largest_topic()
+    if not share > LARGE_SHARE or campaign.topics < FEWEST_TOPICS:
+        return ""
+    return f"Topic {escaped(topic)} alone makes {_percent(share)} of that mean."
+
+
+def _lacking(campaign: Candidacy) -> str:
+    """Topics without a ranking, which count as empty ones."""
+    runs = {"it": campaign.lacking(campaign.name)}
+    runs |= {escaped(name): campaign.lacking(name) for name in campaign.deployed}
+    lacking = [f"{run} has no ranking on {_count(count, 'topic')}" for run, count in runs.items() if count]
+    if not lacking:
+        return ""
+    more = f", nor have {len(lacking) - 2} other runs on some" if len(lacking) > 2 else ""
+    return f"Mind that {' and '.join(lacking[:2])} of {campaign.topics}{more}."
 
 
 def _interval(campaign: Candidacy, found: Finding, lower: float, upper: float) -> str:
