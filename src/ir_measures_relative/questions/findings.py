@@ -233,28 +233,27 @@ class Finding:
 
     def topics_needed(self) -> int | None:
         """How many topics would settle an open verdict, were they like these; None where no number is known to."""
-        n = len(self.parts[0].value)
+        parts = list(zip(self.parts, self._intervals, strict=True))
         if self.mean(0) > self.at_least:
-            return max(_needed(part.least, self, part) for part in self.parts)
-        below = [part for part in self.parts if part.most.mean() < self.at_least]
-        return min((_needed(part.most, self, part) for part in below), default=None) if n > 1 else None
+            return max(self._needed(part, part.least, ends[0][0]) for part, ends in parts)
+        below = [(part, ends) for part, ends in parts if part.most.mean() < self.at_least]
+        return min((self._needed(part, part.most, ends[2][1]) for part, ends in below), default=None)
 
+    def _needed(self, part: Quantity, values: FloatArray, end: float) -> int:
+        """How many topics would have an interval that ends before ``at_least``; it shrinks with their square root."""
+        from scipy.special import stdtrit
 
-def _needed(values: FloatArray, finding: Finding, part: Quantity) -> int:
-    """How many topics with this mean and spread would have an interval that leaves ``at_least`` out."""
-    from scipy.special import stdtrit
-
-    n, gap = len(values), abs(float(values.mean()) - finding.at_least)
-    level = (1 + finding.options.confidence) / 2
-    differing = np.count_nonzero(np.abs(values) > LABELED_ALIKE)
-    fewest = math.ceil(FEWEST_DIFFERING * n / differing) if differing else 0
-    if not differing and part.ends[1] > finding.at_least > 0:
-        fewest = math.ceil(math.log(1 - level) / math.log1p(-finding.at_least / part.ends[1]))
-    spread = float(values.std(ddof=1)) if n > 1 else 0.0
-    needed = max(FEWEST_DIFFERING, fewest)
-    for _ in range(20):  # t depends on the number, and less and less so
-        needed = max(needed, math.ceil((stdtrit(needed - 1, level) * spread / gap) ** 2))
-    return max(needed, n + 1)
+        n, mean = len(values), float(values.mean())
+        gap, level = abs(mean - self.at_least), (1 + self.options.confidence) / 2
+        differing = int(np.count_nonzero(np.abs(values) > LABELED_ALIKE))
+        if not differing and np.isfinite(part.ends[1]):  # by the share of topics that may differ
+            return math.ceil(math.log(1 - level) / math.log1p(-self.at_least / part.ends[1]))
+        if differing >= FEWEST_DIFFERING and np.isfinite(end):
+            return max(math.ceil(n * ((mean - end) / gap) ** 2), n + 1)
+        needed = max(FEWEST_DIFFERING, math.ceil(FEWEST_DIFFERING * n / max(differing, 1)))
+        for _ in range(20):  # t depends on the number, and less and less so
+            needed = max(needed, math.ceil((stdtrit(needed - 1, level) * values.std(ddof=1) / gap) ** 2))
+        return max(needed, n + 1)
 
 
 def finding(
