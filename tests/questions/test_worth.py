@@ -66,7 +66,7 @@ class TestTheThreeVerdicts:
         assert found.table["lowest"].iloc[0] > 0
         assert found.judge.empty and list(found.judge.columns) == ["query_id", "doc_id"]
         assert found.text.startswith(
-            "candidate adds to BM25: on average 2.30 relevant documents a topic that BM25 does not show in its top 4"
+            "The candidate adds to BM25: on average 2.30 relevant documents a topic that BM25 does not show in its top 4"
         )
 
     @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ class TestWithoutJudgments:
     def test_what_the_rankings_say(self):
         found = ask(some_topics("IJKA", "ABCD", 10), None)
         assert (found.verdict, found.missing, len(found.table)) == ("open", "judgments", 0)
-        assert "hold 30 documents that BM25 does not show in its top 4, on 10 topics of 40" in found.text
+        assert "holds 30 documents that BM25 does not show in its top 4, on 10 topics of 40" in found.text
         assert "RBO" in found.text and "at most" in found.text
         assert len(found.judge) == 20
 
@@ -387,7 +387,7 @@ class TestCautiousInterval:
     OPTIONS = PairedTestOptions(resamples=999)
 
     def test_few_topics_say_nothing(self):
-        assert cautious_interval(np.array([3.0, 4.0, 2.0, 3.0]), "bootstrap", (0, 10), self.OPTIONS) == (
+        assert cautious_interval(np.array([3.0, 4.0, 2.0, 3.0]), (0, 10), self.OPTIONS) == (
             0,
             10,
         )
@@ -397,21 +397,36 @@ class TestCautiousInterval:
         """The binomial interval of scipy, and the range of the measure for the others."""
         share = scipy.stats.binomtest(others, n).proportion_ci(0.95).high
         values = np.r_[np.arange(others) + 2.0, np.ones(n - others)]
-        found = cautious_interval(values, "t", (-1, 10), self.OPTIONS)
+        found = cautious_interval(values, (-1, 10), self.OPTIONS)
         assert found == pytest.approx((1 - share - share, 1 - share + 10 * share))
 
-    @pytest.mark.parametrize("test", ["t", "bootstrap"])
-    def test_else_it_holds_the_interval_of_the_test(self, test):
-        values = np.random.default_rng(0).poisson(1.5, 50).astype(float)
-        lower, upper = cautious_interval(values, test, (0, 10), self.OPTIONS)
-        student = scipy.stats.t.interval(0.95, 49, values.mean(), scipy.stats.sem(values))
-        assert lower <= student[0] and upper >= student[1]
-        signed = cautious_interval(values - 1, "t", (-10, 10), self.OPTIONS)
-        assert signed == pytest.approx(tuple(end - 1 for end in student))
+    def test_counts_of_few_topics(self):
+        """Up to the exact interval of how many topics, times the greatest count; or further by the logarithm."""
+        share = scipy.stats.binomtest(4, 50).proportion_ci(0.95).high
+        lower, upper = cautious_interval(np.r_[3.0, 1, 1, 1, np.zeros(46)], (0, 10), self.OPTIONS)
+        assert (lower, upper) == (0, pytest.approx(3 * share))
+        lower, upper = cautious_interval(np.r_[1.0, np.zeros(49)], (0, 10), self.OPTIONS)
+        assert (lower, upper) == (0, pytest.approx(0.02 * np.exp(scipy.stats.t.ppf(0.975, 49))))
+
+    def test_else_it_is_the_widest_of_several(self):
+        """Student's, also on the scale of the logarithm, and the studentized bootstrap of a loop."""
+        rng = np.random.default_rng(0)
+        for values in (rng.poisson(0.5, 50).astype(float), rng.normal(0, 1, 30), -(rng.gamma(0.3, 1, 40))):
+            n, mean, error = len(values), values.mean(), scipy.stats.sem(values)
+            resamples = [rng.choice(values, n) for _ in range(4000)]
+            t = [(r.mean() - mean) / scipy.stats.sem(r) for r in resamples if np.ptp(r)]
+            far = scipy.stats.t.ppf(0.975, n - 1)
+            ends = [mean - far * error, mean + far * error]
+            ends += [mean - error * np.quantile(t, 0.975), mean - error * np.quantile(t, 0.025)]
+            low = 0 if values.min() >= 0 else -100
+            if low == 0:
+                ends += [mean * np.exp(-far * error / mean), mean * np.exp(far * error / mean)]
+            found = cautious_interval(values, (low, 100), PairedTestOptions())
+            assert found == pytest.approx((max(min(ends), low), max(ends)), abs=0.05 * error)
 
     def test_it_stays_in_the_range(self):
         values = np.r_[np.zeros(5), np.full(6, 10.0)]
-        lower, upper = cautious_interval(values, "bootstrap", (0, 10), self.OPTIONS)
+        lower, upper = cautious_interval(values, (0, 10), self.OPTIONS)
         assert 0 <= lower < 3 and upper == 10
 
     @pytest.mark.parametrize("share", [0.02, 0.06, 0.15, 0.4])
@@ -421,9 +436,7 @@ class TestCautiousInterval:
         wrong = 0
         for _ in range(300):
             values = rng.integers(1, 4, 40) * (rng.random(40) < share)
-            lower, upper = cautious_interval(
-                values.astype(float), "bootstrap", (0, 10), PairedTestOptions(resamples=199)
-            )
+            lower, upper = cautious_interval(values.astype(float), (0, 10), PairedTestOptions(resamples=199))
             assert lower <= values.mean() <= upper
             wrong += lower > 2 * share
         assert wrong <= 0.05 * 300

@@ -166,7 +166,7 @@ def worth(
         >>> answer.verdict, answer.candidate, answer.deployed
         ('adds', 'candidate', ('BM25',))
         >>> print(answer.text.partition(" (95")[0])
-        candidate adds to BM25: on average 1 relevant document a topic that BM25 does not show in its top 2
+        The candidate adds to BM25: on average 1 relevant document a topic that BM25 does not show in its top 2
     """
     check_is_context(context)
     measures = _measures(by)
@@ -253,7 +253,7 @@ def _runs(
         name, run = str(candidate), context.runs[str(candidate)]
     else:
         run = read_run(candidate, "the candidate")
-        name = run.tag or "candidate"
+        name = run.tag or wording.UNNAMED
         if isinstance(candidate, (str, os.PathLike)):
             name = name_runs([Path(candidate)], [run])[0]
     if deployed is None:

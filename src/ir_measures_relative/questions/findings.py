@@ -29,7 +29,6 @@ from ..stats.paired_tests import PairedTestOptions, cautious_interval
 from ..unjudged.bounds import model_of, settled, values_of
 from ..unjudged.odds import chances_of, check_odds, default_spread, probabilities
 from ..unjudged.verdicts import differences, unjudged_shares
-from .comparing import test_of
 from .similarities import judged_or_not, score_pairs
 
 # The name of the copy of the nearest deployed run, which no run has.
@@ -135,7 +134,6 @@ class Quantity(NamedTuple):
     least: FloatArray  #: under the labels of the open documents that are least kind to the candidate, topic by topic
     most: FloatArray  #: under the kindest
     ends: tuple[float, float]  #: between which it lies
-    test: str  #: what its interval goes by
     always_0: bool = False  #: whether the rankings make it 0 on any topic
 
     def under(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -163,9 +161,7 @@ class Finding:
         """The interval of each part under each labeling."""
 
         def interval(part: Quantity, values: FloatArray) -> tuple[float, float]:
-            return (
-                (0.0, 0.0) if part.always_0 else cautious_interval(values, part.test, part.ends, self.options)
-            )
+            return (0.0, 0.0) if part.always_0 else cautious_interval(values, part.ends, self.options)
 
         found = []
         for part in self.parts:
@@ -184,6 +180,11 @@ class Finding:
     def mean(self, labels: int) -> float:
         """The mean over these topics, of :meth:`interval`."""
         return min(float(part.under()[labels].mean()) for part in self.parts)
+
+    @property
+    def own_ends(self) -> tuple[float, float]:
+        """The interval of the candidate's own value, under the least kind labels and the kindest."""
+        return self._intervals[0][0][0], self._intervals[0][2][1]
 
     @property
     def lowest(self) -> float:
@@ -280,14 +281,12 @@ def _added(
     low, high = value_range(measure)
     of_all = settled(model.one(work), value, model)
     nothing_new = measure.is_0_for_a_copy and not campaign.unseen(measure["cutoff"])
-    one = Quantity(value[c], of_all.lower[c], of_all.upper[c], (low, high), test_of(measure), nothing_new)
+    one = Quantity(value[c], of_all.lower[c], of_all.upper[c], (low, high), nothing_new)
     parts = [one]
     if not measure.is_0_for_a_copy:
         between, ends = differences(judged, measure, model, np.array([c]), np.array([copy]), work)
         apart = high - low
-        parts.append(
-            Quantity(between[0], ends.lower[0], ends.upper[0], (-apart, apart), one.test, campaign.is_copy)
-        )
+        parts.append(Quantity(between[0], ends.lower[0], ends.upper[0], (-apart, apart), campaign.is_copy))
     row: dict[str, Any] = {
         "name": campaign.name,
         "other": ", ".join(campaign.deployed),
@@ -312,9 +311,7 @@ def _alone(
     between, ends = differences(judged, measure, model, np.array([c]), np.array([best]), work)
     low, high = value_range(measure)
     same = campaign.is_copy and best == campaign.nearest
-    part = Quantity(
-        between[0], ends.lower[0], ends.upper[0], (low - high, high - low), test_of(measure), same
-    )
+    part = Quantity(between[0], ends.lower[0], ends.upper[0], (low - high, high - low), same)
     row: dict[str, Any] = {"name": campaign.name, "other": campaign.deployed[best], "measure": str(measure)}
     row |= {"mean": float(value[c].mean()), "copy": np.nan, "other_mean": float(value[best].mean())}
     return _told(campaign, Finding(measure, model, [part], at_least, options, best, row), measure)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..measures.fusion import FusionGain
 from ..measures.med import MED
@@ -12,6 +12,8 @@ from ..messages import escaped
 from ..stats.bootstrap import FEWEST_DIFFERING
 from .findings import Candidacy, Documents, Finding
 
+#: What a candidate without a name is called.
+UNNAMED = "candidate"
 # From which RBO on a text says that two runs rank alike.
 _ALIKE = 0.9
 # More topics than this are not counted.
@@ -34,21 +36,22 @@ def answer(campaign: Candidacy, findings: Sequence[Finding], cutoff: int, wanted
     if alone is not None:
         sentences.append(_alone(alone))
     if fused is not None and not campaign.is_copy:
-        sentences.append(_fused(campaign, fused))
+        gain = _gain(campaign, fused)
+        sentences.append(f"{gain[0].upper()}{gain[1:]}.")
     sentences += [_labels(first, cutoff), _to_do(campaign, first, wanted, n)]
-    return " ".join(filter(None, sentences))
+    return _joined(filter(None, sentences))
 
 
 def without_judgments(campaign: Candidacy, unseen: Documents, cutoff: int) -> str:
     """What can be said where there are no judgments."""
-    name, near = (escaped(n) for n in (campaign.name, campaign.deployed[campaign.nearest]))
+    name, near = _name(campaign), _near(campaign)
     likeness = number(campaign.likeness[campaign.nearest])
     sentences = [f"It is open whether {name} adds to {_all(campaign)}: there are no judgments."]
     if campaign.is_copy:
         sentences.append(
             f"It ranks exactly as {near} does (RBO {likeness}), so no judgments can show that it adds."
         )
-        return " ".join(sentences)
+        return _joined(sentences)
     most = MED(base="nDCG", judged=False) @ cutoff
     sentences += [
         f"Of the deployed runs, {near} ranks most like it (RBO {likeness}, where 1 is the same ranking)."
@@ -56,24 +59,27 @@ def without_judgments(campaign: Candidacy, unseen: Documents, cutoff: int) -> st
         else f"It and {near} have an RBO of {likeness}, where 1 is the same ranking.",
         f"Whatever judgments say, the two differ by at most {number(campaign.largest_difference(most))} nDCG@{cutoff} "
         "on average.",
-        f"Its top {cutoff} hold {len(unseen)} documents that {_shows(campaign)} in its top {cutoff}, on "
+        f"Its top {cutoff} holds {_count(len(unseen), 'document')} that {_shows(campaign)} in its top {cutoff}, on "
         f"{_count(len({query for query, _ in unseen}), 'topic')} of {campaign.topics}.",
-        "Judge these to learn what it adds." if unseen else "So it can add nothing there.",
+        "Judge these to learn what it adds."
+        if unseen
+        else "So it can add nothing there, whatever the judgments.",
     ]
-    return " ".join(sentences)
+    return _joined(sentences)
 
 
 def number(value: float) -> str:
-    """A number with two decimals, or with two digits that are not 0, and never "-0"."""
+    """A number with two decimals; with three, or one digit that is not 0, where these say nothing; and never "-0"."""
     if abs(value) < 5e-7:
         return "0"
-    text = f"{value:.2f}" if abs(value) >= 0.005 else f"{value:.2g}" if abs(value) >= 1e-4 else f"{value:.1e}"
-    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text and text.endswith(".00") else text
+    if abs(value) < 0.0005:
+        return f"{value:.1g}"
+    text = f"{value:.2f}" if abs(value) >= 0.005 else f"{value:.3f}"
+    return text.removesuffix(".00")
 
 
 def _verdict(campaign: Candidacy, found: Finding) -> str:
-    name, deployed = escaped(campaign.name), _all(campaign)
-    near = escaped(campaign.deployed[campaign.nearest])
+    name, deployed, near = _name(campaign), _all(campaign), _near(campaign)
     if found.verdict == "adds nothing" and campaign.is_copy:
         return f"{name} adds nothing to {deployed}: it ranks exactly as {near} does."
     if found.verdict == "adds nothing" and found.parts[0].always_0:
@@ -93,22 +99,28 @@ def _verdict(campaign: Candidacy, found: Finding) -> str:
 def _quantity(campaign: Candidacy, found: Finding) -> str:
     """What the verdict goes by, with its interval."""
     ends = _interval(campaign, found, found.lowest, found.highest)
-    near = escaped(campaign.deployed[campaign.nearest])
     mean, copy = number(found.row["mean"]), number(found.row["copy"])
     if found.measure.NAME == UniqueRel.NAME:
         k = found.measure["cutoff"]
         unit = "relevant document" if mean == "1" else "relevant documents"
         return f"on average {mean} {unit} a topic that {_shows(campaign)} in its top {k} ({ends})"
     if found.measure.NAME == FusionGain.NAME:
-        base = found.measure.base_measure()
-        if len(campaign.deployed) == 1:
-            return f"fused with {_all(campaign)} it gains {mean} {base} ({ends})"
-        return (
-            f"fused with {_all(campaign)} it gains {mean} {base}, and a copy of {near} {copy} (the lesser of its gain "
-            f"and the difference: {ends})"
-        )
+        return _gain(campaign, found)
     difference = number(found.row["difference"])
-    return f"by {found.measure} it has {mean}, and a copy of {near} {copy} (difference {difference}, {ends})"
+    return f"by {found.measure} it has {mean}, and a copy of {_near(campaign)} {copy} (difference {difference}, {ends})"
+
+
+def _gain(campaign: Candidacy, found: Finding) -> str:
+    """What it gains when fused; beside several runs a copy of one of them can gain as well."""
+    base, mean = found.measure.base_measure(), found.row["mean"]
+    does = "gains" if mean >= 0 else "loses"
+    text = f"fused with {_all(campaign)} it {does} {number(abs(mean))} {base}"
+    text += f" ({_interval(campaign, found, *found.own_ends)})"
+    if len(campaign.deployed) == 1:
+        return text
+    copy = found.row["copy"]
+    would = "gain" if copy >= 0 else "lose"
+    return f"{text}, where a second copy of {_near(campaign)} would {would} {number(abs(copy))}"
 
 
 def _interval(campaign: Candidacy, found: Finding, lower: float, upper: float) -> str:
@@ -129,44 +141,31 @@ def _alone(found: Finding) -> str:
     )
 
 
-def _fused(campaign: Candidacy, found: Finding) -> str:
-    row, base = found.row, found.measure.base_measure()
-    gains = "gains" if row["mean"] >= 0 else "loses"
-    ends = _interval(campaign, found, row["lowest"], row["highest"])
-    if len(campaign.deployed) > 1:
-        near = escaped(campaign.deployed[campaign.nearest])
-        return (
-            f"Fused with {_all(campaign)} it {gains} {number(abs(row['mean']))} {base}; a copy of {near} in its place "
-            f"has {number(row['copy'])} (gain, or gain beyond the copy's where that is less: {ends})."
-        )
-    return f"Fused with {_all(campaign)} it {gains} {number(abs(row['mean']))} {base} ({ends})."
-
-
 def _labels(found: Finding, cutoff: int) -> str:
     """What the unjudged documents could change."""
     unjudged = found.row["unjudged"]
     if not unjudged:
-        return f"All of its top {cutoff} is judged." if found.verdict == "open" else ""
+        return f"All of its top {cutoff} is judged."
     share = f"{_percent(unjudged)} of its top {cutoff} is not judged"
     if found.verdict == "adds":
-        return f"{share}; it adds even if nothing of that is relevant."
+        return f"{share}; it adds even if none of these documents is relevant."
     if found.verdict == "adds nothing":
-        return f"{share}; it adds nothing even if all of that is relevant."
+        return f"{share}; it adds nothing even if all of these documents are relevant."
     if not found.labels_matter and not found.labels_may_decide:
-        return f"{share}; no labels of that would settle it."
+        return f"{share}; no labels of these documents would settle it."
     ends = f"{number(found.row['least'])} to {number(found.row['most'])}"
     odds = found.row["probability"]
     chance = (
         ""
         if odds != odds
-        else f" The odds that they bring it above {number(found.at_least)}: {_percent(odds)}."
+        else f" The odds that they bring it above {number(found.at_least)} are {_percent(odds)}."
     )
-    return f"{share}; labels put the mean of these topics anywhere from {ends}.{chance}"
+    return f"{share}; their labels can put the mean anywhere from {ends}.{chance}"
 
 
 def _to_do(campaign: Candidacy, found: Finding, wanted: int, n: int) -> str:
     missing = found.missing()
-    near, likeness = escaped(campaign.deployed[campaign.nearest]), campaign.likeness[campaign.nearest]
+    near, likeness = _near(campaign), campaign.likeness[campaign.nearest]
     if missing is None:
         if found.verdict == "adds nothing" and not campaign.is_copy and likeness >= _ALIKE:
             return f"There is nothing to do: it ranks as {near} does (RBO {number(likeness)})."
@@ -211,13 +210,28 @@ def _rounded(count: int) -> int:
 
 def _shows_nothing_new(campaign: Candidacy, found: Finding) -> str:
     k = found.measure["cutoff"]
-    return f"its top {k} hold no document that {_shows(campaign)} in its top {k}"
+    return f"its top {k} holds no document that {_shows(campaign)} in its top {k}"
 
 
 def _shows(campaign: Candidacy) -> str:
     """Who does not show a document."""
     one = len(campaign.deployed) == 1
     return f"{escaped(campaign.deployed[0])} does not show" if one else "no deployed run shows"
+
+
+def _name(campaign: Candidacy) -> str:
+    return "the candidate" if campaign.name == UNNAMED else escaped(campaign.name)
+
+
+def _near(campaign: Candidacy) -> str:
+    """The deployed run that ranks most as the candidate does."""
+    return escaped(campaign.deployed[campaign.nearest])
+
+
+def _joined(sentences: Iterable[str]) -> str:
+    """The sentences, of which the first begins with a capital where it begins with no name."""
+    text = " ".join(sentences)
+    return f"T{text[1:]}" if text.startswith("the candidate") else text
 
 
 def _all(campaign: Candidacy) -> str:
