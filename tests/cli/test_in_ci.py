@@ -42,6 +42,7 @@ def run_bash(script: str, folder: Path, env: dict[str, str]) -> subprocess.Compl
 
 
 @bash
+@pytest.mark.slow
 def test_the_page_from_an_empty_folder(tmp_path: Path, commands: dict[str, str]) -> None:
     yaml = pytest.importorskip("yaml", reason="PyYAML reads the workflow")
     text = (ROOT / "docs" / "in-ci.md").read_text(encoding="utf-8")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shlex
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -165,6 +167,25 @@ def test_long_lists_of_names_are_shortened(files: Path) -> None:
         said = error("qrels.txt", "many", *given, cwd=files)
         assert "and 57 more" in said and len(said) < 400
     assert "and 57 more" in error("compare", "qrels.txt", "many", "P@2", "--baseline", "nix", cwd=files)
+
+
+# ---- completion ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs descriptors that a process inherits")
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [("wo", {"worth "}), ("s", {"score", "select", "similar", "sweep"}), ("worth --ga", {"--gate "})],
+)
+def test_completion(typed: str, found: set[str], tmp_path: Path) -> None:
+    """As the shell asks: the line in the environment, the answer into a file."""
+    pytest.importorskip("argcomplete", reason="argcomplete is not installed, the extra [completion]")
+    line = f"ir_measures_relative {typed}"
+    asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_IFS": "|"}
+    env = os.environ | asked | {"_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "found")}
+    done = process(env=env)
+    assert done.returncode == 0, done.stderr
+    assert set((tmp_path / "found").read_text().split("|")) == found
 
 
 # ---- the flags of version 0.2 ----------------------------------------------------------------------------

@@ -61,10 +61,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ``worth --gate`` says; 130 and 141, as usual, where the user interrupts or whoever reads the output stops reading,
     and 129 and 143 where the terminal is closed or somebody ends the process.
     """
+    if "_ARGCOMPLETE" in os.environ:
+        _complete()
     with leaving_in_order():
         code = _exit_code(arguments)
     drop_output()
     return code
+
+
+def _complete() -> None:
+    """Tells the shell how what is typed goes on, and ends the process; nothing without argcomplete."""
+    try:
+        import argcomplete
+    except ImportError:
+        return
+    parser = Parser(prog=PROG)
+    commands = parser.add_subparsers()
+    for name, summary in COMMANDS.items():
+        command_of(name).add_arguments(commands.add_parser(name, help=summary))
+    argcomplete.autocomplete(parser)
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:

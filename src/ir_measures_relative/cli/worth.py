@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,10 @@ EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/ru
 
 #: The exit code of each verdict with ``--gate``, the best first: of several candidates, the worst verdict counts.
 CODES = {"adds": 0, "open": 3, "adds nothing": 1}
+
+
+#: Of the lines of the text.
+_WIDTH = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,11 +91,19 @@ def _worst(answers: Mapping[str, Worth]) -> str:
     return max((str(answer.verdict) for answer in answers.values()), key=list(CODES).index)
 
 
+def wrapped(text: str) -> str:
+    """A text in lines that a terminal shows whole."""
+    lines = map(escaped, text.splitlines())
+    return "\n".join(
+        textwrap.fill(line, _WIDTH, break_long_words=False, break_on_hyphens=False) for line in lines
+    )
+
+
 def _text(answers: Mapping[str, Worth]) -> str:
     """Of each candidate the answer, and the documents to judge."""
     parts: list[str] = []
     for answer in answers.values():
-        parts.append("\n".join(map(escaped, answer.text.splitlines())))
+        parts.append(wrapped(answer.text))
         if len(answer.judge):
             rows = answer.judge[["query_id", "doc_id"]].itertuples(index=False)
             lines = [f"  {escaped(query)} {escaped(doc)}" for query, doc in rows]
