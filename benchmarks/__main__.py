@@ -99,8 +99,9 @@ def _of_readme(rows: Sequence[report.Row]) -> str:
         for peer in (frames.HOST, frames.BEST)
     )
     return (
-        f"{host[0]:.1f} % of the CPU time that ir_measures takes for nDCG@10. With ids of pandas'\ntype `object` it "
-        f"is {host[1]:.1f} %. Of the best use of pytrec_eval that we could write, it is {best[0]:.1f} and {best[1]:.1f} %"
+        f"{host[0]:.1f} % of the CPU time that ir_measures takes for nDCG@10. With ids of pandas'\ntype "
+        f"`object` it is {host[1]:.1f} %. Of the best use of pytrec_eval that we could write, it is {best[0]:.1f} "
+        f"and {best[1]:.1f} %"
     )
 
 
