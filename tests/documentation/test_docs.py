@@ -194,6 +194,19 @@ def test_the_site_is_built_with_what_the_readme_installs() -> None:
     assert "ir-measures-relative[pyterrier,plot,dask]" in extras["docs"]
 
 
+def test_a_word_that_readers_search_for_finds_one_page() -> None:
+    """The search of the site compares in lower case."""
+    conf = ast.parse((ROOT / "docs" / "conf.py").read_text(encoding="utf-8"))
+    (answers,) = (
+        ast.literal_eval(node.value)
+        for node in conf.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ANSWERS"
+    )
+    words = [word for page in answers.values() for word in page]
+    assert len(set(words)) == len(words) and all(word == word.lower() for word in words)
+    assert [page for page in answers if not (ROOT / "docs" / f"{page}.md").exists()] == []
+
+
 def test_ci_runs_the_command_of_the_readme() -> None:
     commands = re.findall(r"^```bash\n(.*?)\n```$", README.read_text(encoding="utf-8"), re.MULTILINE)
     tests = [c for c in commands if "pytest" in c]
