@@ -149,8 +149,8 @@ def worth(
         - ``lowest``, ``highest``: the interval over topics under the labels least kind to the candidate, and under
           the kindest: the two together;
         - ``verdict``: as above; ``"better"``, ``"worse"`` or ``"open"`` of an absolute measure;
-        - ``probability``: where the verdict is open, labels are missing and there are four runs: the chance that the
-          labels bring the mean on these topics above ``at_least``, as for :func:`verdicts`;
+        - ``probability``: where labels are missing for the verdict, and there are four runs: the chance that it is
+          "adds" once the unjudged documents are judged. Their labels are drawn as for :func:`verdicts`;
         - ``unjudged``: the share of the candidate's top k that is not judged;
         - ``topics``: how many.
 
@@ -192,6 +192,7 @@ def worth(
     missing = first.missing()
     if missing in ("labels", "topics and labels"):
         wanted = documents(campaign, first)
+    if missing == "labels":
         first.row["probability"] = probability(campaign, first, seed)
     text = wording.answer(campaign, findings, cutoff, len(wanted), n)
     table = pd.DataFrame([found.row for found in findings])

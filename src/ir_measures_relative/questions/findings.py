@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ from ..scoring import check_campaign, shares_of_topics, warn_if_empty
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.paired_tests import PairedTestOptions, cautious_interval
 from ..unjudged.bounds import model_of, settled, values_of
-from ..unjudged.odds import chances_of, check_odds, default_spread, probabilities
+from ..unjudged.odds import chances_of, check_odds, default_spread, sampled_values
 from ..unjudged.verdicts import differences, unjudged_shares
 from .similarities import judged_or_not, score_pairs
 
@@ -35,7 +35,8 @@ from .similarities import judged_or_not, score_pairs
 _COPY = "\x7fcopy"
 # How deep rankings are held side by side by RBO: the positions beyond have 0.003 % of the weight.
 _DEPTH_OF_RBO = 100
-_SAMPLES = 1000
+# How many labelings are drawn, and the resamples of topics for each.
+_LABELINGS, _RESAMPLES_OF_LABELS = 200, 499
 
 #: By topic, the documents that the candidate alone shows, in its order.
 Documents = list[tuple[str, str]]
@@ -351,15 +352,22 @@ def _told(campaign: Candidacy, found: Finding, measure: ir_measures.Measure) -> 
 
 
 def probability(campaign: Candidacy, found: Finding, seed: int) -> float:
-    """The chance that labels bring the mean over these topics above ``at_least``; NaN where too few runs tell it."""
+    """The chance that the verdict is "adds" once all open documents are judged; NaN where too few runs tell it."""
     try:
         check_odds("pool", len(campaign.judged.names), [found.measure], perquery=False)
     except ValueError:
         return np.nan
-    model, spread = found.model, default_spread(len(campaign.judged.names))
-    a, b = np.array([len(campaign.deployed)]), np.array([found.other])
-    chances = chances_of(model, "pool")
-    return float(probabilities(model, a, b, chances, _SAMPLES, seed, spread, found.at_least)[0])
+    spread, row = default_spread(len(campaign.judged.names)), len(campaign.deployed)
+    chances, adds = chances_of(found.model, "pool"), 0
+    options = replace(found.options, resamples=_RESAMPLES_OF_LABELS)
+    for values in sampled_values(found.model, chances, _LABELINGS, seed, spread):
+        for labeled in values.swapaxes(0, 1):
+            drawn = [labeled[row], labeled[row] - labeled[found.other]][: len(found.parts)]
+            lower = min(
+                cautious_interval(v, p.ends, options)[0] for v, p in zip(drawn, found.parts, strict=True)
+            )
+            adds += lower > found.at_least
+    return (adds + 0.5) / (_LABELINGS + 1)
 
 
 def documents(campaign: Candidacy, found: Finding) -> Documents:

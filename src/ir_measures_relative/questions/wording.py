@@ -143,7 +143,9 @@ def _lacking(campaign: Candidacy) -> str:
 def _interval(campaign: Candidacy, found: Finding, lower: float, upper: float) -> str:
     if campaign.topics < FEWEST_DIFFERING:
         return f"{_count(campaign.topics, 'topic')}, too few for an interval"
-    return f"{100 * found.options.confidence:g} % interval {number(lower)} to {number(upper)}"
+    ends = f"{100 * found.options.confidence:g} % interval {number(lower)} to {number(upper)}"
+    told = [number(found.row[end]) for end in ("least", "most")]
+    return f"{ends}, whatever the labels" if told[0] != told[1] else ends
 
 
 def _alone(found: Finding) -> str:
@@ -171,7 +173,7 @@ def _labels(found: Finding, cutoff: int) -> str:
         return f"{share}; no labels of these documents would settle it."
     ends = f"{number(found.row['least'])} to {number(found.row['most'])}"
     odds = found.row["probability"]
-    chance = f" The odds that they bring it above {number(found.at_least)} are {_percent(odds)}."
+    chance = f' The odds that they settle it as "adds" are {_percent(odds)}.'
     return f"{share}; their labels can put the mean anywhere from {ends}.{'' if odds != odds else chance}"
 
 
