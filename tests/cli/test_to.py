@@ -88,6 +88,8 @@ def test_the_other_commands_hold_each_candidate_against_them_alone(later: Path) 
     assert found["name"].tolist() == expected["name"].tolist()
     asked = output("unjudged", *given, "--judge", "9").splitlines()
     assert asked == sorted(set(asked)) and asked
+    among = run("unjudged", *given[:1], later / "runs" / "B.run", *given[2:], "--judge", "9")
+    assert among.returncode == 0 and "no run is held against itself" in among.stderr
 
 
 def test_similar_with_and_without_judgments(later: Path) -> None:

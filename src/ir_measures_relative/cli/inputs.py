@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gc
 import glob
 import io
 import logging
@@ -124,6 +125,7 @@ class Inputs:
             return
         for name in self.candidates:
             yield [name], self.context(dict.fromkeys([name, *self.others]))
+            gc.collect()  # what a context has computed refers to it, and would stay: a gigabyte for 17 large runs
 
     def name_of(self, run: str) -> str | None:
         """The name of a run, given by that, its file, or what the file is called; None where there is none."""
