@@ -108,6 +108,8 @@ def test_bad_arguments(files: Path) -> None:
     )
     assert "--at-least goes with --adds" in error("compare", qrels, runs, "P@2", "--at-least", "1")
     assert "--baseline is about pairs" in error("compare", qrels, runs, "P@2", "--adds", "--baseline", "A")
+    said = run("compare", qrels, runs, "P@2", "--to", runs / "A.run").stderr
+    assert "compare holds all runs against the runs of --to, and A would be held against itself" in said
     assert "--ci is about the means" in error(qrels, runs, "P@2", "--ci", "-q")
 
 

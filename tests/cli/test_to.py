@@ -58,6 +58,13 @@ def test_unless_a_policy_is_given(later: Path) -> None:
     assert found["NRG@2"].to_dict() == pytest.approx(expected.loc[["A", "D"], "NRG@2"].to_dict())
 
 
+def test_by_date_the_runs_of_to_are_earlier(later: Path) -> None:
+    given = later / "qrels.txt", later / "later", "NRG@2", "--priors", "earlier"
+    found = table(*given, "--to", later / "runs").set_index("name")["NRG@2"]
+    expected = RunContext(DEPLOYED | {"A": RUNS["A"], "D": D}, priors="earlier").evaluate(QRELS, ["NRG@2"])
+    assert found.to_dict() == pytest.approx(expected.set_index("name")["NRG@2"].loc[["A", "D"]].to_dict())
+
+
 def test_to_is_a_file_a_folder_or_a_glob_and_may_be_given_again(later: Path) -> None:
     given = later / "qrels.txt", later / "later", "NRG@2"
     expected = output(*given, "--to", later / "runs")
@@ -81,6 +88,8 @@ def test_the_other_commands_hold_each_candidate_against_them_alone(later: Path) 
     assert found["name"].tolist() == expected["name"].tolist()
     asked = output("unjudged", *given, "--judge", "9").splitlines()
     assert asked == sorted(set(asked)) and asked
+    among = run("unjudged", *given[:1], later / "runs" / "B.run", *given[2:], "--judge", "9")
+    assert among.returncode == 0 and "no run is held against itself" in among.stderr
 
 
 def test_similar_with_and_without_judgments(later: Path) -> None:

@@ -6,6 +6,7 @@ import argparse
 
 import ir_measures_relative as package
 
+from ..messages import few
 from . import arguments
 from .tables import check_table, show
 
@@ -54,20 +55,38 @@ def run(args: argparse.Namespace) -> None:
     ]  # by the others every pair is compared
     given = read(args, unsigned, find_files(args, args.baseline))
     fixed = given.others if given.alone else None
-    names, context = given.candidates, given.together
+    baseline = None if args.baseline is None else given.asked_for("--baseline", args.baseline)
+    names = list(dict.fromkeys([*given.candidates, *([baseline] if baseline else [])]))
+    both = [name for name in names if name in (fixed or ())]
+    if both:
+        raise ValueError(
+            f"compare holds all runs against the runs of --to, and {few(both)} would be held against itself; leave it "
+            "out of one of the two, or give --priors others"
+        )
     if args.adds:
         table = package.adds(
-            context, given.judgments, measures, names, confidence=args.confidence, at_least=args.at_least
+            given.together,
+            given.judgments,
+            measures,
+            names,
+            fixed,
+            confidence=args.confidence,
+            at_least=args.at_least,
+        )
+    elif len(names) < 2:
+        raise ValueError(
+            f"{args.run} is one run, and compare takes two or more: name the other with --baseline RUN; --to is "
+            "what both are held against"
         )
     else:
-        baseline = None if args.baseline is None else given.asked_for("--baseline", args.baseline)
-        names = list(dict.fromkeys([*names, *([baseline] if baseline else [])]))
-        if len(names) < 2:
-            raise ValueError(
-                f"{args.run} is one run, and compare takes two or more: name the other with --baseline RUN; --to is "
-                "what both are held against"
-            )
         table = package.compare(
-            context, given.judgments, measures, names, fixed, baseline, args.test, confidence=args.confidence
+            given.together,
+            given.judgments,
+            measures,
+            names,
+            fixed,
+            baseline,
+            args.test,
+            confidence=args.confidence,
         )
     show(table, args)

@@ -25,6 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--depth", type=int, default=1000, help="how deep runs are read (default: %(default)s)"
     )
     parser.add_argument(
+        "--strategies",
+        default="single,top,greedy,exact,all",
+        metavar="NAMES",
+        help="how runs are chosen (default: %(default)s); of many runs leave exact out",
+    )
+    parser.add_argument(
         "--pairs",
         action="store_true",
         help="instead: what fusing each two runs gains over the better of them",
@@ -43,5 +49,12 @@ def run(args: argparse.Namespace) -> None:
     if args.pairs:
         table = package.fusion_pairs(given.together, given.judgments, measure, **how)
     else:
-        table = package.fuse(given.together, given.judgments, args.number, measure, **how)
+        table = package.fuse(
+            given.together,
+            given.judgments,
+            args.number,
+            measure,
+            strategies=args.strategies.split(","),
+            **how,
+        )
     show(table, args)

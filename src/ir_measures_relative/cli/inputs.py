@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gc
 import glob
 import io
 import logging
@@ -108,8 +109,14 @@ class Inputs:
 
     @cached_property
     def together(self) -> RunContext:
-        """All runs; the priors of each are those of ``--to``, where they are given and no policy is."""
-        return self.context(self.runs, self.others if self.alone else None)
+        """All runs; the priors of each are those of ``--to``, where they are given and no policy is.
+
+        By a policy the candidates come last, so that the runs of ``--to`` are earlier.
+        """
+        if self.alone or not self.others:
+            return self.context(self.runs, self.others or None)
+        own = [name for name in self.candidates if name not in self.others]
+        return self.context([*self.others, *own])
 
     def campaigns(self) -> Iterator[tuple[list[str], RunContext]]:
         """Which candidates stand in which context: each beside ``--to`` alone, or all in one."""
@@ -118,6 +125,7 @@ class Inputs:
             return
         for name in self.candidates:
             yield [name], self.context(dict.fromkeys([name, *self.others]))
+            gc.collect()  # what a context has computed refers to it, and would stay: a gigabyte for 17 large runs
 
     def name_of(self, run: str) -> str | None:
         """The name of a run, given by that, its file, or what the file is called; None where there is none."""
@@ -217,7 +225,7 @@ def find_files(args: argparse.Namespace, baseline: str | None = None) -> RunFile
     held = {file.resolve() for file in others}
     both = [file for file in candidates if file.resolve() in held]
     if both:
-        warn(f"--to holds {few(both)} as well; no run is held against itself")
+        warn(f"--to holds {few(both, 3)} as well; no run is held against itself")
     if baseline is not None and os.path.isfile(baseline):
         candidates = list({file.resolve(): file for file in [*candidates, Path(baseline)]}.values())
     if others or not is_folder:

@@ -55,7 +55,14 @@ def writing(path: str, kind: str) -> Iterator[None]:
 
 
 # What the messages of the package call an argument, and what it is called here.
-_FLAGS = {"num_docs=": "--num_docs", "reference=": "--reference", "grades=": "--grades"}
+_FLAGS = {
+    "num_docs=": "--num_docs",
+    "reference=": "--reference",
+    "grades=": "--grades",
+    "deployed=": "--to",
+    "at_least=": "--at-least",
+    "query_id=": "--query",
+}
 
 
 def in_these_terms(error: BaseException) -> str:

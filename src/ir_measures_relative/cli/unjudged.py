@@ -54,26 +54,26 @@ def run(args: argparse.Namespace) -> None:
     qrels, tables = given.judgments, []
     for names, context in given.campaigns():
         if args.judge is not None:
-            # Of a candidate beside --to each pair is one with it: the others have their verdicts already.
-            of = [(name, other) for name in names for other in given.others] if given.alone else [None]
-            asked = [
-                package.judge_next(context, qrels, measures[0], args.judge, between, jobs=args.jobs)
-                for between in of
+            # Of a candidate beside --to, its own pairs alone: the others have their verdicts already.
+            own = [(name, other) for name in names for other in given.others if name != other]
+            pairs: list[tuple[str, str] | None] = [*own] if given.alone else [None]
+            tables += [
+                package.judge_next(context, qrels, measures[0], args.judge, pair, jobs=args.jobs)
+                for pair in pairs
             ]
-            tables += asked
-            continue
-        if args.bounds:
+        elif args.bounds:
             table = package.bounds(context, qrels, measures, args.by_query, jobs=args.jobs)
             tables.append(table[table["name"].isin(names)])
         else:
             odds = "pool" if args.odds else None
             table = package.verdicts(context, qrels, measures, args.by_query, odds=odds, jobs=args.jobs)
             tables.append(table[table["name"].isin(names) | table["other"].isin(names)])
-    table = pd.concat(tables, ignore_index=True)
+    found = pd.concat(tables, ignore_index=True)
     if args.judge is not None:
-        table = table.sort_values("weight", ascending=False, kind="stable")
-        table = table.drop_duplicates(["query_id", "doc_id"])[: args.judge]
+        found = found.sort_values("weight", ascending=False, kind="stable")
+        found = found.drop_duplicates(["query_id", "doc_id"])[: args.judge]
     if args.judge is not None and args.output_format is None:
-        print("\n".join(pool_lines(table)))
+        for line in pool_lines(found):
+            print(line)
     else:
-        show(table, args)
+        show(found, args)

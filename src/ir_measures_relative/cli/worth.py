@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
 
     from .inputs import read
 
-    given = read(args, options.get("by", ()), may_lack_qrels=True)
+    given = read(args, may_lack_qrels=True)
     if len(given.runs) == len(given.candidates) == 1:
         raise ValueError(f"{args.run} is held against nothing: give the runs that you have with --to")
     answers = {
