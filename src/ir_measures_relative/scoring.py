@@ -101,9 +101,9 @@ def shares_of_topics(values: FloatArray) -> FloatArray:
 
 
 #: A topic that supplies more than this share of a mean is told of,
-_LARGE_SHARE = 0.25
+LARGE_SHARE = 0.25
 #: where there are that many topics: of fewer, one supplies as much in any case.
-_FEWEST_TOPICS = 10
+FEWEST_TOPICS = 10
 #: and where the mean is at least this part of the highest: of a run that adds two documents in all, one topic has half.
 _SMALLEST_MEAN = 0.25
 
@@ -117,13 +117,13 @@ def one_topic_counts(scores: Scores) -> str | None:
     topics = len(scores.query_ids)
     found: list[tuple[float, str, str]] = []
     for j, measure in enumerate(scores.measures):
-        if not is_relative(measure) or topics < _FEWEST_TOPICS:
+        if not is_relative(measure) or topics < FEWEST_TOPICS:
             continue
         means = scores.values[:, j].mean(axis=1)
         counts = means >= _SMALLEST_MEAN * means.max()
         shares = np.nan_to_num(shares_of_topics(scores.values[:, j])) * counts[:, None]
         run, topic = np.unravel_index(shares.argmax(), shares.shape)
-        count = int((shares.max(axis=1) > _LARGE_SHARE).sum())
+        count = int((shares.max(axis=1) > LARGE_SHARE).sum())
         where = f"the mean {measure} of {scores.names[run]!r} over {topics} topics"
         worst = f"{shares[run, topic]:.0%} of {where} comes from topic {scores.query_ids[topic]!r} alone"
         if count:

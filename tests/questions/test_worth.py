@@ -319,6 +319,27 @@ class TestWhoIsAsked:
     def test_a_topic_that_the_candidate_lacks_counts_as_empty(self):
         found = ask({q: STRONG[q] for q in TOPICS[:30]})
         assert found.table["topics"].iloc[0] == 40 and found.table["mean"].iloc[0] < 2
+        assert "Mind that it has no ranking on 10 topics of 40." in found.text
+
+    def test_a_topic_that_a_deployed_run_lacks_is_told(self):
+        """All that the candidate shows there counts as new."""
+        found = ask(STRONG, runs={"BM25": {q: OLD[q] for q in TOPICS[:39]}, "full": OLD})
+        assert "Mind that BM25 has no ranking on 1 topic of 40." in found.text
+
+    def test_one_topic_that_makes_most_of_it_is_told(self):
+        found = ask(some_topics("IABC", "ABCD", 5) | {"q07": ranking("IJKA")})
+        assert "Topic q07 alone makes 38 % of that mean." in found.text
+
+    def test_the_rankings_of_a_member_are_that_member(self):
+        context = RunContext({"BM25": OLD, "new": STRONG}, grades=(0, 1))
+        found = worth(context, QRELS, context.runs["new"], by=UNIQUE)
+        assert (found.candidate, found.deployed) == ("new", ("BM25",))
+
+    def test_where_unjudged_documents_are_left_out_what_is_deeper_counts(self):
+        """The top ten are the same documents, and the top ten that are judged are not."""
+        runs = {"BM25": same("VWABCD"), "other": same("VWABEF")}
+        found = ask(same("VWABIJ"), runs=runs, by=["UniqueRel(judged_only=True)@4"])
+        assert found.table["mean"].iloc[0] == 2 and found.verdict != "adds nothing"
 
 
 # ---- an oracle that knows nothing of bounds
@@ -378,6 +399,37 @@ def test_no_labeling_contradicts_the_verdict(seed, at_least):
         assert "adds nothing" not in saying and min(means) > at_least
     if found.verdict == "adds nothing":
         assert "adds" not in saying and max(means) <= at_least
+
+
+@pytest.mark.parametrize(
+    "measure", ["FusionGain(base='nDCG@3')", "NRG@3", "NRG(norm='ideal')@3", "TaSC(base='P@3')"]
+)
+@given(st.integers(0, 10**6))
+@examples(8)
+def test_no_labeling_is_outside_where_a_copy_counts(measure, seed):
+    """The candidate's value, and that less a copy's, by evaluate() on every labeling."""
+    rng = np.random.default_rng(seed)
+    topics = TOPICS[:5]
+    runs = {n: {q: ranking(rng.permutation(list("ABCDEFG"))[:5]) for q in topics} for n in ("a", "b", "new")}
+    qrels = {q: {d: int(rng.random() < 0.5) for d in "ABCDEFG"} | {"Z": 1} for q in topics}
+    hidden = [(topics[i], str(rng.choice(list(runs["new"][topics[i]])[:3]))) for i in range(4)]
+    for q, d in hidden:
+        del qrels[q][d]
+    found = worth(
+        RunContext(runs, grades=(0, 1)), qrels, "new", by=[measure], resamples=99, time_limit=None
+    ).table.iloc[0]
+    similar = RunContext(runs).evaluate(qrels, ["RBO(ref='new')@100"]).set_index("name").iloc[:, 0]
+    nearest = runs[similar.drop("new").idxmax()]
+    smallest = []
+    for extra in labelings(hidden):
+        labeled = {q: qrels[q] | {d: x for (of, d), x in extra.items() if of == q} for q in topics}
+        context = RunContext({**runs, "copy": nearest}, priors=["a", "b"], grades=(0, 1))
+        of_new, of_copy = (
+            context.evaluate(labeled, [measure]).set_index("name").loc[["new", "copy"]].iloc[:, 0]
+        )
+        smallest.append(min(of_new, of_new - of_copy))
+    assert found["least"] <= min(smallest) + 1e-9 and max(smallest) <= found["most"] + 1e-9
+    assert found["lowest"] <= min(smallest) + 1e-9 and max(smallest) <= found["highest"] + 1e-9
 
 
 # ---- the interval

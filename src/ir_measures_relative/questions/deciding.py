@@ -149,8 +149,8 @@ def worth(
         - ``lowest``, ``highest``: the interval over topics under the labels least kind to the candidate, and under
           the kindest: the two together;
         - ``verdict``: as above; ``"better"``, ``"worse"`` or ``"open"`` of an absolute measure;
-        - ``probability``: where the verdict is open, labels are missing and there are four runs: the chance that the
-          labels bring the mean on these topics above ``at_least``, as for :func:`verdicts`;
+        - ``probability``: where labels are missing for the verdict, and there are four runs: the chance that it is
+          "adds" once the unjudged documents are judged. Their labels are drawn as for :func:`verdicts`;
         - ``unjudged``: the share of the candidate's top k that is not judged;
         - ``topics``: how many.
 
@@ -162,7 +162,7 @@ def worth(
         >>> from ir_measures_relative import RunContext, worth
         >>> qrels = {f"q{i}": {"A": 1, "B": 1, "C": 0} for i in range(12)}
         >>> old, new = ({q: {d: 1.0 for d in docs} for q in qrels} for docs in ("AC", "AB"))
-        >>> answer = worth(RunContext({"BM25": old}), qrels, new, by=["UniqueRel@2"], at_least=0.5)
+        >>> answer = worth(RunContext({"BM25": old}), qrels, new, by=["UniqueRel@2"])
         >>> answer.verdict, answer.candidate, answer.deployed
         ('adds', 'candidate', ('BM25',))
         >>> print(answer.text.partition(" (95")[0])
@@ -192,6 +192,7 @@ def worth(
     missing = first.missing()
     if missing in ("labels", "topics and labels"):
         wanted = documents(campaign, first)
+    if missing == "labels":
         first.row["probability"] = probability(campaign, first, seed)
     text = wording.answer(campaign, findings, cutoff, len(wanted), n)
     table = pd.DataFrame([found.row for found in findings])
@@ -244,13 +245,14 @@ def _runs(
 ) -> tuple[str, tuple[str, ...], Rankings]:
     """The candidate's name, the deployed runs, and the candidate."""
     names = context.names
-    is_member = isinstance(candidate, str) and candidate in context.runs
-    if isinstance(candidate, str) and not is_member and not Path(candidate).exists():
+    text = candidate if isinstance(candidate, str) else None
+    same = next((n for n, run in context.runs.items() if run is candidate or n == text), None)
+    if same is not None:
+        name, run = same, context.runs[same]
+    elif text is not None and not Path(text).exists():
         raise ValueError(
-            f"candidate={candidate!r} is neither a run of the context nor a file; its runs are {_shortened(names)}"
+            f"candidate={text!r} is neither a run of the context nor a file; its runs are {_shortened(names)}"
         )
-    if is_member:
-        name, run = str(candidate), context.runs[str(candidate)]
     else:
         run = read_run(candidate, "the candidate")
         name = run.tag or wording.UNNAMED
@@ -263,9 +265,9 @@ def _runs(
                 f"{context.priors!r} are; name the deployed runs, deployed=[…], if it should not",
                 context,
             )
-        against = [n for n in names if not is_member or n != name]
+        against = [n for n in names if n != same]
     else:
-        against = _named(deployed, names, name if is_member else None)
+        against = _named(deployed, names, same)
     if not against:
         raise ValueError(
             f"there is no deployed run to compare {name!r} with: the context holds {_shortened(names)}; add the runs "

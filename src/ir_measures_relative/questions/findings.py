@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -23,11 +23,11 @@ from ..measures.strings import is_relative, value_range
 from ..options import LABELED_ALIKE
 from ..priors import ContextData, OfEach, replaced
 from ..rankings import Rankings
-from ..scoring import check_campaign, warn_if_empty
+from ..scoring import check_campaign, shares_of_topics, warn_if_empty
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.paired_tests import PairedTestOptions, cautious_interval
 from ..unjudged.bounds import model_of, settled, values_of
-from ..unjudged.odds import chances_of, check_odds, default_spread, probabilities
+from ..unjudged.odds import chances_of, check_odds, default_spread, sampled_values
 from ..unjudged.verdicts import differences, unjudged_shares
 from .similarities import judged_or_not, score_pairs
 
@@ -35,7 +35,8 @@ from .similarities import judged_or_not, score_pairs
 _COPY = "\x7fcopy"
 # How deep rankings are held side by side by RBO: the positions beyond have 0.003 % of the weight.
 _DEPTH_OF_RBO = 100
-_SAMPLES = 1000
+# How many labelings are drawn, and the resamples of topics for each.
+_LABELINGS, _RESAMPLES_OF_LABELS = 200, 499
 
 #: By topic, the documents that the candidate alone shows, in its order.
 Documents = list[tuple[str, str]]
@@ -106,6 +107,10 @@ class Candidacy:
         policy = _priors(self.deployed, [self.name, _COPY])
         added = replaced(context, runs={**context.runs, _COPY: copy}, policy=policy)
         return JudgedContext(added, self.judged.judgments)
+
+    def lacking(self, name: str) -> int:
+        """On how many topics a run has no ranking."""
+        return self.topics - len(self.judged.head_of(name, 1))
 
     def largest_difference(self, measure: ir_measures.Measure) -> float:
         """How far labels could put the candidate and its nearest deployed run apart: the mean of a MED."""
@@ -203,6 +208,12 @@ class Finding:
         below = self.highest <= self.at_least if is_relative(self.measure) else self.highest < self.at_least
         return words[0] if self.lowest > self.at_least else words[1] if below else "open"
 
+    def largest_topic(self) -> tuple[str, float]:
+        """The topic with the largest share of the candidate's mean, and the share; NaN where a value is below 0."""
+        shares = shares_of_topics(self.parts[0].value[None])[0]
+        largest = int(np.nan_to_num(shares).argmax())
+        return str(self.model.open_docs.docs.query_ids[largest]), float(shares[largest])
+
     @property
     def labels_matter(self) -> bool:
         """Whether labels decide on which side of ``at_least`` the mean over these topics is."""
@@ -223,28 +234,27 @@ class Finding:
 
     def topics_needed(self) -> int | None:
         """How many topics would settle an open verdict, were they like these; None where no number is known to."""
-        n = len(self.parts[0].value)
+        parts = list(zip(self.parts, self._intervals, strict=True))
         if self.mean(0) > self.at_least:
-            return max(_needed(part.least, self, part) for part in self.parts)
-        below = [part for part in self.parts if part.most.mean() < self.at_least]
-        return min((_needed(part.most, self, part) for part in below), default=None) if n > 1 else None
+            return max(self._needed(part, part.least, ends[0][0]) for part, ends in parts)
+        below = [(part, ends) for part, ends in parts if part.most.mean() < self.at_least]
+        return min((self._needed(part, part.most, ends[2][1]) for part, ends in below), default=None)
 
+    def _needed(self, part: Quantity, values: FloatArray, end: float) -> int:
+        """How many topics would have an interval that ends before ``at_least``; it shrinks with their square root."""
+        from scipy.special import stdtrit
 
-def _needed(values: FloatArray, finding: Finding, part: Quantity) -> int:
-    """How many topics with this mean and spread would have an interval that leaves ``at_least`` out."""
-    from scipy.special import stdtrit
-
-    n, gap = len(values), abs(float(values.mean()) - finding.at_least)
-    level = (1 + finding.options.confidence) / 2
-    differing = np.count_nonzero(np.abs(values) > LABELED_ALIKE)
-    fewest = math.ceil(FEWEST_DIFFERING * n / differing) if differing else 0
-    if not differing and part.ends[1] > finding.at_least > 0:
-        fewest = math.ceil(math.log(1 - level) / math.log1p(-finding.at_least / part.ends[1]))
-    spread = float(values.std(ddof=1)) if n > 1 else 0.0
-    needed = max(FEWEST_DIFFERING, fewest)
-    for _ in range(20):  # t depends on the number, and less and less so
-        needed = max(needed, math.ceil((stdtrit(needed - 1, level) * spread / gap) ** 2))
-    return max(needed, n + 1)
+        n, mean = len(values), float(values.mean())
+        gap, level = abs(mean - self.at_least), (1 + self.options.confidence) / 2
+        differing = int(np.count_nonzero(np.abs(values) > LABELED_ALIKE))
+        if not differing and np.isfinite(part.ends[1]):  # by the share of topics that may differ
+            return math.ceil(math.log(1 - level) / math.log1p(-self.at_least / part.ends[1]))
+        if differing >= FEWEST_DIFFERING and np.isfinite(end):
+            return max(math.ceil(n * ((mean - end) / gap) ** 2), n + 1)
+        needed = max(FEWEST_DIFFERING, math.ceil(FEWEST_DIFFERING * n / max(differing, 1)))
+        for _ in range(20):  # t depends on the number, and less and less so
+            needed = max(needed, math.ceil((stdtrit(needed - 1, level) * values.std(ddof=1) / gap) ** 2))
+        return max(needed, n + 1)
 
 
 def finding(
@@ -280,7 +290,8 @@ def _added(
     value = values_of(judged, measure, model)
     low, high = value_range(measure)
     of_all = settled(model.one(work), value, model)
-    nothing_new = measure.is_0_for_a_copy and not campaign.unseen(measure["cutoff"])
+    nothing_new = measure.is_0_for_a_copy and not value_of(measure, "judged_only", False)
+    nothing_new = nothing_new and not campaign.unseen(measure["cutoff"])
     one = Quantity(value[c], of_all.lower[c], of_all.upper[c], (low, high), nothing_new)
     parts = [one]
     if not measure.is_0_for_a_copy:
@@ -341,15 +352,22 @@ def _told(campaign: Candidacy, found: Finding, measure: ir_measures.Measure) -> 
 
 
 def probability(campaign: Candidacy, found: Finding, seed: int) -> float:
-    """The chance that labels bring the mean over these topics above ``at_least``; NaN where too few runs tell it."""
+    """The chance that the verdict is "adds" once all open documents are judged; NaN where too few runs tell it."""
     try:
         check_odds("pool", len(campaign.judged.names), [found.measure], perquery=False)
     except ValueError:
         return np.nan
-    model, spread = found.model, default_spread(len(campaign.judged.names))
-    a, b = np.array([len(campaign.deployed)]), np.array([found.other])
-    chances = chances_of(model, "pool")
-    return float(probabilities(model, a, b, chances, _SAMPLES, seed, spread, found.at_least)[0])
+    spread, row = default_spread(len(campaign.judged.names)), len(campaign.deployed)
+    chances, adds = chances_of(found.model, "pool"), 0
+    options = replace(found.options, resamples=_RESAMPLES_OF_LABELS)
+    for values in sampled_values(found.model, chances, _LABELINGS, seed, spread):
+        for labeled in values.swapaxes(0, 1):
+            drawn = [labeled[row], labeled[row] - labeled[found.other]][: len(found.parts)]
+            lower = min(
+                cautious_interval(v, p.ends, options)[0] for v, p in zip(drawn, found.parts, strict=True)
+            )
+            adds += lower > found.at_least
+    return (adds + 0.5) / (_LABELINGS + 1)
 
 
 def documents(campaign: Candidacy, found: Finding) -> Documents:

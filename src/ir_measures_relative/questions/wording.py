@@ -9,6 +9,7 @@ from ..measures.med import MED
 from ..measures.nrg import UniqueRel
 from ..measures.strings import is_relative
 from ..messages import escaped
+from ..scoring import FEWEST_TOPICS, LARGE_SHARE
 from ..stats.bootstrap import FEWEST_DIFFERING
 from .findings import Candidacy, Documents, Finding
 
@@ -32,7 +33,7 @@ def answer(campaign: Candidacy, findings: Sequence[Finding], cutoff: int, wanted
     first = findings[0]
     alone = next((f for f in findings[1:] if not is_relative(f.measure)), None)
     fused = next((f for f in findings[1:] if f.measure.NAME == FusionGain.NAME), None)
-    sentences = [_verdict(campaign, first)]
+    sentences = [_verdict(campaign, first), _one_topic(campaign, first), _lacking(campaign)]
     if alone is not None:
         sentences.append(_alone(alone))
     if fused is not None and not campaign.is_copy:
@@ -84,16 +85,13 @@ def _verdict(campaign: Candidacy, found: Finding) -> str:
         return f"{name} adds nothing to {deployed}: it ranks exactly as {near} does."
     if found.verdict == "adds nothing" and found.parts[0].always_0:
         return f"{name} adds nothing to {deployed}: {_shows_nothing_new(campaign, found)}."
-    opening = {
-        "adds": f"{name} adds to {deployed}",
-        "adds nothing": f"{name} adds nothing to {deployed}",
-        "open": f"It is open whether {name} adds to {deployed}",
-    }[found.verdict]
-    asked = ""
-    if found.at_least:
-        more = {"adds": "more than", "adds nothing": "not more than", "open": "with"}[found.verdict]
-        asked = f", {more} the {number(found.at_least)} asked for"
-    return f"{opening}: {_quantity(campaign, found)}{asked}."
+    asked = f"the {number(found.at_least)} asked for "
+    what = {
+        "adds": f"{name} adds {'more than ' + asked if found.at_least else ''}to",
+        "adds nothing": f"{name} does not add {asked}to" if found.at_least else f"{name} adds nothing to",
+        "open": f"It is open whether {name} adds {asked if found.at_least else ''}to",
+    }
+    return f"{what[found.verdict]} {deployed}: {_quantity(campaign, found)}."
 
 
 def _quantity(campaign: Candidacy, found: Finding) -> str:
@@ -123,10 +121,31 @@ def _gain(campaign: Candidacy, found: Finding) -> str:
     return f"{text}, where a second copy of {_near(campaign)} would {would} {number(abs(copy))}"
 
 
+def _one_topic(campaign: Candidacy, found: Finding) -> str:
+    """Where one topic makes much of the mean."""
+    topic, share = found.largest_topic()
+    if not share > LARGE_SHARE or campaign.topics < FEWEST_TOPICS:
+        return ""
+    return f"Topic {escaped(topic)} alone makes {_percent(share)} of that mean."
+
+
+def _lacking(campaign: Candidacy) -> str:
+    """Topics without a ranking, which count as empty ones."""
+    runs = {"it": campaign.lacking(campaign.name)}
+    runs |= {escaped(name): campaign.lacking(name) for name in campaign.deployed}
+    lacking = [f"{run} has no ranking on {_count(count, 'topic')}" for run, count in runs.items() if count]
+    if not lacking:
+        return ""
+    more = f", nor have {len(lacking) - 2} other runs on some" if len(lacking) > 2 else ""
+    return f"Mind that {' and '.join(lacking[:2])} of {campaign.topics}{more}."
+
+
 def _interval(campaign: Candidacy, found: Finding, lower: float, upper: float) -> str:
     if campaign.topics < FEWEST_DIFFERING:
         return f"{_count(campaign.topics, 'topic')}, too few for an interval"
-    return f"{100 * found.options.confidence:g} % interval {number(lower)} to {number(upper)}"
+    ends = f"{100 * found.options.confidence:g} % interval {number(lower)} to {number(upper)}"
+    told = [number(found.row[end]) for end in ("least", "most")]
+    return f"{ends}, whatever the labels" if told[0] != told[1] else ends
 
 
 def _alone(found: Finding) -> str:
@@ -145,22 +164,17 @@ def _labels(found: Finding, cutoff: int) -> str:
     """What the unjudged documents could change."""
     unjudged = found.row["unjudged"]
     if not unjudged:
-        return f"All of its top {cutoff} is judged."
+        others = ", but not all that the others show" if "labels" in (found.missing() or "") else ""
+        return f"All of its top {cutoff} is judged{others}."
     share = f"{_percent(unjudged)} of its top {cutoff} is not judged"
-    if found.verdict == "adds":
-        return f"{share}; it adds even if none of these documents is relevant."
-    if found.verdict == "adds nothing":
-        return f"{share}; it adds nothing even if all of these documents are relevant."
+    if found.verdict != "open":
+        return f"{share}; it {found.verdict}, whatever the labels of these documents are."
     if not found.labels_matter and not found.labels_may_decide:
         return f"{share}; no labels of these documents would settle it."
     ends = f"{number(found.row['least'])} to {number(found.row['most'])}"
     odds = found.row["probability"]
-    chance = (
-        ""
-        if odds != odds
-        else f" The odds that they bring it above {number(found.at_least)} are {_percent(odds)}."
-    )
-    return f"{share}; their labels can put the mean anywhere from {ends}.{chance}"
+    chance = f' The odds that they settle it as "adds" are {_percent(odds)}.'
+    return f"{share}; their labels can put the mean anywhere from {ends}.{'' if odds != odds else chance}"
 
 
 def _to_do(campaign: Candidacy, found: Finding, wanted: int, n: int) -> str:
@@ -186,6 +200,8 @@ def _to_do(campaign: Candidacy, found: Finding, wanted: int, n: int) -> str:
 
 
 def _more_topics(campaign: Candidacy, found: Finding) -> str:
+    if campaign.topics < FEWEST_DIFFERING:
+        return f"Topics are missing: an interval needs {FEWEST_DIFFERING} at least, and there are {campaign.topics}."
     needed = found.topics_needed()
     goal = number(found.at_least)
     end = "lower end to pass" if found.mean(0) > found.at_least else "upper end to come down to"

@@ -8,7 +8,7 @@ much more, or less, often than their places say the documents of the runs that h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 import ir_measures
@@ -93,23 +93,28 @@ def chances_of(model: Model, odds: Odds) -> FloatArray:
 
 
 def probabilities(
-    model: Model,
-    a: IntArray,
-    b: IntArray,
-    chances: FloatArray,
-    samples: int,
-    seed: int,
-    spread: float,
-    least: float = 0.0,
+    model: Model, a: IntArray, b: IntArray, chances: FloatArray, samples: int, seed: int, spread: float
 ) -> FloatArray:
-    """The share of sampled labelings in which the mean of run a[i] is above that of b[i] by more than ``least``.
+    """The share of sampled labelings in which the mean of run a[i] is above that of b[i]; ties count half.
 
-    Ties count half. It is never 0 or 1: half a labeling counts for either run, since what no sample shows is not
-    impossible. ``chances`` are those of the open documents; for the others see :func:`.verdicts`.
+    It is never 0 or 1: half a labeling counts for either run, since what no sample shows is not impossible.
+    ``chances`` are those of the open documents; for the others see :func:`.verdicts`.
     """
+    above = np.zeros(len(a))
+    for values in sampled_values(model, chances, samples, seed, spread):
+        means = values.mean(axis=2)
+        difference = means[a] - means[b]
+        tied = np.abs(difference) <= LABELED_ALIKE
+        above += (difference > LABELED_ALIKE).sum(axis=1) + tied.sum(axis=1) / 2
+    return (above + 0.5) / (samples + 1)
+
+
+def sampled_values(
+    model: Model, chances: FloatArray, samples: int, seed: int, spread: float
+) -> Iterator[FloatArray]:
+    """The values of the runs on labelings that are drawn by chances, in batches (runs, labelings, queries)."""
     random = np.random.default_rng(seed)
     gains = model.known_gain[model.known_gain > 0]
-    above = np.zeros(len(a))
     holders = model.open_docs.positions()[:, model.open] > 0
     share = holders / np.maximum(holders.sum(axis=0), 1)
     inside = np.clip(chances, 1e-9, 1 - 1e-9)
@@ -122,11 +127,7 @@ def probabilities(
         drawn = random.random((size, len(chances))) < chance
         # Its gain is that of some relevant document.
         gain = random.choice(gains, drawn.shape) if len(gains) else np.ones(drawn.shape)
-        means = model.sampled(drawn * gain).mean(axis=2)
-        difference = means[a] - means[b] - least
-        tied = np.abs(difference) <= LABELED_ALIKE
-        above += (difference > LABELED_ALIKE).sum(axis=1) + tied.sum(axis=1) / 2
-    return (above + 0.5) / (samples + 1)
+        yield model.sampled(drawn * gain)
 
 
 def settled_probabilities(probability: FloatArray, verdict: ObjectArray) -> FloatArray:
