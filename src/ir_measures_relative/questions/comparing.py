@@ -47,8 +47,8 @@ def compare(
     """Compares runs two by two on measures, relative or not: differences, intervals, and tests that are valid.
 
     A paired test of two runs asks whether one quantity differs between them. On a measure that is relative to priors
-    it is one quantity only where both runs stand against the same priors but for each other, and each counts the
-    other as a prior or neither does. There are two ways to have that:
+    it is one quantity only if, apart from the two themselves, both are scored against the same runs, and
+    each counts the other as a prior or neither does. There are two ways to have that:
 
     - fixed priors, ``priors=["BM25", …]``: what does each candidate add to these? The candidates are not among them;
     - symmetric ones, ``priors="others"``: each candidate against all other runs, so "which of the two would you rather
