@@ -24,7 +24,7 @@ from ir_measures_relative.stats.paired_tests import cautious_interval
 from ir_measures_relative.stats.pairs_and_ties import topic_counts
 
 RESAMPLES, HIDDEN = 999, (0.3, 0.5, 0.7)
-FUSED = "FusionGain(base='nDCG@10',depth=100)"
+FUSED, FUSED_TO_100 = "FusionGain(base='nDCG@10')", "FusionGain(base='nDCG@10',depth=100)"
 
 
 class Data:
@@ -100,7 +100,9 @@ def nothing_added(data: Data, number: int | None) -> pd.DataFrame:
     for name in tqdm(data.candidates, desc=f"{data.name} copies", disable=None, leave=False):
         deployed = [name, *(n for n in data.deployed(name, number) if n != name)][: number or None]
         for kind, run in (("exact", data.context.runs[name]), ("noisy", noisy(data, name))):
-            answer = worth(data.context, data.qrels, run, deployed, [data.unique, FUSED], resamples=RESAMPLES)
+            answer = worth(
+                data.context, data.qrels, run, deployed, [data.unique, FUSED_TO_100], resamples=RESAMPLES
+            )
             for measure, verdict in zip(
                 answer.table["measure"][:3], answer.table["verdict"][:3], strict=True
             ):
@@ -130,7 +132,7 @@ def hidden(qrels: pd.DataFrame, share: float, rng: np.random.Generator) -> pd.Da
 def new_labels(data: Data, share: float, topics: int) -> pd.DataFrame:
     """What became of verdicts on hidden labels, and how often the mean left its bounds."""
     rows = []
-    for measure, rounds in ((data.unique, 5), (FUSED, 1)):
+    for measure, rounds in ((data.unique, 3), (FUSED_TO_100, 1)):
         kind: Counter[str] = Counter()
         label = f"{data.name} {share:.0%} hidden"
         for candidate in tqdm(data.candidates * rounds, desc=label, disable=None, leave=False):

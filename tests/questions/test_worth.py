@@ -91,6 +91,12 @@ class TestTheThreeVerdicts:
         assert found.verdict == "adds nothing"
         assert (row["lowest"], row["highest"]) == (0, 0)
 
+    @pytest.mark.parametrize("measure", ["NRG@4", "NRG(base='RR')@4"])
+    def test_a_copy_to_the_cutoff_adds_nothing(self, measure):
+        assert ask(same("ABCDLKJI"), by=[measure, "nDCG@4"]).verdict == "adds nothing"
+        assert ask(same("ABCDLKJI"), by=[measure, "nDCG@4"]).table["highest"].tolist() == [0, 0]
+        assert ask(same("ABDCEFGH"), by=[measure]).verdict == "open"
+
     def test_what_nobody_judged_is_open_and_labels_are_missing(self):
         found = ask(same("VWXY"))
         assert (found.verdict, found.missing) == ("open", "labels")

@@ -93,12 +93,13 @@ class Candidacy:
 
     @cached_property
     def is_copy(self) -> bool:
-        """Whether the nearest ranks every topic exactly as the candidate does."""
-        runs, query_ids = self.judged.context.runs, self.judged.judgments.query_ids
-        one, other = (
-            {*runs[name].query_ids} & {*query_ids} for name in (self.name, self.deployed[self.nearest])
-        )
-        return one == other and self.judged.same_rankings(runs[self.name], self.deployed[self.nearest])
+        """Whether the nearest deployed run ranks every topic exactly as the candidate does."""
+        return self.ranks_alike(None)
+
+    def ranks_alike(self, depth: int | None) -> bool:
+        """Whether the first documents are the same in the candidate and the nearest deployed run, on every topic."""
+        one, other = (self.judged.head_of(name, depth) for name in (self.name, self.deployed[self.nearest]))
+        return one == other
 
     @cached_property
     def with_copy(self) -> JudgedContext:
@@ -304,8 +305,10 @@ def _added(
     parts = [one]
     if not measure.is_0_for_a_copy:
         between, ends = differences(judged, measure, model, np.array([c]), np.array([copy]), work)
-        apart = high - low
-        parts.append(Quantity(between[0], ends.lower[0], ends.upper[0], (-apart, apart), campaign.is_copy))
+        # By a measure with a cutoff, what ranks alike to there is a copy.
+        depth = None if value_of(measure, "judged_only", False) else value_of(measure, "cutoff")
+        apart, alike = high - low, campaign.ranks_alike(depth)
+        parts.append(Quantity(between[0], ends.lower[0], ends.upper[0], (-apart, apart), alike))
     row: dict[str, Any] = {
         "name": campaign.name,
         "other": ", ".join(campaign.deployed),
@@ -329,7 +332,8 @@ def _alone(
     best = int(value[:c].mean(axis=1).argmax())
     between, ends = differences(judged, measure, model, np.array([c]), np.array([best]), work)
     low, high = value_range(measure)
-    same = campaign.is_copy and best == campaign.nearest
+    depth = None if value_of(measure, "judged_only", False) else value_of(measure, "cutoff")
+    same = best == campaign.nearest and campaign.ranks_alike(depth)
     part = Quantity(between[0], ends.lower[0], ends.upper[0], (low - high, high - low), same)
     row: dict[str, Any] = {"name": campaign.name, "other": campaign.deployed[best], "measure": str(measure)}
     row |= {"mean": float(value[c].mean()), "copy": np.nan, "other_mean": float(value[best].mean())}
