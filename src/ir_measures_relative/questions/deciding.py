@@ -29,8 +29,9 @@ from ..options import check_count, is_number
 from ..priors import Others
 from ..rankings import Rankings
 from ..stats.paired_tests import PairedTestOptions
+from ..stats.pairs_and_ties import topic_counts
 from . import wording
-from .findings import Candidacy, documents, finding, probability, table_of
+from .findings import Candidacy, Resamples, documents, finding, probability, table_of
 
 # How deep rankings are looked at where the first measure has no cutoff.
 _CUTOFF = 10
@@ -172,7 +173,7 @@ def worth(
     measures = _measures(by)
     _check_at_least(at_least, measures[0])
     check_count("n", n, 1)
-    options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
+    PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)  # which checks them
     work = Work(time_limit=time_limit)
     name, against, run = _runs(context, candidate, deployed)
     campaign = Candidacy.of(context, qrels, name, against, run)
@@ -183,11 +184,12 @@ def worth(
         text = wording.without_judgments(campaign, unseen, cutoff)
         return Worth(name, against, "open", "judgments", text, pd.DataFrame(), table_of(unseen[:n]), settings)
     shown = _with_others(measures, cutoff)
+    drawn = Resamples(confidence, topic_counts(resamples, campaign.topics, seed))
     findings = []
     for done, measure in enumerate(shown):
         threshold = 0.0 if done else float(at_least)
         left = share(work, len(shown) - done)
-        findings.append(finding(campaign, measure, threshold, options, elsewhere, left))
+        findings.append(finding(campaign, measure, threshold, drawn, elsewhere, left))
     first, wanted = findings[0], []
     missing = first.missing()
     if missing in ("labels", "topics and labels"):
