@@ -29,7 +29,7 @@ def sections() -> dict[str, str]:
 
 def run(text: str, names: dict[str, Any], setting_up: bool) -> None:
     """Runs the blocks of a section; to set up for others, those that show nothing."""
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     for kind, code in BLOCK.findall(text):
         if kind == "python":
             exec(compile(code, str(PAGE), "exec"), names)
