@@ -173,6 +173,10 @@ class TestMeasuresThatAreNot0ForACopy:
         assert row["mean"] > 0.05 and row["copy"] == pytest.approx(row["mean"])
         assert found.verdict != "adds"
 
+    def test_how_deep_it_looks_is_said_by_the_base(self):
+        found = ask(same("ABCDVWXY"), by=["FusionGain(base='nDCG@4')"])
+        assert found.table["unjudged"].iloc[0] == 0 and "of its top 4 is judged" in found.text
+
     def test_with_one_deployed_run_a_fusion_gain_is_itself(self):
         found = ask(STRONG, by=["FusionGain(base='nDCG@4')"])
         row = found.table.iloc[0]

@@ -17,6 +17,7 @@ from ..comparison import JudgedContext
 from ..extremes.model import Model
 from ..io.qrels import Qrels
 from ..jobs import Work
+from ..measures.declaration import OfAbsoluteBase
 from ..measures.parameters import value_of
 from ..measures.rank_biased import RBO
 from ..measures.strings import is_relative, value_range
@@ -340,13 +341,17 @@ def _alone(
     return _told(campaign, Finding(measure, model, [part], at_least, resamples, best, row), measure)
 
 
+def depth_of(measure: ir_measures.Measure) -> int | None:
+    """How deep a measure looks at a ranking: its cutoff, or that of its base; None for all of it."""
+    of = measure.base_measure() if isinstance(measure, OfAbsoluteBase) else measure
+    depth: int | None = value_of(of, "cutoff")
+    return depth
+
+
 def _told(campaign: Candidacy, found: Finding, measure: ir_measures.Measure) -> Finding:
     """The finding with its row, but for the probability."""
     lower, upper = found.interval(1)
-    depth = value_of(measure, "cutoff")
-    if depth is None and "base" in measure.params and hasattr(measure, "base_measure"):
-        depth = value_of(measure.base_measure(), "cutoff")
-    unjudged = unjudged_shares(campaign.judged, depth)[-1].mean()
+    unjudged = unjudged_shares(campaign.judged, depth_of(measure))[-1].mean()
     found.row.update(
         difference=found.mean(1),
         lower=lower,
