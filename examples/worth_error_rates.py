@@ -20,10 +20,11 @@ from tqdm import tqdm
 
 from ir_measures_relative import RunContext, worth
 from ir_measures_relative.measures.strings import parse_measure, value_range
-from ir_measures_relative.stats.paired_tests import PairedTestOptions, cautious_interval
+from ir_measures_relative.stats.paired_tests import cautious_interval
+from ir_measures_relative.stats.pairs_and_ties import topic_counts
 
 RESAMPLES, HIDDEN = 999, (0.3, 0.5, 0.7)
-FUSED = "FusionGain(base='nDCG@10')"
+FUSED, FUSED_TO_100 = "FusionGain(base='nDCG@10')", "FusionGain(base='nDCG@10',depth=100)"
 
 
 class Data:
@@ -62,8 +63,8 @@ def new_topics(data: Data, number: int | None, topics: int, samples: int) -> pd.
             above = below = 0
             for sample in range(samples):
                 drawn = values[data.rng.integers(len(values), size=topics)]
-                options = PairedTestOptions(resamples=RESAMPLES, seed=sample)
-                lower, upper = cautious_interval(drawn, ends, options)
+                counts = topic_counts(RESAMPLES, topics, sample)
+                lower, upper = cautious_interval(drawn, ends, 0.95, counts)
                 above += lower > values.mean() + 1e-12
                 below += upper < values.mean() - 1e-12
             wrong.append((100 * above / samples, 100 * below / samples))
@@ -99,7 +100,9 @@ def nothing_added(data: Data, number: int | None) -> pd.DataFrame:
     for name in tqdm(data.candidates, desc=f"{data.name} copies", disable=None, leave=False):
         deployed = [name, *(n for n in data.deployed(name, number) if n != name)][: number or None]
         for kind, run in (("exact", data.context.runs[name]), ("noisy", noisy(data, name))):
-            answer = worth(data.context, data.qrels, run, deployed, [data.unique, FUSED], resamples=RESAMPLES)
+            answer = worth(
+                data.context, data.qrels, run, deployed, [data.unique, FUSED_TO_100], resamples=RESAMPLES
+            )
             for measure, verdict in zip(
                 answer.table["measure"][:3], answer.table["verdict"][:3], strict=True
             ):
@@ -126,39 +129,33 @@ def hidden(qrels: pd.DataFrame, share: float, rng: np.random.Generator) -> pd.Da
     return qrels[keep]
 
 
-def new_labels(data: Data, topics: int) -> pd.DataFrame:
+def new_labels(data: Data, share: float, topics: int) -> pd.DataFrame:
     """What became of verdicts on hidden labels, and how often the mean left its bounds."""
     rows = []
-    for share in HIDDEN:
-        kinds: dict[str, Counter[str]] = {}
-        for candidate in tqdm(
-            data.candidates, desc=f"{data.name} {share:.0%} hidden", disable=None, leave=False
-        ):
-            deployed = data.deployed(candidate, int(data.rng.integers(1, 11)))
+    for measure, rounds in ((data.unique, 3), (FUSED_TO_100, 1)):
+        kind: Counter[str] = Counter()
+        label = f"{data.name} {share:.0%} hidden"
+        for candidate in tqdm(data.candidates * rounds, desc=label, disable=None, leave=False):
+            deployed = data.deployed(candidate, int(data.rng.integers(1, 6)))
             chosen = data.rng.permutation(data.qrels["query_id"].unique())[:topics]
             full = data.qrels[data.qrels["query_id"].isin(chosen)]
-            # Half of the thresholds are about what the candidate adds, where verdicts are hard.
+            # Thresholds from 0 to twice what the candidate adds: about that, verdicts are hard.
             context = RunContext({n: data.context.runs[n] for n in [*deployed, candidate]}, priors=deployed)
-            means = context.evaluate(full, [data.unique]).set_index("name")
-            at_least = float(means.iloc[:, 0][candidate]) * data.rng.choice([0, 0.5, 0.8, 1.0, 1.2, 2])
-            asked = [
-                worth(
-                    data.context, q, candidate, deployed, [data.unique, FUSED], at_least, resamples=RESAMPLES
-                )
-                for q in (hidden(full, share, data.rng), full)
-            ]
-            for before, after in zip(*(a.table.iloc[:2].to_dict("records") for a in asked), strict=True):
-                kind = kinds.setdefault(before["measure"], Counter())
-                kind["verdicts"] += 1
-                kind["decided"] += before["verdict"] != "open"
-                kind["the same"] += before["verdict"] == after["verdict"] != "open"
-                kind["open later"] += before["verdict"] != "open" and after["verdict"] == "open"
-                kind["contradicted"] += {before["verdict"], after["verdict"]} == {"adds", "adds nothing"}
-                inside = before["least"] - 1e-9 <= after["difference"] <= before["most"] + 1e-9
-                kind["outside the bounds"] += not inside
-        rows += [
-            {"campaign": data.name, "hidden": share, "measure": m, **counts} for m, counts in kinds.items()
-        ]
+            mean = context.evaluate(full, [measure]).set_index("name").iloc[:, 0][candidate]
+            at_least = max(float(mean), 0.0) * data.rng.choice([0, 0.3, 0.6, 0.9, 1.1, 2])
+            before, after = (
+                worth(data.context, qrels, candidate, deployed, [measure], at_least, resamples=RESAMPLES)
+                for qrels in (hidden(full, share, data.rng), full)
+            )
+            first = before.table.iloc[0]
+            kind["verdicts"] += 1
+            kind["decided"] += before.verdict != "open"
+            kind["the same"] += before.verdict == after.verdict != "open"
+            kind["open later"] += before.verdict != "open" and after.verdict == "open"
+            kind["contradicted"] += {before.verdict, after.verdict} == {"adds", "adds nothing"}
+            inside = first["least"] - 1e-9 <= after.table["difference"][0] <= first["most"] + 1e-9
+            kind["outside the bounds"] += not inside
+        rows.append({"campaign": data.name, "hidden": share, "measure": measure, **kind})
     return pd.DataFrame(rows)
 
 
@@ -186,7 +183,8 @@ def main() -> None:
             for number in (1, 5):
                 show(nothing_added(data, number))
         if "labels" in arguments.parts:
-            show(new_labels(data, arguments.topics))
+            for share in HIDDEN:
+                show(new_labels(data, share, arguments.topics))
 
 
 def show(table: pd.DataFrame) -> None:

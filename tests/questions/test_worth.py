@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import RelativeWarning, RunContext, Worth, bounds, worth
-from ir_measures_relative.stats.paired_tests import PairedTestOptions, cautious_interval
+from ir_measures_relative.stats.paired_tests import cautious_interval
+from ir_measures_relative.stats.pairs_and_ties import topic_counts
 
 TOPICS = [f"q{i:02}" for i in range(40)]
 UNIQUE = ["UniqueRel@4"]
@@ -89,6 +90,12 @@ class TestTheThreeVerdicts:
         row = found.table.iloc[0]
         assert found.verdict == "adds nothing"
         assert (row["lowest"], row["highest"]) == (0, 0)
+
+    @pytest.mark.parametrize("measure", ["NRG@4", "NRG(base='RR')@4"])
+    def test_a_copy_to_the_cutoff_adds_nothing(self, measure):
+        assert ask(same("ABCDLKJI"), by=[measure, "nDCG@4"]).verdict == "adds nothing"
+        assert ask(same("ABCDLKJI"), by=[measure, "nDCG@4"]).table["highest"].tolist() == [0, 0]
+        assert ask(same("ABDCEFGH"), by=[measure]).verdict == "open"
 
     def test_what_nobody_judged_is_open_and_labels_are_missing(self):
         found = ask(same("VWXY"))
@@ -165,6 +172,10 @@ class TestMeasuresThatAreNot0ForACopy:
         row = found.table.iloc[0]
         assert row["mean"] > 0.05 and row["copy"] == pytest.approx(row["mean"])
         assert found.verdict != "adds"
+
+    def test_how_deep_it_looks_is_said_by_the_base(self):
+        found = ask(same("ABCDVWXY"), by=["FusionGain(base='nDCG@4')"])
+        assert found.table["unjudged"].iloc[0] == 0 and "of its top 4 is judged" in found.text
 
     def test_with_one_deployed_run_a_fusion_gain_is_itself(self):
         found = ask(STRONG, by=["FusionGain(base='nDCG@4')"])
@@ -436,10 +447,12 @@ def test_no_labeling_is_outside_where_a_copy_counts(measure, seed):
 
 
 class TestCautiousInterval:
-    OPTIONS = PairedTestOptions(resamples=999)
+    @staticmethod
+    def interval(values, ends, resamples=999):
+        return cautious_interval(values, ends, 0.95, topic_counts(resamples, len(values), 0))
 
     def test_few_topics_say_nothing(self):
-        assert cautious_interval(np.array([3.0, 4.0, 2.0, 3.0]), (0, 10), self.OPTIONS) == (
+        assert self.interval(np.array([3.0, 4.0, 2.0, 3.0]), (0, 10)) == (
             0,
             10,
         )
@@ -449,15 +462,15 @@ class TestCautiousInterval:
         """The binomial interval of scipy, and the range of the measure for the others."""
         share = scipy.stats.binomtest(others, n).proportion_ci(0.95).high
         values = np.r_[np.arange(others) + 2.0, np.ones(n - others)]
-        found = cautious_interval(values, (-1, 10), self.OPTIONS)
+        found = self.interval(values, (-1, 10))
         assert found == pytest.approx((1 - share - share, 1 - share + 10 * share))
 
     def test_counts_of_few_topics(self):
         """Up to the exact interval of how many topics, times the greatest count; or further by the logarithm."""
         share = scipy.stats.binomtest(4, 50).proportion_ci(0.95).high
-        lower, upper = cautious_interval(np.r_[3.0, 1, 1, 1, np.zeros(46)], (0, 10), self.OPTIONS)
+        lower, upper = self.interval(np.r_[3.0, 1, 1, 1, np.zeros(46)], (0, 10))
         assert (lower, upper) == (0, pytest.approx(3 * share))
-        lower, upper = cautious_interval(np.r_[1.0, np.zeros(49)], (0, 10), self.OPTIONS)
+        lower, upper = self.interval(np.r_[1.0, np.zeros(49)], (0, 10))
         assert (lower, upper) == (0, pytest.approx(0.02 * np.exp(scipy.stats.t.ppf(0.975, 49))))
 
     def test_else_it_is_the_widest_of_several(self):
@@ -473,12 +486,12 @@ class TestCautiousInterval:
             low = 0 if values.min() >= 0 else -100
             if low == 0:
                 ends += [mean * np.exp(-far * error / mean), mean * np.exp(far * error / mean)]
-            found = cautious_interval(values, (low, 100), PairedTestOptions())
+            found = self.interval(values, (low, 100), 9999)
             assert found == pytest.approx((max(min(ends), low), max(ends)), abs=0.05 * error)
 
     def test_it_stays_in_the_range(self):
         values = np.r_[np.zeros(5), np.full(6, 10.0)]
-        lower, upper = cautious_interval(values, (0, 10), self.OPTIONS)
+        lower, upper = self.interval(values, (0, 10))
         assert 0 <= lower < 3 and upper == 10
 
     @pytest.mark.parametrize("share", [0.02, 0.06, 0.15, 0.4])
@@ -488,7 +501,7 @@ class TestCautiousInterval:
         wrong = 0
         for _ in range(300):
             values = rng.integers(1, 4, 40) * (rng.random(40) < share)
-            lower, upper = cautious_interval(values.astype(float), (0, 10), PairedTestOptions(resamples=199))
+            lower, upper = self.interval(values.astype(float), (0, 10), 199)
             assert lower <= values.mean() <= upper
             wrong += lower > 2 * share
         assert wrong <= 0.05 * 300

@@ -22,15 +22,15 @@ from ..io.runs import Run, name_runs, read_run
 from ..jobs import Work
 from ..measures.fusion import FusionGain
 from ..measures.nrg import NRG
-from ..measures.parameters import value_of
 from ..measures.strings import is_relative, parse_measures, value_range
 from ..messages import warn
 from ..options import check_count, is_number
 from ..priors import Others
 from ..rankings import Rankings
 from ..stats.paired_tests import PairedTestOptions
+from ..stats.pairs_and_ties import topic_counts
 from . import wording
-from .findings import Candidacy, documents, finding, probability, table_of
+from .findings import Candidacy, Resamples, depth_of, documents, finding, probability, table_of
 
 # How deep rankings are looked at where the first measure has no cutoff.
 _CUTOFF = 10
@@ -110,9 +110,8 @@ def worth(
     - ``"open"``: neither. The text says whether topics or labels are missing, and which documents to judge.
 
     The documents whose labels count are the unjudged ones in the top k of any of these runs, as for :func:`bounds`. The
-    interval holds that of the measure's own test; :func:`.cautious_interval` says what else it holds. It is two-sided,
-    so a verdict "adds" should be wrong in 2.5 % of the cases at most; the page "Is it worth adding?" has what was
-    measured.
+    interval is the widest of three, as :func:`.cautious_interval` says. It is two-sided, so a verdict "adds" should be
+    wrong in 2.5 % of the cases at most; the page "Is it worth adding?" has what was measured.
 
     Some measures are above 0 for a copy of a deployed run. By these the candidate must be above ``at_least`` itself,
     and by as much above a copy of its nearest deployed run, which is the one with the highest RBO.
@@ -172,22 +171,23 @@ def worth(
     measures = _measures(by)
     _check_at_least(at_least, measures[0])
     check_count("n", n, 1)
-    options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
+    PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)  # which checks them
     work = Work(time_limit=time_limit)
     name, against, run = _runs(context, candidate, deployed)
     campaign = Candidacy.of(context, qrels, name, against, run)
     settings = {"by": [str(m) for m in measures], "at_least": float(at_least), "confidence": confidence}
-    cutoff = value_of(measures[0], "cutoff") or _CUTOFF
+    cutoff = depth_of(measures[0]) or _CUTOFF
     if not len(campaign.judged.judgments):
         unseen = campaign.unseen(cutoff)
         text = wording.without_judgments(campaign, unseen, cutoff)
         return Worth(name, against, "open", "judgments", text, pd.DataFrame(), table_of(unseen[:n]), settings)
     shown = _with_others(measures, cutoff)
+    drawn = Resamples(confidence, topic_counts(resamples, campaign.topics, seed))
     findings = []
     for done, measure in enumerate(shown):
         threshold = 0.0 if done else float(at_least)
         left = share(work, len(shown) - done)
-        findings.append(finding(campaign, measure, threshold, options, elsewhere, left))
+        findings.append(finding(campaign, measure, threshold, drawn, elsewhere, left))
     first, wanted = findings[0], []
     missing = first.missing()
     if missing in ("labels", "topics and labels"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from ..comparison import JudgedContext
 from ..extremes.model import Model
 from ..io.qrels import Qrels
 from ..jobs import Work
+from ..measures.declaration import OfAbsoluteBase
 from ..measures.parameters import value_of
 from ..measures.rank_biased import RBO
 from ..measures.strings import is_relative, value_range
@@ -25,7 +26,7 @@ from ..priors import ContextData, OfEach, replaced
 from ..rankings import Rankings
 from ..scoring import check_campaign, shares_of_topics, warn_if_empty
 from ..stats.bootstrap import FEWEST_DIFFERING
-from ..stats.paired_tests import PairedTestOptions, cautious_interval
+from ..stats.paired_tests import cautious_interval
 from ..unjudged.bounds import model_of, settled, values_of
 from ..unjudged.odds import chances_of, check_odds, default_spread, sampled_values
 from ..unjudged.verdicts import differences, unjudged_shares
@@ -93,12 +94,13 @@ class Candidacy:
 
     @cached_property
     def is_copy(self) -> bool:
-        """Whether the nearest ranks every topic exactly as the candidate does."""
-        runs, query_ids = self.judged.context.runs, self.judged.judgments.query_ids
-        one, other = (
-            {*runs[name].query_ids} & {*query_ids} for name in (self.name, self.deployed[self.nearest])
-        )
-        return one == other and self.judged.same_rankings(runs[self.name], self.deployed[self.nearest])
+        """Whether the nearest deployed run ranks every topic exactly as the candidate does."""
+        return self.ranks_alike(None)
+
+    def ranks_alike(self, depth: int | None) -> bool:
+        """Whether the first documents are the same in the candidate and the nearest deployed run, on every topic."""
+        one, other = (self.judged.head_of(name, depth) for name in (self.name, self.deployed[self.nearest]))
+        return one == other
 
     @cached_property
     def with_copy(self) -> JudgedContext:
@@ -132,6 +134,13 @@ def _priors(deployed: Sequence[str], of: Sequence[str]) -> OfEach:
     return OfEach({name: () for name in deployed} | {name: tuple(deployed) for name in of})
 
 
+class Resamples(NamedTuple):
+    """Resamples of topics, and the confidence of the intervals that are made of them."""
+
+    confidence: float
+    counts: FloatArray  #: how often each resample holds each topic: resamples × topics
+
+
 class Quantity(NamedTuple):
     """One quantity by topic: the candidate's value, or by how much it is above another run's."""
 
@@ -157,7 +166,7 @@ class Finding:
     model: Model
     parts: list[Quantity]
     at_least: float
-    options: PairedTestOptions
+    resamples: Resamples
     other: int  #: with whom the candidate is compared, as an index into the runs: the copy, or the best deployed run
     row: dict[str, Any]  #: of the table
 
@@ -166,7 +175,7 @@ class Finding:
         """The interval of each part under each labeling."""
 
         def interval(part: Quantity, values: FloatArray) -> tuple[float, float]:
-            return (0.0, 0.0) if part.always_0 else cautious_interval(values, part.ends, self.options)
+            return (0.0, 0.0) if part.always_0 else cautious_interval(values, part.ends, *self.resamples)
 
         found = []
         for part in self.parts:
@@ -245,7 +254,7 @@ class Finding:
         from scipy.special import stdtrit
 
         n, mean = len(values), float(values.mean())
-        gap, level = abs(mean - self.at_least), (1 + self.options.confidence) / 2
+        gap, level = abs(mean - self.at_least), (1 + self.resamples.confidence) / 2
         differing = int(np.count_nonzero(np.abs(values) > LABELED_ALIKE))
         if not differing and np.isfinite(part.ends[1]):  # by the share of topics that may differ
             return math.ceil(math.log(1 - level) / math.log1p(-self.at_least / part.ends[1]))
@@ -261,7 +270,7 @@ def finding(
     campaign: Candidacy,
     measure: ir_measures.Measure,
     at_least: float,
-    options: PairedTestOptions,
+    resamples: Resamples,
     elsewhere: int | None,
     work: Work,
 ) -> Finding:
@@ -269,19 +278,20 @@ def finding(
 
     Args:
         at_least: with what the verdict compares.
+        resamples: of topics, for the intervals.
         elsewhere: as for :func:`.bounds`.
         work: the time that the bounds may take.
     """
     if is_relative(measure):
-        return _added(campaign, measure, at_least, options, elsewhere, work)
-    return _alone(campaign, measure, at_least, options, elsewhere, work)
+        return _added(campaign, measure, at_least, resamples, elsewhere, work)
+    return _alone(campaign, measure, at_least, resamples, elsewhere, work)
 
 
 def _added(
     campaign: Candidacy,
     measure: ir_measures.Measure,
     at_least: float,
-    options: PairedTestOptions,
+    resamples: Resamples,
     elsewhere: int | None,
     work: Work,
 ) -> Finding:
@@ -296,22 +306,24 @@ def _added(
     parts = [one]
     if not measure.is_0_for_a_copy:
         between, ends = differences(judged, measure, model, np.array([c]), np.array([copy]), work)
-        apart = high - low
-        parts.append(Quantity(between[0], ends.lower[0], ends.upper[0], (-apart, apart), campaign.is_copy))
+        # By a measure with a cutoff, what ranks alike to there is a copy.
+        depth = None if value_of(measure, "judged_only", False) else value_of(measure, "cutoff")
+        apart, alike = high - low, campaign.ranks_alike(depth)
+        parts.append(Quantity(between[0], ends.lower[0], ends.upper[0], (-apart, apart), alike))
     row: dict[str, Any] = {
         "name": campaign.name,
         "other": ", ".join(campaign.deployed),
         "measure": str(measure),
     }
     row |= {"mean": float(value[c].mean()), "copy": float(value[copy].mean()), "other_mean": np.nan}
-    return _told(campaign, Finding(measure, model, parts, at_least, options, copy, row), measure)
+    return _told(campaign, Finding(measure, model, parts, at_least, resamples, copy, row), measure)
 
 
 def _alone(
     campaign: Candidacy,
     measure: ir_measures.Measure,
     at_least: float,
-    options: PairedTestOptions,
+    resamples: Resamples,
     elsewhere: int | None,
     work: Work,
 ) -> Finding:
@@ -321,20 +333,25 @@ def _alone(
     best = int(value[:c].mean(axis=1).argmax())
     between, ends = differences(judged, measure, model, np.array([c]), np.array([best]), work)
     low, high = value_range(measure)
-    same = campaign.is_copy and best == campaign.nearest
+    depth = None if value_of(measure, "judged_only", False) else value_of(measure, "cutoff")
+    same = best == campaign.nearest and campaign.ranks_alike(depth)
     part = Quantity(between[0], ends.lower[0], ends.upper[0], (low - high, high - low), same)
     row: dict[str, Any] = {"name": campaign.name, "other": campaign.deployed[best], "measure": str(measure)}
     row |= {"mean": float(value[c].mean()), "copy": np.nan, "other_mean": float(value[best].mean())}
-    return _told(campaign, Finding(measure, model, [part], at_least, options, best, row), measure)
+    return _told(campaign, Finding(measure, model, [part], at_least, resamples, best, row), measure)
+
+
+def depth_of(measure: ir_measures.Measure) -> int | None:
+    """How deep a measure looks at a ranking: its cutoff, or that of its base; None for all of it."""
+    of = measure.base_measure() if isinstance(measure, OfAbsoluteBase) else measure
+    depth: int | None = value_of(of, "cutoff")
+    return depth
 
 
 def _told(campaign: Candidacy, found: Finding, measure: ir_measures.Measure) -> Finding:
     """The finding with its row, but for the probability."""
     lower, upper = found.interval(1)
-    depth = value_of(measure, "cutoff")
-    if depth is None and "base" in measure.params and hasattr(measure, "base_measure"):
-        depth = value_of(measure.base_measure(), "cutoff")
-    unjudged = unjudged_shares(campaign.judged, depth)[-1].mean()
+    unjudged = unjudged_shares(campaign.judged, depth_of(measure))[-1].mean()
     found.row.update(
         difference=found.mean(1),
         lower=lower,
@@ -359,12 +376,13 @@ def probability(campaign: Candidacy, found: Finding, seed: int) -> float:
         return np.nan
     spread, row = default_spread(len(campaign.judged.names)), len(campaign.deployed)
     chances, adds = chances_of(found.model, "pool"), 0
-    options = replace(found.options, resamples=_RESAMPLES_OF_LABELS)
+    confidence, counts = found.resamples.confidence, found.resamples.counts[:_RESAMPLES_OF_LABELS]
     for values in sampled_values(found.model, chances, _LABELINGS, seed, spread):
         for labeled in values.swapaxes(0, 1):
             drawn = [labeled[row], labeled[row] - labeled[found.other]][: len(found.parts)]
             lower = min(
-                cautious_interval(v, p.ends, options)[0] for v, p in zip(drawn, found.parts, strict=True)
+                cautious_interval(v, p.ends, confidence, counts)[0]
+                for v, p in zip(drawn, found.parts, strict=True)
             )
             adds += lower > found.at_least
     return (adds + 0.5) / (_LABELINGS + 1)

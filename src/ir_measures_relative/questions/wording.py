@@ -143,7 +143,7 @@ def _lacking(campaign: Candidacy) -> str:
 def _interval(campaign: Candidacy, found: Finding, lower: float, upper: float) -> str:
     if campaign.topics < FEWEST_DIFFERING:
         return f"{_count(campaign.topics, 'topic')}, too few for an interval"
-    ends = f"{100 * found.options.confidence:g} % interval {number(lower)} to {number(upper)}"
+    ends = f"{100 * found.resamples.confidence:g} % interval {number(lower)} to {number(upper)}"
     told = [number(found.row[end]) for end in ("least", "most")]
     return f"{ends}, whatever the labels" if told[0] != told[1] else ends
 

@@ -150,7 +150,7 @@ def paired_test(
 
 
 def cautious_interval(
-    values: FloatArray, ends: tuple[float, float], options: PairedTestOptions
+    values: FloatArray, ends: tuple[float, float], confidence: float, counts: FloatArray
 ) -> tuple[float, float]:
     """The interval of the mean of one value a topic. It has two ends, whatever the values are.
 
@@ -167,7 +167,8 @@ def cautious_interval(
     Args:
         values: one a topic.
         ends: the least and the greatest value that the measure can have.
-        options: with the confidence, and the resamples of the bootstrap.
+        confidence: of the interval.
+        counts: how often each resample of the bootstrap holds each topic, as of :func:`.topic_counts`.
     """
     low, high = ends
     n = len(values)
@@ -175,20 +176,20 @@ def cautious_interval(
         return low, high
     pairs = Pairs.of_differences(values[None])
     d = pairs.differences
-    logs = mean_interval(d, options.confidence) if low >= 0 else (np.array([np.inf]), np.array([-np.inf]))
+    logs = mean_interval(d, confidence) if low >= 0 else (np.array([np.inf]), np.array([-np.inf]))
     _, which, count = np.unique(
         np.round(d[0] / max(pairs.limit, TIED)), return_inverse=True, return_counts=True
     )
     usual = d[0, np.flatnonzero(which == count.argmax())[0]]
     others = n - int(count.max())
-    found = [student_interval(d, options.confidence), logs]
+    found = [student_interval(d, confidence), logs]
     mean, error, _ = mean_and_error(d)
-    for rows, t in resampled_t(d, pairs.limit, topic_counts(options.resamples, n, options.seed)):
+    for rows, t in resampled_t(d, pairs.limit, counts):
         if len(rows):  # else too many resamples hold one value alone
-            below, above = (critical(side, (1 - options.confidence) / 2) for side in (t, -t))
+            below, above = (critical(side, (1 - confidence) / 2) for side in (t, -t))
             found.append((mean - below * error, mean + above * error))
     if others < FEWEST_DIFFERING or len(found) == 2:
-        share = float(betaincinv(others + 1, n - others, (1 + options.confidence) / 2))
+        share = float(betaincinv(others + 1, n - others, (1 + confidence) / 2))
         lower, upper = ((1 - share) * usual + share * end for end in ends)
         if low == usual == 0 < others:
             upper = min(upper, max(share * d.max(), logs[1][0]))
