@@ -176,9 +176,16 @@ def test_wrong_input_is_2_with_and_without_the_gate(
         assert message in error("worth", *arguments, *more, cwd=campaign)
 
 
-def test_an_empty_candidate_adds_nothing(campaign: Path) -> None:
-    (campaign / "new" / "empty.run").write_text("")
-    assert gate(campaign, "new/empty.run", "--gate").returncode == 1
+def test_the_gate_does_not_open_beside_an_empty_file(campaign: Path) -> None:
+    """Anything adds to nothing: a step that went wrong must not let a candidate pass."""
+    (campaign / "empty.run").write_text("")
+    given = "qrels.txt", "new/strong.run", "--to", "empty.run"
+    said = error("worth", *given, *BY, "--gate", cwd=campaign)
+    assert said == "--gate: empty.run holds no ranking; look how it was written"
+    assert "empty.run holds no ranking" in error(
+        "worth", "qrels.txt", "empty.run", *TO, *BY, "--gate", cwd=campaign
+    )
+    assert run("worth", *given, *BY, cwd=campaign).returncode == 0
 
 
 def test_fifty_topics_take_less_than_ten_seconds(tmp_path: Path) -> None:

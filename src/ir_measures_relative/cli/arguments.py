@@ -74,7 +74,9 @@ def add_runs(
         help=f"judgments: a TREC qrels file, plain or packed, or an ir_datasets id{qrels}",
     )
     parser.add_argument(
-        "run", metavar=called, help="a run file, a folder of run files, a glob in quotes, or - for the input"
+        "run",
+        metavar=called,
+        help="a run file, a folder of run files, a glob in quotes, or - for standard input",
     )
     if to:
         parser.add_argument(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import ir_measures_relative as package
 
-from ..messages import escaped
+from ..messages import escaped, few
 from . import arguments
 from .tables import DEFAULT_PLACES, FORMATS, check_table, markdown_lines, markdown_text, rows_of, show
 
@@ -75,6 +75,9 @@ def run(args: argparse.Namespace) -> int:
     given = read(args, may_lack_qrels=True)
     if len(given.runs) == len(given.candidates) == 1:
         raise ValueError(f"{args.run} is held against nothing: give the runs that you have with --to")
+    empty = [str(given.files[name]) for name, rankings in given.runs.items() if not len(rankings)]
+    if args.gate and empty:  # as an earlier step leaves them that went wrong; beside one, anything adds
+        raise ValueError(f"--gate: {few(empty)} holds no ranking; look how it was written")
     answers = {
         name: package.worth(context, given.judgments, name, **options)
         for names, context in given.campaigns()
