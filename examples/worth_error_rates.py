@@ -99,7 +99,7 @@ def nothing_added(data: Data, number: int | None) -> pd.DataFrame:
     found: dict[tuple[str, str], Counter[str]] = {}
     for name in tqdm(data.candidates, desc=f"{data.name} copies", disable=None, leave=False):
         deployed = [name, *(n for n in data.deployed(name, number) if n != name)][: number or None]
-        for kind, run in (("exact", data.context.runs[name]), ("noisy", noisy(data, name))):
+        for kind, run in (("exact", data.context.runs[name].to_dict()), ("noisy", noisy(data, name))):
             answer = worth(
                 data.context, data.qrels, run, deployed, [data.unique, FUSED_TO_100], resamples=RESAMPLES
             )
