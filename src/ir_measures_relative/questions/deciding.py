@@ -106,7 +106,8 @@ def worth(
     the first measure of ``by``:
 
     - ``"adds"``: the interval of its mean is above ``at_least``, even under the labels that are least kind;
-    - ``"adds nothing"``: the interval is not above ``at_least``, even under the kindest labels;
+    - ``"adds nothing"``: the interval is not above ``at_least``, even under the kindest labels; or ``at_least`` is 0,
+      and no topic has anything under any labels;
     - ``"open"``: neither. The text says whether topics or labels are missing, and which documents to judge.
 
     The documents whose labels count are the unjudged ones in the top k of any of these runs, as for :func:`bounds`. The
