@@ -90,7 +90,8 @@ def _verdict(campaign: Candidacy, found: Finding) -> str:
         verb = "shows" if len(campaign.deployed) > 1 else "does not show"
         return (
             f"{name} adds nothing to {deployed}: on none of the {campaign.topics} topics does its top {k} hold a "
-            f"relevant document that {shown} {verb} there. New topics may have up to {number(found.highest)} on average."
+            f"relevant document that {shown} {verb} there. New topics may have up to {number(found.highest)} on "
+            "average."
         )
     asked = f"the {number(found.at_least)} asked for "
     what = {
