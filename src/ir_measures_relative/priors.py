@@ -383,7 +383,8 @@ def check_run_names(names: Iterable[Any]) -> None:
     """Raises ValueError for a name that no run of a context can have."""
     for name in names:
         if not isinstance(name, str) or not name:
-            raise ValueError(f"the run name {name!r} is not a string; name every run with one")
+            problem = "is empty" if name == "" else "is not a string"
+            raise ValueError(f"the run name {name!r} {problem}; name every run with a string")
 
 
 def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:

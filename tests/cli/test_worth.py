@@ -14,6 +14,7 @@ import pytest
 from candidates import write_candidates
 from command_line import QRELS, RUNS, error, process, run, write_run
 from ir_measures_relative import RunContext, worth
+from ir_measures_relative.cli.worth import wrapped
 
 TO = ("--to", "runs")
 BY = ("--by", "UniqueRel@5")
@@ -130,6 +131,11 @@ def test_hostile_names_are_escaped(campaign: Path) -> None:
     shown = {case.get("name") for case in ElementTree.fromstring(junit).iter("testcase")}
     assert shown == {*HOSTILE[:2], "</testcase>\\x0b\\x1b[2J&\\n### adds"}
     assert json.loads(gate(campaign, "new", "--names", "names.csv", "-o", "json").stdout)
+
+
+def test_no_line_starts_with_a_per_cent_sign() -> None:
+    text = "x" * 98 + " 1 % of its top 10"
+    assert wrapped(text) == "x" * 98 + "\n1 % of its top 10"
 
 
 def test_names_that_no_xml_can_hold() -> None:

@@ -152,7 +152,7 @@ def test_unknown_datasets(demo_id) -> None:
         ValueError, match=r"knows no dataset 'relative-dmo'; did you mean 'relative-demo'\?.*ir-datasets\.com"
     ):
         RunContext.from_irds("relative-dmo")
-    with pytest.raises(ValueError, match=r"knows no dataset '%%%'; The ids are listed"):
+    with pytest.raises(ValueError, match=r"knows no dataset '%%%'; the ids are listed"):
         RunContext.from_irds("%%%")
     with pytest.raises(TypeError, match="an int is not a dataset; give an ir_datasets id"):
         RunContext.from_irds(3)

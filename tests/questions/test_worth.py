@@ -150,6 +150,7 @@ class TestTopicsAreMissing:
         found = ask(STRONG, {q: QRELS[q] for q in TOPICS[:n]})
         assert (found.verdict, found.missing) == ("open", "topics")
         assert "too few for an interval" in found.text
+        assert found.text.endswith("there is 1." if n == 1 else f"there are {n}.")
 
     def test_both_are_missing(self):
         candidate = some_topics("IABC", "ABCD", 2) | {q: ranking("VABC") for q in TOPICS[3:5]}
@@ -308,6 +309,8 @@ class TestWhoIsAsked:
         [
             ("BM25", {"deployed": ["BM25"]}, "the candidate 'BM25' is among the deployed runs; leave it out"),
             ("BM25", {}, "there is no deployed run to compare 'BM25' with"),
+            (STRONG, {"deployed": []}, r"deployed=\[\] names no run besides the candidate; name the runs"),
+            (STRONG, {"by": "UniqueRel@4"}, "by='UniqueRel@4' must be a list of measures"),
             ("SPLADE", {}, "candidate='SPLADE' is neither a run of the context nor a file"),
             (STRONG, {"deployed": "x*"}, "'x\\*' fits no run of the context; its runs are \\['BM25'\\]"),
             ({"other": {"A": 1.0}}, {}, "no query in common with the qrels"),

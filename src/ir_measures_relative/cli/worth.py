@@ -95,11 +95,12 @@ def _worst(answers: Mapping[str, Worth]) -> str:
 
 
 def wrapped(text: str) -> str:
-    """A text in lines that a terminal shows whole."""
-    lines = map(escaped, text.splitlines())
-    return "\n".join(
-        textwrap.fill(line, _WIDTH, break_long_words=False, break_on_hyphens=False) for line in lines
-    )
+    """A text in lines that a terminal shows whole; no line starts with a per cent sign."""
+    lines = [
+        escaped(line).replace(" %", "\0%") for line in text.splitlines()
+    ]  # escaped: it holds no other \0
+    filled = (textwrap.fill(line, _WIDTH, break_long_words=False, break_on_hyphens=False) for line in lines)
+    return "\n".join(filled).replace("\0%", " %")
 
 
 def _text(answers: Mapping[str, Worth]) -> str:

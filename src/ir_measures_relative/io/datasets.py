@@ -29,9 +29,9 @@ def dataset_of(dataset: Any) -> Any:
             import difflib
 
             similar = difflib.get_close_matches(dataset_id, list(ir_datasets.registry), n=3)
-            hint = f"did you mean {' or '.join(map(repr, similar))}? " if similar else ""
+            hint = f"did you mean {' or '.join(map(repr, similar))}? The" if similar else "the"
             raise ValueError(
-                f"ir_datasets knows no dataset {dataset_id!r}; {hint}The ids are listed at https://ir-datasets.com"
+                f"ir_datasets knows no dataset {dataset_id!r}; {hint} ids are listed at https://ir-datasets.com"
             ) from None
     if hasattr(dataset, "irds_ref"):
         return dataset.irds_ref()

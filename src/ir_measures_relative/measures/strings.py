@@ -46,7 +46,7 @@ def registered() -> dict[str, Measure]:
     return {name: m for name, m in registry.items() if is_relative(m) and name == m.NAME}
 
 
-def parse_measures(measures: Sequence[Measure | str]) -> list[Measure]:
+def parse_measures(measures: Sequence[Measure | str], argument: str = "measures") -> list[Measure]:
     """The measures, each once, with their parameters checked.
 
     Raises:
@@ -54,7 +54,7 @@ def parse_measures(measures: Sequence[Measure | str]) -> list[Measure]:
     """
     if isinstance(measures, (str, Measure)):
         raise ValueError(
-            f"measures={shown(measures)} must be a list of measures, such as [{shown(measures)}]"
+            f"{argument}={shown(measures)} must be a list of measures, such as [{shown(measures)}]"
         )
     parsed: list[Measure] = []
     for measure in measures:

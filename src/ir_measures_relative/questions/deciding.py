@@ -202,7 +202,7 @@ def worth(
 
 def _measures(by: Sequence[ir_measures.Measure | str]) -> list[ir_measures.Measure]:
     """The measures; ValueError where the first does not say what a run adds, or one says against whom."""
-    measures = parse_measures(by)
+    measures = parse_measures(by, "by")
     first = measures[0]
     if not is_relative(first) or first.RELATIVE_TO != "priors":
         raise ValueError(
@@ -269,6 +269,11 @@ def _runs(
         against = [n for n in names if n != same]
     else:
         against = _named(deployed, names, same)
+    if not against and deployed is not None:
+        raise ValueError(
+            f"deployed={deployed!r} names no run besides the candidate; name the runs that you have, or leave it out: "
+            "all other runs are then deployed"
+        )
     if not against:
         raise ValueError(
             f"there is no deployed run to compare {name!r} with: the context holds {_shortened(names)}; add the runs "

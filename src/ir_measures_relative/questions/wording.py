@@ -209,7 +209,8 @@ def _to_do(campaign: Candidacy, found: Finding, wanted: int, n: int) -> str:
 
 def _more_topics(campaign: Candidacy, found: Finding) -> str:
     if campaign.topics < FEWEST_DIFFERING:
-        return f"Topics are missing: an interval needs {FEWEST_DIFFERING} at least, and there are {campaign.topics}."
+        there = "there is" if campaign.topics == 1 else "there are"
+        return f"Topics are missing: an interval needs {FEWEST_DIFFERING} at least, and {there} {campaign.topics}."
     needed = found.topics_needed()
     goal = number(found.at_least)
     end = "lower end to pass" if found.mean(0) > found.at_least else "upper end to come down to"
