@@ -96,9 +96,8 @@ def _worst(answers: Mapping[str, Worth]) -> str:
 
 def wrapped(text: str) -> str:
     """A text in lines that a terminal shows whole; no line starts with a per cent sign."""
-    lines = [
-        escaped(line).replace(" %", "\0%") for line in text.splitlines()
-    ]  # escaped: it holds no other \0
+    # An escaped text holds no \0 of its own.
+    lines = [escaped(line).replace(" %", "\0%") for line in text.splitlines()]
     filled = (textwrap.fill(line, _WIDTH, break_long_words=False, break_on_hyphens=False) for line in lines)
     return "\n".join(filled).replace("\0%", " %")
 

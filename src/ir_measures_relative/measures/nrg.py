@@ -163,7 +163,7 @@ class _NRG(RelativeMeasure):
       ``Σ_{i≤k} (1/i) · G(d_i|R) · Π_{l<i} (1 - G(d_l|R))``.
 
     Range [0, 1]. Without priors it is the base measure. With base nDCG, a ranking may score higher than its
-    nDCG: the ideal falls too. The value says how much of what is *left* to find it shows.
+    nDCG: the ideal falls too. Something is *left* to find: the value is the share of it that this ranking shows.
 
     ``norm='ideal'`` computes N from the gains before any prior: for nDCG, the ideal DCG@k of the judgments.
     The value is then what the ranking adds on the scale of the base measure, and never above it. Against all
