@@ -58,7 +58,9 @@ def data(context: RunContext, labels: Any, measures: list[Any], texts: Any = Fal
 
     campaign = campaign_of(context, qrels_columns(labels), parse_measures(measures))
     about = documents_of(campaign, texts_of(None, texts))
-    result = campaign.data | figures(sections_of(campaign)) | ({} if about is None else {"documents": about})
+    result = (
+        campaign.data | figures(sections_of(campaign)[0]) | ({} if about is None else {"documents": about})
+    )
     return dict(json.loads(as_json(result)))
 
 

@@ -122,7 +122,7 @@ def write(
     campaign = campaign_of(context, qrels, measures, given=given, queries=asked, command=command)
     n = len(context.names)
     title = title or f"{n} run{'' if n == 1 else 's'}, side by side"
-    text = page(campaign, sections_of(campaign), documents_of(campaign, found), title)
+    text = page(campaign, *sections_of(campaign), documents_of(campaign, found), title)
     # What was there stays where it cannot be written.
     write_whole(path, lambda beside: Path(beside).write_bytes(text.encode("utf-8", "replace")))
     return campaign.one_topic

@@ -22,13 +22,16 @@ import vl_convert
 
 from .. import __version__
 from .campaign import ReportedCampaign
-from .run_pages import strip
+from .run_pages import by_topic
 from .sections import Section
 
 # The command replaces a file that has this name within its first bytes: an older report.
 _GENERATOR, _HEAD = "ir_measures_relative", 512
 # Of one module, in this order.
-_SCRIPTS = ("elements.js", "tables.js", "pictures.js", "scatter.js", "run.js", "start.js")
+_SCRIPTS = (
+    *("elements.js", "tables.js", "choice.js", "pictures.js", "scatter.js", "topics.js", "run.js", "pair.js"),
+    "start.js",
+)
 _LICENSE = (
     "Vega, Vega-Lite and Vega-Embed: Copyright (c) University of Washington Interactive Data Lab, "
     "BSD 3-Clause License, https://github.com/vega"
@@ -36,7 +39,11 @@ _LICENSE = (
 
 
 def page(
-    campaign: ReportedCampaign, sections: Sequence[Section], documents: dict[str, Any] | None, title: str
+    campaign: ReportedCampaign,
+    sections: Sequence[Section],
+    left_out: Sequence[str],
+    documents: dict[str, Any] | None,
+    title: str,
 ) -> str:
     """The file, as text: a campaign's sections, with the documents at the top of each run as its page has them."""
     environment = jinja2.Environment(
@@ -44,8 +51,12 @@ def page(
     )
     pieces = environment.get_template("pieces.html").make_module({"runs": campaign.data["runs"]})
     environment.globals.update(
-        {name: getattr(pieces, name) for name in ("run_link", "number", "picture", "table")}
+        {name: getattr(pieces, name) for name in ("run_link", "number", "short_number", "picture", "table")}
     )
+
+    def rendered(words: str, part: Section) -> str:
+        return str(environment.from_string(words).render(part.facts))
+
     data = campaign.data | ({} if documents is None else {"documents": documents})
     scripts = [_bundle(), "\n".join(map(_asset, _SCRIPTS))]
     text: str = environment.get_template("report.html").render(
@@ -57,8 +68,11 @@ def page(
         license=_LICENSE,
         runs=len(campaign.data["runs"]),
         topics=len(campaign.data["topics"]),
-        fingerprint=campaign.fingerprint,
-        sections=[(part, environment.from_string(part.words).render(part.facts)) for part in sections],
+        judgments=campaign.fingerprint["qrels"]["judgments"],
+        groups=campaign.data["groups"],
+        headline=[rendered(part.headline, part) for part in sections if part.headline],
+        left_out=left_out,
+        sections=[(part, rendered(part.words, part)) for part in sections],
         json={"data": as_json(data), "figures": as_json(figures(sections))},
     )
     return text.lstrip()
@@ -73,9 +87,9 @@ def is_report(path: str | os.PathLike[str]) -> bool:
 def figures(sections: Sequence[Section]) -> dict[str, Any]:
     """What the scripts draw and list, by name: specifications with their rows, and tables."""
     config = {"config": json.loads(_asset("vega.json"))}  # its colours are variables of the style sheet
-    specs = {"strip": strip()} | {name: spec for part in sections for name, spec in part.specs.items()}
-    found: dict[str, Any] = {name: {"spec": config | spec} for name, spec in specs.items()}
+    found: dict[str, Any] = {name: {"spec": config | spec} for name, spec in by_topic().items()}
     for part in sections:
+        found |= part.data
         found |= {name: {"table": table._asdict()} for name, table in part.tables.items()}
         for name, drawn in part.pictures.items():
             more = {"spec": config | drawn.spec, "fields": list(drawn.fields.items())}

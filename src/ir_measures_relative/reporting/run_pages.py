@@ -32,18 +32,18 @@ from .sections import (
     unjudged,
 )
 
-#: In the order of the page. Each has ``section``, which makes it of a campaign: None where there is nothing to say.
-SECTIONS = (runs, scatter, likeness, selection, shapley, comparison, unjudged, relative_to)
+#: In the order of the page. Each has ``section``, which makes it of a campaign, or says why it is not there.
+SECTIONS = (scatter, runs, likeness, selection, shapley, comparison, unjudged, relative_to)
 
 # How many documents of a ranking are shown: as many as the cutoff has, up to the second; the first without one.
 _SHOWN, _MOST = 10, 20
 
 
-def sections_of(campaign: ReportedCampaign) -> list[Section]:
-    """What there is to say of a campaign."""
+def sections_of(campaign: ReportedCampaign) -> tuple[list[Section], list[str]]:
+    """What there is to say of a campaign, and what is left out."""
     modules = tqdm(SECTIONS, desc="report", unit="section", disable=None, leave=False)
     found = [module.section(campaign) for module in modules]
-    return [section for section in found if section is not None]
+    return [one for one in found if isinstance(one, Section)], [one for one in found if isinstance(one, str)]
 
 
 def documents_of(campaign: ReportedCampaign, texts: Lookup) -> dict[str, Any] | None:
@@ -118,7 +118,12 @@ def _places(
     return [flat[a:b].reshape(-1).tolist() for a, b in itertools.pairwise(ends)]
 
 
-def strip() -> Spec:
+def by_topic() -> dict[str, Spec]:
+    """The pictures by topic, on the pages of runs and of pairs."""
+    return {"strip": _strip()}
+
+
+def _strip() -> Spec:
     """A run's value on every topic, over those of all other runs."""
     labels = {"labelExpr": "topics[datum.value]", "labelAngle": -90, "labelOverlap": True, "labelLimit": 70}
     axis = labels | {"title": "topic, in the order of the run's values", "ticks": False}

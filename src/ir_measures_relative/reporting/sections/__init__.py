@@ -1,6 +1,7 @@
 """What a section of the report is, and what the pictures of sections share.
 
-A new section is a file here with a function ``section``, and its place in the list of ``run_pages``.
+A new section is a file here with a function ``section``, and its place in the list of ``run_pages``. Where there is
+nothing to show, ``section`` returns a sentence that says why. The page lists these sentences at its end.
 
 Pictures are specifications of Vega-Lite, whose data the page fills in. A picture is then data, the same to the byte for
 the same input, and needs no code of its own for axes, hover and zoom. Vega's program is embedded without a network by
@@ -64,8 +65,10 @@ class Section(NamedTuple):
     facts: dict[str, Any] = {}  #: the variables of the words
     pictures: dict[str, Picture] = {}
     tables: dict[str, Table] = {}
-    #: The specifications of pictures that a script of the page gives their data.
-    specs: dict[str, dict[str, Any]] = {}
+    #: What a script of the page draws from, by name.
+    data: dict[str, dict[str, Any]] = {}
+    #: What the section says at the top of the page: a template as well, of a sentence or two.
+    headline: str = ""
 
 
 def quantity(field: str, **more: Any) -> Spec:

@@ -20,10 +20,10 @@ a copy of the most similar run chosen before would add.</p>
 _SELECTED = 50
 
 
-def section(campaign: ReportedCampaign) -> Section | None:
+def section(campaign: ReportedCampaign) -> Section | str:
     """The greedy selection by the first measure relative to priors, with its bound."""
     if not campaign.several:
-        return None
+        return "Which runs complement each other: there is one run."
     relative = (m for m in campaign.measures if is_relative(m))
     by_priors = (m for m in relative if m.RELATIVE_TO == "priors" and m.get("prior") is None)
     measure = next(by_priors, NRG(norm="ideal") @ campaign.cutoff)

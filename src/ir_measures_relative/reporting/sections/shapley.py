@@ -14,10 +14,10 @@ them.</p>
 """
 
 
-def section(campaign: ReportedCampaign) -> Section | None:
+def section(campaign: ReportedCampaign) -> Section | str:
     """The credit of each run, the largest first."""
     if not campaign.several:
-        return None
+        return "Whose credit it is: there is one run."
     known = (m for m in campaign.measures if isinstance(m, type(Shapley)))
     measure = next(known, Shapley @ campaign.cutoff)
     name = str(measure)

@@ -1,0 +1,1 @@
+function pairPage(a, b, t) { return runPage(a, t); }
