@@ -103,7 +103,7 @@ def test_documents_are_what_explain_says(
     except ValueError:  # a run that shares no query with the qrels
         return
     query_ids = [str(q) for q in judged_context(context, labels).judgments.query_ids]
-    about = documents(behind(context, labels, measure), len(query_ids), cutoff)
+    about = documents(behind(context, labels, measure), np.arange(len(query_ids)), cutoff)
     for i, expected in enumerate(tables):
         expected = expected[expected["position"] <= about["depth"]]
         found = table_of(about, context.names, query_ids, i)
@@ -122,7 +122,7 @@ def test_deep_rankings_show_their_start() -> None:
     labels = {"q": {f"d{i}": i % 2 for i in range(40)}}
     for cutoff, depth in ((None, 10), (15, 15), (30, 20)):
         measure = NRG if cutoff is None else NRG @ cutoff
-        about = documents(behind(RunContext(runs), labels, measure), 1, cutoff)
+        about = documents(behind(RunContext(runs), labels, measure), np.arange(1), cutoff)
         assert about["depth"] == depth and len(about["listed"][0][0]) == depth
         at_top = about["found"][0][about["listed"][0][0][0][0]]
         position = {15: None, None: 40, 30: None}[cutoff]  # of d39 in the run that has it last

@@ -115,6 +115,7 @@ def write(
     """
     # What needs the packages, and what the sections call.
     from .page import page
+    from .pair_pages import pairs_of
     from .run_pages import documents_of, sections_of
 
     dataset = context.dataset if dataset is None else dataset
@@ -122,7 +123,8 @@ def write(
     campaign = campaign_of(context, qrels, measures, given=given, queries=asked, command=command)
     n = len(context.names)
     title = title or f"{n} run{'' if n == 1 else 's'}, side by side"
-    text = page(campaign, *sections_of(campaign), documents_of(campaign, found), title)
+    shared = campaign.data | {"documents": documents_of(campaign, found), "pairs": pairs_of(campaign)}
+    text = page(campaign, *sections_of(campaign), shared, title)
     # What was there stays where it cannot be written.
     write_whole(path, lambda beside: Path(beside).write_bytes(text.encode("utf-8", "replace")))
     return campaign.one_topic

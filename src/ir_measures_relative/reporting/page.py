@@ -42,10 +42,10 @@ def page(
     campaign: ReportedCampaign,
     sections: Sequence[Section],
     left_out: Sequence[str],
-    documents: dict[str, Any] | None,
+    data: dict[str, Any],
     title: str,
 ) -> str:
-    """The file, as text: a campaign's sections, with the documents at the top of each run as its page has them."""
+    """The file, as text: a campaign's sections, and what the pages of runs and of pairs are made from."""
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
@@ -57,7 +57,6 @@ def page(
     def rendered(words: str, part: Section) -> str:
         return str(environment.from_string(words).render(part.facts))
 
-    data = campaign.data | ({} if documents is None else {"documents": documents})
     scripts = [_bundle(), "\n".join(map(_asset, _SCRIPTS))]
     text: str = environment.get_template("report.html").render(
         title=title,

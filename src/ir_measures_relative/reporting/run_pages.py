@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from ..arrays import IntArray, object_array
+from ..arrays import FloatArray, IntArray, object_array
 from ..comparison import Comparison
 from ..questions.explaining import Explained, explained
 from .campaign import Lookup, ReportedCampaign
@@ -37,6 +37,9 @@ SECTIONS = (scatter, runs, likeness, selection, shapley, comparison, unjudged, r
 
 # How many documents of a ranking are shown: as many as the cutoff has, up to the second; the first without one.
 _SHOWN, _MOST = 10, 20
+# How many rows of documents a file holds, in about 4 MB; of how many topics at least; and how many topics a run's page
+# lists at each end, as ``run.js`` does.
+_MOST_ROWS, _FEWEST_TOPICS, _EXTREMES = 60_000, 50, 10
 
 
 def sections_of(campaign: ReportedCampaign) -> tuple[list[Section], list[str]]:
@@ -52,15 +55,38 @@ def documents_of(campaign: ReportedCampaign, texts: Lookup) -> dict[str, Any] | 
     if measure is None:
         return None
     found = [explained(Comparison(judged, run, name), measure) for name, run in judged.context.runs.items()]
-    cutoff = measure.get("cutoff")
-    about = documents(found, judged.judgments.n_queries, cutoff)
+    cutoff, place = measure.get("cutoff"), campaign.measures.index(measure)
+    kept = _kept(campaign.scores.values[:, place], _depth(cutoff))
+    about = documents(found, kept, cutoff)
     if known := texts(about["docs"]):
         about["texts"] = [known.get(doc) for doc in about["docs"]]
-    return {"measure": campaign.measures.index(measure), "cutoff": cutoff, **about}
+    every = len(kept) == judged.judgments.n_queries
+    return {"measure": place, "cutoff": cutoff, "kept": None if every else kept.tolist(), **about}
 
 
-def documents(found: Sequence[Explained], n_topics: int, cutoff: int | None) -> dict[str, Any]:
-    """The documents at the top of each run, as the page has them: each once, however many runs have it.
+def _depth(cutoff: int | None) -> int:
+    return _SHOWN if cutoff is None else min(cutoff, _MOST)
+
+
+def _kept(values: FloatArray, depth: int) -> IntArray:
+    """Of which topics the file holds documents, by the values of runs × topics: of all, unless that is too much.
+
+    Then of those where some run is highest or lowest, and those where the runs differ most.
+    """
+    runs, topics = values.shape
+    most = max(_FEWEST_TOPICS, _MOST_ROWS // (runs * depth))
+    if topics <= most:
+        return np.arange(topics)
+    known = np.nan_to_num(values)
+    order = np.argsort(-known, axis=1, kind="stable")
+    extreme = np.concatenate([order[:, :_EXTREMES], order[:, -_EXTREMES:]], axis=1).ravel()
+    apart = np.argsort(-np.ptp(known, axis=0), kind="stable")
+    first = list(dict.fromkeys([*extreme.tolist(), *apart.tolist()]))
+    return np.sort(first[: max(most, 2 * _EXTREMES)])
+
+
+def documents(found: Sequence[Explained], topics: IntArray, cutoff: int | None) -> dict[str, Any]:
+    """The documents at the top of each run on some topics, as the page has them: each once, however many runs have it.
 
     - ``depth``: how many are shown;
     - ``docs``: the ids;
@@ -68,14 +94,14 @@ def documents(found: Sequence[Explained], n_topics: int, cutoff: int | None) -> 
     - ``found``: for each topic its documents, as ``[doc, grade or None, [run, position, run, …]]``;
     - ``listed``: for each run and topic what is at its top, as ``[place in found, position, gain, contribution]``.
     """
-    depth = _SHOWN if cutoff is None else min(cutoff, _MOST)
-    tops = [np.flatnonzero(of_run.position <= depth) for of_run in found]
+    depth, n_topics = _depth(cutoff), len(topics)
+    tops = [np.flatnonzero((of_run.position <= depth) & np.isin(of_run.query, topics)) for of_run in found]
 
     def column(name: str) -> Any:
         return np.concatenate([getattr(of_run, name)[top] for of_run, top in zip(found, tops, strict=True)])
 
     run = np.repeat(np.arange(len(found)), list(map(len, tops)))
-    topic, position = column("query"), column("position")
+    topic, position = np.searchsorted(topics, column("query")), column("position")
     texts = [doc for of_run, top in zip(found, tops, strict=True) for doc in of_run.ids.take(top).strings()]
     ids, doc = np.unique(object_array(texts), return_inverse=True)
     pair, first, entry = np.unique(topic * max(len(ids), 1) + doc, return_index=True, return_inverse=True)
@@ -119,8 +145,8 @@ def _places(
 
 
 def by_topic() -> dict[str, Spec]:
-    """The pictures by topic, on the pages of runs and of pairs."""
-    return {"strip": _strip()}
+    """The pictures by topic: of a run beside all others, and of the difference of two; and both of very many topics."""
+    return {"strip": _strip(), "differences": _differences(), "curves": _curves()}
 
 
 def _strip() -> Spec:
@@ -140,3 +166,44 @@ def _strip() -> Spec:
             {"transform": [{"filter": "datum.own"}], "mark": point(50), "encoding": {"tooltip": own}},
         ],
     }  # fmt: skip
+
+
+def _differences() -> Spec:
+    """A bar a topic: by how much one run is above the other."""
+    labels = {"labelExpr": "topics[datum.value]", "labelAngle": -90, "labelOverlap": True, "labelLimit": 70}
+    axis = labels | {"title": "topic, in the order of the differences", "ticks": False}
+    colour = {
+        "field": "side",
+        "type": "nominal",
+        "scale": {"domain": ["first", "second"], "range": ["var(--better)", "var(--worse)"]},
+        "legend": None,
+    }
+    return {
+        "width": "container",
+        "height": 260,
+        "params": [{"name": "topics", "value": []}],
+        "mark": {"type": "bar", "cursor": "pointer"},
+        "encoding": {
+            "x": {"field": "place", "type": "ordinal", "axis": axis},
+            "y": quantity("value", title=None),
+            "color": colour,
+            "tooltip": said(topic="topic", first="first", second="second", shown="difference"),
+        },
+    }
+
+
+def _curves() -> Spec:
+    """Of very many topics, the values from the highest to the lowest, over the share of the topics."""
+    x = quantity(
+        "share", title="share of the topics, from the highest value", axis={"format": "%", "grid": False}
+    )
+    lines = {"x": x, "y": quantity("value", title=None), "detail": {"field": "name", "type": "nominal"}}
+    colour = {"condition": {"test": "datum.own", "value": "var(--accent)"}, "value": "var(--soft)"}
+    width = {"condition": {"test": "datum.own", "value": 2.5}, "value": 1}
+    tooltip = said(name="run", percent="share of topics", shown="value at least")
+    return {
+        "width": "container",
+        "height": 300,
+        "mark": {"type": "line", "interpolate": "step-before"},
+        "encoding": lines | {"color": colour, "strokeWidth": width, "tooltip": tooltip},
+    }

@@ -78,7 +78,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
         "total": len(words),
         "open_ones": words.count("open"),
     }
-    title, known = "What unjudged documents leave open", {"measures": facts["measures"]}
+    title, known = "What unjudged documents leave open", {k: facts[k] for k in ("measures", "reference")}
     return Section(
         "unjudged", "Unjudged", title, WORDS, facts, pictures, data={"verdicts": known}, headline=HEADLINE
     )

@@ -39,7 +39,6 @@ function showPins() {
 
 function startChoice() {
   if (runs.length < 2) return;
-  $("#choice").hidden = false;
   $("#groups")?.append(...groups.map((name, g) => el("button", { type: "button", "data-group": g, "aria-pressed": "false", title: name }, mark(look(g)), text(short(name, 24)))));
   document.addEventListener("click", (event) => {
     const chip = event.target.closest("#groups button");

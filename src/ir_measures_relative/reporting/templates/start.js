@@ -9,6 +9,7 @@ function route() {
   const whole = r < 0 || other === -1 || r === other;
   for (const part of ["#campaign", "#sections", "#finder", "#shown"]) $(part).hidden = !whole;
   $("#run").hidden = whole;
+  $("#choice").hidden = runs.length < 2 || (!whole && !pinned.length);
   hush();
   if (whole) {
     $("#run").replaceChildren();
