@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -76,12 +77,11 @@ def _two(one: float, other: float) -> list[float]:
 
 def nice_ticks(low: float, high: float) -> list[float]:
     """Round values between two."""
-    rough = (high - low) / _TICKS
-    power = 10.0 ** np.floor(np.log10(rough))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
-    return [
-        float(round(i * step, 12)) for i in range(int(np.ceil(low / step)), int(np.floor(high / step)) + 1)
-    ]
+    rough = float(high - low) / _TICKS
+    exponent = math.floor(math.log10(rough))
+    step = next(factor * 10.0**exponent for factor in (1, 2, 5, 10) if factor >= rough / 10.0**exponent)
+    between = range(math.ceil(low / step), math.floor(high / step) + 1)
+    return [round(i * step, max(0, 1 - exponent)) for i in between]
 
 
 def frontier(x: FloatArray, y: FloatArray) -> IntArray:

@@ -87,7 +87,7 @@ def point(size: int) -> Spec:
     return {"type": "point", "filled": True, "size": size} | look
 
 
-def _runs(field: str, **more: Any) -> Spec:
+def axis_of_runs(field: str, **more: Any) -> Spec:
     """An axis of runs, which the page names."""
     axis = {"labelExpr": "names[datum.value]", "title": None, "ticks": False, "domain": False}
     return {"field": field, "type": "ordinal", "axis": axis | more}
@@ -99,7 +99,7 @@ def row_a_run(rows: int, layers: list[Spec], **shared: Any) -> Spec:
         "width": "container",
         "height": _ROW * rows,
         "params": [{"name": "names", "value": []}],
-        "encoding": {"y": _runs("run_place", labelLimit=130)} | shared,
+        "encoding": {"y": axis_of_runs("run_place", labelLimit=130)} | shared,
         "layer": layers,
     }
 
@@ -121,8 +121,8 @@ def square(colour: Spec, mark: Spec, **titles: str) -> Spec:
         "params": [{"name": "names", "value": []}],
         "mark": {"type": "rect", "cursor": "pointer"} | mark,
         "encoding": {
-            "x": _runs("other_place", labelOverlap=False, labelAngle=-90),
-            "y": _runs("run_place", labelOverlap=False),
+            "x": axis_of_runs("other_place", labelOverlap=False, labelAngle=-90),
+            "y": axis_of_runs("run_place", labelOverlap=False),
             "color": colour,
             "tooltip": said(**titles),
         },

@@ -7,7 +7,7 @@ from ...measures.strings import is_relative
 from ...questions.comparing import copies_of_nearest
 from ...questions.sets_of_runs import select_complementary
 from ..campaign import ReportedCampaign
-from . import Picture, Section, Spec, Table, point, quantity, said
+from . import Picture, Section, Spec, Table, axis_of_runs, point, quantity, said
 
 WORDS = """
 <p>Runs chosen one by one, each the one with the highest {{ measure }} given those chosen before. The line is what a
@@ -37,14 +37,15 @@ def section(campaign: ReportedCampaign) -> Section | str:
     columns = [("place", "count"), ("run", "run")]
     columns += [(title, "value") for title in (str(measure), "a copy", "together", "at most")]
     fields = {"place": "count", "run": "run"} | dict.fromkeys(("marginal", "copy", "value", "bound"), "value")
-    picture = Picture(_spec(), fields, drawn, Table("The runs in the order chosen", columns, drawn))
+    table_of = Table("The runs in the order chosen", columns, drawn)
+    picture = Picture(_spec(), fields, drawn, table_of, names=[run for _, run, *_ in drawn])
     facts, title = {"measure": str(measure)}, "Which runs complement each other"
     return Section("selection", "Complementary", title, WORDS, facts, {"selection": picture})
 
 
 def _spec() -> Spec:
     """What the runs chosen so far find, and what no group of as many can exceed."""
-    x = quantity("place", title="runs chosen", axis={"tickMinStep": 1, "format": "d", "grid": False})
+    x = axis_of_runs("run_place", labelAngle=-90, labelLimit=130) | {"title": "runs, in the order chosen"}
     bound = {"type": "line", "color": "var(--soft)", "strokeDash": [4, 3]}
     found = {"type": "line", "color": "var(--accent)", "strokeWidth": 2}
     titles = {"run_name": "run", "marginal_shown": "adds", "copy_shown": "a copy adds"}
