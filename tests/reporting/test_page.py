@@ -160,7 +160,7 @@ def test_copies_stand_beside_what_runs_add(tmp_path: Path) -> None:
         ("two", "0.6309"),
         ("one", "0.6309"),
     ]
-    assert "what an exact copy of the run’s nearest prior would have" in text
+    assert "what an exact copy of the run’s nearest prior would" in text
     alone = written(tmp_path, {"one": run, "two": run}, {"q": {"a": 1, "b": 1}}, ["P@3", "UniqueRel@3"])
     assert "copy of" not in alone.split('id="table-of-runs"')[1].split("</table>")[0]
 
@@ -170,7 +170,7 @@ def test_absent_without_a_trace(tmp_path: Path) -> None:
     text = written(tmp_path, one, {"q": {"a": 1}}, ["nDCG@3"]).split("<script")[0]
     assert set(re.findall(r'<section id="([\w-]+)"', text)) == {"runs", "relative-to", "left-out"}
     said = text.split('<section id="left-out">')[1]
-    assert said.count("<li>") == 6 and "Which runs are alike: there is one run." in said
+    assert said.count("<li>") == 7 and "Which runs are alike: there is one run." in said
     assert set(re.findall(r'<a href="#([\w-]+)">', text)) == {"runs", "relative-to"}
     text = written(tmp_path).split("<script")[0]
     assert 'id="comparison"' not in text and "<dt>Reference" not in text and "<small>reference" not in text
@@ -181,9 +181,22 @@ def with_data(name: str, figure: dict[str, Any]) -> dict[str, Any]:
     fields = {"x": 0.1, "y": 0.2, "value": 1.0, "place": 0, "group": 0, "own": True}
     fields |= dict.fromkeys(("run_place", "other_place", "lower", "upper", "bound"), 0) | {"verdict": "open"}
     fields |= dict.fromkeys(("run_name", "other_name", "value_shown", "lower_shown", "upper_shown"), "said")
+    fields |= dict.fromkeys(("fused_shown", "better_shown"), "said")
     asked = set(re.findall(r'"field": "(\w+)"', json.dumps(figure["spec"])))
     said = {"name", "sx", "sy", "topic", "shown", "others", "groupName", "label", "xl", "xu", "yl", "yu"}
-    assert asked <= {*fields, *said, "marginal_shown", "copy_shown", "bound_shown", "range"}, name
+    assert asked <= {
+        *fields,
+        *said,
+        "marginal_shown",
+        "copy_shown",
+        "bound_shown",
+        "range",
+        "side",
+        "first",
+        "second",
+        "share",
+        "percent",
+    }, name
     spec = figure["spec"] | {"data": {"values": [fields]}}
     return spec | ({"width": 300} if spec["width"] == "container" else {})
 
@@ -195,7 +208,7 @@ def test_pictures_are_vega_lite(tmp_path: Path, of_context: dict[str, Any]) -> N
     page = Elements(written(tmp_path, **of_context))
     figures = json.loads(page.scripts[1])
     drawn = {name: figure for name, figure in figures.items() if "spec" in figure}
-    expected = {*by_topic(), "likeness", "selection", "shapley", "bounds-0", "verdicts-0"}
+    expected = {*by_topic(), "likeness", "selection", "fusion-pairs", "shapley", "bounds-0", "verdicts-0"}
     assert expected <= set(drawn)
     assert {a["data-chart"] for _, a in page.tags if "data-chart" in a} == {*drawn, "scatter"} - {*by_topic()}
     for name, figure in drawn.items():

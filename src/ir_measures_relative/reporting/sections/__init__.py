@@ -30,8 +30,8 @@ class Table(NamedTuple):
     """Numbers as a table, which can be sorted."""
 
     caption: str
-    #: The title of each column, and its kind: ``run`` (its place), ``value``, ``p``, ``count`` (a whole number), or
-    #: ``word``.
+    #: The title of each column, and its kind: ``run`` (its place), ``runs`` (places), ``value``, ``p``, ``count`` (a
+    #: whole number), or ``word``.
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[Any]]
 

@@ -21,8 +21,8 @@ from . import COLOURS, Section
 WORDS = """
 <p>Means over {{ n_topics }} topics. The bar is the 95 % interval of the mean, on the scale of its column. It says how
 sure a mean is, not whether two runs differ: both meet the same topics.
-{% if copies | select | list %}The orange tick is what an exact copy of the run’s nearest prior would have in its place.
-A run that is not well above that tick adds little. {% endif %}
+{% if copies | select | list %}The upright line is what an exact copy of the run’s nearest prior would
+have in its place. A run that is not well above it adds little. {% endif %}
 A run leads to its own page, a column’s name sorts, and ☆ pins a run: two pinned runs can be compared.</p>
 {% if near %}<p>≈ marks near-copies: RBO of at least {{ least }} with another run.</p>{% endif %}
 {% if one_topic %}<p><strong>Few topics count:</strong> {{ one_topic }}.</p>{% endif %}

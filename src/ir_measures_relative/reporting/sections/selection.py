@@ -53,6 +53,7 @@ def _spec() -> Spec:
     return {
         "width": "container",
         "height": 280,
+        "params": [{"name": "names", "value": []}],
         "encoding": {"x": x},
         "layer": [
             {"mark": bound, "encoding": {"y": quantity("bound")}},

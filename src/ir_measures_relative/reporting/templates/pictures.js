@@ -34,7 +34,7 @@ const value2 = (x) => [value(x), x];
 
 // The cells of a table, by the kind of their column.
 const p = (x) => [typeof x === "number" && x < 5e-5 ? "<.0001" : value(x), x];
-const cells = { run: runLink, value: value2, p, count: (x) => [shown(x), x], word: (x) => x };
+const cells = { run: runLink, value: value2, p, count: (x) => [shown(x), x], word: (x) => x, runs: (x) => el("span", { class: "runs" }, x.flatMap((r, i) => [i ? ", " : "", runLink(r)])) };
 
 function tableOf({ caption, columns, rows }) {
   const run = columns.findIndex(([, kind]) => kind === "run");
