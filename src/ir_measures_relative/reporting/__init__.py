@@ -77,6 +77,48 @@ def report(
     return target
 
 
+def leaderboard(
+    context: RunContext,
+    qrels: Qrels | None,
+    measures: Sequence[ir_measures.Measure | str],
+    folder: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    command: str | None = None,
+) -> Path:
+    """Writes a leaderboard as static files, such as a shared task publishes: an index, and a page a run.
+
+    The index ranks the runs by the first measure, with the ranks that each could have with very many topics like
+    these, and says which runs next to each other are separable at all. It has intervals, near-copies, and what the
+    numbers are relative to.
+    There is no script in the files, and no server is needed.
+
+    Args:
+        context, qrels, measures, title, command: as for :func:`report`.
+        folder: where the files go: a new one, an empty one, or that of an older leaderboard, which is replaced.
+
+    Returns:
+        the path of the index.
+
+    Raises:
+        ValueError: as for :func:`report`.
+        OSError: the folder cannot be made, or holds something else.
+        ImportError: Jinja2 or vl-convert is missing.
+    """
+    require_packages()
+    from .site import check_folder, write_site
+
+    parsed, target = parse_measures(measures), check_folder(folder)
+    if not context.names:
+        raise ValueError("the context holds no run, so there is nothing to rank; give RunContext some runs")
+    columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
+    campaign = campaign_of(context, columns, parsed, command=command)
+    write_site(campaign, target, title or "Leaderboard")
+    if campaign.one_topic is not None:
+        warn(campaign.one_topic)
+    return target / "index.html"
+
+
 def check_target(path: str | os.PathLike[str]) -> Path:
     """The path; OSError where no file can be written to it, and ImportError as for :func:`report`."""
     require_packages()

@@ -27,11 +27,13 @@ from .sections import Section
 
 # The command replaces a file that has this name within its first bytes: an older report.
 _GENERATOR, _HEAD = "ir_measures_relative", 512
+GENERATOR = f"{_GENERATOR} {__version__}"
 # Of one module, in this order.
 _SCRIPTS = (
     *("elements.js", "tables.js", "choice.js", "pictures.js", "scatter.js", "topics.js", "run.js", "pair.js"),
     "start.js",
 )
+_PIECES = ("run_link", "number", "short_number", "picture", "table", "cell", "name_of_run")
 _LICENSE = (
     "Vega, Vega-Lite and Vega-Embed: Copyright (c) University of Washington Interactive Data Lab, "
     "BSD 3-Clause License, https://github.com/vega"
@@ -46,23 +48,17 @@ def page(
     title: str,
 ) -> str:
     """The file, as text: a campaign's sections, and what the pages of runs and of pairs are made from."""
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    pieces = environment.get_template("pieces.html").make_module({"runs": campaign.data["runs"]})
-    environment.globals.update(
-        {name: getattr(pieces, name) for name in ("run_link", "number", "short_number", "picture", "table")}
-    )
+    environment = environment_of(campaign.data["runs"])
 
     def rendered(words: str, part: Section) -> str:
         return str(environment.from_string(words).render(part.facts))
 
-    scripts = [_bundle(), "\n".join(map(_asset, _SCRIPTS))]
+    scripts = [_bundle(), "\n".join(map(asset, _SCRIPTS))]
     text: str = environment.get_template("report.html").render(
         title=title,
-        generator=f"{_GENERATOR} {__version__}",
+        generator=GENERATOR,
         policy=_policy(scripts),
-        style=_asset("report.css"),
+        style=asset("report.css"),
         scripts=scripts,
         license=_LICENSE,
         runs=len(campaign.data["runs"]),
@@ -77,6 +73,16 @@ def page(
     return text.lstrip()
 
 
+def environment_of(runs: Sequence[Any]) -> jinja2.Environment:
+    """What renders templates, with the pieces that sections call, of these runs."""
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    pieces = environment.get_template("pieces.html").make_module({"runs": runs})
+    environment.globals.update({name: getattr(pieces, name) for name in _PIECES})
+    return environment
+
+
 def is_report(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a report, by its head."""
     with open(path, "rb") as file:
@@ -85,7 +91,7 @@ def is_report(path: str | os.PathLike[str]) -> bool:
 
 def figures(sections: Sequence[Section]) -> dict[str, Any]:
     """What the scripts draw and list, by name: specifications with their rows, and tables."""
-    config = {"config": json.loads(_asset("vega.json"))}  # its colours are variables of the style sheet
+    config = {"config": json.loads(asset("vega.json"))}  # its colours are variables of the style sheet
     found: dict[str, Any] = {name: {"spec": config | spec} for name, spec in by_topic().items()}
     for part in sections:
         found |= part.data
@@ -112,7 +118,7 @@ def _policy(scripts: list[str]) -> str:
 
 
 @lru_cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     return files(__package__).joinpath("templates").joinpath(name).read_text(encoding="utf-8")
 
 

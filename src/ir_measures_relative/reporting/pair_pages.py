@@ -35,15 +35,15 @@ def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
 def _intervals(campaign: ReportedCampaign) -> list[list[list[float | None] | None] | None]:
     every = list(itertools.combinations(campaign.judged.names, 2))
     return [
-        None if is_of_pairs(measure) else list(map(_ends(campaign, measure).get, every))
+        None if is_of_pairs(measure) else list(map(intervals_of(campaign, measure).get, every))
         for measure in campaign.measures  # the value of one of pairs is not the difference of two values
     ]
 
 
-def _ends(
+def intervals_of(
     campaign: ReportedCampaign, measure: ir_measures.Measure
-) -> dict[tuple[str, str], list[float | None]]:
-    """The intervals of the pairs that are comparable."""
+) -> dict[tuple[str, str], list[Any]]:
+    """The ends of the intervals of the pairs that are comparable, which hold for all pairs at once."""
     # The priors do not matter to an absolute measure; else fixed priors are no candidates.
     options: dict[str, Any] = (
         {} if is_relative(measure) else {"names": campaign.judged.names, "priors": "others"}
