@@ -37,7 +37,11 @@ def test_ranks_are_what_compare_separates(tmp_path: Path) -> None:
     runs, labels = campaign(6)
     context = RunContext(runs)
     index = leaderboard(context, labels, MEASURES, tmp_path / "site").read_text(encoding="utf-8")
-    table = context.evaluate(labels, ["nDCG@3"]).set_index("name")["nDCG@3"].sort_values(ascending=False)
+    table = (
+        context.evaluate(labels, ["nDCG@3"])
+        .set_index("name")["nDCG@3"]
+        .sort_values(ascending=False, kind="stable")
+    )
     pairs = compare(context, labels, ["nDCG@3"], family="measure")
     above = {(row["name"], row["other"]) for row in pairs.to_dict("records") if row["lower"] > 0}
     above |= {(row["other"], row["name"]) for row in pairs.to_dict("records") if row["upper"] < 0}
