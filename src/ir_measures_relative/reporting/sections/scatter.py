@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,14 +18,25 @@ WORDS = """
 {% include "scatter.html" %}
 <p class="about">The dashed line joins the runs that no other run beats on both axes. An axis is broken (//) where a few
 runs lie far from the others. A click opens a run.
-{% if unnamed %}Of {{ runs }} runs, those on the line, those far from the others and the highest have their names here;
-pin a run, or point at it, to see its name.{% endif %}
+{% if runs > on_a_phone %}{% if runs <= on_a_screen %}On a small screen{% else %}Of {{ runs }} runs{% endif %} only
+those on the line, those far from the others and the highest have their names here: pin a run, or point at it, to see
+its name.{% endif %}
 {% if left_out %}The list above leaves out {{ left_out }} pairs of measures: it has those of the first absolute and
 the first relative measure.{% endif %}</p>
 """
 
-# A picture for a screen and one for a phone: width, height up to 30 runs and with more, in pixels.
-_SIZES = ((1150, 400, 560), (358, 330, 420))
+
+class Size(NamedTuple):
+    """Of a picture, in pixels."""
+
+    width: int
+    height: int
+    higher: int  #: with more runs than :data:`_CROWD`
+    named: int  #: up to how many runs all have their names
+
+
+# For a screen and for a phone.
+_SIZES = (Size(1150, 400, 560, ALL_LABELLED), Size(358, 330, 420, 25))
 # What the axes' own numbers and titles take: left, right, top, bottom.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 10, 8, 42
 _CROWD = 30
@@ -34,8 +45,8 @@ _RADIUS = 5.0
 _LETTER, _LINE, _LONGEST = 6.7, 13.0, 22
 # More pairs of measures are not all shown.
 _MOST_PAIRS = 15
-# How many of a crowd are named for being high on one axis.
-_HIGHEST = 12
+# Of so many names of a crowd, one goes to those that are high on an axis, for each.
+_PART_HIGHEST = 6
 
 
 def section(campaign: ReportedCampaign) -> Section | str:
@@ -49,7 +60,8 @@ def section(campaign: ReportedCampaign) -> Section | str:
     n = len(campaign.measures)
     facts = {
         "runs": len(campaign.judged.names),
-        "unnamed": len(campaign.judged.names) > ALL_LABELLED,
+        "on_a_screen": _SIZES[0].named,
+        "on_a_phone": _SIZES[1].named,
         "left_out": n * (n - 1) // 2 - len(pairs),
     }
     planes = [{"x": x, "y": y, "sizes": sizes} for (x, y), sizes in known]
@@ -81,20 +93,20 @@ def _plane(campaign: ReportedCampaign, x: int, y: int) -> list[dict[str, Any]] |
     ends = [np.where(np.isnan(of[:, runs]), means, of[:, runs]) for of in (lower, upper)]
     axes = [axis_of(values) for values in means]
     best = frontier(*means)
-    named = _named(means, axes, best)
     names = [campaign.judged.names[r] for r in runs]
-    return [
-        {"line": runs[best].tolist(), **_placed(axes, means, ends, runs, names, named, size)}
-        for size in _SIZES
+    named = [_named(means, axes, best, size.named) for size in _SIZES]
+    placed = [
+        _placed(axes, means, ends, runs, names, *of_size) for of_size in zip(named, _SIZES, strict=True)
     ]
+    return [{"line": runs[best].tolist(), **one} for one in placed]
 
 
-def _named(means: FloatArray, axes: list[Axis], best: IntArray) -> IntArray:
+def _named(means: FloatArray, axes: list[Axis], best: IntArray, most: int) -> IntArray:
     """Which runs have their names beside them: all, unless that are too many."""
-    if means.shape[1] <= ALL_LABELLED:
+    if means.shape[1] <= most:
         return np.arange(means.shape[1])
     far = [np.flatnonzero(axis.is_outlier(values)) for axis, values in zip(axes, means, strict=True)]
-    high = [np.argsort(-values, kind="stable")[:_HIGHEST] for values in means]
+    high = [np.argsort(-values, kind="stable")[: most // _PART_HIGHEST] for values in means]
     return np.unique(np.concatenate([best, *far, *high]))
 
 
@@ -105,10 +117,10 @@ def _placed(
     runs: IntArray,
     names: list[str],
     named: IntArray,
-    size: tuple[int, int, int],
+    size: Size,
 ) -> dict[str, Any]:
     """A picture of one size: points as [run, x, y, left, right, bottom, top], names as [run, x, y, end of the line]."""
-    width, height = size[0], size[1 if len(runs) <= _CROWD else 2]
+    width, height = size.width, size.height if len(runs) <= _CROWD else size.higher
 
     def across(places: Any) -> FloatArray:
         return np.asarray(_LEFT + places * (width - _LEFT - _RIGHT))
