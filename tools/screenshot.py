@@ -1,4 +1,4 @@
-"""``python -m tools.screenshot docs/pictures/report.png``: the first screen of the report of the generated collection."""
+"""``python -m tools.screenshot docs/pictures/report.png``: the first screen of the report of the demo."""
 
 from __future__ import annotations
 

@@ -105,18 +105,40 @@ def leaderboard(
         OSError: the folder cannot be made, or holds something else.
         ImportError: Jinja2 or vl-convert is missing.
     """
-    require_packages()
-    from .site import check_folder, write_site
-
     parsed, target = parse_measures(measures), check_folder(folder)
     if not context.names:
         raise ValueError("the context holds no run, so there is nothing to rank; give RunContext some runs")
     columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
-    campaign = campaign_of(context, columns, parsed, command=command)
-    write_site(campaign, target, title or "Leaderboard")
-    if campaign.one_topic is not None:
-        warn(campaign.one_topic)
+    message = write_leaderboard(context, columns, parsed, target, title=title, command=command)
+    if message is not None:
+        warn(message)
     return target / "index.html"
+
+
+def check_folder(folder: str | os.PathLike[str]) -> Path:
+    """The folder; OSError where a leaderboard cannot go there, and ImportError as for :func:`report`."""
+    require_packages()
+    from .site import check_place
+
+    return check_place(folder)
+
+
+def write_leaderboard(
+    context: RunContext,
+    qrels: QrelsColumns,
+    measures: Sequence[ir_measures.Measure],
+    folder: str | os.PathLike[str],
+    *,
+    given: Scores | None = None,
+    title: str | None = None,
+    command: str | None = None,
+) -> str | None:
+    """:func:`leaderboard`, of what is read and checked already; returns what its reader is warned of."""
+    from .site import write_site
+
+    campaign = campaign_of(context, qrels, measures, given=given, command=command)
+    write_site(campaign, Path(folder), title or "Leaderboard")
+    return campaign.one_topic
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:

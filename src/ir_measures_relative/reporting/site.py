@@ -131,7 +131,7 @@ def _write(path: Path, text: str) -> None:
     write_whole(path, lambda beside: Path(beside).write_bytes(text.encode("utf-8", "replace")))
 
 
-def check_folder(folder: str | os.PathLike[str]) -> Path:
+def check_place(folder: str | os.PathLike[str]) -> Path:
     """The folder; OSError where it cannot be made, or holds something else than a leaderboard."""
     path = Path(folder)
     if path.exists() and not path.is_dir():
