@@ -9,7 +9,7 @@ import shlex
 from . import arguments
 from .output import PROG, check_loss, writing
 
-USAGE = "QRELS RUNS [MEASURE…] {--output FILE | --site FOLDER} [--to RUNS …] [options]"
+USAGE = "QRELS RUNS [MEASURE…] (--output FILE | --site FOLDER) [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs --output campaign.html"
 
 
