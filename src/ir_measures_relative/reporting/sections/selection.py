@@ -38,12 +38,12 @@ def section(campaign: ReportedCampaign) -> Section | str:
     columns += [(title, "value") for title in (str(measure), "a copy", "together", "at most")]
     fields = {"place": "count", "run": "run"} | dict.fromkeys(("marginal", "copy", "value", "bound"), "value")
     table_of = Table("The runs in the order chosen", columns, drawn)
-    picture = Picture(_spec(), fields, drawn, table_of, names=[run for _, run, *_ in drawn])
+    picture = Picture(_spec(str(measure)), fields, drawn, table_of, names=[run for _, run, *_ in drawn])
     facts, title = {"measure": str(measure)}, "Which runs complement each other"
     return Section("selection", "Complementary", title, WORDS, facts, {"selection": picture})
 
 
-def _spec() -> Spec:
+def _spec(measure: str) -> Spec:
     """What the runs chosen so far find, and what no group of as many can exceed."""
     x = axis_of_runs("run_place", labelAngle=-90, labelLimit=130) | {"title": "runs, in the order chosen"}
     bound = {"type": "line", "color": "var(--soft)", "strokeDash": [4, 3]}
@@ -56,8 +56,14 @@ def _spec() -> Spec:
         "params": [{"name": "names", "value": []}],
         "encoding": {"x": x},
         "layer": [
-            {"mark": bound, "encoding": {"y": quantity("bound")}},
-            {"mark": found, "encoding": {"y": quantity("value", title=None, scale={"zero": False})}},
-            {"mark": point(70), "encoding": {"y": quantity("value"), "tooltip": tooltip}},
+            {"mark": bound, "encoding": {"y": quantity("bound", title=f"{measure}, added up")}},
+            {
+                "mark": found,
+                "encoding": {"y": quantity("value", title=f"{measure}, added up", scale={"zero": False})},
+            },
+            {
+                "mark": point(70),
+                "encoding": {"y": quantity("value", title=f"{measure}, added up"), "tooltip": tooltip},
+            },
         ],
     }

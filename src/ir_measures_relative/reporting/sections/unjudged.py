@@ -113,7 +113,7 @@ def _bounds(found: Open) -> Picture:
     """Runs as intervals of what their values could become, the best on top."""
     rows = sorted(found.bounds, key=lambda row: -row[2])
     columns = [("run", "run"), ("at least", "value"), (found.measure, "value"), ("at most", "value")]
-    spec = intervals(len(rows), run_name="run", **_SAID_OF_ENDS)
+    spec = intervals(len(rows), found.measure, run_name="run", **_SAID_OF_ENDS)
     table = Table("The least and the greatest value of each run", columns, rows)
     return Picture(spec, {"run": "run"} | _ENDS, rows, table, names=[row[0] for row in rows])
 
@@ -130,7 +130,9 @@ def _against(found: Open) -> Picture:
     ]
     listed = [[run, verdict, value, low, high, n] for run, _, verdict, low, value, high, n in rows]
     table = Table("The verdict on each run", [*columns, ("open documents", "count")], listed)
-    spec = intervals(len(rows), run_name="run", verdict="is", **_SAID_OF_ENDS)
+    spec = intervals(
+        len(rows), f"difference in {found.measure}", run_name="run", verdict="is", **_SAID_OF_ENDS
+    )
     drawn, names = [[run, *cells] for run, _, *cells, _ in rows], [row[0] for row in rows]
     return Picture(spec, {"run": "run", "verdict": "word"} | _ENDS, drawn, table, names)
 
