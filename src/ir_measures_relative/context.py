@@ -20,7 +20,16 @@ from .io.qrels import Qrels
 from .io.runs import Run, read_run, read_runs, run_files, run_pipelines
 from .measures.strings import parse_measures
 from .messages import few_quoted, kind_of, warn
-from .priors import ContextData, Policy, check_group, check_names, fields_of, group_of, policy_of
+from .priors import (
+    ContextData,
+    Policy,
+    check_group,
+    check_names,
+    check_run_names,
+    fields_of,
+    group_of,
+    policy_of,
+)
 from .rankings import Rankings
 from .scoring import score_runs
 
@@ -166,9 +175,7 @@ class RunContext(ContextData):
     ) -> None:
         if not isinstance(runs, Mapping):
             raise TypeError(f"runs is {kind_of(runs)}; give a dict from run name to run")
-        for name in runs:
-            if not isinstance(name, str) or not name:
-                raise ValueError(f"the run name {name!r} is not a string; name every run with one")
+        check_run_names(runs)
         read = {name: read_run(run, f"run {name!r}") for name, run in runs.items()}
         names = list(read)
         if groups is not None and not isinstance(groups, Mapping):
@@ -236,8 +243,8 @@ class RunContext(ContextData):
     def from_pipelines(cls, pipelines: Mapping[str, Any], topics: Any, **options: Any) -> RunContext:
         """A context of the results of PyTerrier pipelines. Each pipeline runs once.
 
-        Inside it, ``pt.Experiment`` knows a pipeline for a member by its ``name`` column:
-        ``pipeline >> pt.apply.name(lambda row: "BM25")``. (``pt.relative.Experiment`` sees to that itself.)
+        Inside it, ``pt.Experiment`` knows the pipelines of ``pt.relative.named(pipelines)`` for members.
+        (``pt.relative.Experiment`` sees to that itself.)
 
         Args:
             pipelines: from name to transformer, or to a DataFrame of results.

@@ -7,7 +7,7 @@ name for it in :data:`NAMED`, if a word is to stand for it in ``RunContext(prior
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from math import isnan
@@ -377,6 +377,13 @@ def _names(what: str, chosen: Any) -> tuple[str, ...]:
     if isinstance(chosen, str):
         raise ValueError(f"{what}={chosen!r} must be a list of run names, such as [{chosen!r}]")
     return tuple(chosen)
+
+
+def check_run_names(names: Iterable[Any]) -> None:
+    """Raises ValueError for a name that no run of a context can have."""
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"the run name {name!r} is not a string; name every run with one")
 
 
 def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:

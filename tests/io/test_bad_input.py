@@ -241,7 +241,9 @@ def test_unknown_prior_lists_the_known_ones() -> None:
 
 
 def test_no_context_shows_the_line_to_write() -> None:
-    with pytest.raises(ValueError, match=r"NRG@10 needs .*\n    with RunContext\(\{'BM25': bm25_run\}\):"):
+    with pytest.raises(
+        ValueError, match=r"(?s)NRG@10 needs .*\n    with RunContext\(\{'BM25': bm25_run\}\):"
+    ):
         ir_measures.calc_aggregate([NRG @ 10, nDCG @ 10], QRELS, RUN)
 
 
