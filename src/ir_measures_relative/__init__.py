@@ -11,6 +11,7 @@ from typing import Any as _Any
 
 import ir_measures  # noqa: F401  (first and whole: it may be what imports this package, by an entry point)
 
+from .measures.alpha_nrg import NewAspects, alpha_NRG
 from .measures.fusion import FusionGain
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
@@ -25,6 +26,7 @@ from .provider import RelativeProvider, registered_provider
 
 if TYPE_CHECKING:
     from .context import RunContext
+    from .io.tokens import TokenCounts
     from .priors import BestOfOtherGroups, PriorPolicy
     from .questions.comparing import adds, compare
     from .questions.explaining import explain
@@ -47,6 +49,7 @@ _LATER = {
     "PriorPolicy": "priors",
     "RunContext": "context",
     "SignTest": "stats.paired_tests",
+    "TokenCounts": "io.tokens",
     "bounds": "unjudged.bounds",
     "adds": "questions.comparing",
     "compare": "questions.comparing",
@@ -91,6 +94,7 @@ __all__ = [
     "AP_Rareness",
     "BestOfOtherGroups",
     "FusionGain",
+    "NewAspects",
     "P_Rareness",
     "PriorPolicy",
     "RelativeWarning",
@@ -98,8 +102,10 @@ __all__ = [
     "Shapley",
     "SignTest",
     "TaSC",
+    "TokenCounts",
     "UniqueRel",
     "adds",
+    "alpha_NRG",
     "bounds",
     "compare",
     "explain",

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import ir_measures
 import numpy as np
@@ -18,8 +19,8 @@ from numpy.typing import NDArray
 from .arrays import BoolArray, FloatArray, IntArray
 from .ids import WordArray, pair_keys
 from .io import datasets
-from .judgments import Judgments
-from .measures.absolute import HostEvaluator, nested_qrels
+from .judgments import NAME_NO_ASPECT, Judgments
+from .measures.absolute import HostEvaluator, qrels_for
 from .measures.strings import needs_subtopics
 from .messages import kind_of, warn
 from .priors import ContextData, finder_for_newcomers, matching, replaced
@@ -37,6 +38,20 @@ _HEAD = 10
 _KEPT = 8
 # How much of what is computed stays from call to call: so many bytes, or tables of (runs × judged documents) numbers.
 _MOST_BYTES, _MOST_TABLES = 3 << 24, 16
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A cutoff in tokens: as many of the first documents of a ranking as fit, up to the first that does not."""
+
+    tokens: int
+
+
+#: How deep rankings are looked at: so many documents, so many tokens, or None for all of them.
+Depth: TypeAlias = "int | Budget | None"
+
+# How deep a ranking is looked into first, to see how much of it a budget reads; then four times as deep, and so on.
+_FIRST_READ = 32
 
 
 class JudgedTop(NamedTuple):
@@ -116,15 +131,56 @@ class JudgedContext:
         runs = {name: run.of_query(query_id) for name, run in self.context.runs.items()}
         return JudgedContext(replaced(self.context, runs=runs, grades=self.grades), of_query, whole=False)
 
-    def positions_of_runs(self, docs: Judgments, cutoff: int | None, judged_only: bool) -> IntArray:
+    def positions_in(self, rankings: Rankings, docs: Judgments, cutoff: Depth, judged_only: bool) -> IntArray:
+        """Where a run ranks each of ``docs``, from 1; 0 where not in its top."""
+        if not isinstance(cutoff, Budget):
+            return docs.positions_in(rankings, cutoff, judged_only)
+        depth = self.documents_read(rankings, cutoff)
+        position = docs.positions_in(rankings, max(int(depth.max(initial=0)), 1))
+        return np.where(position <= depth[docs.query], position, 0)
+
+    def documents_read(self, rankings: Rankings, cutoff: Depth) -> IntArray:
+        """How many documents of each judged query's ranking a cutoff reads.
+
+        Raises:
+            ValueError: a budget, and the context does not know how long the documents are.
+        """
+        if not isinstance(cutoff, Budget):
+            queries = self.judgments.queries_of(rankings)
+            size = (
+                np.diff(rankings.starts) if cutoff is None else np.minimum(np.diff(rankings.starts), cutoff)
+            )
+            return np.bincount(queries[queries >= 0], size[queries >= 0], self.judgments.n_queries).astype(
+                np.int64
+            )
+        return self.cached_of(rankings, ("read", cutoff), lambda: self._documents_within(rankings, cutoff))
+
+    def _documents_within(self, rankings: Rankings, budget: Budget) -> IntArray:
+        lengths = self.context.lengths
+        if lengths is None:
+            raise ValueError(
+                f"budget={budget.tokens} needs the lengths of the documents: say RunContext(…, tokens=…), such as a "
+                "dict from document id to its number of tokens"
+            )
+        sizes = self.documents_read(rankings, None)
+        for depth in (_FIRST_READ * 4**i for i in itertools.count()):
+            docs = self.top(rankings, depth).docs
+            before = np.concatenate([[0], np.cumsum(lengths.of(docs.doc_ids.tolist()))])
+            within = before[1:] - before[docs.starts[docs.query]] <= budget.tokens
+            found = np.bincount(docs.query[within], minlength=docs.n_queries)
+            if ((found < depth) | (sizes <= depth)).all():
+                return found
+        raise AssertionError  # no ranking is endless
+
+    def positions_of_runs(self, docs: Judgments, cutoff: Depth, judged_only: bool) -> IntArray:
         """Where every run of the context ranks each of ``docs``, shape (runs, documents); 0 where not in its top."""
         runs = self.context.runs.values()
 
         def compute() -> IntArray:
             deeper: IntArray | None = self._cache.get(("positions", docs, None, judged_only))
-            if deeper is not None:
-                return np.where(deeper <= (cutoff or 0), deeper, 0)
-            rows = [docs.positions_in(run, cutoff, judged_only) for run in runs]
+            if deeper is not None and isinstance(cutoff, int):
+                return np.where(deeper <= cutoff, deeper, 0)
+            rows = [self.positions_in(run, docs, cutoff, judged_only) for run in runs]
             return np.array(rows, dtype=np.int64).reshape(len(rows), len(docs))
 
         return self.cached(("positions", docs, cutoff, judged_only), compute)
@@ -191,15 +247,12 @@ class JudgedContext:
         """Absolute measures of a run by ir_measures, shape (measures, queries).
 
         Raises:
-            ValueError: a measure that no provider computes, or that needs more than relevance.
+            ValueError: a measure that no provider computes, or of aspects where the judgments name none.
         """
         for measure in measures:
-            if needs_subtopics(measure):
-                raise ValueError(
-                    f"{measure} needs the subtopics of the qrels, which a context does not keep; compute it with "
-                    "ir_measures.calc_aggregate or pt.Experiment"
-                )
-        qrels = self.cached(("qrels",), lambda: cache(partial(nested_qrels, self.judgments)))
+            if needs_subtopics(measure) and self.judgments.labels is None:
+                raise ValueError(f"{measure} needs the aspects of documents, and {NAME_NO_ASPECT}")
+        qrels = self.cached(("qrels",), lambda: cache(partial(qrels_for, self.judgments)))
         key = "evaluator", tuple((type(m), m) for m in measures)
         evaluator = self.cached(key, partial(HostEvaluator, ir_measures.DefaultPipeline, measures, qrels))
         return evaluator.values(rankings, self.judgments)
@@ -289,7 +342,7 @@ class Comparison:
         """The judged documents with a grade above 0."""
         return self.judgments.relevant
 
-    def positions(self, docs: Judgments, cutoff: int | None = None, judged_only: bool = False) -> IntArray:
+    def positions(self, docs: Judgments, cutoff: Depth = None, judged_only: bool = False) -> IntArray:
         """Where the evaluated run ranks each of ``docs``: 1-based, 0 where it is not in the top ``cutoff``.
 
         ``docs`` is :attr:`judgments` or :attr:`relevant`.
@@ -300,7 +353,7 @@ class Comparison:
                 row = self.judged.index[self.member]
                 self._positions[key] = self.judged.positions_of_runs(docs, cutoff, judged_only)[row]
             else:
-                self._positions[key] = docs.positions_in(self.rankings, cutoff, judged_only)
+                self._positions[key] = self.judged.positions_in(self.rankings, docs, cutoff, judged_only)
         return self._positions[key]
 
     def priors(self, prior: str | None = None) -> IntArray:

@@ -28,7 +28,7 @@ from ..ids import Ids
 from ..io.frames import column_names, columns_of, text_of
 from ..io.qrels import Qrels, judge, qrels_columns
 from ..io.runs import scores_of
-from ..judgments import Judgments
+from ..judgments import Judgments, Labels
 from ..measures.strings import parse_measures
 from ..messages import kind_of, needs_extra
 from ..priors import NAMED, Policy
@@ -388,14 +388,16 @@ def _judgments_of(part: Qrels) -> pd.DataFrame:
 
 def _frame_of(judgments: Judgments) -> pd.DataFrame:
     """Judgments as ir_measures' columns, with plain strings."""
-    queries, docs = judgments.query_ids[judgments.query], judgments.doc_ids
-    return pd.DataFrame(
-        {
-            "query_id": pd.Series(queries, dtype=object),
-            "doc_id": pd.Series(docs, dtype=object),
-            "relevance": judgments.grade,
-        }
-    )
+    labels = judgments.labels
+    rows: Judgments | Labels = judgments if labels is None else labels
+    columns: dict[str, Any] = {
+        "query_id": pd.Series(judgments.query_ids[rows.query], dtype=object),
+        "doc_id": pd.Series(rows.ids.strings(), dtype=object),
+        "relevance": rows.grade,
+    }
+    if labels is not None:
+        columns["iteration"] = pd.Series(labels.aspect_ids().strings(), dtype=object)
+    return pd.DataFrame(columns)
 
 
 def _no_judgments() -> pd.DataFrame:

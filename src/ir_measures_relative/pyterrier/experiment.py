@@ -140,6 +140,8 @@ def Experiment(
         columns = read_qrels_file(qrels).columns if dataset is None else qrels_columns(qrels_of(dataset))
         query_ids, docs = columns.ids()
         qrels = pd.DataFrame({"qid": query_ids, "docno": docs, "label": columns.relevance})
+        if columns.aspects is not None:
+            qrels["iteration"] = columns.aspect_texts()
     relative = [m for m in metrics if is_relative(m)]
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
     with warnings.catch_warnings():

@@ -8,7 +8,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arrays import BoolArray, FloatArray, IntArray
+from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
 from ..comparison import Comparison, check_is_context, judged_context, some
 from ..context import RunContext
 from ..ids import Ids
@@ -97,6 +97,7 @@ def explain(
         columns[f"position in {judged.names[i]}"] = _or_na(places, places > 0)
     columns["gain"] = found.gain
     columns["contribution"] = found.contribution
+    columns |= {name: pd.Series(values, dtype=object) for name, values in found.names.items()}
     return pd.DataFrame(columns)
 
 
@@ -112,6 +113,7 @@ class Explained(NamedTuple):
     places: list[IntArray]  #: for each of these the positions there; 0 outside its top k
     gain: FloatArray
     contribution: FloatArray
+    names: dict[str, ObjectArray]  #: what else the measure says of each, such as its aspects
 
 
 def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
@@ -136,7 +138,11 @@ def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
         query, ids, grade = listed.query, listed.ids, listed.grade
         places = [listed.positions_in(judged.context.runs[judged.names[i]], cutoff) for i in seen_by]
     gain, contribution = _of_documents(contributions, query, ids)
-    return Explained(query, ids, position, known, grade, seen_by, places, gain, contribution)
+    row = contributions.docs.rows_of(query, ids)
+    names = {
+        column: np.append(of_one, object_array([()]))[row] for column, of_one in contributions.names.items()
+    }
+    return Explained(query, ids, position, known, grade, seen_by, places, gain, contribution, names)
 
 
 def _table_of_change(comparison: Comparison, measure: RelativeMeasure, change: Change) -> pd.DataFrame:
@@ -170,9 +176,9 @@ def _table_of_change(comparison: Comparison, measure: RelativeMeasure, change: C
 
 def _of_documents(contributions: Contributions, query: IntArray, ids: Ids) -> list[FloatArray]:
     """The gain and the contribution of each of some documents; 0 for those that have none."""
-    docs, *values = contributions
+    docs, gain, contribution, _ = contributions
     row = docs.rows_of(query, ids)
-    return [np.where(row >= 0, np.append(value, 0.0)[row], 0.0) for value in values]
+    return [np.where(row >= 0, np.append(value, 0.0)[row], 0.0) for value in (gain, contribution)]
 
 
 def _of_query(comparison: Comparison, measure: RelativeMeasure, query_id: str) -> Comparison:
