@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .questions.comparing import adds, compare
     from .questions.explaining import explain
     from .questions.fusing import fuse, fusion_pairs, headroom
+    from .questions.nuggets import new_aspects
     from .questions.sets_of_runs import select_complementary, sweep
     from .questions.similarities import similarity
     from .reporting import report
@@ -61,6 +62,7 @@ _LATER = {
     "med": "unjudged.bounds",
     "meta": "meta",
     "report": "reporting",
+    "new_aspects": "questions.nuggets",
     "reusability": "unjudged.reusability",
     "select_complementary": "questions.sets_of_runs",
     "sign_test": "stats.paired_tests",
@@ -115,6 +117,7 @@ __all__ = [
     "judge_next",
     "med",
     "nDCG_UE",
+    "new_aspects",
     "report",
     "reusability",
     "rrLP",

@@ -87,7 +87,7 @@ class JudgedContext:
         self.index = {name: i for i, name in enumerate(self.names)}
         self._members = frozenset(context.runs.values())
         self._cache: dict[Hashable, Any] = {}
-        self._located: tuple[Rankings, int | None, IntArray] | None = None
+        self._located: tuple[Rankings, Depth, IntArray] | None = None
         own = int(judgments.grade.min(initial=0)), int(judgments.grade.max(initial=1))
         known = context.grades
         if known is not None and not (min(known[0], 0) <= own[0] and own[1] <= max(known[1], 1)):
@@ -139,21 +139,13 @@ class JudgedContext:
         position = docs.positions_in(rankings, max(int(depth.max(initial=0)), 1))
         return np.where(position <= depth[docs.query], position, 0)
 
-    def documents_read(self, rankings: Rankings, cutoff: Depth) -> IntArray:
-        """How many documents of each judged query's ranking a cutoff reads.
+    def documents_read(self, rankings: Rankings, budget: Budget) -> IntArray:
+        """How many documents of each judged query's ranking a budget reads.
 
         Raises:
-            ValueError: a budget, and the context does not know how long the documents are.
+            ValueError: the context does not know how long the documents are.
         """
-        if not isinstance(cutoff, Budget):
-            queries = self.judgments.queries_of(rankings)
-            size = (
-                np.diff(rankings.starts) if cutoff is None else np.minimum(np.diff(rankings.starts), cutoff)
-            )
-            return np.bincount(queries[queries >= 0], size[queries >= 0], self.judgments.n_queries).astype(
-                np.int64
-            )
-        return self.cached_of(rankings, ("read", cutoff), lambda: self._documents_within(rankings, cutoff))
+        return self.cached_of(rankings, ("read", budget), lambda: self._documents_within(rankings, budget))
 
     def _documents_within(self, rankings: Rankings, budget: Budget) -> IntArray:
         lengths = self.context.lengths
@@ -162,13 +154,13 @@ class JudgedContext:
                 f"budget={budget.tokens} needs the lengths of the documents: say RunContext(…, tokens=…), such as a "
                 "dict from document id to its number of tokens"
             )
-        sizes = self.documents_read(rankings, None)
+        longest = int(np.diff(rankings.starts).max(initial=0))
         for depth in (_FIRST_READ * 4**i for i in itertools.count()):
             docs = self.top(rankings, depth).docs
             before = np.concatenate([[0], np.cumsum(lengths.of(docs.doc_ids.tolist()))])
             within = before[1:] - before[docs.starts[docs.query]] <= budget.tokens
             found = np.bincount(docs.query[within], minlength=docs.n_queries)
-            if ((found < depth) | (sizes <= depth)).all():
+            if depth >= min(longest, int(found.max(initial=0)) + 1):
                 return found
         raise AssertionError  # no ranking is endless
 
@@ -185,11 +177,11 @@ class JudgedContext:
 
         return self.cached(("positions", docs, cutoff, judged_only), compute)
 
-    def top(self, rankings: Rankings, cutoff: int | None) -> JudgedTop:
-        """The first ``cutoff`` documents of a run; computed once for a run of the context."""
+    def top(self, rankings: Rankings, cutoff: Depth) -> JudgedTop:
+        """The first documents of a run, as deep as ``cutoff`` says; computed once for a run of the context."""
         return self.cached_of(rankings, ("top", cutoff), lambda: self._find_top(rankings, cutoff))
 
-    def rows_in(self, rankings: Rankings, other: Rankings, cutoff: int | None) -> IntArray:
+    def rows_in(self, rankings: Rankings, other: Rankings, cutoff: Depth) -> IntArray:
         """The row in the top of a run of each document in that of another; -1 for one that is not there."""
         if not {rankings, other} <= self._members:
             of_run, of_other = self.top(rankings, cutoff), self.top(other, cutoff)
@@ -204,7 +196,7 @@ class JudgedContext:
             located = self._located = rankings, cutoff, rows
         return located[2][numbers[other]]
 
-    def _numbered(self, cutoff: int | None) -> dict[Rankings, IntArray]:
+    def _numbered(self, cutoff: Depth) -> dict[Rankings, IntArray]:
         """Of each run a number for each document in its top, by query: one number for one document in all of them."""
         runs = list(self.context.runs.values())
         tops = [self.top(run, cutoff) for run in runs]
@@ -232,7 +224,13 @@ class JudgedContext:
         same_query = top.docs.query[rows] == other.docs.query[row[rows]]
         return bool((same_query & top.docs.ids.equal(rows, other.docs.ids, row[rows])).all())
 
-    def _find_top(self, rankings: Rankings, cutoff: int | None) -> JudgedTop:
+    def _find_top(self, rankings: Rankings, cutoff: Depth) -> JudgedTop:
+        if isinstance(cutoff, Budget):
+            read = self.documents_read(rankings, cutoff)
+            whole = self.top(rankings, max(int(read.max(initial=0)), 1))
+            keep = whole.position <= read[whole.docs.query]
+            columns = (whole.position[keep], whole.judged[keep], whole.hashes[keep], whole.score[keep])
+            return JudgedTop(whole.docs.select(keep), *columns)
         top, judgments = rankings.top(cutoff), self.judgments
         query = judgments.queries_of(rankings)[top.query]
         rows = np.flatnonzero(query >= 0)

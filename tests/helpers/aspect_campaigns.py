@@ -51,6 +51,17 @@ def as_qrels(labels: Aspects, rng: random.Random | None = None) -> list[ir_measu
     return rows
 
 
+def with_aspects(labels: dict[str, dict[str, int]]) -> list[ir_measures.Qrel]:
+    """Judgments of two aspects: each document has its label for the one, and every second one less for the other."""
+    rows = []
+    for query, docs in labels.items():
+        for doc, label in docs.items():
+            rows.append(ir_measures.Qrel(query, doc, label, "one"))
+            if ord(doc[-1]) % 2:
+                rows.append(ir_measures.Qrel(query, doc, label - 1, "two"))
+    return rows
+
+
 def ranked(run: dict[str, dict[str, float]], query: str) -> list[str]:
     """The ranking of one query."""
     return sorted(run.get(query, {}), key=lambda doc: -run[query][doc])
@@ -61,4 +72,13 @@ def by_query(values: Any) -> dict[str, float]:
     return {metric.query_id: metric.value for metric in values}
 
 
-__all__ = ["AspectLabels", "Aspects", "as_qrels", "by_query", "random_aspects", "random_run", "ranked"]
+__all__ = [
+    "AspectLabels",
+    "Aspects",
+    "as_qrels",
+    "by_query",
+    "random_aspects",
+    "random_run",
+    "ranked",
+    "with_aspects",
+]

@@ -189,12 +189,6 @@ class OfAspects(RelativeMeasure):
     TEST = "bootstrap"
     looks_at_aspects = True
 
-    @property
-    def depth(self) -> Depth:
-        """How much of every ranking is read."""
-        depth: Depth = self.get("cutoff")
-        return depth
-
     def answers(self, judged: JudgedContext) -> Answers:
         """Which documents answer which aspects, by ``rel`` and ``gains``."""
         rel, gains = self.get("rel"), self.params.get("gains")

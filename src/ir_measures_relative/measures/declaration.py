@@ -26,7 +26,7 @@ from .strings import RELATIVE_TO, absolute_measure, nearest_name, needs_subtopic
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
 
-    from ..comparison import Comparison, JudgedContext
+    from ..comparison import Comparison, Depth, JudgedContext
     from ..extremes.labelings import Labelings
     from ..extremes.model import Model
     from ..io.qrels import Qrels
@@ -130,6 +130,12 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     def value_range(self) -> tuple[float, float]:
         """Between which values each query's lies; infinite where there is no end, or nobody has said so."""
         return -math.inf, math.inf
+
+    @property
+    def depth(self) -> Depth:
+        """How much of every ranking it reads, where it has a cutoff."""
+        depth: Depth = value_of(self, "cutoff")
+        return depth
 
     @property
     def looks_at_aspects(self) -> bool:

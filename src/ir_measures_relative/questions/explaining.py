@@ -16,6 +16,7 @@ from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..judgments import Judgments
 from ..measures.declaration import Change, Contributions, RelativeMeasure
+from ..measures.parameters import value_of
 from ..measures.strings import parse_measure
 from ..priors import group_of
 from ..scoring import check_campaign
@@ -119,7 +120,7 @@ class Explained(NamedTuple):
 def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
     """:func:`explain`, as arrays; ValueError for a measure that is not a sum over documents."""
     contributions = measure.contributions(comparison)
-    cutoff, judged_only = measure.get("cutoff"), measure.get("judged_only")
+    cutoff, judged_only = measure.depth, value_of(measure, "judged_only", False)
     judged, judgments = comparison.judged, comparison.judgments
     if measure.RELATIVE_TO == "systems":
         seen_by = [i for i, name in enumerate(judged.names) if name != comparison.member]
@@ -136,7 +137,8 @@ def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
     else:
         listed, position, known, _, _ = judged.top(comparison.rankings, cutoff)
         query, ids, grade = listed.query, listed.ids, listed.grade
-        places = [listed.positions_in(judged.context.runs[judged.names[i]], cutoff) for i in seen_by]
+        others = [judged.context.runs[judged.names[i]] for i in seen_by]
+        places = [judged.positions_in(run, listed, cutoff, False) for run in others]
     gain, contribution = _of_documents(contributions, query, ids)
     row = contributions.docs.rows_of(query, ids)
     names = {
