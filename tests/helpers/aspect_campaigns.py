@@ -58,7 +58,7 @@ def with_aspects(labels: dict[str, dict[str, int]]) -> list[ir_measures.Qrel]:
         for doc, label in docs.items():
             rows.append(ir_measures.Qrel(query, doc, label, "one"))
             if ord(doc[-1]) % 2:
-                rows.append(ir_measures.Qrel(query, doc, label - 1, "two"))
+                rows.append(ir_measures.Qrel(query, doc, max(label - 1, -1), "two"))
     return rows
 
 

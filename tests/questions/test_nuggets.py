@@ -178,8 +178,8 @@ def test_compare_adds_meta() -> None:
         .evaluate(qrels, MEASURES[1:2])
         .set_index("name")
     )
-    means = added.set_index("name")["mean"]
-    assert means["run0"] == pytest.approx(beside.loc["run0", MEASURES[1]])
+    means = added.set_index("name")["mean"]  # of NewAspects@3, as rel=1 is its default
+    assert means["run0"] == pytest.approx(beside.loc["run0", "NewAspects@3"])
     values = context.evaluate(qrels, MEASURES, perquery=True)
     assert len(meta.reliability(values)) == len(MEASURES)
 
