@@ -360,3 +360,51 @@ def test_the_report_of_qrels_with_aspects(tmp_path: Path) -> None:
             tmp_path / "report.html",
         )
     assert "NewAspects" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("batch_size", [None, 1, 5])
+def test_plain_experiments_in_a_context(batch_size: int | None) -> None:
+    pt = pytest.importorskip("pyterrier")
+    runs, qrels = campaign()
+    context = RunContext(runs)
+    measures = [ir_measures.parse_measure(m) for m in MEASURES]
+    expected = context.evaluate(qrels, measures, perquery=True)
+    topics = pd.DataFrame({"qid": sorted({q.query_id for q in qrels})}).assign(query="x")
+    systems: list[Any] = list(frames(runs).values())
+    options: dict[str, Any] = {"names": list(runs), "perquery": True}
+    if batch_size is not None:
+        systems = [pt.Transformer.from_df(f, uniform=False) for f in systems]
+        systems = [s >> pt.apply.name(lambda _, name=n: name) for n, s in zip(runs, systems, strict=True)]
+        options["batch_size"] = batch_size
+    with context:
+        ours = pt.Experiment(systems, topics, frame(qrels), measures, **options)
+    value = expected.set_index(["name", "query_id", "measure"])["value"].to_dict()
+    assert {tuple(row[:3]): row[3] for row in ours[["name", "qid", "measure", "value"]].to_numpy()} == value
+
+
+def test_the_fingerprint_tells_aspects_apart() -> None:
+    runs, qrels = campaign()
+    context = RunContext(runs)
+    mark = context.fingerprint(qrels)["qrels"]
+    renamed = [q._replace(iteration=f"other {q.iteration}") for q in qrels]
+    assert context.fingerprint(renamed)["qrels"]["sha256"] != mark["sha256"]
+    assert context.fingerprint(list(qrels))["qrels"] == mark
+
+
+def test_with_fewer_labels_documents_lose_all_of_theirs() -> None:
+    from ir_measures_relative.comparison import Comparison
+    from ir_measures_relative.unjudged.reusability import FewerLabels
+
+    runs, qrels = campaign()
+    measure = NewAspects(rel=1) @ 3
+    whole = judged_context(RunContext(runs), qrels)
+    keep = np.arange(len(whole.judgments)) % 2 == 0
+    documents = whole.judgments.query_ids[whole.judgments.query], whole.judgments.doc_ids
+    lost = {(q, d) for q, d, kept in zip(*documents, keep, strict=True) if not kept}
+    fewer = FewerLabels(whole, keep)
+    left = judged_context(RunContext(runs), [q for q in qrels if (q.query_id, q.doc_id) not in lost])
+    for name, run in whole.context.runs.items():
+        theirs = measure.score(Comparison(left, left.context.runs[name], name))
+        ours = measure.score(Comparison(fewer, run, name))
+        by_name = dict(zip(left.judgments.query_ids, theirs, strict=True))
+        assert [by_name.get(q, 0.0) for q in fewer.judgments.query_ids] == ours.tolist()

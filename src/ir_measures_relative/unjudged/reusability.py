@@ -173,7 +173,12 @@ class FewerLabels(JudgedContext):
         keep, grade = keep.copy(), old.grade.copy()
         keep[first] = True
         grade[first] = np.minimum(grade[first], 0)
-        left = Judgments(old.query_ids, old.query[keep], old.ids.take(keep), grade[keep])
+        labels = old.labels
+        if labels is not None:  # a document loses all of its labels
+            row = old.rows_of(labels.query, labels.ids)
+            lowered = np.where(np.isin(row, first), np.minimum(labels.grade, 0), labels.grade)
+            labels = labels._replace(grade=lowered).take(np.flatnonzero(keep[row]))
+        left = Judgments(old.query_ids, old.query[keep], old.ids.take(keep), grade[keep], labels)
         super().__init__(whole.context, left, whole=whole.whole)
         self.grades = whole.grades
         self._all, self._keep = whole, keep
