@@ -50,7 +50,7 @@ class Budget:
 #: How deep rankings are looked at: so many documents, so many tokens, or None for all of them.
 Depth: TypeAlias = "int | Budget | None"
 
-# How deep a ranking is looked into first, to see how much of it a budget reads; then four times as deep, and so on.
+# How deep a ranking is sorted first, to see how much of it a budget reads; then four times as deep, and so on.
 _FIRST_READ = 32
 
 
@@ -154,15 +154,22 @@ class JudgedContext:
                 f"budget={budget.tokens} needs the lengths of the documents: say RunContext(…, tokens=…), such as a "
                 "dict from document id to its number of tokens"
             )
-        longest = int(np.diff(rankings.starts).max(initial=0))
-        for depth in (_FIRST_READ * 4**i for i in itertools.count()):
-            docs = self.top(rankings, depth).docs
-            before = np.concatenate([[0], np.cumsum(lengths.of(docs.doc_ids.tolist()))])
-            within = before[1:] - before[docs.starts[docs.query]] <= budget.tokens
-            found = np.bincount(docs.query[within], minlength=docs.n_queries)
-            if depth >= min(longest, int(found.max(initial=0)) + 1):
-                return found
-        raise AssertionError  # no ranking is endless
+        n_queries = self.judgments.n_queries
+        read, total = np.zeros((2, n_queries), dtype=np.int64)
+        left, depth = np.arange(n_queries), 0
+        for (
+            position
+        ) in itertools.count():  # no length is looked up but of what is read, and of the first too many
+            if position == depth:
+                depth = 4 * depth or _FIRST_READ
+                docs = self.top(rankings, depth).docs
+            left = left[docs.starts[left] + position < docs.starts[left + 1]]
+            if not len(left):
+                break
+            total[left] += lengths.of(docs.ids.take(docs.starts[left] + position).strings().tolist())
+            left = left[total[left] <= budget.tokens]
+            read[left] = position + 1
+        return read
 
     def positions_of_runs(self, docs: Judgments, cutoff: Depth, judged_only: bool) -> IntArray:
         """Where every run of the context ranks each of ``docs``, shape (runs, documents); 0 where not in its top."""

@@ -264,6 +264,15 @@ def test_long_rankings_are_read_as_deep_as_the_budget_goes() -> None:
         assert context.evaluate(qrels, [measure])[str(measure)].tolist() == [expected, 0.0]
 
 
+def test_only_what_is_read_needs_a_length() -> None:
+    run = {"q": {"A": 3.0, "B": 2.0, "C": 1.0}}
+    context = RunContext({"one": run, "none": {"q": {"A": 1.0}}}, tokens={"A": 5, "B": 6})
+    qrels = [Qrel("q", doc, 1, f"of {doc}") for doc in "ABC"]
+    assert context.evaluate(qrels, [NewAspects(budget=10)]).iloc[:, 1].tolist() == [0.0, 0.0]
+    with pytest.raises(ValueError, match="tokens has no document 'C'"):
+        context.evaluate(qrels, [NewAspects(budget=11)])
+
+
 @pytest.mark.parametrize("form", ["dict", "series", "frame", "pyterrier", "function"])
 def test_every_form_of_tokens(form: str) -> None:
     runs, qrels = campaign()
