@@ -215,7 +215,7 @@ def test_tables_of_few_queries_are_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     assert values_of(RunContext(runs).evaluate(qrels, MEASURES, perquery=True)) == whole
 
 
-@pytest.mark.parametrize("form", ["frame", "pyterrier", "subtopic_id", "numbers", "file", "parquet"])
+@pytest.mark.parametrize("form", ["frame", "pyterrier", "subtopic_id", "numbers", "dicts", "file", "parquet"])
 def test_every_form_of_qrels(form: str, tmp_path: Path) -> None:
     runs, qrels = campaign()
     context = RunContext(runs)
@@ -227,6 +227,8 @@ def test_every_form_of_qrels(form: str, tmp_path: Path) -> None:
         frame = frame.rename(columns={"iteration": "subtopic_id"})
     elif form == "numbers":
         frame["iteration"] = frame["iteration"].str[1:].astype(int)  # from 0 up, which names an aspect here
+    elif form == "dicts":
+        frame = frame.rename(columns={"iteration": "subtopic_id"}).to_dict("records")
     elif form == "file":
         path = tmp_path / "qrels.txt"
         rows = (f"{q.query_id} {q.iteration} {q.doc_id} {q.relevance}\n" for q in qrels)

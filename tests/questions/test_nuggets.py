@@ -105,6 +105,13 @@ def test_dask(tmp_path: Path) -> None:
             dd.from_pandas(rows, npartitions=3), judged, [*MEASURES, BUDGET], perquery=True, **options
         )
         assert found.set_index(key)["value"].to_dict() == expected.set_index(key)["value"].to_dict()
+    named_late = [q._replace(iteration="0", relevance=0) for q in qrels[:5]] + qrels
+    judged = dd.from_pandas(
+        pd.DataFrame(named_late), npartitions=len(named_late) // 5
+    )  # the first names none
+    found = evaluate(dd.from_pandas(rows, npartitions=3), judged, MEASURES, perquery=True, **options)
+    expected_late = RunContext(runs).evaluate(named_late, MEASURES, perquery=True)
+    assert found.set_index(key)["value"].to_dict() == expected_late.set_index(key)["value"].to_dict()
     part = evaluate_part(rows, pd.DataFrame(qrels), [*MEASURES, BUDGET], grades=(0, 2), **options)
     assert part.set_index(key)["value"].to_dict() == expected.set_index(key)["value"].to_dict()
 

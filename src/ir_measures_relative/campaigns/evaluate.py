@@ -29,7 +29,7 @@ from ..io.frames import column_names, columns_of, text_of
 from ..io.qrels import Qrels, judge, qrels_columns
 from ..io.runs import scores_of
 from ..io.tokens import Tokens
-from ..judgments import Judgments, Labels
+from ..judgments import NO_ASPECT, Judgments, Labels
 from ..measures.strings import parse_measures
 from ..messages import kind_of, needs_extra
 from ..priors import NAMED, Policy
@@ -387,7 +387,7 @@ class _JudgedParts:
             cut = self._do(_cut)(partition, own)
             for i in sorted(set(own.values())):
                 pieces[i].append(cut[i])
-        return [self._do(pd.concat)(own, ignore_index=True) if own else _no_judgments() for own in pieces]
+        return [self._do(_joined)(own) if own else _no_judgments() for own in pieces]
 
 
 def _judgments_of(part: Qrels) -> pd.DataFrame:
@@ -406,6 +406,12 @@ def _frame_of(judgments: Judgments) -> pd.DataFrame:
     if labels is not None:
         columns["iteration"] = pd.Series(labels.aspect_ids().strings(), dtype=object)
     return pd.DataFrame(columns)
+
+
+def _joined(pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Judgments one after another; some pieces may name aspects, and others none."""
+    joined = pd.concat(pieces, ignore_index=True)
+    return joined.fillna({"iteration": NO_ASPECT[0]}) if "iteration" in joined.columns else joined
 
 
 def _no_judgments() -> pd.DataFrame:
