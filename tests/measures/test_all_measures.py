@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from aspect_campaigns import with_aspects
 from drawn import examples
-from example_measures import EXAMPLES, REGISTERED, variants
+from example_measures import EXAMPLES, PLAIN_EXAMPLES, REGISTERED, variants
 from ir_measures_relative import MED, RunContext
 from random_campaigns import Labels, Run, contexts, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, per_query_of_each
@@ -83,7 +83,7 @@ def test_a_query_does_not_depend_on_the_others(
 
 # Beside the examples, measures that share with them all but a gain, a threshold or a set of documents.
 ALIKE = [
-    *(e for e in EXAMPLES if not e.looks_at_aspects),
+    *PLAIN_EXAMPLES,
     *map(
         ir_measures.parse_measure,
         [

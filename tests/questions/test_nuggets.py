@@ -106,9 +106,8 @@ def test_dask(tmp_path: Path) -> None:
         )
         assert found.set_index(key)["value"].to_dict() == expected.set_index(key)["value"].to_dict()
     named_late = [q._replace(iteration="0", relevance=0) for q in qrels[:5]] + qrels
-    judged = dd.from_pandas(
-        pd.DataFrame(named_late), npartitions=len(named_late) // 5
-    )  # the first names none
+    parts = [dd.from_pandas(pd.DataFrame(part), npartitions=1) for part in (named_late[:5], qrels)]
+    judged = dd.concat(parts)  # the first names none
     found = evaluate(dd.from_pandas(rows, npartitions=3), judged, MEASURES, perquery=True, **options)
     expected_late = RunContext(runs).evaluate(named_late, MEASURES, perquery=True)
     assert found.set_index(key)["value"].to_dict() == expected_late.set_index(key)["value"].to_dict()

@@ -20,6 +20,7 @@ from ..arrays import (
     row_sums,
     sum_by_query,
 )
+from ..judgments import NAME_NO_ASPECT
 from ..messages import warn
 from ..options import ROUNDED
 from . import parameters
@@ -208,10 +209,9 @@ class OfAspects(RelativeMeasure):
             )
 
     def _find_answers(self, judgments: Judgments, rel: int, gains: dict[int, int] | None) -> Answers:
-        try:
-            found = judgments.aspects
-        except ValueError as error:
-            raise ValueError(f"{self} needs the aspects of documents, and {error}") from None
+        if judgments.labels is None:
+            raise ValueError(f"{self} needs the aspects of documents, and {NAME_NO_ASPECT}")
+        found = judgments.aspects
         gain = np.ones(len(found.grade)) if gains is None else gain_of(found.grade, "log2", gains)
         keep = (found.grade >= rel) & (gain > 0)
         return Answers(
