@@ -89,6 +89,22 @@ def test_experiments_of_pyterrier(batch_size: int | None) -> None:
     assert {tuple(row[:3]): row[3] for row in ours[["name", "qid", "measure", "value"]].to_numpy()} == value
 
 
+def test_experiments_read_the_aspects_of_a_file(tmp_path: Path) -> None:
+    """pt.io.read_qrels would drop them."""
+    pt = pytest.importorskip("pyterrier")
+    runs, qrels = campaign()
+    rows = (f"{q.query_id} {q.iteration} {q.doc_id} {q.relevance}\n" for q in qrels)
+    (tmp_path / "qrels.txt").write_text("".join(rows), encoding="utf-8")
+    topics = pd.DataFrame({"qid": sorted({q.query_id for q in qrels})}).assign(query="x")
+    measures = [ir_measures.parse_measure(m) for m in MEASURES]
+    options: dict[str, Any] = {"names": list(runs), "perquery": True}
+    of_file, of_frame = (
+        pt.relative.Experiment(list(frames(runs).values()), topics, given, measures, **options)
+        for given in (str(tmp_path / "qrels.txt"), frame(qrels))
+    )
+    pd.testing.assert_frame_equal(of_file, of_frame, check_exact=True)
+
+
 def test_dask(tmp_path: Path) -> None:
     pytest.importorskip("dask.dataframe")
     import dask.dataframe as dd
