@@ -62,6 +62,15 @@ def test_new_aspects_is_the_oracle() -> None:
             assert values[query] == new_aspects_oracle(ranked(run, query), priors, of_query, k, rel, gains)
 
 
+def test_the_example_of_ndeval() -> None:
+    """From the tests of pyndeval: alpha-nDCG@5, and strec@5 as a number of aspects."""
+    qrels = [Qrel("0", doc, 1, aspect) for doc, aspect in ("Aa", "Bb", "Db", "Cc")]
+    run = {"0": {"A": 9.3, "D": 8.4, "E": 8.1, "B": 7.6}}
+    with RunContext({}):
+        assert (alpha_NRG @ 5).calc_aggregate(qrels, run) == pytest.approx(0.7868, abs=1e-4)
+        assert (NewAspects @ 5).calc_aggregate(qrels, run) == 2.0
+
+
 def test_without_priors_it_is_the_alpha_ndcg_of_ndeval() -> None:
     """α is a sum of few powers of 2: of others ndeval takes equal gains for unequal, by how it rounds them."""
     pytest.importorskip("pyndeval")
