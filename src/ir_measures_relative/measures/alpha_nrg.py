@@ -120,9 +120,8 @@ class AnswersOfQueries:
         gains = np.zeros((n_queries, n_documents if depth is None else min(depth, n_documents)))
         for rank in range(gains.shape[1]):
             score = np.zeros((n_queries, n_documents))
-            for answered, worth in zip(
-                self.table, left, strict=True
-            ):  # in the order of the aspects, to the last bit
+            # Aspect by aspect: the sum has the same bits, however many aspects other queries have.
+            for answered, worth in zip(self.table, left, strict=True):
                 score += answered * worth[:, None]
             score[taken] = -1.0
             best = score.max(axis=1, keepdims=True)

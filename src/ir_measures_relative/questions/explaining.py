@@ -36,8 +36,8 @@ def explain(
         context: the runs that it is relative to.
         run: the name of a member; or a newcomer, as anything that a context takes but a path.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measure: NRG, UniqueRel, P_Rareness or AP_Rareness; or FusionGain, of which the documents are those of
-            the fused ranking, and those that the run drove out of it, with ``position before``.
+        measure: NRG, UniqueRel, alpha_NRG, NewAspects, P_Rareness or AP_Rareness; or FusionGain, of which the
+            documents are those of the fused ranking, and those that the run drove out of it, with ``position before``.
         query_id: one query; all if not given.
         group: the group of a newcomer, as for :meth:`RunContext.evaluating`; else that of its column.
 
@@ -50,6 +50,8 @@ def explain(
         - ``position in P`` for each prior P: NA outside its top k
         - ``gain``: the residual gain G(d|R) of NRG, or the weight of rareness
         - ``contribution``: to the score; the contributions of a query sum to its score
+        - ``aspects``, ``new aspects``, by alpha_NRG and NewAspects: the names of those that the document answers, as a
+          tuple; and of those that neither the documents above it nor any prior's top k show
 
     Raises:
         ValueError: no such member or query, or a measure that is not a sum over documents.
