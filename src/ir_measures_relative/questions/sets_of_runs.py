@@ -57,9 +57,9 @@ def select_complementary(
     TaSC what a searcher gains who knows the best of them for each query. It is that of the measure for one run, and
     may exceed 1 for several, which show more than one ranking can hold. Except for base RR it is monotone and
     submodular. Where the measure is what a run adds to it, as ``NRG(norm='ideal')``, NRG of base P and RBP, UniqueRel
-    and NewAspects are, the marginals sum to it and the greedy selection reaches at least 1 - 1/e (63 %) of the best group's. The default
-    ``NRG@10`` prefers what is good *for what is left to find*, which is another aim: no such promise goes with
-    it.
+    and NewAspects are, the marginals sum to it and the greedy selection reaches at least 1 - 1/e (63 %) of the best
+    group's. The default ``NRG@10`` prefers what is good *for what is left to find*, which is another aim: no such
+    promise goes with it.
 
     Args:
         context: the runs; its own policy of priors does not count here.
