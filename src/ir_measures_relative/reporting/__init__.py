@@ -1,7 +1,7 @@
 """The report: one HTML file of a campaign, which opens from disk, without a network.
 
 ``campaign`` holds what the sections look at; each file of ``sections`` is a section, with its data, its words and its
-pictures; ``run_pages`` lists them, and has the pages of single runs, ``pair_pages`` those of two; ``page`` puts everything
+pictures; ``run_pages`` lists them, and has the pages of single runs, ``pair_pages`` those of two; ``page`` puts it all
 together. ``site`` writes a leaderboard of the same parts, as static files.
 Needs Jinja2 and vl-convert: ``pip install 'ir-measures-relative[report]'``.
 """
