@@ -12,6 +12,7 @@ from typing import Any as _Any
 
 import ir_measures  # noqa: F401  (first and whole: it may be what imports this package, by an entry point)
 
+from .measures.alpha_nrg import NewAspects, alpha_NRG
 from .measures.fusion import FusionGain
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
@@ -26,14 +27,16 @@ from .provider import RelativeProvider, registered_provider
 
 if TYPE_CHECKING:
     from .context import RunContext
+    from .io.tokens import TokenCounts
     from .priors import BestOfOtherGroups, PriorPolicy
     from .questions.comparing import adds, compare
     from .questions.deciding import Worth, worth
     from .questions.explaining import explain
     from .questions.fusing import fuse, fusion_pairs, headroom
+    from .questions.nuggets import new_aspects
     from .questions.sets_of_runs import select_complementary, sweep
     from .questions.similarities import similarity
-    from .reporting import report
+    from .reporting import leaderboard, report
     from .stats.paired_tests import SignTest, sign_test
     from .unjudged.bounds import bounds, med
     from .unjudged.reusability import reusability
@@ -49,6 +52,7 @@ _LATER = {
     "PriorPolicy": "priors",
     "RunContext": "context",
     "SignTest": "stats.paired_tests",
+    "TokenCounts": "io.tokens",
     "bounds": "unjudged.bounds",
     "adds": "questions.comparing",
     "compare": "questions.comparing",
@@ -57,9 +61,11 @@ _LATER = {
     "fusion_pairs": "questions.fusing",
     "headroom": "questions.fusing",
     "judge_next": "unjudged.verdicts",
+    "leaderboard": "reporting",
     "med": "unjudged.bounds",
     "meta": "meta",
     "report": "reporting",
+    "new_aspects": "questions.nuggets",
     "reusability": "unjudged.reusability",
     "select_complementary": "questions.sets_of_runs",
     "sign_test": "stats.paired_tests",
@@ -98,6 +104,7 @@ __all__ = [
     "BestOfOtherGroups",
     "FusionGain",
     "MAP_Rareness",
+    "NewAspects",
     "P_Rareness",
     "PriorPolicy",
     "RelativeWarning",
@@ -105,9 +112,11 @@ __all__ = [
     "Shapley",
     "SignTest",
     "TaSC",
+    "TokenCounts",
     "UniqueRel",
     "Worth",
     "adds",
+    "alpha_NRG",
     "bounds",
     "compare",
     "explain",
@@ -115,8 +124,10 @@ __all__ = [
     "fusion_pairs",
     "headroom",
     "judge_next",
+    "leaderboard",
     "med",
     "nDCG_UE",
+    "new_aspects",
     "report",
     "reusability",
     "rrLP",

@@ -22,7 +22,7 @@ from .measures.declaration import RelativeMeasure
 from .messages import warn
 from .priors import ContextData, chosen_by_means
 from .rankings import Rankings
-from .scoring import warn_if_empty, warn_if_strange
+from .scoring import warn_if_empty, warn_if_strange, warn_of_last_labels
 
 
 class RelativeEvaluator(Evaluator):  # type: ignore[misc]
@@ -45,6 +45,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             warn("the qrels hold no judgment, so there is no query to score", context)
         else:
             _warn_of_runs_of_context(self.judged, may_be_batch=self._may_be_batch)
+            warn_of_last_labels(self.judged, measures)
             if not self._may_be_batch:
                 warn_if_strange(self.judged)
             if self._is_frame:
