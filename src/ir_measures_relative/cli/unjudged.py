@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--odds",
         action="store_true",
-        help="every two runs, as without a flag: which is better whatever the labels are, or open; "
-        "and the chance that it is the first (4 runs or more)",
+        help="the table of every two runs, as without a flag, and the chance that the first is better "
+        "(4 runs or more)",
     )
     parser.add_argument("-q", "--by_query", action="store_true", help="a row for every query")
     arguments.add_jobs(parser)
