@@ -17,7 +17,7 @@ from .comparison import judged_context
 from .io import datasets
 from .io.description import fingerprint, table_of_runs
 from .io.qrels import Qrels
-from .io.runs import Run, read_run, read_runs, run_files, run_pipelines
+from .io.runs import Run, groups_of, read_run, read_runs, run_files, run_pipelines
 from .measures.strings import parse_measures
 from .messages import kind_of, warn
 from .priors import ContextData, Policy, check_group, check_names, fields_of, group_of, policy_of
@@ -214,21 +214,27 @@ class RunContext(ContextData):
         return known | {"dataset": datasets.id_of(self.dataset)}
 
     @classmethod
-    def from_trec(
+    def from_files(
         cls, paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], **options: Any
     ) -> RunContext:
-        """A context of run files: TREC's format, plain or packed (.gz, .bz2, .xz), or Parquet.
+        """A context of run files: TREC's format, JSON, Parquet and others, plain or packed (.gz, .bz2, .xz).
+
+        The content of a file tells its format; the page "Formats" lists them. ``from_trec`` is its old name.
 
         Args:
             paths: a folder (every file in it is a run), a glob, a path, or several paths. A run is named by its
-                tag; where two files share a tag, or a file has several, all are named by their file names.
-            options: as for :class:`RunContext`.
+                tag; where two files share a tag, or one has none or several, all are named by their file names. Where
+                a file holds several runs, splits or subsets, name one behind the path: ``"predictions.json#test"``.
+            options: as for :class:`RunContext`. Where the files say the group of every run, these are the ``groups``.
 
         Raises:
             FileNotFoundError: nothing there.
-            ValueError: a file that is not a TREC run; names file and line.
+            ValueError: a file that is not a run; names file and line.
         """
-        return cls(read_runs(run_files(paths)), **options)
+        runs = read_runs(run_files(paths))
+        return cls(runs, **{"groups": groups_of(runs)} | options)
+
+    from_trec = from_files  #: its name up to version 0.2
 
     @classmethod
     def from_pipelines(cls, pipelines: Mapping[str, Any], topics: Any, **options: Any) -> RunContext:

@@ -24,8 +24,9 @@ from ..context import RunContext
 from ..ids import Ids
 from ..io.datasets import dataset_of, num_docs_of, qrels_of
 from ..io.files import read_bytes
+from ..io.formats import located
 from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
-from ..io.runs import read_runs, run_files
+from ..io.runs import groups_of, read_runs, run_files
 from ..measures.absolute import HostEvaluator
 from ..measures.strings import is_relative
 from ..messages import warn
@@ -166,7 +167,7 @@ def _read_context(args: argparse.Namespace, files: list[Path], num_docs: int | N
             raise ValueError(
                 f"--reference {args.reference} is not a run of {args.run}; its runs are {', '.join(names)}"
             )
-    groups = _read_groups(args.groups, names) if args.groups else None
+    groups = _read_groups(args.groups, names) if args.groups else groups_of(runs)
     priors: Policy = args.priors or "others"
     return RunContext(runs, priors=priors, reference=reference, groups=groups, num_docs=num_docs)
 
@@ -214,7 +215,7 @@ def _read_qrels(name: str) -> Judged:
     """The judgments of a file, else of an ir_datasets id."""
     if os.path.isdir(name):
         raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
-    if os.path.exists(name):
+    if os.path.exists(located(name)[0]):
         return Judged(*read_qrels_file(name))
     from .. import demo  # which imports ir_datasets, and that takes its time
 
