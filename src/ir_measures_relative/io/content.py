@@ -66,7 +66,7 @@ class Content:
         Raises:
             ValueError: a row with more or fewer cells, no text in UTF-8.
         """
-        rows = list(_numbered(self._text, self._delimiter, self.source))
+        rows = list(_numbered(self.text, self._delimiter, self.source))
         width = len(self.header)
         for number, row in rows[1:]:
             if len(row) != width:
@@ -99,7 +99,7 @@ class Content:
         """
         if not self.is_json:
             return None
-        text = self._text
+        text = self.text
         try:
             return _parsed(text, self.source)
         except _MoreError as more:
@@ -109,12 +109,16 @@ class Content:
                     f"{self.source}, line {line}: there is more text behind the end of the JSON; give one object, or "
                     "one a line"
                 ) from None
-        lines = text.split("\n")  # and not at other characters that end a line: a string may hold them
-        return [
-            _parsed(line, f"{self.source}, line {number}")
-            for number, line in enumerate(lines, start=1)
-            if line.strip()
-        ]
+        lines = enumerate(text.split("\n"), start=1)  # no other character ends a line: a string may hold them
+        return [self._of_line(line, number) for number, line in lines if line.strip()]
+
+    def _of_line(self, line: str, number: int) -> Any:
+        try:
+            return _parsed(line, f"{self.source}, line {number}")
+        except _MoreError:
+            raise ValueError(
+                f"{self.source}, line {number}: there is more text behind the JSON; give one object a line"
+            ) from None
 
     @property
     def records(self) -> list[dict[str, Any]]:
@@ -123,7 +127,8 @@ class Content:
         return found if found and all(isinstance(record, dict) for record in found) else []
 
     @cached_property
-    def _text(self) -> str:
+    def text(self) -> str:
+        """The whole file as text; ValueError where it is not in UTF-8."""
         try:
             return self.data.decode()
         except UnicodeDecodeError as error:
@@ -258,6 +263,13 @@ def an_id(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     raise TypeError(f"{kind_of(value)} as an id")
+
+
+def a_dict(value: Any) -> dict[str, Any]:
+    """An object of JSON; TypeError for anything else."""
+    if not isinstance(value, dict):
+        raise TypeError(f"{kind_of(value)} in place of an object")
+    return value
 
 
 def a_list(value: Any) -> list[Any]:

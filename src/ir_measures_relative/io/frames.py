@@ -169,9 +169,10 @@ def read_parquet(data: bytes, source: str) -> Any:
             return pd.read_parquet(io.BytesIO(data), engine="pyarrow", use_threads=False, pre_buffer=False)
     except ImportError:
         raise ImportError(f"{source} is a Parquet file, which needs pyarrow: pip install pyarrow") from None
-    except (ValueError, OSError) as error:  # pyarrow's own errors are among them
+    except Exception as error:  # pyarrow's own errors, of which some are of no other kind
+        why = "text that is not UTF-8" if isinstance(error, UnicodeDecodeError) else error
         raise ValueError(
-            f"{source}: the Parquet file is truncated or damaged ({error}); fetch it again"
+            f"{source}: the Parquet file is truncated or damaged ({why}); fetch it again"
         ) from None
     raise ValueError(too_large(source, "the Parquet file", len(data), limit))
 

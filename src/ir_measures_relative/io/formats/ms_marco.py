@@ -12,7 +12,7 @@ _NUGGET = re.compile(rb"[^\t]+_[0-9]+\t[^\t]+\t(vital|okay)\s*")
 
 
 def _read(content: Content) -> Parts:
-    lines = content.data.decode().split("\n")
+    lines = content.text.split("\n")
     rows: list[tuple[str, str, str]] = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():

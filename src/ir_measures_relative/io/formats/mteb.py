@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..content import Content, Format, Parts
+from ..content import Content, Format, Parts, a_dict
 from ..neighbours import Given
 
 _META = "mteb_model_meta"
@@ -13,7 +13,9 @@ def _read(content: Content) -> Parts:
     subsets = {name: splits for name, splits in content.json.items() if name != _META}
     several = len(subsets) > 1
     return {
-        f"{subset}:{split}" if several else split: Given(run, tag=model if isinstance(model, str) else None)
+        f"{subset}:{split}" if several else split: Given(
+            a_dict(run), tag=model if isinstance(model, str) else None
+        )
         for subset, splits in subsets.items()
         for split, run in splits.items()
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..content import Content, Format, Parts, a_list, an_id, ranked, rows_of, warn_of_text_ids
+from ..content import Content, Format, Parts, a_dict, a_list, an_id, ranked, rows_of, warn_of_text_ids
 from ..neighbours import Given
 
 
@@ -14,7 +14,7 @@ def _documents(content: Content) -> list[dict[str, Any]]:
     found = content.records
     if len(found) == 1 and isinstance(found[0].get("hits"), dict):
         found = a_list(found[0]["hits"]["hits"])
-    return [d.get("_source", d) for d in found if isinstance(d, dict)]
+    return [a_dict(a_dict(d).get("_source", d)) for d in found]
 
 
 def _has(*keys: str) -> Any:
@@ -25,7 +25,7 @@ def _has(*keys: str) -> Any:
             found = _documents(content)
         except (KeyError, TypeError):
             return False
-        return bool(found) and all(isinstance(d, dict) and set(keys) <= d.keys() for d in found)
+        return bool(found) and all(set(keys) <= d.keys() for d in found)
 
     return holds
 
@@ -68,8 +68,9 @@ def _comparisons(content: Content) -> Parts:
 
 
 def _is_pairwise(content: Content) -> bool:
-    return _has("searchConfigurationList", "results")(content) and all(
-        isinstance(r, dict) and "snapshots" in r for d in _documents(content) for r in d["results"] or [{}]
+    return _has("searchConfigurationList", "results")(content) and any(
+        isinstance(d["results"], list) and any(isinstance(r, dict) and "snapshots" in r for r in d["results"])
+        for d in _documents(content)
     )
 
 

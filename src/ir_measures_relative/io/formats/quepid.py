@@ -89,14 +89,14 @@ def _book(content: Content) -> Parts:
     for pair in a_list(content.json["query_doc_pairs"]):
         for judged in a_list(pair["judgements"]):
             row = pair["query_text"].strip(), an_id(pair["doc_id"]), judged["rating"]
-            by_judge.setdefault(judged.get("user_email") or "anonymous", []).append(row)
+            by_judge.setdefault(an_id(judged.get("user_email") or "anonymous"), []).append(row)
     several = len(by_judge) > 1
     return {judge if several else "": Given(rows_of(rows)) for judge, rows in by_judge.items()}
 
 
 def _trec(content: Content) -> Parts:
     rows = []
-    for number, line in enumerate(content.data.decode().split("\n"), start=1):
+    for number, line in enumerate(content.text.split("\n"), start=1):
         cells = line.split()
         if cells and len(cells) != 4:
             raise ValueError(

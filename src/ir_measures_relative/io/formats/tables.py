@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..content import Content, Format, Parts
-from ..frames import NAMES, known_columns, scheme_of_others
+from ..frames import NAMES, column_names, known_columns, scheme_of_others
 from ..neighbours import Given
 
 _VALUES = {"score", "relevance", "label", "rel"}
@@ -40,7 +40,12 @@ def _frame(content: Content, *, as_run: bool) -> Any:
 def _rows(content: Content) -> Parts:
     import pandas as pd
 
-    return {"": Given(pd.DataFrame(content.records, dtype=object), kind="list of rows")}
+    frame = pd.DataFrame(content.records, dtype=object)
+    for names in column_names(frame, ("query_id", "doc_id"), content.source, "list of rows"):
+        lacking = frame[names[0]].isna().to_numpy()
+        if lacking.any():
+            raise ValueError(f"object {int(lacking.argmax()) + 1} has no {names[0]!r}; every row needs one")
+    return {"": Given(frame, kind="list of rows")}
 
 
 FORMATS = (
