@@ -21,7 +21,7 @@ from ..arrays import FloatArray, ObjectArray, object_array
 from ..ids import Ids, repeated
 from ..messages import kind_of, needs_extra, warn
 from ..rankings import Rankings
-from .content import Content, Format, Rows
+from .content import Content, Rows
 from .files import is_picture, read_bytes
 from .folders import described, is_description, tira_runs
 from .formats import ENDINGS, format_of, located, one_part, parts_of
@@ -86,8 +86,8 @@ def _from_file(path: str | os.PathLike[str], name: str) -> Rankings:
     return found[0].named(name)
 
 
-def _runs_of(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings], Format | None]:
-    """The runs that a file holds, or the one that a part of it is; and its format, None where it is TREC's."""
+def _runs_of(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings], bool]:
+    """The runs that a file holds, or the one that a part of it is; and whether it may as well be judgments."""
     file, part = located(path)
     if os.path.isdir(file):
         raise IsADirectoryError(
@@ -98,14 +98,23 @@ def _runs_of(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings],
     if form is None:
         if part is not None:
             raise ValueError(f"{source}: a TREC run has no part {part!r}; leave out '#{part}'")
-        return [read_trec_run(content.data, source, source)], None
+        return [read_trec_run(content.data, source, source)], False
     parts = parts_of(content, form, as_run=True)
     if part is not None or form.one_run:
         parts = {"": one_part(parts, part, source, "run")}
     found = [_from_given(given, source).described(skips=form.skips) for given in parts.values()]
     for rankings in found:
         rankings.check_documents()
-    return found, form
+    return found, form.may_be_either and all(map(_may_be_labels, parts.values()))
+
+
+def _may_be_labels(given: Given) -> bool:
+    """Whether what is read as scores are whole numbers, not written as fractions, as labels are."""
+    if is_frame(given.content):
+        scores = columns_of(given.content, ("score",), "")[0] if "score" in given.content else ()
+    else:
+        scores = [score for docs in given.content.values() for score in docs.values()]
+    return len(scores) > 0 and all(isinstance(score, (int, np.integer)) for score in scores)
 
 
 def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Rankings:
@@ -326,11 +335,11 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
     """
     of_file, runs = list[Path](), list[Rankings]()
     for file in tqdm(files, desc="reading runs", unit="run", disable=None, leave=False):
-        found, form = _runs_of(file, str(file))
-        if form is not None and form.may_be_either and len(files) > 1 and any(map(_may_be_labels, found)):
+        found, may_be_judgments = _runs_of(file, str(file))
+        if may_be_judgments and len(files) > 1:
             raise ValueError(
-                f"{file} may be judgments: all its scores are whole numbers such as labels. Take it out of the runs if "
-                f"it is; if it is a run, give the runs by name, RunContext({{'BM25': {str(file)!r}, …}})"
+                f"{file} may be judgments: all its scores are whole numbers, as labels are. If it is, take it out of "
+                f"the runs; if it is a run, give the runs by name: RunContext({{'BM25': {str(file)!r}, …}})"
             )
         tag, group = described(file)
         known = {key: value for key, value in (("tag", tag), ("group", group)) if value is not None}
@@ -339,17 +348,6 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
     return {
         name: run.named(f"run {name!r}") for name, run in zip(name_runs(of_file, runs), runs, strict=True)
     }
-
-
-_LARGEST_LABEL = 10  # of judgments that are known; a score of a run is hardly ever a whole number up to that
-
-
-def _may_be_labels(run: Rankings) -> bool:
-    """Whether all scores of a run could be labels."""
-    scores = run.rows()[2]
-    return bool(len(scores)) and bool(
-        ((scores == np.round(scores)) & (np.abs(scores) <= _LARGEST_LABEL)).all()
-    )
 
 
 def groups_of(runs: Mapping[str, Rankings]) -> dict[str, str] | None:

@@ -19,7 +19,7 @@ def _holds(content: Content) -> bool:
 def _as_score(text: str) -> Any:
     """A score as a number; where it is none, as it is, to be refused by its query and document."""
     try:
-        return float(text) if text.isascii() and "_" not in text else text
+        return text if "_" in text or not text.isascii() else int(text) if text.isdigit() else float(text)
     except ValueError:
         return text
 
