@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -15,6 +16,8 @@ import numpy as np
 
 from .comparison import judged_context
 from .io import datasets
+from .io.archive import fetched_campaign, is_campaign_id
+from .io.campaign_folders import read_campaign
 from .io.description import fingerprint, table_of_runs
 from .io.qrels import Qrels
 from .io.runs import Run, groups_of, read_run, read_runs, run_files, run_pipelines
@@ -237,6 +240,53 @@ class RunContext(ContextData):
     from_trec = from_files  #: its name up to version 0.2
 
     @classmethod
+    def from_campaign(
+        cls,
+        folder: str | os.PathLike[str],
+        task: str | None = None,
+        *,
+        judgments: Any = None,
+        **options: Any,
+    ) -> RunContext:
+        """A context of a campaign's folder, as downloaded from an archive such as TREC's; or of the id of a campaign.
+
+        Runs are ``input.NAME.gz``, ``input-NAME.gz``, ``NAME.gz`` or plain files. The archive's pages ``runs.md`` and
+        ``participants.md`` beside them say who sent a run, which becomes its group, and for which task. A file with
+        ``qrels`` in its name holds the judgments, which :meth:`evaluate` uses where no others are given.
+
+        With an id such as ``"trec28/deep"`` the runs are fetched once, with your name and password for the archive; the
+        page "Formats" says how.
+
+        Args:
+            folder: the folder, or the id.
+            task: the task whose runs are meant. Needed where there are several.
+            judgments: a file of judgments, or an id of ir_datasets; those of the folder if not given.
+            options: as for :class:`RunContext`.
+
+        Raises:
+            FileNotFoundError: no such folder, or no run in it.
+            ValueError: several tasks, or several files of judgments; names them.
+            PermissionError: an archive that asks for a name and a password.
+            ConnectionError: files that cannot be fetched.
+        """
+        place = Path(folder)
+        if not place.is_dir():
+            if place.exists() or not is_campaign_id(os.fspath(folder)):
+                raise FileNotFoundError(
+                    f"{folder}: no such folder; give one, or the id of a campaign: 'trec28/deep'"
+                )
+            place = fetched_campaign(os.fspath(folder), task)
+        found = read_campaign(place, task, judgments)
+        return cls._of_dataset(found.runs, found.judgments, {"groups": found.groups} | options)
+
+    @classmethod
+    def _of_dataset(cls, runs: Mapping[str, Run], dataset: Any, options: Mapping[str, Any]) -> RunContext:
+        """A context that takes its judgments, if no others are given, from a dataset."""
+        context = cls.__new__(cls)
+        ContextData.__init__(context, **fields_of(cls(runs, **options)) | {"dataset": dataset})
+        return context
+
+    @classmethod
     def from_pipelines(cls, pipelines: Mapping[str, Any], topics: Any, **options: Any) -> RunContext:
         """A context of the results of PyTerrier pipelines. Each pipeline runs once.
 
@@ -279,9 +329,7 @@ class RunContext(ContextData):
             options["grades"] = datasets.grades_of(dataset)
         if not runs and options["num_docs"] is None:
             raise ValueError(f"{datasets.describe(dataset)}, so there is nothing to make a context of")
-        context = cls.__new__(cls)
-        ContextData.__init__(context, **fields_of(cls(runs, **options)) | {"dataset": dataset})
-        return context
+        return cls._of_dataset(runs, dataset, options)
 
     def __enter__(self) -> RunContext:
         """Makes the context the active one, up to the end of the block.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import io
 import json
@@ -58,11 +59,11 @@ def _changed(rng: random.Random, value: Any) -> None:
     holder, key = rng.choice(places)
     what = rng.randrange(5)
     if what < 2:
-        holder[key] = rng.choice(_ODD)
+        holder[key] = copy.deepcopy(rng.choice(_ODD))
     elif what == 2:
         del holder[key]
     elif what == 3 and isinstance(holder, list):
-        holder.insert(rng.randrange(len(holder) + 1), holder[key])
+        holder.insert(rng.randrange(len(holder) + 1), copy.deepcopy(holder[key]))
     elif isinstance(holder, dict):
         other = rng.choice(["", "a", "é", "query", "score", "\ud800", *holder])
         holder[other] = holder.pop(key)
