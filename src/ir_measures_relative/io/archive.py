@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from tqdm import tqdm
 
 from ..messages import warn
-from .campaign_folders import Listed, of_task, runs_listed
+from .campaign_folders import Submission, of_task, runs_listed
 from .files import unpacked, write_whole
 
 #: The variables of the environment: where the archive's pages are, and the name and password that its files ask for.
@@ -74,7 +74,7 @@ def _is_name(name: str) -> bool:
     return name not in (".", "..") and not set(name) & set("/\\\0")
 
 
-def _fetch_run(listed: Listed, file: Path) -> bool:
+def _fetch_run(listed: Submission, file: Path) -> bool:
     """Fetches a run if it is not there; whether it has the listed MD5, or was there, or none is listed."""
     pins, same = _pins(file.parent), True
     if not file.exists():
@@ -85,10 +85,7 @@ def _fetch_run(listed: Listed, file: Path) -> bool:
         except ValueError:
             file.unlink()
             raise
-        if listed.md5 and hashlib.md5(data, usedforsecurity=False).hexdigest() != listed.md5:
-            warn(
-                f"{file.name}: the archive lists another MD5; its lists are often of the files before packing"
-            )
+        same = listed.md5 in (None, hashlib.md5(data, usedforsecurity=False).hexdigest())
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     if pins.setdefault(file.name, digest) != digest:
         raise ValueError(

@@ -24,7 +24,7 @@ _FIELD = re.compile(r"^ ?- :[\w-]+: \*\*([^*\n]+):\*\* (.*?) *$", re.MULTILINE)
 _INPUT = re.compile(r"\*\*`Input`\*\*\]\((\S+?)\)")
 
 
-class Listed(NamedTuple):
+class Submission(NamedTuple):
     """What the pages of an archive say of a run; None where they do not."""
 
     participant: str | None = None
@@ -33,7 +33,7 @@ class Listed(NamedTuple):
     md5: str | None = None
 
 
-class Campaign(NamedTuple):
+class ReadCampaign(NamedTuple):
     """The runs of a campaign, who sent each, and its judgments."""
 
     runs: dict[str, Rankings]
@@ -71,7 +71,7 @@ class JudgmentsOfFile:
         return map(ir_measures.Qrel, *columns.ids(), map(int, columns.relevance))
 
 
-def read_campaign(folder: Path, task: str | None, judgments: Any = None) -> Campaign:
+def read_campaign(folder: Path, task: str | None, judgments: Any = None) -> ReadCampaign:
     """Reads a campaign from its folder.
 
     Args:
@@ -86,15 +86,15 @@ def read_campaign(folder: Path, task: str | None, judgments: Any = None) -> Camp
     files = {name_of(file): file for file in _run_files(folder)}
     if not files:
         raise FileNotFoundError(f"{folder} holds no file of a run; put input.NAME.gz or NAME.gz into it")
-    names = of_task({name: listed.get(name, Listed()) for name in files}, task, str(folder))
+    names = of_task({name: listed.get(name, Submission()) for name in files}, task, str(folder))
     runs = {name: read_run(files[name], str(files[name])).described(tag=name) for name in names}
-    unknown = [name for name in names if not listed.get(name, Listed()).participant]
+    unknown = [name for name in names if not listed.get(name, Submission()).participant]
     if listed and unknown:
         warn(
             f"{folder}: runs.md does not say who sent {', '.join(unknown[:5])}; each counts as a group of its own"
         )
-    groups = {name: listed.get(name, Listed()).participant or name for name in names} if listed else None
-    return Campaign(runs, groups, _judgments_of(folder, judgments))
+    groups = {name: listed.get(name, Submission()).participant or name for name in names} if listed else None
+    return ReadCampaign(runs, groups, _judgments_of(folder, judgments))
 
 
 def name_of(file: Path) -> str:
@@ -103,7 +103,7 @@ def name_of(file: Path) -> str:
     return found[1] if found else file.name
 
 
-def of_task(listed: Mapping[str, Listed], task: str | None, source: str) -> list[str]:
+def of_task(listed: Mapping[str, Submission], task: str | None, source: str) -> list[str]:
     """The names of the runs of a task, in their order.
 
     Raises:
@@ -121,7 +121,7 @@ def of_task(listed: Mapping[str, Listed], task: str | None, source: str) -> list
     return sorted(name for name, one in listed.items() if task is None or one.task == task)
 
 
-def pages_of(folder: Path) -> dict[str, Listed]:
+def pages_of(folder: Path) -> dict[str, Submission]:
     """What ``runs.md`` and ``participants.md`` in a folder say of each run; nothing where they are not there."""
     texts = [_text(folder / name) for name in ("runs.md", "participants.md")]
     found = runs_listed(texts[0])
@@ -129,19 +129,19 @@ def pages_of(folder: Path) -> dict[str, Listed]:
         participant = block.split("\n", 1)[0].strip()
         of_participant = dict(_FIELD.findall(block)).get("Runs", "")
         for run in re.findall(r"\[([^\]]+)\]", of_participant):
-            one = found.get(run, Listed())
+            one = found.get(run, Submission())
             found[run] = one._replace(participant=one.participant or participant)
     return found
 
 
-def runs_listed(text: str) -> dict[str, Listed]:
+def runs_listed(text: str) -> dict[str, Submission]:
     """What the text of a ``runs.md`` says of each run."""
     found = {}
     for block in re.split(r"(?m)^#### ", text)[1:]:
         fields, url = dict(_FIELD.findall(block)), _INPUT.search(block)
         name = fields.get("Run ID") or block.split("\n", 1)[0].strip()
         md5 = fields.get("MD5", "").strip("`").lower() or None
-        found[name] = Listed(fields.get("Participant"), fields.get("Task"), url[1] if url else None, md5)
+        found[name] = Submission(fields.get("Participant"), fields.get("Task"), url[1] if url else None, md5)
     return found
 
 
