@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -24,6 +26,9 @@ from .priors import ContextData, chosen_by_means
 from .rankings import Rankings
 from .scoring import warn_if_empty, warn_if_strange
 
+#: The variable of the environment that holds the folder of the runs to compare with, where no context is active.
+CONTEXT = "IR_MEASURES_RELATIVE_CONTEXT"
+
 
 class RelativeEvaluator(Evaluator):  # type: ignore[misc]
     """Scores runs relative to the context that is active when the evaluator is created.
@@ -35,15 +40,19 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
     def __init__(self, measures: list[RelativeMeasure], qrels: Qrels) -> None:
         for measure in measures:
             measure.validate_params()
-        self.active = active() or Active(RunContext({}), None)
-        if active() is None:
+        said = os.environ.get(CONTEXT) if active() is None else None
+        self.active = active() or Active(_context_of(said) if said else RunContext({}), None)
+        #: Whether nobody can say which of the context's runs is evaluated: it is the one that ranks alike.
+        self._is_of_environment = bool(said)
+        if active() is None and not said:
             needing = [str(m) for m in measures if m.needs_context]
             if needing:
                 raise ValueError(
                     f"{', '.join(needing)} needs the runs to compare with, and no RunContext is active; write\n"
                     "    with RunContext({'BM25': bm25_run}):\n"
                     "        …  # evaluate here\n"
-                    "(RunContext({}) is a context without prior runs)" + _elsewhere()
+                    f"(RunContext({{}}) is a context without prior runs), or set {CONTEXT} to a folder of runs in the "
+                    "environment" + _elsewhere()
                 )
         context, columns = self.active.context, qrels_columns(qrels)
         self._is_frame = is_frame(qrels)
@@ -106,6 +115,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                 if group is not None and context.groups.get(name) == group and "systems" not in relative_to:
                     continue
                 if self.judged.same_rankings(rankings, name):
+                    if self._is_of_environment:
+                        return name, None
                     warn(
                         f"the evaluated run ranks exactly as the context's run {name!r}, but is taken for a newcomer, "
                         f"with {name!r} as a prior: if it is that run, say so with a column name='{name}' "
@@ -120,6 +131,12 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                 context,
             )
         return member, group
+
+
+@cache
+def _context_of(path: str) -> RunContext:
+    """The context of the files that the environment names; raises as :meth:`RunContext.from_files` does."""
+    return RunContext.from_files(path)
 
 
 def _elsewhere() -> str:
