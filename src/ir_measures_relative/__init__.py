@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .questions.sets_of_runs import select_complementary, sweep
     from .questions.similarities import similarity
     from .reporting import report
+    from .reporting.export import to_latex, to_ranx, write_ir_metadata
     from .stats.paired_tests import SignTest, sign_test
     from .unjudged.bounds import bounds, med
     from .unjudged.reusability import reusability
@@ -64,6 +65,9 @@ _LATER = {
     "similarity": "questions.similarities",
     "verdicts": "unjudged.verdicts",
     "sweep": "questions.sets_of_runs",
+    "to_latex": "reporting.export",
+    "to_ranx": "reporting.export",
+    "write_ir_metadata": "reporting.export",
 }
 
 
@@ -118,5 +122,8 @@ __all__ = [
     "sign_test",
     "similarity",
     "sweep",
+    "to_latex",
+    "to_ranx",
     "verdicts",
+    "write_ir_metadata",
 ]
