@@ -204,7 +204,8 @@ PLAIN_RUNS: dict[str, Callable[[bytes], Ranked]] = {
     ),
     "snapshot": _snapshot,
     "snapshot CSV": lambda data: _by_rank(
-        (r["query text"].strip(), r["doc id"].strip(), r["doc position"]) for r in _table(data)
+        (r["query text"].strip(" \t\r\n"), r["doc id"].strip(" \t\r\n"), r["doc position"].strip(" \t\r\n"))
+        for r in _table(data)
     ),
     "MS MARCO": lambda data: _by_rank(
         [c.strip() for c in line.split("\t")] for line in data.decode("utf-8-sig").split("\n") if line.strip()
@@ -229,6 +230,16 @@ def _pairs(judged: Any) -> Iterator[tuple[Any, Any, Any]]:
     return ((q, d, label) for q, docs in judged.items() for d, label in docs.items())
 
 
+def _case(data: bytes) -> dict[str, dict[str, int]]:
+    """The ratings of a query are a list, or a dict as in Quepid's other export."""
+    rows: list[Any] = []
+    for query in _json(data)["queries"]:
+        text, rated = (query.get("query_text") or query["query"]).strip(), query["ratings"]
+        pairs = rated.items() if isinstance(rated, dict) else [(r["doc_id"], r["rating"]) for r in rated]
+        rows += [(text, doc, label) for doc, label in pairs]
+    return _labels(rows)
+
+
 PLAIN_JUDGMENTS: dict[str, Callable[[bytes], dict[str, dict[str, int]]]] = {
     "dict": lambda data: _labels(_pairs(_json(data))),
     "rank_eval": lambda data: _labels(
@@ -238,15 +249,11 @@ PLAIN_JUDGMENTS: dict[str, Callable[[bytes], dict[str, dict[str, int]]]] = {
         (r["query"], x["docId"], x["rating"]) for r in _json(data)["judgmentRatings"] for x in r["ratings"]
     ),
     "Quepid CSV": lambda data: _labels(
-        (r["query"].strip(), r["docid"].strip(), list(r.values())[2])
+        (r["query"].strip(" \t\r\n"), r["docid"].strip(" \t\r\n"), list(r.values())[2])
         for r in _table(data)
-        if r["docid"].strip()
+        if r["docid"].strip(" \t\r\n")
     ),
-    "Quepid case": lambda data: _labels(
-        ((q.get("query_text") or q["query"]).strip(), r["doc_id"], r["rating"])
-        for q in _json(data)["queries"]
-        for r in q["ratings"]
-    ),
+    "Quepid case": _case,
     "RRE": lambda data: _labels(
         (q["placeholders"]["$query"].strip(), d, r["gain"])
         for q in _json(data)["queries"]

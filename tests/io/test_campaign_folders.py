@@ -84,10 +84,11 @@ def test_what_a_folder_lacks_is_said(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="knows no dataset 'nothing/here'"):
         RunContext.from_campaign(folder, "passages", judgments="nothing/here")
     (folder / "old.Z").write_bytes(b"\x1f\x9d\x90")
+    (folder / "runs.md").unlink()
     with pytest.raises(
-        ValueError, match="old.Z is packed by compress, which is not read here; unpack it with 'gzip -d'"
+        ValueError, match=r"old\.Z is a file packed by compress \(\.Z\), which is not read here; unpack"
     ):
-        RunContext.from_campaign(folder, "passages")
+        RunContext.from_campaign(folder, judgments=folder / "2099qrels-docs.txt")
     with pytest.raises(FileNotFoundError, match="holds no file of a run; put input.NAME.gz"):
         (tmp_path / "empty").mkdir()
         RunContext.from_campaign(tmp_path / "empty")

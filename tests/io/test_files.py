@@ -107,6 +107,10 @@ OTHERS = {
         "is a zstd file, which is not read here; unpack it with 'zstd -d', or pack it",
     ),
     "lz4": (b"\x04\x22\x4d\x18\x64\x40", "is an lz4 file, which is not read here; unpack it with 'lz4 -d'"),
+    "Z": (
+        b"\x1f\x9d\x90q\x00",
+        r"is a file packed by compress \(\.Z\), which is not read here; unpack it with 'gzip -d'",
+    ),
     "zip": (zipped(), "is a zip file, which is not read here; unpack it, or pack it as .gz"),
     "7z": (b"7z\xbc\xaf\x27\x1c\x00", "is a 7z file"),
     "UTF-16": (RUN.encode("utf-16"), "is text in UTF-16, which is not read here; convert it to UTF-8"),

@@ -335,3 +335,77 @@ def test_no_format_is_loaded_before_a_file_is_read() -> None:
 
 def test_the_page_has_the_table_of_the_formats() -> None:
     assert filled(PAGE, PLACE) == block(), "run: python -m tools.formats --write"
+
+
+# ---- by the tools themselves ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["parquet", "trec", "txt", "lz4"])
+def test_what_ranx_saves(kind: str, tmp_path: Path) -> None:
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
+    ranx.Run(RUNS["dense_ü"]).save(str(tmp_path / f"run.{kind}"))
+    if kind == "lz4":
+        with pytest.raises(
+            ValueError, match="is an lz4 file, which is not read here.*let ranx save JSON instead"
+        ):
+            read_run(tmp_path / "run.lz4")
+        return
+    ranx.Qrels(QRELS).save(str(tmp_path / f"qrels.{kind}"))
+    assert rankings(tmp_path / f"run.{kind}") == expected("dense_ü", OF_RUNS["dict"])
+    assert labels(tmp_path / f"qrels.{kind}") == QRELS
+
+
+@pytest.mark.parametrize("layout", ["native", "flat"])
+def test_what_lenskit_saves(layout: str, tmp_path: Path) -> None:
+    data = pytest.importorskip("lenskit.data", reason="LensKit is not installed")
+
+    def saved(name: str, lists: Any, **fields: str) -> Path:
+        found = {
+            7 + i: data.ItemList(item_ids=list(docs), **{f: np.array(list(docs.values()), dtype=float) for f in fields.values()}, ordered=name == "run")
+            for i, docs in enumerate(lists.values())
+        }  # fmt: skip
+        file = tmp_path / f"{name}.parquet"
+        data.ItemListCollection.from_dict(found, key="user_id").save_parquet(file, layout=layout)
+        return file
+
+    run = saved("run", RUNS["rerank.v2"], values="scores")
+    assert rankings(run) == {str(7 + i): list(docs) for i, docs in enumerate(RUNS["rerank.v2"].values())}
+    test = saved("test", QRELS, values="rating")
+    assert labels(test) == {str(7 + i): docs for i, docs in enumerate(QRELS.values())}
+
+
+def test_what_pandas_and_polars_write(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    rows = [(q, d, s) for q, docs in RUNS["rerank.v2"].items() for d, s in docs.items()]
+    frame = pl.DataFrame(rows, schema=["qid", "docno", "score"], orient="row")
+    frame.write_csv(tmp_path / "comma")
+    frame.write_csv(tmp_path / "tab", separator="\t")
+    frame.write_ndjson(tmp_path / "lines")
+    frame.write_parquet(tmp_path / "parquet")
+    frame.to_pandas().to_json(tmp_path / "list", orient="records")
+    for name in ("comma", "tab", "lines", "parquet", "list"):
+        assert rankings(tmp_path / name) == expected("rerank.v2", OF_RUNS["dict"]), name
+
+
+def test_judgments_by_nugget_are_not_taken_for_queries(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("".join(f"{q}_{n} 0 d-1 1\n" for q in QRELS for n in range(3)), "utf-8")
+    with pytest.raises(ValueError, match="'q-1_0' may be a nugget of a query: give judgments by query"):
+        RunContext({"r": RUNS["rerank.v2"]}, priors=[]).evaluate(tmp_path / "qrels", ["nDCG@10"])
+
+
+def test_a_part_is_no_other_file_to_write_over(tmp_path: Path) -> None:
+    """--output does not take the file that holds the part of a run."""
+    (tmp_path / "mteb.json").write_bytes(OF_RUNS["MTEB"].write("rerank.v2"))
+    (tmp_path / "qrels").write_bytes(trec_qrels())
+    before = (tmp_path / "mteb.json").read_bytes()
+    command = [sys.executable, "-m", "ir_measures_relative", "qrels", "mteb.json#eng:test", "nDCG@10"]
+    done = subprocess.run([*command, "--plot", "mteb.json"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and (tmp_path / "mteb.json").read_bytes() == before, done.stderr
+
+
+def test_a_million_keys(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    file.write_text("{" + ", ".join(f'"q{i}": {{"d": 1.0}}' for i in range(10**5)) + "}")
+    assert len(read_run(file)) == 10**5
+    file.write_text('{"q": {' + ", ".join(f'"d{i}": {i}.0' for i in range(10**6)) + "}}")
+    assert len(read_run(file)) == 10**6

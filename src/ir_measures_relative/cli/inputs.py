@@ -144,8 +144,8 @@ def files_of_runs(args: argparse.Namespace) -> list[Path]:
 def named(args: argparse.Namespace, runs: Iterable[Path]) -> dict[str, str]:
     """The files that the command reads, by what a message calls them."""
     others = {"the qrels": args.qrels, "the file of --groups": args.groups, "the reference": args.reference}
-    return {f"the run {run}": str(run) for run in runs} | {
-        called: path for called, path in others.items() if path is not None
+    return {f"the run {run}": located(run)[0] for run in runs} | {
+        called: located(path)[0] for called, path in others.items() if path is not None
     }
 
 

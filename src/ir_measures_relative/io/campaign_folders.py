@@ -151,11 +151,6 @@ def _text(page: Path) -> str:
 
 def _run_files(folder: Path) -> list[Path]:
     files = sorted(f for f in folder.iterdir() if f.is_file() and not f.name.startswith("."))
-    for file in files:
-        if file.suffix == ".Z":
-            raise ValueError(
-                f"{file} is packed by compress, which is not read here; unpack it with 'gzip -d'"
-            )
     return [f for f in files if f.suffix not in _PAGES and not _QRELS.search(f.name)]
 
 

@@ -180,7 +180,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{0,30})?")
 def _as_number(label: Any) -> Any:
     """The number that a string writes; None where nothing is written, or the label is missing."""
     if isinstance(label, str):
-        text = label.strip()
+        text = label.strip(" \t\r\n")
         return None if not text else float(text) if _NUMBER.fullmatch(text) else label
     return None if label is None or label != label else label
 

@@ -8,6 +8,7 @@ from typing import Any
 from ..content import Content, Format, Parts, a_list, an_id, by_rank, ranked, rows_of, warn_of_text_ids
 from ..neighbours import Given
 
+_BLANKS = " \t\r\n"
 # A label such as 3.0, as Ruby writes it.
 _DECIMAL = re.compile(rb"\S+\s+\S+\s+\S+\s+[+-]?[0-9]+\.0+")
 
@@ -15,7 +16,7 @@ _DECIMAL = re.compile(rb"\S+\s+\S+\s+\S+\s+[+-]?[0-9]+\.0+")
 def _texts(content: Content, name: str) -> list[str]:
     """A column of the table, without the blank that Quepid puts before a sign, for spreadsheets."""
     at = content.header.index(name)
-    return [row[at].strip() for row in content.table]
+    return [row[at].strip(_BLANKS) for row in content.table]
 
 
 def _csv_judgments(content: Content) -> Parts:
@@ -46,7 +47,9 @@ def _csv_snapshot(content: Content) -> Parts:
 def _snapshot(content: Content) -> Parts:
     """By the texts of the queries, and by their ids in Quepid's database, which its TREC files have."""
     found = content.json
-    texts = {an_id(query["query_id"]): query["query_text"].strip() for query in a_list(found["queries"])}
+    texts = {
+        an_id(query["query_id"]): query["query_text"].strip(_BLANKS) for query in a_list(found["queries"])
+    }
     docs = {
         query: [(an_id(d["id"]), None) for d in a_list(listed) if not d.get("rated_only")]
         for query, listed in found["docs"].items()
@@ -64,7 +67,7 @@ def _case(content: Content) -> Parts:
     warn_of_text_ids("A case of Quepid's")
     rows: list[tuple[str, str, Any]] = []
     for query in a_list(content.json["queries"]):
-        text = (query.get("query_text") or query["query"]).strip()
+        text = (query.get("query_text") or query["query"]).strip(_BLANKS)
         rated = query["ratings"]
         pairs = (
             rated.items() if isinstance(rated, dict) else ((r["doc_id"], r["rating"]) for r in a_list(rated))
@@ -76,7 +79,7 @@ def _case(content: Content) -> Parts:
 def _rre(content: Content) -> Parts:
     warn_of_text_ids("Ratings for RRE")
     rows = [
-        (query["placeholders"]["$query"].strip(), doc, judged["gain"])
+        (query["placeholders"]["$query"].strip(_BLANKS), doc, judged["gain"])
         for query in a_list(content.json["queries"])
         for doc, judged in query["relevant_documents"].items()
     ]
@@ -88,7 +91,7 @@ def _book(content: Content) -> Parts:
     by_judge: dict[str, list[tuple[str, str, Any]]] = {}
     for pair in a_list(content.json["query_doc_pairs"]):
         for judged in a_list(pair["judgements"]):
-            row = pair["query_text"].strip(), an_id(pair["doc_id"]), judged["rating"]
+            row = pair["query_text"].strip(_BLANKS), an_id(pair["doc_id"]), judged["rating"]
             by_judge.setdefault(an_id(judged.get("user_email") or "anonymous"), []).append(row)
     several = len(by_judge) > 1
     return {judge if several else "": Given(rows_of(rows)) for judge, rows in by_judge.items()}
