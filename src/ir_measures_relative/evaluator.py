@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -51,8 +52,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                     f"{', '.join(needing)} needs the runs to compare with, and no RunContext is active; write\n"
                     "    with RunContext({'BM25': bm25_run}):\n"
                     "        …  # evaluate here\n"
-                    f"(RunContext({{}}) is a context without prior runs), or set {CONTEXT} to a folder of runs in the "
-                    "environment" + _elsewhere()
+                    "(RunContext({}) is a context without prior runs)" + _elsewhere()
                 )
         context, columns = self.active.context, qrels_columns(qrels)
         self._is_frame = is_frame(qrels)
@@ -140,7 +140,9 @@ def _context_of(path: str) -> RunContext:
 
 
 def _elsewhere() -> str:
-    """Why a context that is entered may not be seen here."""
+    """Why a context that is entered may not be seen here, or what to do where none can be."""
+    if getattr(sys.modules.get("__main__"), "__package__", None) == "ir_measures":  # its own command
+        return f"\nIn ir_measures' own command set {CONTEXT} to a folder of runs in the environment."
     if multiprocessing.parent_process() is None and threading.current_thread() is threading.main_thread():
         return ""
     return (

@@ -80,7 +80,7 @@ def test_a_run_of_the_folder_is_not_its_own_prior(place: Path) -> None:
 
 def test_without_the_variable_it_is_named(place: Path) -> None:
     done = run(place, "qrels", "new", "NRG@10")
-    assert done.returncode and f"set {CONTEXT} to a folder of runs" in done.stderr
+    assert done.returncode and f"In ir_measures' own command set {CONTEXT} to a folder of runs" in done.stderr
     done = run(place, "qrels", "new", "nDCG_UE@10")  # which needs none
     assert done.returncode == 0, done.stderr
     done = run(place, "qrels", "new", "NRG@10", **{CONTEXT: "nowhere"})
