@@ -393,8 +393,8 @@ class RunContext(ContextData):
         """Scores every member on every measure, in one pass.
 
         Args:
-            qrels: the judgments, as ir_measures or PyTerrier take them, or the path of a TREC qrels file; None for
-                those of the dataset that the context was made from.
+            qrels: the judgments, as ir_measures or PyTerrier take them, or the path of a file, TREC's or of the page
+                "Formats"; None for those of the dataset or the folder that the context was made from.
             measures: measures of this package and of ir_measures, or measure strings.
             perquery: one row a run, query and measure, instead of one row a run.
 

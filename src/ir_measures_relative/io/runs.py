@@ -49,8 +49,8 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
     Args:
         run: a dict of dict, an iterable of ``ScoredDoc``, a DataFrame (ir_measures' or PyTerrier's columns; where the
             column ``name`` holds one value it becomes the tag, and so ``group`` the group), the path of a file: TREC's
-            format, plain, .gz, .bz2 or .xz, or Parquet with the columns of a DataFrame; or what polars, pyarrow,
-            HuggingFace, ranx, trectools and LensKit hold a run in.
+            format, plain, .gz, .bz2 or .xz, or one of the page "Formats"; or what polars, pyarrow, HuggingFace, ranx,
+            trectools and LensKit hold a run in.
         name: what messages call it.
 
     Raises:
