@@ -111,10 +111,11 @@ def _runs_of(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings],
 def _may_be_labels(given: Given) -> bool:
     """Whether what is read as scores are whole numbers, not written as fractions, as labels are."""
     if is_frame(given.content):
-        scores = columns_of(given.content, ("score",), "")[0] if "score" in given.content else ()
+        scores = iter(given.content["score"] if "score" in given.content else ())
     else:
-        scores = [score for docs in given.content.values() for score in docs.values()]
-    return len(scores) > 0 and all(isinstance(score, (int, np.integer)) for score in scores)
+        scores = (score for docs in given.content.values() for score in docs.values())
+    whole = (int, np.integer)
+    return isinstance(next(scores, None), whole) and all(isinstance(score, whole) for score in scores)
 
 
 def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Rankings:
