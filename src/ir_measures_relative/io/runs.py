@@ -111,7 +111,7 @@ def _runs_of(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings],
 def _may_be_labels(given: Given) -> bool:
     """Whether what is read as scores are whole numbers, not written as fractions, as labels are."""
     if is_frame(given.content):
-        scores = iter(given.content["score"] if "score" in given.content else ())
+        scores = iter(given.content.get("score", ()))
     else:
         scores = (score for docs in given.content.values() for score in docs.values())
     whole = (int, np.integer)
