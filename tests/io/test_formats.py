@@ -94,9 +94,11 @@ def test_every_format_has_a_file_here_and_trec_files_are_of_none() -> None:
 def test_what_is_neither_is_refused_by_name(name: str, tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(OF_NEITHER[name])
-    with pytest.raises(ValueError, match=f"run 'r' .* holds not a run: it is {name.split(' (')[0]}"):
+    with pytest.raises(ValueError, match=f"run 'r' .* does not hold a run: it is {name.split(' (')[0]}"):
         RunContext({"r": file})
-    with pytest.raises(ValueError, match=f"the qrels .* holds not judgments: it is {name.split(' (')[0]}"):
+    with pytest.raises(
+        ValueError, match=f"the qrels .* does not hold judgments: it is {name.split(' (')[0]}"
+    ):
         read_qrels_file(file)
 
 
@@ -304,6 +306,25 @@ def test_the_command_reads_them_as_well(tmp_path: Path) -> None:
     same = ["qrels", "rerank.v2", "nDCG@10 NRG@10", "--prior", "bm25-base"]
     plain = subprocess.run([*command, *same], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout == plain.stdout, done.stderr
+
+
+def test_the_command_takes_one_run_of_a_file_and_all_of_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "results").write_bytes(OF_RUNS["evaluations of three"].write(""))
+    (tmp_path / "qrels").write_bytes(OF_JUDGMENTS["OpenSearch"].write(""))
+
+    def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "-m", "ir_measures_relative", "qrels", *arguments]
+        return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+
+    several = command("runs/results", "nDCG@10")
+    assert several.returncode == 2 and "hold 3 runs" in several.stderr and "FILE#bm25-base" in several.stderr
+    assert command("runs/results#dense_ü", "nDCG@10").stdout.startswith("nDCG@10\t")
+    table = command("runs", "nDCG@10")
+    assert [line.split("\t")[0] for line in table.stdout.splitlines()[1:]] == list(RUNS)
+    by_name = command("runs", "rrLP", "--reference", "rerank.v2")
+    assert by_name.returncode == 0 and "rerank.v2\t0.0000" in by_name.stdout, by_name.stderr
+    assert command("runs", "rrLP", "--reference", "runs/results").returncode == 2
 
 
 def test_json_takes_no_more_than_three_times_what_parsing_takes(tmp_path: Path) -> None:

@@ -159,6 +159,11 @@ def _read_context(args: argparse.Namespace, files: list[Path], num_docs: int | N
             ) from None
         raise
     names, reference = list(runs), args.reference
+    if len(runs) > len(files) and not args.is_folder:
+        raise ValueError(
+            f"the files hold {len(runs)} runs, {', '.join(names)}; say behind the path which one is meant, such as "
+            f"FILE#{names[0]}"
+        )
     if reference is not None:
         # Where RUN is a file the reference is one too, even if a run is called what the file is.
         named = args.is_folder and reference in runs
@@ -174,7 +179,7 @@ def _read_context(args: argparse.Namespace, files: list[Path], num_docs: int | N
 
 def _name_of_file(path: str, names: Sequence[str], files: Sequence[Path]) -> str | None:
     at = [i for i, file in enumerate(files) if file.resolve() == Path(path).resolve()]
-    return names[at[0]] if at else None
+    return names[at[0]] if at and len(names) == len(files) else None  # a file may hold several runs
 
 
 def _read_groups(path: str, names: Sequence[str]) -> dict[str, str]:

@@ -50,9 +50,11 @@ def parts_of(content: Content, form: Format, *, as_run: bool) -> Parts:
     read = form.runs if as_run else form.judgments
     if read is None:
         asked = "a run" if as_run else "judgments"
-        holds = "judgments" if form.judgments else "a run" if form.runs else f"not {asked}"
+        holds = (
+            "holds judgments" if form.judgments else "holds a run" if form.runs else f"does not hold {asked}"
+        )
         raise ValueError(
-            f"{content.source} holds {holds}: it is {form.name}; {form.instead or f'give a file of {asked}'}"
+            f"{content.source} {holds}: it is {form.name}; {form.instead or f'give a file of {asked}'}"
         )
     try:
         parts = read(content)
