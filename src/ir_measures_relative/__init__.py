@@ -1,8 +1,9 @@
 """Measures that score a ranking relative to the rankings that exist already, for ir_measures and PyTerrier.
 
 Importing the package registers its measures with ir_measures, and its provider as
-``ir_measures.providers.registry["relative"]``, also in ``ir_measures.DefaultPipeline``. What is not a measure is
-imported when it is first asked for.
+``ir_measures.providers.registry["relative"]``, also in ``ir_measures.DefaultPipeline``. Three measures have a second
+name, as AP is MAP there: ``MAP_UE``, ``NDCG_UE``, ``MAP_Rareness``. What is not a measure is imported when it is first
+asked for.
 """
 
 from importlib import import_module as _import_module
@@ -16,10 +17,10 @@ from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
 from .measures.nrg import NRG, UniqueRel
 from .measures.rank_biased import RBA, RBO
-from .measures.rareness import AP_Rareness, P_Rareness
+from .measures.rareness import AP_Rareness, MAP_Rareness, P_Rareness
 from .measures.shapley import Shapley
 from .measures.tasc import TaSC
-from .measures.ue import AP_UE, UE, nDCG_UE
+from .measures.ue import AP_UE, MAP_UE, NDCG_UE, UE, nDCG_UE
 from .messages import RelativeWarning
 from .provider import RelativeProvider, registered_provider
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .context import RunContext
     from .priors import BestOfOtherGroups, PriorPolicy
     from .questions.comparing import adds, compare
+    from .questions.deciding import Worth, worth
     from .questions.explaining import explain
     from .questions.fusing import fuse, fusion_pairs, headroom
     from .questions.sets_of_runs import select_complementary, sweep
@@ -68,6 +70,8 @@ _LATER = {
     "to_latex": "reporting.export",
     "to_ranx": "reporting.export",
     "write_ir_metadata": "reporting.export",
+    "Worth": "questions.deciding",
+    "worth": "questions.deciding",
 }
 
 
@@ -86,7 +90,9 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "AP_UE",
+    "MAP_UE",
     "MED",
+    "NDCG_UE",
     "NRG",
     "RBA",
     "RBO",
@@ -95,6 +101,7 @@ __all__ = [
     "AP_Rareness",
     "BestOfOtherGroups",
     "FusionGain",
+    "MAP_Rareness",
     "P_Rareness",
     "PriorPolicy",
     "RelativeWarning",
@@ -103,6 +110,7 @@ __all__ = [
     "SignTest",
     "TaSC",
     "UniqueRel",
+    "Worth",
     "adds",
     "bounds",
     "compare",
@@ -125,5 +133,6 @@ __all__ = [
     "to_latex",
     "to_ranx",
     "verdicts",
+    "worth",
     "write_ir_metadata",
 ]

@@ -22,8 +22,17 @@ from .io.description import fingerprint, table_of_runs
 from .io.qrels import Qrels
 from .io.runs import Run, groups_of, read_run, read_runs, run_files, run_pipelines
 from .measures.strings import parse_measures
-from .messages import kind_of, warn
-from .priors import ContextData, Policy, check_group, check_names, fields_of, group_of, policy_of
+from .messages import few_quoted, kind_of, warn
+from .priors import (
+    ContextData,
+    Policy,
+    check_group,
+    check_names,
+    check_run_names,
+    fields_of,
+    group_of,
+    policy_of,
+)
 from .rankings import Rankings
 from .scoring import score_runs
 
@@ -169,9 +178,7 @@ class RunContext(ContextData):
     ) -> None:
         if not isinstance(runs, Mapping):
             raise TypeError(f"runs is {kind_of(runs)}; give a dict from run name to run")
-        for name in runs:
-            if not isinstance(name, str) or not name:
-                raise ValueError(f"the run name {name!r} is not a string; name every run with one")
+        check_run_names(runs)
         read = {name: read_run(run, f"run {name!r}") for name, run in runs.items()}
         names = list(read)
         if groups is not None and not isinstance(groups, Mapping):
@@ -187,7 +194,9 @@ class RunContext(ContextData):
                 "RunContext({'BM25': run}, reference='BM25')"
             )
         if reference is not None and reference not in names:
-            raise ValueError(f"reference={reference!r} is not a run of the context; its runs are {names}")
+            raise ValueError(
+                f"reference={reference!r} is not a run of the context; its runs are {few_quoted(names)}"
+            )
         super().__init__(
             runs=_Fixed(read),
             groups=_Fixed(groups),
@@ -290,8 +299,8 @@ class RunContext(ContextData):
     def from_pipelines(cls, pipelines: Mapping[str, Any], topics: Any, **options: Any) -> RunContext:
         """A context of the results of PyTerrier pipelines. Each pipeline runs once.
 
-        Inside it, ``pt.Experiment`` knows a pipeline for a member by its ``name`` column:
-        ``pipeline >> pt.apply.name(lambda row: "BM25")``. (``pt.relative.Experiment`` sees to that itself.)
+        Inside it, ``pt.Experiment`` knows the pipelines of ``pt.relative.named(pipelines)`` for members.
+        (``pt.relative.Experiment`` sees to that itself.)
 
         Args:
             pipelines: from name to transformer, or to a DataFrame of results.
@@ -370,7 +379,7 @@ class RunContext(ContextData):
             check_group(group, self.policy, self.groups, self)
         elif name not in self.runs:
             raise ValueError(
-                f"evaluating({name!r}): the context holds no such run; its runs are {self.names}"
+                f"evaluating({name!r}): the context holds no such run; its runs are {few_quoted(self.names)}"
             )
         with self._activated(Active(self, name, object(), group)):
             yield self

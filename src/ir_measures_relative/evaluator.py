@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
@@ -41,19 +41,11 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
     def __init__(self, measures: list[RelativeMeasure], qrels: Qrels) -> None:
         for measure in measures:
             measure.validate_params()
-        said = os.environ.get(CONTEXT) if active() is None else None
+        check_context(measures)
+        said = None if active() is not None else os.environ.get(CONTEXT)
         self.active = active() or Active(_context_of(said) if said else RunContext({}), None)
         #: Whether nobody can say which of the context's runs is evaluated: it is the one that ranks alike.
         self._is_of_environment = bool(said)
-        if active() is None and not said:
-            needing = [str(m) for m in measures if m.needs_context]
-            if needing:
-                raise ValueError(
-                    f"{', '.join(needing)} needs the runs to compare with, and no RunContext is active; write\n"
-                    "    with RunContext({'BM25': bm25_run}):\n"
-                    "        …  # evaluate here\n"
-                    "(RunContext({}) is a context without prior runs)" + _elsewhere()
-                )
         context, columns = self.active.context, qrels_columns(qrels)
         self._is_frame = is_frame(qrels)
         self._may_be_batch = self._is_frame and not _counts_from_zero(qrels)
@@ -120,7 +112,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                     warn(
                         f"the evaluated run ranks exactly as the context's run {name!r}, but is taken for a newcomer, "
                         f"with {name!r} as a prior: if it is that run, say so with a column name='{name}' "
-                        f"(pipeline >> pt.apply.name(lambda row: {name!r})) or context.evaluating({name!r})",
+                        f"(pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",
                         context,
                     )
                     break
@@ -137,6 +129,22 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
 def _context_of(path: str) -> RunContext:
     """The context of the files that the environment names; raises as :meth:`RunContext.from_files` does."""
     return RunContext.from_files(path)
+
+
+def check_context(measures: Iterable[RelativeMeasure]) -> None:
+    """Raises ValueError where measures need a context and none is active; says how to get one."""
+    needing = [str(m) for m in measures if m.needs_context]
+    if not needing or active() is not None or os.environ.get(CONTEXT):
+        return
+    listed = ", ".join(needing)
+    raise ValueError(
+        f"{listed} needs the runs to compare with, and no RunContext is active. In PyTerrier, write\n"
+        f"    pt.relative.Experiment(pipelines, topics, qrels, [{listed}])\n"
+        "which scores each pipeline against the others. Or give the runs yourself:\n"
+        "    with RunContext({'BM25': bm25_run}):\n"
+        "        …  # evaluate here\n"
+        "(RunContext({}) is a context without prior runs)" + _elsewhere()
+    )
 
 
 def _elsewhere() -> str:

@@ -7,7 +7,7 @@ name for it in :data:`NAMED`, if a word is to stand for it in ``RunContext(prior
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from math import isnan
@@ -17,7 +17,7 @@ import ir_measures
 
 from .io import datasets
 from .measures.strings import absolute_measure
-from .messages import warn
+from .messages import few_quoted, warn
 from .options import ROUNDED
 from .rankings import Rankings
 
@@ -169,7 +169,8 @@ class BestOfOtherGroups(PriorPolicy):
         lacking = [n for n in names if n not in groups]
         if lacking:
             raise ValueError(
-                f"priors=BestOfOtherGroups() needs the group of every run, and groups= lacks {lacking}; give "
+                f"priors=BestOfOtherGroups() needs the group of every run, and groups= lacks "
+                f"{few_quoted(lacking)}; give "
                 "groups={run name: group name}"
             )
         self._measure()
@@ -378,12 +379,19 @@ def _names(what: str, chosen: Any) -> tuple[str, ...]:
     return tuple(chosen)
 
 
+def check_run_names(names: Iterable[Any]) -> None:
+    """Raises ValueError for a name that no run of a context can have."""
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"the run name {name!r} is not a string; name every run with one")
+
+
 def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:
     """Raises ValueError for names of runs that a context does not hold."""
     unknown = [n for n in chosen if n not in set(names)]
     if unknown:
         raise ValueError(
-            f"{what} names {unknown}, which the context does not hold; its runs are {list(names)}"
+            f"{what} names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
         )
 
 
@@ -401,7 +409,7 @@ def matching(prior: str, names: Sequence[str]) -> list[str]:
         fitting = [pattern] if pattern in names else [n for n in names if fnmatch.fnmatchcase(n, pattern)]
         if not fitting:
             raise ValueError(
-                f"prior={prior!r}: {pattern!r} fits no run of the context; its runs are {list(names)}"
+                f"prior={prior!r}: {pattern!r} fits no run of the context; its runs are {few_quoted(names)}"
             )
         found += fitting
     return found

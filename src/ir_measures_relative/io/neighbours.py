@@ -63,6 +63,7 @@ def _trectools(value: Any, source: str, as_run: bool) -> Given | None:
 
 
 def _lenskit(value: Any, source: str, as_run: bool) -> Given | None:
+    """From LensKit, whose users and items often are numbers, as in MovieLens: they count as their digits."""
     if not (hasattr(value, "key_fields") and hasattr(value, "to_df")):
         return None
     fields = list(value.key_fields)

@@ -324,7 +324,8 @@ def _without_pictures(files: Iterable[Path]) -> list[Path]:
     return [f for f in found if f not in pictures]
 
 
-_PACKED = (".gz", ".bz2", ".xz")
+#: The endings of packed files.
+PACKED = (".gz", ".bz2", ".xz")
 
 
 def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
@@ -358,16 +359,20 @@ def groups_of(runs: Mapping[str, Rankings]) -> dict[str, str] | None:
 
 
 def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:
-    """The tags of the runs where every one has its own, else the names of the files without their ending."""
+    """The tags of the runs where every one has its own, else the names of the files without their ending.
+
+    Files of one name in several folders are called by the folder as well: new/BM25.run and old/BM25.run.
+    """
     tags = [run.tag for run in runs]
     if None not in tags and max(Counter(tags).values(), default=1) == 1:
         return [str(t) for t in tags]
-    several = [count for _, group in itertools.groupby(files) for count in [len(list(group))]]
-    of_several = [count > 1 for count in several for _ in range(count)]
+    of_several = [count > 1 for count in map(Counter(files).__getitem__, files)]
     names = [
         f"{_stem(file)}#{run.tag}" if part else _stem(file)
         for file, run, part in zip(files, runs, of_several, strict=True)
     ]
+    if len(set(names)) < len(names):
+        names = [f"{f.resolve().parent.name}/{name}" for f, name in zip(files, names, strict=True)]
     if len(set(names)) < len(names):
         twice = next(n for n, count in Counter(names).items() if count > 1)
         raise ValueError(
@@ -379,7 +384,7 @@ def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:
 def _stem(file: Path) -> str:
     """The name of a file without the endings of packed files and of formats, and without the part of it."""
     name = Path(located(file)[0]).name
-    for endings in (_PACKED, ENDINGS):
+    for endings in (PACKED, ENDINGS):
         name = next((name.removesuffix(e) for e in endings if name.endswith(e) and name != e), name)
     return name
 

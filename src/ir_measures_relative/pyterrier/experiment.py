@@ -86,7 +86,7 @@ def Experiment(
             ir_datasets, ``pt.get_dataset("irds:…")`` or its id with ``irds:``, whose judgments they are.
         eval_metrics: measures of this package and any others, as objects or as strings: ``"NRG@10"``, a name that
             PyTerrier knows such as ``"map"``, or ``"mrt"``. Their columns come in this order.
-        names: the names of the systems, each once; known to ``priors``, ``reference``, ``groups``, and to
+        names: the names of the systems, each once; known to ``baseline``, ``priors``, ``reference``, ``groups``, and to
             ``prior=`` and ``ref=`` in a measure. The systems as strings if not given.
         priors: which systems are the priors of which, as for :class:`RunContext`.
         reference: the name of the system that MED, RBO, RBA and lexiprecision compare with; ``baseline`` if not given.
@@ -100,7 +100,8 @@ def Experiment(
             measure, as ``pt.Experiment`` does.
         report: writes the experiment as one HTML file to this path, as :func:`~ir_measures_relative.report` does, with
             the queries of ``topics``, and the texts of documents where results have a column ``text``.
-        options: the other arguments of ``pt.Experiment``. ``test`` is a function, or the name of one of
+        options: the other arguments of ``pt.Experiment``. ``baseline`` is the name of a system, or its place in the
+            list. ``test`` is a function, or the name of one of
             :func:`~ir_measures_relative.compare`'s, and if not given each measure's own, as there; ``correction`` may
             be ``"max-t"``. Without ``correction=`` each p stands on its own, as in ``pt.Experiment``, unlike
             ``compare``.
@@ -236,29 +237,26 @@ def _as_list(
     systems: Any, names: Sequence[str] | None, options: dict[str, Any]
 ) -> tuple[list[Any], list[str], dict[str, Any]]:
     """Systems and names as lists and the baseline as a number, checked as ``pt.Experiment`` does; unique names."""
-    baseline = options.get("baseline")
     if isinstance(systems, dict):
         names, systems = list(systems.keys()), list(systems.values())
-        if isinstance(baseline, str):
-            if baseline not in names:
-                raise ValueError(f"Unknown baseline '{baseline}'. Valid options are: {', '.join(names)}")
-            options = options | {"baseline": names.index(baseline)}
     elif not isinstance(systems, list):
         raise TypeError(f"systems is {kind_of(systems)}; give a list or dict of transformers or DataFrames")
-    elif isinstance(baseline, str):
-        raise TypeError(f"baseline={baseline!r} is a name; it must be a number where systems is a list")
     for i, system in enumerate(systems):
         if not isinstance(system, (pd.DataFrame, pt.Transformer)):
             raise TypeError(f"system {i} is {kind_of(system)}; give a transformer or a DataFrame of results")
     if names is None:
         names = [str(system) for system in systems]
+    if len(names) != len(systems):
+        raise ValueError(f"{len(names)} names for {len(systems)} systems; give names one of each")
     baseline = options.get("baseline")
-    if baseline is not None and not 0 <= baseline < len(systems):
+    if isinstance(baseline, str):
+        if baseline not in names:
+            raise ValueError(f"baseline={baseline!r} is not a system; the systems are {list(names)}")
+        options = options | {"baseline": list(names).index(baseline)}
+    elif baseline is not None and baseline not in range(len(systems)):
         raise ValueError(
             f"baseline={baseline} is not a system; there are {len(systems)}, from 0 to {len(systems) - 1}"
         )
-    if len(names) != len(systems):
-        raise ValueError(f"{len(names)} names for {len(systems)} systems; give names one of each")
     twice = next((n for i, n in enumerate(names) if n in names[:i]), None)
     if twice is not None:
         raise ValueError(
