@@ -12,6 +12,7 @@ from typing import Any as _Any
 
 import ir_measures  # noqa: F401  (first and whole: it may be what imports this package, by an entry point)
 
+from .measures.alpha_nrg import NewAspects, alpha_NRG
 from .measures.fusion import FusionGain
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
@@ -26,11 +27,13 @@ from .provider import RelativeProvider, registered_provider
 
 if TYPE_CHECKING:
     from .context import RunContext
+    from .io.tokens import TokenCounts
     from .priors import BestOfOtherGroups, PriorPolicy
     from .questions.comparing import adds, compare
     from .questions.deciding import Worth, worth
     from .questions.explaining import explain
     from .questions.fusing import fuse, fusion_pairs, headroom
+    from .questions.nuggets import new_aspects
     from .questions.sets_of_runs import select_complementary, sweep
     from .questions.similarities import similarity
     from .reporting import report
@@ -50,6 +53,7 @@ _LATER = {
     "PriorPolicy": "priors",
     "RunContext": "context",
     "SignTest": "stats.paired_tests",
+    "TokenCounts": "io.tokens",
     "bounds": "unjudged.bounds",
     "adds": "questions.comparing",
     "compare": "questions.comparing",
@@ -61,6 +65,7 @@ _LATER = {
     "med": "unjudged.bounds",
     "meta": "meta",
     "report": "reporting",
+    "new_aspects": "questions.nuggets",
     "reusability": "unjudged.reusability",
     "select_complementary": "questions.sets_of_runs",
     "sign_test": "stats.paired_tests",
@@ -102,6 +107,7 @@ __all__ = [
     "BestOfOtherGroups",
     "FusionGain",
     "MAP_Rareness",
+    "NewAspects",
     "P_Rareness",
     "PriorPolicy",
     "RelativeWarning",
@@ -109,9 +115,11 @@ __all__ = [
     "Shapley",
     "SignTest",
     "TaSC",
+    "TokenCounts",
     "UniqueRel",
     "Worth",
     "adds",
+    "alpha_NRG",
     "bounds",
     "compare",
     "explain",
@@ -121,6 +129,7 @@ __all__ = [
     "judge_next",
     "med",
     "nDCG_UE",
+    "new_aspects",
     "report",
     "reusability",
     "rrLP",

@@ -21,6 +21,7 @@ from .io.campaign_folders import read_campaign
 from .io.description import fingerprint, table_of_runs
 from .io.qrels import Qrels
 from .io.runs import Run, groups_of, read_run, read_runs, run_files, run_pipelines
+from .io.tokens import Lengths, Tokens
 from .measures.strings import parse_measures
 from .messages import few_quoted, kind_of, warn
 from .priors import (
@@ -152,6 +153,9 @@ class RunContext(ContextData):
         num_docs: the number of documents in the collection.
         grades: the lowest and the highest relevance label that there are, which graded MED asks for. Those of
             the qrels if not given; give them where the qrels come in parts, such as PyTerrier's batches of topics.
+        tokens: how many tokens each document has, for cutoffs that are budgets, such as ``NewAspects(budget=4000)``:
+            from document id to number, as a mapping, a Series or a function such as :class:`TokenCounts`; or a
+            DataFrame with the columns ``doc_id`` and ``tokens``.
 
     Raises:
         ValueError: a run that cannot be read, a name that is not a member; the message says which.
@@ -175,6 +179,7 @@ class RunContext(ContextData):
         groups: Mapping[str, str] | None = None,
         num_docs: int | None = None,
         grades: tuple[int, int] | None = None,
+        tokens: Tokens | None = None,
     ) -> None:
         if not isinstance(runs, Mapping):
             raise TypeError(f"runs is {kind_of(runs)}; give a dict from run name to run")
@@ -205,6 +210,7 @@ class RunContext(ContextData):
             reference=reference,
             num_docs=_checked_num_docs(num_docs),
             grades=None if grades is None else _checked_grades(grades),
+            lengths=tokens if tokens is None or isinstance(tokens, Lengths) else Lengths(tokens),
         )
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -25,7 +25,7 @@ from .measures.declaration import RelativeMeasure
 from .messages import warn
 from .priors import ContextData, chosen_by_means
 from .rankings import Rankings
-from .scoring import warn_if_empty, warn_if_strange
+from .scoring import warn_if_empty, warn_if_strange, warn_of_last_labels
 
 #: The variable of the environment that holds the folder of the runs to compare with, where no context is active.
 CONTEXT = "IR_MEASURES_RELATIVE_CONTEXT"
@@ -54,6 +54,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             warn("the qrels hold no judgment, so there is no query to score", context)
         else:
             _warn_of_runs_of_context(self.judged, may_be_batch=self._may_be_batch)
+            warn_of_last_labels(self.judged, measures)
             if not self._may_be_batch:
                 warn_if_strange(self.judged)
             if self._is_frame:

@@ -121,7 +121,7 @@ def not_an_id(value: object, what: str, elsewhere: str) -> str:
     >>> not_an_id(7, "query", "the run")
     'query id 7 is an int; query ids must be strings, as in the run: convert them with str()'
     """
-    if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value):
+    if is_missing(value):
         return (
             f"{what} id {value!r} is a missing value, which pandas makes of the ids NA, null, None and nan: give the "
             "path of the file, or read it with keep_default_na=False"
@@ -130,6 +130,11 @@ def not_an_id(value: object, what: str, elsewhere: str) -> str:
     if isinstance(value, str):
         kind = "a string with a NUL" if "\0" in value else "half of a surrogate pair"
     return f"{what} id {value!r} is {kind}; {what} ids must be strings, as in {elsewhere}: convert them with str()"
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value is None, NaN, or pandas' NA."""
+    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
 
 
 def is_text(value: object) -> bool:

@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeAlias
 import ir_measures
 
 from .io import datasets
+from .io.tokens import Lengths
 from .measures.strings import absolute_measure
 from .messages import few_quoted, warn
 from .options import ROUNDED
@@ -241,6 +242,7 @@ class ContextData:
     num_docs: int | None = None  #: the number of documents in the collection
     grades: tuple[int, int] | None = None  #: the lowest and the highest relevance label
     dataset: Any = None  #: the ``ir_datasets.Dataset`` that the context was made from
+    lengths: Lengths | None = None  #: how many tokens the documents have
     #: What :func:`~ir_measures_relative.comparison.judged_context` computed for judgments that were seen.
     _judged: list[Any] = field(default_factory=list, init=False, repr=False)
 

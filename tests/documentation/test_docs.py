@@ -31,6 +31,7 @@ PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 #: What a page needs of the extras; without it the page is skipped.
 NEEDS = {
     "README": ("pyterrier",),
+    "aspects": ("pyterrier",),
     "command-line": ("matplotlib", "statsmodels"),
     "getting-started": ("pyterrier",),
     "meta": ("statsmodels",),

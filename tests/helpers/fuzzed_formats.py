@@ -99,6 +99,7 @@ def mutated(rng: random.Random, data: bytes) -> bytes:
 
 # ---- in plain Python -------------------------------------------------------------------------------------------
 
+_BLANKS = " \t\r\n"  # of C
 Ranked = dict[str, list[str]]
 
 
@@ -173,7 +174,7 @@ def _mteb(data: bytes) -> Ranked:
 
 def _snapshot(data: bytes) -> Ranked:
     found = _json(data)
-    texts = {str(q["query_id"]): q["query_text"].strip() for q in found["queries"]}
+    texts = {str(q["query_id"]): q["query_text"].strip(_BLANKS) for q in found["queries"]}
     return _in_order(
         (texts[q], [d["id"] for d in docs if not d.get("rated_only")]) for q, docs in found["docs"].items()
     )
@@ -204,7 +205,7 @@ PLAIN_RUNS: dict[str, Callable[[bytes], Ranked]] = {
     ),
     "snapshot": _snapshot,
     "snapshot CSV": lambda data: _by_rank(
-        (r["query text"].strip(" \t\r\n"), r["doc id"].strip(" \t\r\n"), r["doc position"].strip(" \t\r\n"))
+        (r["query text"].strip(_BLANKS), r["doc id"].strip(_BLANKS), r["doc position"].strip(_BLANKS))
         for r in _table(data)
     ),
     "MS MARCO": lambda data: _by_rank(
@@ -234,7 +235,7 @@ def _case(data: bytes) -> dict[str, dict[str, int]]:
     """The ratings of a query are a list, or a dict as in Quepid's other export."""
     rows: list[Any] = []
     for query in _json(data)["queries"]:
-        text, rated = (query.get("query_text") or query["query"]).strip(), query["ratings"]
+        text, rated = (query.get("query_text") or query["query"]).strip(_BLANKS), query["ratings"]
         pairs = rated.items() if isinstance(rated, dict) else [(r["doc_id"], r["rating"]) for r in rated]
         rows += [(text, doc, label) for doc, label in pairs]
     return _labels(rows)
@@ -249,13 +250,13 @@ PLAIN_JUDGMENTS: dict[str, Callable[[bytes], dict[str, dict[str, int]]]] = {
         (r["query"], x["docId"], x["rating"]) for r in _json(data)["judgmentRatings"] for x in r["ratings"]
     ),
     "Quepid CSV": lambda data: _labels(
-        (r["query"].strip(" \t\r\n"), r["docid"].strip(" \t\r\n"), list(r.values())[2])
+        (r["query"].strip(_BLANKS), r["docid"].strip(_BLANKS), list(r.values())[2])
         for r in _table(data)
-        if r["docid"].strip(" \t\r\n")
+        if r["docid"].strip(_BLANKS)
     ),
     "Quepid case": _case,
     "RRE": lambda data: _labels(
-        (q["placeholders"]["$query"].strip(), d, r["gain"])
+        (q["placeholders"]["$query"].strip(_BLANKS), d, r["gain"])
         for q in _json(data)["queries"]
         for d, r in q["relevant_documents"].items()
     ),

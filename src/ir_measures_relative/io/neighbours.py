@@ -157,7 +157,7 @@ def _table(value: Any, source: str, as_run: bool) -> Given | None:
 
 # Columns beyond these, such as texts, are not converted.
 _MAY_BE_NEEDED = frozenset(
-    ("query_id", "qid", "doc_id", "docno", "relevance", "label", "score", "name", "iteration")
+    ("query_id", "qid", "doc_id", "docno", "relevance", "label", "score", "name", "iteration", "subtopic_id")
 ) | {name for scheme in OF_OTHERS for name in scheme.values()}
 
 

@@ -390,7 +390,7 @@ class _UniqueRel(RelativeMeasure):
         return 0.0, float(self.get("cutoff"))
 
     def score(self, comparison: Comparison) -> FloatArray:
-        docs, _, unique = self.contributions(comparison)
+        docs, _, unique, _ = self.contributions(comparison)
         return sum_by_query(unique, docs.query, docs.n_queries)
 
     def contributions(self, comparison: Comparison) -> Contributions:

@@ -50,7 +50,7 @@ class _Rareness(RelativeMeasure):
     }
 
     def score(self, comparison: Comparison) -> FloatArray:
-        docs, _, shares = self.contributions(comparison)
+        docs, _, shares, _ = self.contributions(comparison)
         return sum_by_query(shares, docs.query, docs.n_queries)
 
     @property

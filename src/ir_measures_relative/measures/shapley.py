@@ -104,7 +104,7 @@ class _Shapley(RelativeMeasure):
 
     def score(self, comparison: Comparison) -> FloatArray:
         """The Shapley value for each query."""
-        docs, _, shares = self.contributions(comparison)
+        docs, _, shares, _ = self.contributions(comparison)
         return sum_by_query(shares, docs.query, docs.n_queries)
 
     def contributions(self, comparison: Comparison) -> Contributions:

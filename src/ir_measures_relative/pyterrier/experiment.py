@@ -27,6 +27,7 @@ from ..context import RunContext, ValuesOfRuns
 from ..io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
 from ..io.formats import located
 from ..io.qrels import qrels_columns, read_qrels_file
+from ..io.tokens import Tokens
 from ..measures.strings import is_relative, parse_measure
 from ..messages import kind_of, warn
 from ..priors import Policy, chosen_by_means
@@ -62,6 +63,7 @@ def Experiment(
     groups: Mapping[str, str] | None = None,
     num_docs: int | None = None,
     grades: tuple[int, int] | None = None,
+    tokens: Tokens | None = None,
     bounds: bool = False,
     family: str = "call",
     report: str | os.PathLike[str] | None = None,
@@ -94,6 +96,7 @@ def Experiment(
         num_docs: the number of documents in the collection; that of the dataset if ``qrels`` is one, where it is known
             without fetching the documents.
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
+        tokens: how many tokens each document has, as for :class:`RunContext`.
         bounds: adds the columns ``M lower`` and ``M upper`` behind each measure M: between which values unjudged
             documents could bring it, as :func:`~ir_measures_relative.bounds` has them. For a table of means.
         family: which p-values ``correction`` counts together: all of the table, or with ``"measure"`` those of each
@@ -142,6 +145,8 @@ def Experiment(
         columns = read_qrels_file(qrels).columns if dataset is None else qrels_columns(qrels_of(dataset))
         query_ids, docs = columns.ids()
         qrels = pd.DataFrame({"qid": query_ids, "docno": docs, "label": columns.relevance})
+        if columns.aspects is not None:
+            qrels["iteration"] = columns.aspect_texts()
     relative = [m for m in metrics if is_relative(m)]
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
     with warnings.catch_warnings():
@@ -152,9 +157,10 @@ def Experiment(
             grades = int(grade.min()), int(grade.max())
         context_options |= {"num_docs": num_docs, "grades": grades}
         # On runs of one document, mistakes in the arguments show before anything runs.
-        tiny = RunContext({name: {"q": {"d": 1.0}} for name in names}, **context_options)
+        tiny_tokens = None if tokens is None else {"d": 1}
+        tiny = RunContext({name: {"q": {"d": 1.0}} for name in names}, tokens=tiny_tokens, **context_options)
         if relative:
-            tiny.evaluate({"q": {"d": 1}}, relative)
+            tiny.evaluate([ir_measures.Qrel("q", "d", 1, "an aspect")], relative)
     # Two conditions that PyTerrier would find violated only in the second call.
     if options.get("perquery") and options.get("baseline") is not None:
         raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
@@ -177,6 +183,7 @@ def Experiment(
 
     first = {k: v for k, v in options.items() if k not in _SECOND_CALL_ONLY}
     runs, times = run_and_time(systems, topics, qrels, metrics, names, first)
+    context_options |= {"tokens": tokens}
     context = RunContext(
         {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options
     )
