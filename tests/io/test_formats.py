@@ -425,3 +425,14 @@ def test_a_million_keys(tmp_path: Path) -> None:
     assert len(read_run(file)) == 10**5
     file.write_text('{"q": {' + ", ".join(f'"d{i}": {i}.0' for i in range(10**6)) + "}}")
     assert len(read_run(file)) == 10**6
+
+
+def test_aspects_of_a_table_are_those_of_the_trec_file(tmp_path: Path) -> None:
+    rows = [("q", "1", "a", 1), ("q", "2", "a", 0), ("q", "1", "b", 2)]
+    (tmp_path / "trec").write_text("".join(f"{q} {n} {d} {r}\n" for q, n, d, r in rows))
+    header = "query_id,iteration,doc_id,relevance\n"
+    (tmp_path / "csv").write_text(header + "".join(f"{q},{n},{d},{r}\n" for q, n, d, r in rows) + "q,3,c,\n")
+    trec, table = (read_qrels_file(tmp_path / name) for name in ("trec", "csv"))
+    assert table.columns.aspect_texts().tolist() == trec.columns.aspect_texts().tolist() == ["1", "2", "1"]
+    assert table.iterations.tolist() == trec.iterations.strings().tolist()
+    assert table.columns.relevance.tolist() == [1, 0, 2]
