@@ -16,17 +16,13 @@ from kinds import OF_RUNS, QRELS, RUNS, trec_qrels, trec_run
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTEXT = "IR_MEASURES_RELATIVE_CONTEXT"
-# What its pull request adds at the end of the package: each provider is registered, and is the last to be asked.
+# In short what it is to do: load the entry points of other packages, and ask their providers after its own.
 LOADS_PROVIDERS = """
-from importlib.metadata import entry_points as _entry_points
-for _point in _entry_points(group='ir_measures.provider'):
-    try:
-        _provider = providers.register(_point.load()())
-    except Exception as error:
-        logger.warning(f'provider {_point.name} could not be loaded: {type(error).__name__}: {error}')
-    else:
-        if _provider not in DefaultPipeline.providers:
-            DefaultPipeline.providers.append(_provider)
+import importlib.metadata
+for _found in importlib.metadata.entry_points(group="ir_measures.provider"):
+    _other = providers.register(_found.load()())
+    if _other not in DefaultPipeline.providers:
+        DefaultPipeline.providers += [_other]
 """
 
 
