@@ -49,6 +49,7 @@ _LATER = {
     "SignTest": "stats.paired_tests",
     "bounds": "unjudged.bounds",
     "adds": "questions.comparing",
+    "audit": "audit",
     "compare": "questions.comparing",
     "explain": "questions.explaining",
     "fuse": "questions.fusing",

@@ -29,7 +29,7 @@ __all__ = [*_package.__all__, "Experiment"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in (*__all__, "meta"):
+    if name not in (*__all__, "audit", "meta"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name == "Experiment":
         from ..io.runs import import_pyterrier
@@ -43,7 +43,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "meta"})
+    return sorted({*globals(), *__all__, "audit", "meta"})
 
 
 @functools.cache

@@ -1,0 +1,6 @@
+"""Labels by a language model for all documents, labels by people for a sample, and intervals that hold either way."""
+
+from .estimates import estimate
+from .plans import plan
+
+__all__ = ["estimate", "plan"]
