@@ -2,5 +2,6 @@
 
 from .estimates import estimate
 from .plans import plan
+from .rehearsal import simulate
 
-__all__ = ["estimate", "plan"]
+__all__ = ["estimate", "plan", "simulate"]

@@ -124,7 +124,7 @@ def estimate(
                 "these measures and comparisons"
             )
         cells = audited.cell, None
-        answer, alone = (_answer(audited, target, found, grade, cell, level, like_these) for cell in cells)
+        answer, alone = (answer_of(audited, target, found, grade, cell, level, like_these) for cell in cells)
         tables.append(
             pd.DataFrame(
                 {
@@ -166,7 +166,7 @@ def _checked_labels(labels: Qrels, planned: Audited, found: Drawn) -> IntArray:
     return grade
 
 
-def _answer(
+def answer_of(
     audited: Audited,
     target: Target,
     found: Drawn,
@@ -199,7 +199,7 @@ def _answer(
     else:
         n_drawn = len(found.topics)
         near = sums_by_query(weight * gain, sample.query, n) + target.offset
-        values = _differences(
+        values = differences_of(
             audited, target, docs.select(found.full), grade[found.full], audited.grades(grade)
         )
         near, rest = near[:, found.topics] * n, values[:, found.topics] - near[:, found.topics] * n
@@ -220,7 +220,7 @@ def _answer(
     return Answer(np.clip(value, lower, upper), lower, upper, labels)
 
 
-def _differences(
+def differences_of(
     audited: Audited, target: Target, docs: Judgments, grade: IntArray, grades: tuple[int, int]
 ) -> FloatArray:
     """The differences on every topic where these are all judged documents, shape (comparisons, queries)."""
@@ -244,7 +244,7 @@ def _by_judge(audited: Audited, target: Target) -> FloatArray:
     docs, grades = audited.docs, audited.grades()
     if not target.linear:
         known = docs.select(audited.known)
-        means: FloatArray = _differences(audited, target, known, known.grade, grades).mean(axis=1)
+        means: FloatArray = differences_of(audited, target, known, known.grade, grades).mean(axis=1)
         return means
     result: FloatArray = target.weight @ target.gain[docs.grade - grades[0]] + target.offset.sum(axis=1)
     return result

@@ -110,8 +110,9 @@ def plan(
         between: two runs, ``("BM25", "ANCE")``; a run and its fixed priors, ``("ANCE", ["BM25"])``; or a list of
             these. If not given, all pairs of runs, or those with the context's reference.
         topics: how many topics to draw and to label in full, at least 2; for measures that are no sums of labels.
-        depth: how many documents of such a topic, beside those in the tops of the runs, its ideal ranking is looked
-            for among: half of them by the judge's grade, half by where the runs rank them.
+        depth: among how many documents of such a topic its ideal ranking is looked for, those in the tops of the runs
+            among them where they come first. The judge names three in four of them, and the runs the others; the runs name all where the
+            judge's grades do not rise with their order.
         seed: of the draw. A larger budget with the same seed asks for all that a smaller one did.
         path: a pool file to write, one ``query_id doc_id`` to label a line; the chances go into a file beside it,
             with ``.plan.csv`` after its name. :func:`estimate` takes the path as well.
@@ -207,7 +208,10 @@ def _in_full(audited: Audited, depth: int) -> BoolArray:
     fused = np.where(positions > 0, 1.0 / (60.0 + positions), 0.0).sum(axis=0)
     by_judge = np.where(audited.known, docs.grade, docs.grade.min(initial=0) - 1)
     place = [_places(docs.query, *keys) for keys in ((by_judge, fused), (fused, by_judge))]
-    turn = np.minimum(2 * place[0], 2 * place[1] + 1)  # by one and by the other, in turns
+    judged_share, of_runs = np.nan_to_num(audited.share[audited.known]), fused[audited.known]
+    agrees = np.cov(judged_share, of_runs)[0, 1] > 0 if len(of_runs) > 1 else False
+    # Three by the judge, and one by the runs, in turns; by the runs alone where the judge contradicts them.
+    turn = np.minimum(place[0] / 0.75, place[1] / 0.25 + 0.5) if agrees else place[1]
     wanted: BoolArray = np.any(tops, axis=(0, 1)) | (_places(docs.query, -turn) <= depth)
     return wanted
 

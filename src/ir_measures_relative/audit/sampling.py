@@ -120,7 +120,10 @@ def estimated_sums(weight: FloatArray, gain: FloatArray, sample: Sample, cell: I
     expected = squares @ np.where(maybe & (sample.chance > 0), (inverse - 1.0) * scatter, 0.0)
     by_query = sums_by_query(weight * (predicted + error), sample.query, sample.n_queries)
     free = (weight != 0) @ (sample.asked & maybe).astype(np.int64)
-    return Sums(by_query, np.maximum(measured, expected), free)
+    few = ratio(
+        free + 1.0, np.maximum(free - 1.0, 1.0)
+    )  # both what is predicted and the number of labels are drawn
+    return Sums(by_query, np.maximum(measured, expected) * few, free)
 
 
 def sums_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -39,6 +40,8 @@ Between: TypeAlias = "Sequence[Any] | None"
 
 # So many cells of predictions at most: a judge that knows more grades has them put together.
 _MOST_CELLS = 6
+# How large ideals are beside the greatest there could be, where a judge does not say.
+_OF_MOST = 0.75
 # The chance that a reader goes on after a document, where ERR is made linear.
 _GOES_ON = 0.7
 
@@ -155,6 +158,14 @@ class Audited:
         self.known = row >= 0
         grade = np.where(self.known, judged.grade[row], 0) if len(judged) else np.zeros_like(row)
         self.docs = Judgments(found.query_ids, found.query, found.ids, grade)
+
+    def without_judge(self) -> Audited:
+        """The same, where nothing is known of the labels but by people."""
+        plain = copy.copy(self)
+        plain.docs, plain.known = self.labelled(np.zeros_like(self.docs.grade)), np.ones_like(self.known)
+        plain.__dict__.pop("cell", None)
+        plain.__dict__.pop("share", None)
+        return plain
 
     @property
     def cutoffs(self) -> list[int | None]:
@@ -281,11 +292,11 @@ class Audited:
         of_judge = gain[docs.grade - judged.grades[0]]
 
         def ideal(survival: FloatArray | float = 1.0) -> float:
-            """The mean ideal by the judge, which says no more than about how large ideals are."""
-            mean = (
-                ideal_dcg(of_judge * survival, docs.query, docs.n_queries, depth).mean() if len(docs) else 0.0
-            )
-            return float(mean) or float(gain.max())
+            """About how large ideals are: between those by the judge, and a good part of the greatest there could be."""
+            gains = np.full(len(of_judge), gain.max()), of_judge
+            most, own = (ideal_dcg(g * survival, docs.query, self.n_queries, depth).mean() for g in gains)
+            tells = len(np.unique(docs.grade[self.known])) > 1
+            return float((own + _OF_MOST * most) / 2 if tells else _OF_MOST * most) or 1.0
 
         if isinstance(model, Normalized):
             if not asked.as_dcg:
