@@ -176,7 +176,8 @@ def answer_of(
     like_these: bool = False,
 ) -> Answer:
     """The estimates and intervals of one measure; without cells the judge has no say."""
-    matters = (target.weight != 0).any(axis=0)
+    # Predictions rest on all that was drawn, whichever comparisons are asked for; what ideals need is not like it.
+    matters = (target.weight != 0).any(axis=0) | ((found.chance > 0) & ~found.full)
     docs, n = audited.docs, audited.n_queries
     weight, asked = target.weight[:, matters], found.asked[matters]
     lowest = audited.grades(grade)[0]

@@ -110,9 +110,8 @@ def plan(
         between: two runs, ``("BM25", "ANCE")``; a run and its fixed priors, ``("ANCE", ["BM25"])``; or a list of
             these. If not given, all pairs of runs, or those with the context's reference.
         topics: how many topics to draw and to label in full, at least 2; for measures that are no sums of labels.
-        depth: among how many documents of such a topic its ideal ranking is looked for, those in the tops of the runs
-            among them where they come first. The judge names three in four of them, and the runs the others; the runs name all where the
-            judge's grades do not rise with their order.
+        depth: among how many documents of such a topic its ideal ranking is looked for. The judge names three in four
+            of them, and the runs the others; the runs name all where the judge's grades fall along their order.
         seed: of the draw. A larger budget with the same seed asks for all that a smaller one did.
         path: a pool file to write, one ``query_id doc_id`` to label a line; the chances go into a file beside it,
             with ``.plan.csv`` after its name. :func:`estimate` takes the path as well.

@@ -292,7 +292,7 @@ class Audited:
         of_judge = gain[docs.grade - judged.grades[0]]
 
         def ideal(survival: FloatArray | float = 1.0) -> float:
-            """About how large ideals are: between those by the judge, and a good part of the greatest there could be."""
+            """About how large ideals are: between the judge's, and a good part of the greatest there could be."""
             gains = np.full(len(of_judge), gain.max()), of_judge
             most, own = (ideal_dcg(g * survival, docs.query, self.n_queries, depth).mean() for g in gains)
             tells = len(np.unique(docs.grade[self.known])) > 1
