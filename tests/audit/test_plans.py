@@ -58,8 +58,8 @@ def test_a_larger_budget_asks_for_more_of_the_same() -> None:
 
 
 def test_one_plan_for_several_measures_counts_each_alike() -> None:
-    alone = audit.plan(CONTEXT, JUDGE, ["UniqueRel(rel=2)@5"], 30)
-    both = audit.plan(CONTEXT, JUDGE, ["UniqueRel(rel=2)@5", "NRG(base='P',rel=2)@5"], 30)
+    alone = audit.plan(CONTEXT, JUDGE, ["UniqueRel(rel=2)@5"], 10)
+    both = audit.plan(CONTEXT, JUDGE, ["UniqueRel(rel=2)@5", "NRG(base='P',rel=2)@5"], 10)
     assert both["probability"].to_numpy() == pytest.approx(alone["probability"].to_numpy())
     found = audit.estimate(CONTEXT, both, labels_of(both), JUDGE, ["UniqueRel(rel=2)@5"], ("a", "b"))
     assert found.loc[0, "lower"] < found.loc[0, "upper"]

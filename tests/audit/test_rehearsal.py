@@ -28,7 +28,7 @@ def test_columns_and_the_same_again() -> None:
 
 def test_a_perfect_judge_saves_labels_and_a_useless_one_does_no_harm() -> None:
     perfect, useless = (
-        audit.simulate(CONTEXT, HUMAN, judge, ["P(rel=2)@5"], [20, 40, 60], between=("a", "b"), repeats=60)
+        audit.simulate(CONTEXT, HUMAN, judge, ["P(rel=2)@5"], [15, 25, 35], between=("a", "b"), repeats=60)
         for judge in (HUMAN, {q: dict.fromkeys(of, 1) for q, of in HUMAN.items()})
     )
     assert (perfect["ratio"] < 0.95).all() and perfect["saved"].dropna().gt(0).all()
@@ -58,7 +58,7 @@ def test_intervals_hold_on_robust_with_noisy_judges(robust03_path: Path, wrong: 
     context = RunContext.from_trec(runs, grades=(0, 2))
     found = audit.simulate(context, human, judge, ["P@10", "UniqueRel@10"], [80], repeats=40)
     assert (found["coverage"] >= 0.92).all() and (found["worst"] >= 0.8).all()
-    assert (found["wrong"] <= 0.02).all()
+    assert (found["wrong"] <= 0.05).all()
 
 
 @pytest.mark.slow

@@ -25,6 +25,9 @@ from .plans import THESE_TOPICS, AuditTable, Design, Drawn, check_unchanged, dra
 from .sampling import Sample, estimated_sums, reach, sums_by_query, within
 from .targets import Audited, Between, Judge, Target, rows_in
 
+#: By what share of itself an ideal is taken to differ from topic to topic, at least.
+IDEALS_APART = 0.25
+
 _LIKE_THESE = "Topics like these, with human labels as truth"
 
 
@@ -123,8 +126,13 @@ def estimate(
                 f"{target.asked.name} looks at {unplanned} documents that the plan could not ask for; make a plan for "
                 "these measures and comparisons"
             )
-        cells = audited.cell, None
-        answer, alone = (answer_of(audited, target, found, grade, cell, level, like_these) for cell in cells)
+        values = None
+        if not target.linear:
+            values = differences_of(audited, target, audited.docs.select(found.full), grade[found.full])
+        answer, alone = (
+            answer_of(audited, target, found, grade, cell, level, values, like_these)
+            for cell in (audited.cell, None)
+        )
         tables.append(
             pd.DataFrame(
                 {
@@ -173,15 +181,21 @@ def answer_of(
     grade: IntArray,
     cell: IntArray | None,
     confidence: float,
+    values: FloatArray | None = None,
     like_these: bool = False,
 ) -> Answer:
-    """The estimates and intervals of one measure; without cells the judge has no say."""
+    """The estimates and intervals of one measure.
+
+    Args:
+        grade: the human label of each document, 0 where there is none.
+        cell: of each document; None leaves the judge without a say.
+        values: of a measure that is not linear, the differences on the topics that are labelled in full.
+    """
     # Predictions rest on all that was drawn, whichever comparisons are asked for; what ideals need is not like it.
     matters = (target.weight != 0).any(axis=0) | ((found.chance > 0) & ~found.full)
     docs, n = audited.docs, audited.n_queries
     weight, asked = target.weight[:, matters], found.asked[matters]
-    lowest = audited.grades(grade)[0]
-    gain = np.where(asked, target.gain[grade[matters] - lowest], 0.0)
+    gain = np.where(asked, target.gain[grade[matters] - target.grades[0]], 0.0)
     sample = Sample(docs.query[matters], n, found.chance[matters], asked)
     cells = np.zeros(len(gain), dtype=np.int64) if cell is None else cell[matters]
     sums = estimated_sums(weight, gain, sample, cells)
@@ -193,18 +207,16 @@ def answer_of(
         df = np.where(of_topics >= variance, n - 1.0, df)
         variance = np.maximum(of_topics, variance)
     parts: list[tuple[FloatArray, FloatArray]] = [(variance, df)]
-    if target.linear:
+    if values is None:
         known, open_weight = weight @ gain + target.offset.sum(axis=1), weight[:, ~asked]
         least = known + np.minimum(open_weight, 0.0).sum(axis=1)
         most = known + np.maximum(open_weight, 0.0).sum(axis=1)
     else:
         n_drawn = len(found.topics)
         near = sums_by_query(weight * gain, sample.query, n) + target.offset
-        values = differences_of(
-            audited, target, docs.select(found.full), grade[found.full], audited.grades(grade)
-        )
         near, rest = near[:, found.topics] * n, values[:, found.topics] - near[:, found.topics] * n
-        spread = rest.var(axis=1, ddof=1) / n_drawn
+        # Runs that differ on few topics may agree on all that were drawn; their ideals would still differ elsewhere.
+        spread = np.maximum(rest.var(axis=1, ddof=1), IDEALS_APART**2 * n * sums.square) / n_drawn
         if like_these:
             apart = (near - near.mean(axis=1, keepdims=True)) * rest
             spread = spread + np.maximum(2 * apart.sum(axis=1) / (n_drawn - 1) / n, 0.0)
@@ -221,13 +233,11 @@ def answer_of(
     return Answer(np.clip(value, lower, upper), lower, upper, labels)
 
 
-def differences_of(
-    audited: Audited, target: Target, docs: Judgments, grade: IntArray, grades: tuple[int, int]
-) -> FloatArray:
+def differences_of(audited: Audited, target: Target, docs: Judgments, grade: IntArray) -> FloatArray:
     """The differences on every topic where these are all judged documents, shape (comparisons, queries)."""
     labelled, of_priors = Judgments(docs.query_ids, docs.query, docs.ids, grade), {}
     for priors in {versus.priors for versus in audited.versus}:
-        judged = JudgedContext(audited.with_priors(priors, grades), labelled)
+        judged = JudgedContext(audited.with_priors(priors, target.grades), labelled)
         model = model_of(target.asked.measure, judged, closed=True)
         value = model.value()
         of_priors[priors] = values_of(judged, target.asked.measure, model) if value is None else value
@@ -242,10 +252,12 @@ def differences_of(
 
 def _by_judge(audited: Audited, target: Target) -> FloatArray:
     """What the judge's labels say, one a comparison."""
-    docs, grades = audited.docs, audited.grades()
+    docs = audited.docs
     if not target.linear:
         known = docs.select(audited.known)
-        means: FloatArray = differences_of(audited, target, known, known.grade, grades).mean(axis=1)
+        means: FloatArray = differences_of(audited, target, known, known.grade).mean(axis=1)
         return means
-    result: FloatArray = target.weight @ target.gain[docs.grade - grades[0]] + target.offset.sum(axis=1)
+    result: FloatArray = target.weight @ target.gain[docs.grade - target.grades[0]] + target.offset.sum(
+        axis=1
+    )
     return result

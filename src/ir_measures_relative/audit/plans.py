@@ -12,8 +12,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray, rank_within
-from ..comparison import JudgedContext
+from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..context import RunContext
 from ..io.files import check_writable, read_bytes, write_whole
 from ..io.frames import columns_of, is_frame
@@ -176,7 +175,7 @@ def drawn(audited: Audited, targets: Sequence[Target], design: Design) -> Drawn:
         topics = np.sort(
             np.argsort(uniform(design.seed, tag, docs.query_ids), kind="stable")[: design.topics]
         )
-        full = np.isin(docs.query, topics) & _in_full(audited, design.depth)
+        full = np.isin(docs.query, topics) & audited.in_full
         if full.sum() > design.budget:
             raise ValueError(
                 f"to label {design.topics} topics in full takes {full.sum()} labels, and budget={design.budget}; give "
@@ -193,34 +192,6 @@ def ratio_to_sum(values: FloatArray) -> FloatArray:
     """The values as shares of their sum; 0 where all are 0."""
     total = values.sum()
     return values / total if total > 0 else values
-
-
-def _in_full(audited: Audited, depth: int) -> BoolArray:
-    """The documents to label where a topic is labelled in full: those of the tops, and where an ideal one may be."""
-    docs = audited.docs
-    judged, names = JudgedContext(audited.context, docs), audited.context.names
-    compared = [names.index(n) for v in audited.versus for n in ([v.name] if v.priors else [v.name, v.other])]
-    tops = [
-        judged.positions_of_runs(docs, value_cutoff, False)[compared] > 0 for value_cutoff in audited.cutoffs
-    ]
-    positions = judged.positions_of_runs(docs, None, False)
-    fused = np.where(positions > 0, 1.0 / (60.0 + positions), 0.0).sum(axis=0)
-    by_judge = np.where(audited.known, docs.grade, docs.grade.min(initial=0) - 1)
-    place = [_places(docs.query, *keys) for keys in ((by_judge, fused), (fused, by_judge))]
-    judged_share, of_runs = np.nan_to_num(audited.share[audited.known]), fused[audited.known]
-    agrees = np.cov(judged_share, of_runs)[0, 1] > 0 if len(of_runs) > 1 else False
-    # Three by the judge, and one by the runs, in turns; by the runs alone where the judge contradicts them.
-    turn = np.minimum(place[0] / 0.75, place[1] / 0.25 + 0.5) if agrees else place[1]
-    wanted: BoolArray = np.any(tops, axis=(0, 1)) | (_places(docs.query, -turn) <= depth)
-    return wanted
-
-
-def _places(query: IntArray, *keys: Any) -> IntArray:
-    """The place of each document of its query by falling keys, the first of which counts most; from 1."""
-    order = np.lexsort((*(-key for key in reversed(keys)), query))
-    places = np.empty(len(query), dtype=np.int64)
-    places[order] = rank_within(query[order])
-    return places
 
 
 def _ids(audited: Audited, rows: IntArray) -> tuple[ObjectArray, ObjectArray]:

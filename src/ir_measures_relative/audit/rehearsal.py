@@ -9,14 +9,14 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, IntArray
 from ..context import RunContext
 from ..io.qrels import Qrels, qrels_columns
 from ..io.qrels import judge as judge_columns
 from ..options import LABELED_ALIKE, check_confidence, check_count
 from .estimates import answer_of, differences_of
 from .plans import IDEAL_DEPTH, THESE_TOPICS, AuditTable, Design, drawn
-from .targets import Audited, Between, Judge, rows_in
+from .targets import Audited, Between, Judge, Target, rows_in
 
 
 def simulate(
@@ -73,23 +73,25 @@ def simulate(
     row = rows_in(human, audited.docs)
     grade = np.where(row >= 0, human.grade[row], 0)
     targets = audited.targets(topics > 0, audited.grades(human.grade))
-    lowest = audited.grades(human.grade)[0]
     truths = [
-        target.weight @ target.gain[grade - lowest] + target.offset.sum(axis=1)
+        target.weight @ target.gain[grade - target.grades[0]] + target.offset.sum(axis=1)
         if target.linear
-        else differences_of(audited, target, human, human.grade, audited.grades(human.grade)).mean(axis=1)
+        else differences_of(audited, target, human, human.grade).mean(axis=1)
         for target in targets
     ]
-    plain = audited.without_judge()
+    campaigns = audited, audited.without_judge()
+    of_topics = [[_in_full(campaign, target, grade) for target in targets] for campaign in campaigns]
     rows: list[dict[str, Any]] = []
     for budget in sorted(budgets):
         of_budget: list[list[Any]] = [[] for _ in targets]
         for repeat in range(repeats):
             design = Design([], budget, None, topics, depth, seed + repeat)
-            for campaign in (audited, plain):
+            for campaign, values in zip(campaigns, of_topics, strict=True):
                 found = drawn(campaign, targets, design)
-                for target, answers in zip(targets, of_budget, strict=True):
-                    answers.append(answer_of(campaign, target, found, grade, campaign.cell, confidence))
+                for target, value, answers in zip(targets, values, of_budget, strict=True):
+                    answers.append(
+                        answer_of(campaign, target, found, grade, campaign.cell, confidence, value)
+                    )
         for target, truth, answers in zip(targets, truths, of_budget, strict=True):
             rows.append(
                 {"measure": target.asked.name, "budget": budget}
@@ -100,6 +102,14 @@ def simulate(
         table.loc[of_measure.index, "saved"] = _saved(of_measure)
     table.attrs["target"] = THESE_TOPICS
     return table
+
+
+def _in_full(audited: Audited, target: Target, grade: IntArray) -> FloatArray | None:
+    """The differences on every topic as they are where it is labelled in full; None for what is linear."""
+    if target.linear:
+        return None
+    full = audited.in_full
+    return differences_of(audited, target, audited.docs.select(full), grade[full])
 
 
 def _summary(with_judge: list[Any], without: list[Any], truth: FloatArray) -> dict[str, float]:

@@ -37,6 +37,7 @@ class Sums(NamedTuple):
     by_query: FloatArray  #: what each query adds to the sum, shape (comparisons, queries)
     variance: FloatArray  #: of the sum, over the samples that could have been drawn
     free: IntArray  #: how many labels of the sample it rests on that need not have been in it
+    square: FloatArray  #: about how large the squares of what the queries add are together
 
 
 def uniform(seed: int, *ids: Iterable[str]) -> FloatArray:
@@ -123,7 +124,10 @@ def estimated_sums(weight: FloatArray, gain: FloatArray, sample: Sample, cell: I
     few = ratio(
         free + 1.0, np.maximum(free - 1.0, 1.0)
     )  # both what is predicted and the number of labels are drawn
-    return Sums(by_query, np.maximum(measured, expected) * few, free)
+    square = squares @ scatter + (sums_by_query(weight * predicted, sample.query, sample.n_queries) ** 2).sum(
+        axis=1
+    )
+    return Sums(by_query, np.maximum(measured, expected) * few, free, square)
 
 
 def sums_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:

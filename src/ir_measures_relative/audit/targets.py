@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import ir_measures
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, object_array, ratio
+from ..arrays import BoolArray, FloatArray, IntArray, object_array, rank_within, ratio
 from ..comparison import JudgedContext, check_is_context
 from ..context import RunContext
 from ..extremes.additive import Additive, Followed
@@ -40,6 +40,8 @@ Between: TypeAlias = "Sequence[Any] | None"
 
 # So many cells of predictions at most: a judge that knows more grades has them put together.
 _MOST_CELLS = 6
+# The constant of reciprocal rank fusion.
+_RRF = 60.0
 # How large ideals are beside the greatest there could be, where a judge does not say.
 _OF_MOST = 0.75
 # The chance that a reader goes on after a document, where ERR is made linear.
@@ -70,6 +72,7 @@ class Target(NamedTuple):
     weight: FloatArray  #: of gains from 0 to 1, in the mean over queries; shape (comparisons, documents)
     offset: FloatArray  #: what the sums have where all gains are 0; shape (comparisons, queries)
     gain: FloatArray  #: of each grade from the lowest up, from 0 to 1
+    grades: tuple[int, int]  #: the lowest and the highest grade
 
 
 def read_measures(measures: Sequence[ir_measures.Measure | str]) -> list[Asked]:
@@ -162,9 +165,9 @@ class Audited:
     def without_judge(self) -> Audited:
         """The same, where nothing is known of the labels but by people."""
         plain = copy.copy(self)
+        for computed in ("cell", "share", "in_full"):
+            plain.__dict__.pop(computed, None)
         plain.docs, plain.known = self.labelled(np.zeros_like(self.docs.grade)), np.ones_like(self.known)
-        plain.__dict__.pop("cell", None)
-        plain.__dict__.pop("share", None)
         return plain
 
     @property
@@ -192,6 +195,26 @@ class Audited:
         grades = self.docs.grade[self.known]
         low, high = grades.min(initial=0), grades.max(initial=0)
         return np.where(self.known, (self.docs.grade - low) / max(high - low, 1), np.nan)
+
+    @cached_property
+    def in_full(self) -> BoolArray:
+        """What to label where a topic is labelled in full: the tops, and where the documents of the ideal may be."""
+        docs, names = self.docs, self.context.names
+        judged = JudgedContext(self.context, docs)
+        compared = [
+            names.index(n) for v in self.versus for n in ([v.name] if v.priors else [v.name, v.other])
+        ]
+        tops = [judged.positions_of_runs(docs, cutoff, False)[compared] > 0 for cutoff in self.cutoffs]
+        positions = judged.positions_of_runs(docs, None, False)
+        fused = np.where(positions > 0, 1.0 / (_RRF + positions), 0.0).sum(axis=0)
+        by_judge = np.where(self.known, docs.grade, docs.grade.min(initial=0) - 1)
+        place = [_places(docs.query, *keys) for keys in ((by_judge, fused), (fused, by_judge))]
+        known, of_runs = docs.grade[self.known], fused[self.known]
+        agrees = len(known) > 1 and np.cov(known, of_runs)[0, 1] > 0
+        # Three by the judge, and one by the runs, in turns; by the runs alone where the judge contradicts them.
+        turn = np.minimum(place[0] / 0.75, place[1] / 0.25 + 0.5) if agrees else place[1]
+        wanted: BoolArray = np.any(tops, axis=(0, 1)) | (_places(docs.query, -turn) <= self.depth)
+        return wanted
 
     def grades(self, labels: IntArray | None = None) -> tuple[int, int]:
         """The lowest and the highest grade: the context's, or all that judge, labels and measures name."""
@@ -261,6 +284,7 @@ class Audited:
                     weight * (high - low),
                     sums_by_query(weight * low, self.docs.query, self.n_queries),
                     scaled,
+                    grades,
                 )
             )
         return targets
@@ -335,6 +359,14 @@ def _check_priors(judged: JudgedContext) -> None:
             "the judgments decide which runs are whose priors, and an audit has few; give the context the dict that "
             "BestOfOtherGroups.choose(means, groups) makes as its priors"
         )
+
+
+def _places(query: IntArray, *keys: FloatArray | IntArray) -> IntArray:
+    """The place of each document of its query by falling keys, the first of which counts most; from 1."""
+    order = np.lexsort((*(-key for key in reversed(keys)), query))
+    places = np.empty(len(query), dtype=np.int64)
+    places[order] = rank_within(query[order])
+    return places
 
 
 def rows_in(judgments: Judgments, docs: Judgments) -> IntArray:
