@@ -54,7 +54,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
-    parser.add_argument("--measures", nargs="+", default=["P(rel=2)@10", "UniqueRel(rel=2)@10"])
+    parser.add_argument("--measures", nargs="+", default=["P(rel=2)@10", "RBP(rel=2,p=0.8)@10"])
     parser.add_argument("--budgets", nargs="+", type=int, default=[50])
     parser.add_argument(
         "--topics", type=int, default=0, help="topics to label in full, for nDCG and its like"

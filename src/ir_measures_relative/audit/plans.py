@@ -215,14 +215,14 @@ def _table(audited: Audited, found: Drawn, design: Design) -> pd.DataFrame:
     return table
 
 
-class Given(NamedTuple):
+class GivenPlan(NamedTuple):
     """A plan as somebody gives it back: by document the chance, and whether it is asked for."""
 
     rows: dict[tuple[str, str], tuple[float, bool]]
     design: Design | None
 
 
-def read_plan(given: Any) -> Given:
+def read_plan(given: Any) -> GivenPlan:
     """A plan, or the path of its file; ValueError for what is none."""
     design = None
     if isinstance(given, (str, os.PathLike)):
@@ -251,10 +251,10 @@ def read_plan(given: Any) -> Given:
         raise ValueError(
             f"{len(given) - len(rows)} documents stand in the plan twice; give it as audit.plan made it"
         )
-    return Given(rows, None if design is None else Design(**design))
+    return GivenPlan(rows, None if design is None else Design(**design))
 
 
-def seed_of(given: Given) -> int:
+def seed_of(given: GivenPlan) -> int:
     """The seed that a plan was drawn with, where it did not come along: the first by which all of it is so drawn."""
     open_rows = [(ids, *row) for ids, row in given.rows.items() if 0 < row[0] < 1][:64]
     if open_rows:
@@ -265,7 +265,7 @@ def seed_of(given: Given) -> int:
     return 0
 
 
-def check_unchanged(given: Given, audited: Audited, found: Drawn, design: Design) -> None:
+def check_unchanged(given: GivenPlan, audited: Audited, found: Drawn, design: Design) -> None:
     """Raises ValueError where a plan is not the one that follows from its design."""
     rows = np.flatnonzero(found.chance > 0)
     own = zip(found.chance[rows].tolist(), found.asked[rows].tolist(), strict=True)
