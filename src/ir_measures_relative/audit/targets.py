@@ -213,8 +213,8 @@ class Audited:
         agrees = len(known) > 1 and np.cov(known, of_runs)[0, 1] > 0
         # Three by the judge, and one by the runs, in turns; by the runs alone where the judge contradicts them.
         turn = np.minimum(place[0] / 0.75, place[1] / 0.25 + 0.5) if agrees else place[1]
-        wanted: BoolArray = np.any(tops, axis=(0, 1)) | (_places(docs.query, -turn) <= self.depth)
-        return wanted
+        held: BoolArray = np.any(tops, axis=(0, 1))
+        return held | (_places(docs.query, held.astype(np.int64), -turn) <= self.depth)
 
     def grades(self, labels: IntArray | None = None) -> tuple[int, int]:
         """The lowest and the highest grade: the context's, or all that judge, labels and measures name."""
