@@ -241,6 +241,8 @@ class TestStrangeCampaigns:
         one = RunContext({name: {"q0": run["q0"]} for name, run in RUNS.items()})
         plan = audit.plan(one, {"q0": JUDGE["q0"]}, ["P(rel=2)@5"], 5)
         assert len(audit.estimate(one, plan, labels_of(plan), {"q0": JUDGE["q0"]}, ["P(rel=2)@5"])) == 6
+        with pytest.raises(ValueError, match="like_these=True needs two topics"):
+            audit.estimate(one, plan, labels_of(plan), {"q0": JUDGE["q0"]}, ["P(rel=2)@5"], like_these=True)
 
     def test_a_judge_that_lies_where_it_counts(self) -> None:
         tops = {(q, d) for q, docs in RUNS["a"].items() for d, score in docs.items() if score > 3}

@@ -146,6 +146,15 @@ class TestChanged:
         whole = sum(map(len, HUMAN.values())) - self.PLAN["ask"].sum()
         self.refused(f"{whole} labels are of documents that the plan does not ask for", labels=HUMAN)
 
+    def test_grades_that_the_context_does_not_know(self) -> None:
+        labels = labels_of(self.PLAN)
+        first = next(iter(labels))
+        labels[first] = dict.fromkeys(labels[first], 7)
+        self.refused("the labels of the people hold the grade 7, and the context says", labels=labels)
+        for judge in (lambda q, d: 100, {q: dict.fromkeys(of, 100) for q, of in JUDGE.items()}):
+            with pytest.raises(ValueError, match="the labels of the judge hold the grade 100"):
+                audit.plan(CONTEXT, judge, P, 30)
+
     def test_a_list_that_is_no_plan(self) -> None:
         asked = judge_next(CONTEXT, {q: {} for q in TOPICS} | {"q0": {"d0": 1}}, P[0], 10)
         self.refused("no column probability and ask: a list of documents without chances, such as", asked)
@@ -155,6 +164,20 @@ class TestChanged:
         self.refused(r"P\(rel=2\)@8 looks at \d+ documents that the plan could not", measures=["P(rel=2)@8"])
         pair = audit.plan(CONTEXT, JUDGE, P, 30, between=("a", "b"))
         self.refused(r"P\(rel=2\)@5 looks at \d+ documents", pair, labels_of(pair))
+
+
+def test_a_judge_of_many_grades_has_few_cells() -> None:
+    rng = np.random.default_rng(1)
+    judge = {q: {d: int(33 * g + rng.integers(-10, 10)) for d, g in of.items()} for q, of in HUMAN.items()}
+    plan = audit.plan(RunContext(RUNS), judge, P, 30)
+    found = audit.estimate(RunContext(RUNS), plan, labels_of(plan), judge, P)
+    assert (found["lower"] <= found["difference"]).all() and (found["difference"] <= found["upper"]).all()
+
+
+def test_where_pyterrier_users_find_it() -> None:
+    from ir_measures_relative import pyterrier
+
+    assert pyterrier.audit is audit and "audit" in dir(pyterrier)
 
 
 @pytest.mark.parametrize("measure", ["nDCG@5", "NRG@5", "NRG(norm='ideal')@5", "ERR@5"])

@@ -111,6 +111,10 @@ def estimate(
     check_unchanged(given, planned, found, design)
     human = _checked_labels(labels, planned, found)
     audited = Audited(context, judge, measures, between, planned.depth)
+    if like_these and audited.n_queries < 2:
+        raise ValueError(
+            "like_these=True needs two topics or more: one says nothing of how far topics differ"
+        )
     row = rows_in(planned.docs, audited.docs)
     grade = human[row]
     inside = row >= 0
@@ -157,6 +161,7 @@ def estimate(
 def _checked_labels(labels: Qrels, planned: Audited, found: Drawn) -> IntArray:
     """The human label of each document, 0 where none was asked for; ValueError where others came than asked for."""
     judged = judge_columns(qrels_columns(labels))
+    planned.check_known(judged.grade, "people")
     row = rows_in(judged, planned.docs)
     missing, expected = int((found.asked & (row < 0)).sum()), int(found.asked.sum())
     if missing:

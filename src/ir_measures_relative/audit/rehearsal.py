@@ -70,6 +70,7 @@ def simulate(
     human = judge_columns(qrels_columns(qrels))
     if set(human.query_ids) != set(audited.docs.query_ids):
         raise ValueError("the judge and the qrels have labels of different topics; give both the same")
+    audited.check_known(human.grade, "people")
     row = rows_in(human, audited.docs)
     grade = np.where(row >= 0, human.grade[row], 0)
     targets = audited.targets(topics > 0, audited.grades(human.grade))

@@ -144,8 +144,9 @@ class Audited:
             judged = Judgments.none_of(object_array(query_ids))
         else:
             judged = judge_columns(qrels_columns(judge))
-        check_campaign(JudgedContext(context, judged))
-        empty = JudgedContext(replaced(context, grades=None), Judgments.none_of(judged.query_ids))
+        any_grade = replaced(context, grades=None)
+        check_campaign(JudgedContext(any_grade, judged))
+        empty = JudgedContext(any_grade, Judgments.none_of(judged.query_ids))
         found = OpenDocuments(empty, None if None in self.cutoffs else max(c or 0 for c in self.cutoffs)).docs
         if depth:
             found = _together(found, OpenDocuments(empty, depth).docs, judged)
@@ -160,6 +161,7 @@ class Audited:
         row = rows_in(judged, found)
         self.known = row >= 0
         grade = np.where(self.known, judged.grade[row], 0) if len(judged) else np.zeros_like(row)
+        self.check_known(grade, "judge")
         self.docs = Judgments(found.query_ids, found.query, found.ids, grade)
 
     def without_judge(self) -> Audited:
@@ -179,6 +181,16 @@ class Audited:
     def n_queries(self) -> int:
         """How many topics there are."""
         return self.docs.n_queries
+
+    def check_known(self, grade: IntArray, whose: str) -> None:
+        """Raises ValueError for a grade that the context does not know."""
+        low, high = self.context.grades or (-np.inf, np.inf)
+        unknown = grade[(grade < min(low, 0)) | (grade > max(high, 1))]
+        if len(unknown):
+            raise ValueError(
+                f"the labels of the {whose} hold the grade {unknown[0]}, and the context says grades from {low} "
+                f"to {high}: correct RunContext(…, grades=…), or map the grades of the {whose} to these"
+            )
 
     @cached_property
     def cell(self) -> IntArray:
