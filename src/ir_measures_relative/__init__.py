@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .context import RunContext
     from .priors import BestOfOtherGroups, PriorPolicy
     from .questions.comparing import adds, compare
+    from .questions.deciding import Worth, worth
     from .questions.explaining import explain
     from .questions.fusing import fuse, fusion_pairs, headroom
     from .questions.sets_of_runs import select_complementary, sweep
@@ -65,6 +66,8 @@ _LATER = {
     "similarity": "questions.similarities",
     "verdicts": "unjudged.verdicts",
     "sweep": "questions.sets_of_runs",
+    "Worth": "questions.deciding",
+    "worth": "questions.deciding",
 }
 
 
@@ -100,6 +103,7 @@ __all__ = [
     "SignTest",
     "TaSC",
     "UniqueRel",
+    "Worth",
     "adds",
     "bounds",
     "compare",
@@ -120,4 +124,5 @@ __all__ = [
     "similarity",
     "sweep",
     "verdicts",
+    "worth",
 ]

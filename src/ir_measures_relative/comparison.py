@@ -21,7 +21,7 @@ from .io import datasets
 from .judgments import Judgments
 from .measures.absolute import HostEvaluator, nested_qrels
 from .measures.strings import needs_subtopics
-from .messages import kind_of, warn
+from .messages import few_quoted, kind_of, warn
 from .priors import ContextData, finder_for_newcomers, matching, replaced
 from .rankings import Rankings
 
@@ -410,13 +410,13 @@ class Comparison:
             )
         if name is None and len(others) != 1:
             raise ValueError(
-                f"which run is the reference? The context holds {names}"
+                f"which run is the reference? The context holds {few_quoted(names)}"
                 + (f", and {self.member!r} is evaluated" if self.member else "")
                 + "; say RunContext(…, reference=name), or ref='name' in the measure"
             )
         name = others[0] if name is None else name
         if name not in self.judged.index:
-            raise ValueError(f"ref={name!r} is not a run of the context; its runs are {names}")
+            raise ValueError(f"ref={name!r} is not a run of the context; its runs are {few_quoted(names)}")
         return self.context.runs[name]
 
 

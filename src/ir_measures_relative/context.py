@@ -19,7 +19,7 @@ from .io.description import fingerprint, table_of_runs
 from .io.qrels import Qrels
 from .io.runs import Run, read_run, read_runs, run_files, run_pipelines
 from .measures.strings import parse_measures
-from .messages import kind_of, warn
+from .messages import few_quoted, kind_of, warn
 from .priors import ContextData, Policy, check_group, check_names, fields_of, group_of, policy_of
 from .rankings import Rankings
 from .scoring import score_runs
@@ -184,7 +184,9 @@ class RunContext(ContextData):
                 "RunContext({'BM25': run}, reference='BM25')"
             )
         if reference is not None and reference not in names:
-            raise ValueError(f"reference={reference!r} is not a run of the context; its runs are {names}")
+            raise ValueError(
+                f"reference={reference!r} is not a run of the context; its runs are {few_quoted(names)}"
+            )
         super().__init__(
             runs=_Fixed(read),
             groups=_Fixed(groups),
@@ -316,7 +318,7 @@ class RunContext(ContextData):
             check_group(group, self.policy, self.groups, self)
         elif name not in self.runs:
             raise ValueError(
-                f"evaluating({name!r}): the context holds no such run; its runs are {self.names}"
+                f"evaluating({name!r}): the context holds no such run; its runs are {few_quoted(self.names)}"
             )
         with self._activated(Active(self, name, object(), group)):
             yield self

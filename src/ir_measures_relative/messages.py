@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from weakref import WeakKeyDictionary
 
 
@@ -19,6 +19,7 @@ _NOT_THE_USERS = frozenset(
         "ir_measures_relative",
         "ir_measures_relative_console",
         "ir_measures_relative_plugin",
+        "ir_measures_relative_pytest",
         "ir_measures",
         "pyterrier",
         "pyterrier_alpha",
@@ -90,6 +91,26 @@ def kind_of(value: object) -> str:
     """
     name = type(value).__name__
     return f"{'an' if name[0] in 'AEIOaeio' or name == 'ndarray' else 'a'} {name}"
+
+
+def few(names: Iterable[object], most: int = 8) -> str:
+    """Some names for a message: all, or the first few of many and how many more there are.
+
+    >>> few("abc"), few("abcdefghijkl"), few(["a", "b"], most=1)
+    ('a, b, c', 'a, b, c, d, e, f, g, h and 4 more', 'a and 1 more')
+    """
+    listed = list(map(str, names))
+    more = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def few_quoted(names: Iterable[str]) -> str:
+    """The same as a list with quotation marks.
+
+    >>> few_quoted(["BM25", "ANCE"])
+    "['BM25', 'ANCE']"
+    """
+    return f"[{few(map(repr, names))}]"
 
 
 def not_an_id(value: object, what: str, elsewhere: str) -> str:

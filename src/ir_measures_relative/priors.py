@@ -17,7 +17,7 @@ import ir_measures
 
 from .io import datasets
 from .measures.strings import absolute_measure
-from .messages import warn
+from .messages import few_quoted, warn
 from .options import ROUNDED
 from .rankings import Rankings
 
@@ -169,7 +169,8 @@ class BestOfOtherGroups(PriorPolicy):
         lacking = [n for n in names if n not in groups]
         if lacking:
             raise ValueError(
-                f"priors=BestOfOtherGroups() needs the group of every run, and groups= lacks {lacking}; give "
+                f"priors=BestOfOtherGroups() needs the group of every run, and groups= lacks "
+                f"{few_quoted(lacking)}; give "
                 "groups={run name: group name}"
             )
         self._measure()
@@ -383,7 +384,7 @@ def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> Non
     unknown = [n for n in chosen if n not in set(names)]
     if unknown:
         raise ValueError(
-            f"{what} names {unknown}, which the context does not hold; its runs are {list(names)}"
+            f"{what} names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
         )
 
 
@@ -401,7 +402,7 @@ def matching(prior: str, names: Sequence[str]) -> list[str]:
         fitting = [pattern] if pattern in names else [n for n in names if fnmatch.fnmatchcase(n, pattern)]
         if not fitting:
             raise ValueError(
-                f"prior={prior!r}: {pattern!r} fits no run of the context; its runs are {list(names)}"
+                f"prior={prior!r}: {pattern!r} fits no run of the context; its runs are {few_quoted(names)}"
             )
         found += fitting
     return found

@@ -101,9 +101,9 @@ def shares_of_topics(values: FloatArray) -> FloatArray:
 
 
 #: A topic that supplies more than this share of a mean is told of,
-_LARGE_SHARE = 0.25
+LARGE_SHARE = 0.25
 #: where there are that many topics: of fewer, one supplies as much in any case.
-_FEWEST_TOPICS = 10
+FEWEST_TOPICS = 10
 #: and where the mean is at least this part of the highest: of a run that adds two documents in all, one topic has half.
 _SMALLEST_MEAN = 0.25
 
@@ -117,13 +117,13 @@ def one_topic_counts(scores: Scores) -> str | None:
     topics = len(scores.query_ids)
     found: list[tuple[float, str, str]] = []
     for j, measure in enumerate(scores.measures):
-        if not is_relative(measure) or topics < _FEWEST_TOPICS:
+        if not is_relative(measure) or topics < FEWEST_TOPICS:
             continue
         means = scores.values[:, j].mean(axis=1)
         counts = means >= _SMALLEST_MEAN * means.max()
         shares = np.nan_to_num(shares_of_topics(scores.values[:, j])) * counts[:, None]
         run, topic = np.unravel_index(shares.argmax(), shares.shape)
-        count = int((shares.max(axis=1) > _LARGE_SHARE).sum())
+        count = int((shares.max(axis=1) > LARGE_SHARE).sum())
         where = f"the mean {measure} of {scores.names[run]!r} over {topics} topics"
         worst = f"{shares[run, topic]:.0%} of {where} comes from topic {scores.query_ids[topic]!r} alone"
         if count:
@@ -143,16 +143,18 @@ def score_runs(
     *,
     absolute: Absolute | None = None,
     priors: Mapping[str, Collection[str]] | None = None,
+    newcomers: Mapping[str, Rankings] | None = None,
     part: bool = False,
 ) -> Scores:
-    """Scores runs of a context, each as the member that it is.
+    """Scores runs of a context, each as the member that it is, and newcomers, each alone beside it.
 
     Args:
         judged: the context, on the judgments.
-        names: which of its runs.
+        names: which of its runs, and of the newcomers.
         measures: measures of this package and of ir_measures.
         absolute: what computes those of ir_measures; :meth:`JudgedContext.absolute` if not given.
         priors: the names of the priors of each run, instead of those that the context's policy gives it.
+        newcomers: runs that the context does not hold, by name.
         part: these are some of the queries, which some runs may not hold; the whole was checked, or will be.
 
     Raises:
@@ -160,14 +162,19 @@ def score_runs(
     """
     context, query_ids = judged.context, judged.judgments.query_ids
     host = [m for m in measures if not is_relative(m)]
+    newcomers = newcomers or {}
+    for run in newcomers.values():
+        check_queries(judged, run)
+        warn_if_empty(run, context)
     if not part:
         check_campaign(judged)
     values = np.empty((len(names), len(measures), len(query_ids)))
     # What a measure without a cutoff asks of the runs answers the others as well.
     deepest_first = sorted(range(len(measures)), key=lambda j: measures[j].params.get("cutoff") is not None)
     for i, name in enumerate(tqdm(names, desc="scoring runs", unit="run", disable=part or None, leave=False)):
-        rankings = context.runs[name]
-        comparison = Comparison(judged, rankings, name, None if priors is None else tuple(priors[name]))
+        rankings = newcomers[name] if name in newcomers else context.runs[name]
+        member = None if name in newcomers else name
+        comparison = Comparison(judged, rankings, member, None if priors is None else tuple(priors[name]))
         of_host = dict(zip(host, (absolute or judged.absolute)(host, rankings) if host else (), strict=True))
         for j in deepest_first:
             values[i, j] = measures[j].score(comparison) if is_relative(measures[j]) else of_host[measures[j]]

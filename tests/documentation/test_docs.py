@@ -107,7 +107,7 @@ def test_the_guide_to_decisions_on_its_runs(
 def _run_commands(block: str) -> None:
     """Runs what follows each ``$``, and compares what it prints, on stdout or stderr, with the lines below it."""
     for command, shown in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
-        program, *arguments = shlex.split(command)
+        program, *arguments = shlex.split(command.replace("\\\n", ""))
         if program == "ir_measures_relative":  # in this process; stdout is a pipe to readers, and comes last
             done = here(*arguments)
             printed = done.stderr + done.stdout

@@ -319,11 +319,13 @@ def test_an_empty_file_is_an_empty_run(tmp_path) -> None:
 
 
 def test_files_that_cannot_be_told_apart(tmp_path) -> None:
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
+    """By their names; files of one name are called by their folders as well."""
+    for folder in ("a", "b", "c/a"):
+        (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "x.run").write_text(LINE)
-    with pytest.raises(ValueError, match=r"two run files are called 'x.run'"):
-        RunContext.from_trec([tmp_path / "a", tmp_path / "b"])
+    assert RunContext.from_trec([tmp_path / "a", tmp_path / "b"]).names == ["a/x.run", "b/x.run"]
+    with pytest.raises(ValueError, match=r"two run files are called 'a/x.run'"):
+        RunContext.from_trec([tmp_path / "a", tmp_path / "c" / "a"])
 
 
 @pytest.mark.filterwarnings("ignore:the context holds no run but")

@@ -272,7 +272,8 @@ def _without_pictures(files: Iterable[Path]) -> list[Path]:
     return [f for f in found if f not in pictures]
 
 
-_PACKED = (".gz", ".bz2", ".xz")
+#: The endings of packed files.
+PACKED = (".gz", ".bz2", ".xz")
 
 
 def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
@@ -287,11 +288,16 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
 
 
 def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:
-    """The tags of the runs where every one has its own, else the names of the files without .gz."""
+    """The tags of the runs where every one has its own, else the names of the files without .gz.
+
+    Files of one name in several folders are called by the folder as well: new/BM25.run and old/BM25.run.
+    """
     tags = [run.tag for run in runs]
     if None not in tags and max(Counter(tags).values(), default=1) == 1:
         return [str(t) for t in tags]
-    names = [f.name.removesuffix(f.suffix) if f.suffix in _PACKED else f.name for f in files]
+    names = [f.name.removesuffix(f.suffix) if f.suffix in PACKED else f.name for f in files]
+    if len(set(names)) < len(names):
+        names = [f"{f.resolve().parent.name}/{name}" for f, name in zip(files, names, strict=True)]
     if len(set(names)) < len(names):
         twice = next(n for n, count in Counter(names).items() if count > 1)
         raise ValueError(

@@ -19,7 +19,7 @@ from ..ids import pair_keys
 from ..io.qrels import Qrels
 from ..measures.declaration import RelativeMeasure
 from ..measures.strings import is_relative, parse_measures, value_range
-from ..messages import kind_of, warn
+from ..messages import few_quoted, kind_of, warn
 from ..options import is_number
 from ..priors import ContextData, Listed, Policy, policy_of, replaced
 from ..scoring import mean_of_topics, one_topic_counts, score_runs
@@ -332,11 +332,13 @@ def _candidates(
             raise ValueError(f"{name!r} is {kind_of(name)}; give the name of a run of the context")
         what = "baseline" if name == baseline else "names"
         if name not in context.runs:
-            raise ValueError(f"{what}={name!r}: the context holds no such run; its runs are {context.names}")
+            raise ValueError(
+                f"{what}={name!r}: the context holds no such run; its runs are {few_quoted(context.names)}"
+            )
         if name in fixed:
             raise ValueError(
-                f"{what}={name!r} is among the fixed priors={list(fixed)}: against itself it has no prior where the "
-                "others have one, so its values are another quantity; leave it out of one of the two, or give "
+                f"{what}={name!r} is among the fixed priors={few_quoted(fixed)}: against itself it has no prior where "
+                "the others have one, so its values are another quantity; leave it out of one of the two, or give "
                 "priors='others'"
             )
     twice = next((n for i, n in enumerate(asked) if n in asked[:i]), None)

@@ -17,6 +17,7 @@ from ..io.runs import Run, read_run
 from ..judgments import Judgments
 from ..measures.declaration import Change, Contributions, RelativeMeasure
 from ..measures.strings import parse_measure
+from ..messages import few_quoted
 from ..priors import group_of
 from ..scoring import check_campaign
 
@@ -65,7 +66,9 @@ def explain(
     parsed = relative_measure(measure)
     if isinstance(run, str):
         if run not in context.runs:
-            raise ValueError(f"explain({run!r}): the context holds no such run; its runs are {context.names}")
+            raise ValueError(
+                f"explain({run!r}): the context holds no such run; its runs are {few_quoted(context.names)}"
+            )
         rankings, member = context.runs[run], run
         if group is not None:
             raise ValueError(

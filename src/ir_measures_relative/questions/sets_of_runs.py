@@ -21,7 +21,7 @@ from ..jobs import Work
 from ..measures.browsing import CoverageFunction
 from ..measures.declaration import RelativeMeasure
 from ..measures.nrg import NRG
-from ..messages import warn
+from ..messages import few_quoted, warn
 from ..options import ROUNDED, check_choice, check_confidence, check_count
 from ..priors import matching
 from ..scoring import check_campaign
@@ -316,7 +316,9 @@ def sweep(
     unknown = [n for n in chosen if n not in context.runs]
     if isinstance(names, str) or unknown:
         wrong = repr(names) if isinstance(names, str) else str(unknown)
-        raise ValueError(f"names={wrong}: give a list of runs of the context, which are {context.names}")
+        raise ValueError(
+            f"names={wrong}: give a list of runs of the context, which are {few_quoted(context.names)}"
+        )
     work = Work(time_limit=time_limit)
     judged = judged_context(context, qrels)
     check_campaign(judged)

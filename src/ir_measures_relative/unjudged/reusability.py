@@ -16,6 +16,7 @@ from ..context import RunContext
 from ..io.qrels import Qrels
 from ..judgments import Judgments
 from ..measures.strings import parse_measures
+from ..messages import few_quoted
 from ..options import check_count
 from ..priors import ContextData, some_runs
 from ..scoring import Scores, check_campaign, score_runs
@@ -122,7 +123,9 @@ def groups_of(context: ContextData, groups: Mapping[str, str] | None) -> list[st
     group_of = dict(context.groups if groups is None else groups)
     unknown = [name for name in group_of if name not in names]
     if unknown:
-        raise ValueError(f"groups names {unknown}, which the context does not hold; its runs are {names}")
+        raise ValueError(
+            f"groups names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
+        )
     taken = set(group_of.values())
     return [group_of.get(name, f"{name} alone" if name in taken else name) for name in names]
 
