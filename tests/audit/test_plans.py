@@ -205,6 +205,16 @@ def test_not_at_all(measure: str, topics: int) -> None:
         ({"topics": 1}, "topics=1 is not allowed: one topic does not say"),
         ({"topics": 9, "budget": 1000}, "topics=9 is more than there are, 8"),
         ({"topics": 5, "budget": 10}, r"to label 5 topics in full takes \d+ labels, and budget=10"),
+        (
+            {"topics": 5, "budget": 60, "measures": ["nDCG@5"], "depth": 12},
+            "to label 5 topics in full takes 60 labels",
+        ),
+        (
+            {"topics": 3, "measures": ["nDCG@20"], "depth": 10},
+            "its ideal ranking may hold 20 documents, and depth=10",
+        ),
+        ({"topics": 3, "measures": ["nDCG"]}, "its ideal ranking may hold all documents, and depth=40"),
+        ({"topics": 3, "measures": ["NRG(norm='whole')@5"]}, "its ideal ranking may hold all documents"),
         ({"seed": -1}, "seed=-1 is not allowed"),
         ({"between": ("a", "z")}, r"between names \['z'\], not runs of the context"),
         ({"between": ("a", "a")}, "compares 'a' with itself"),

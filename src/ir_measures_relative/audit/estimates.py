@@ -23,10 +23,10 @@ from ..unjudged.bounds import model_of, values_of
 from ..unjudged.verdicts import verdict_of
 from .plans import THESE_TOPICS, AuditTable, Design, Drawn, check_unchanged, drawn, read_plan, seed_of
 from .sampling import Sample, estimated_sums, reach, sums_by_query, within
-from .targets import Audited, Between, Judge, Target, rows_in
+from .targets import Audited, Between, Judge, Target, read_between, read_measures, rows_in
 
 #: By what share of itself an ideal is taken to differ from topic to topic, at least.
-IDEALS_APART = 0.25
+IDEALS_APART = 0.2
 
 _LIKE_THESE = "Topics like these, with human labels as truth"
 
@@ -104,23 +104,26 @@ def estimate(
     design = given.design
     if design is None:
         budget = round(sum(chance for chance, _ in given.rows.values()))
-        names = [str(measure) for measure in measures]
+        names = [asked.name for asked in read_measures(measures)]
         design = Design(names, budget, between, seed=seed_of(given))
     planned = design.audited(context, judge)
-    found = drawn(planned, planned.targets(design.topics > 0, planned.grades()), design)
+    planned_targets = planned.targets(design.topics > 0, planned.grades())
+    found = drawn(planned, planned_targets, design)
     check_unchanged(given, planned, found, design)
     human = _checked_labels(labels, planned, found)
-    audited = Audited(context, judge, measures, between, planned.depth)
+    same = read_measures(measures) == planned.asked and read_between(context, between) == planned.versus
+    audited = planned if same else Audited(context, judge, measures, between, planned.depth)
     if like_these and audited.n_queries < 2:
         raise ValueError(
             "like_these=True needs two topics or more: one says nothing of how far topics differ"
         )
     row = rows_in(planned.docs, audited.docs)
-    grade = human[row]
-    inside = row >= 0
+    grade, grades, inside = human[row], audited.grades(human), row >= 0
     chance = np.where(inside, found.chance[row], 0.0)
     found = Drawn(chance, inside & found.asked[row], found.topics, inside & found.full[row])
-    targets = audited.targets(design.topics > 0, audited.grades(human))
+    targets = planned_targets
+    if not same or grades != planned.grades():
+        targets = audited.targets(design.topics > 0, grades)
     level = 1.0 - (1.0 - confidence) / (len(targets) * len(audited.versus) if simultaneous else 1)
     tables = []
     for target in targets:

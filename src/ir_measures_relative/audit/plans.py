@@ -16,16 +16,17 @@ from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..context import RunContext
 from ..io.files import check_writable, read_bytes, write_whole
 from ..io.frames import columns_of, is_frame
+from ..measures.parameters import value_of
 from ..messages import kind_of
 from ..options import check_count
 from ..unjudged.verdicts import pool_lines
 from .sampling import chances, spread_of_grade, uniform
-from .targets import Audited, Between, Judge, Target
+from .targets import Audited, Between, Judge, Target, read_measures
 
 #: What every output says first.
 THESE_TOPICS = "These topics, with human labels as truth"
-#: How many documents of a topic that is labelled in full are looked through for its ideal ranking.
-IDEAL_DEPTH = 40
+#: How many times as many documents of a topic in full are labelled as its ideal ranking holds; and without a cutoff.
+_TIMES, _LEAST = 4, 40
 
 _COLUMNS = "query_id", "doc_id", "probability", "ask"
 _BESIDE = ".plan.csv"  # the file with the chances, beside the pool
@@ -60,13 +61,12 @@ class Design(NamedTuple):
     budget: float
     between: Any = None
     topics: int = 0
-    depth: int = IDEAL_DEPTH
+    depth: int = 0
     seed: int = 0
 
     def audited(self, context: RunContext, judge: Judge) -> Audited:
         """The campaign that the plan is for."""
-        depth = self.depth if self.topics else 0
-        return Audited(context, judge, self.measures, self.between, depth)
+        return Audited(context, judge, self.measures, self.between, self.depth)
 
 
 class Drawn(NamedTuple):
@@ -86,7 +86,7 @@ def plan(
     *,
     between: Between = None,
     topics: int = 0,
-    depth: int = IDEAL_DEPTH,
+    depth: int | None = None,
     seed: int = 0,
     path: str | os.PathLike[str] | None = None,
 ) -> pd.DataFrame:
@@ -109,8 +109,9 @@ def plan(
         between: two runs, ``("BM25", "ANCE")``; a run and its fixed priors, ``("ANCE", ["BM25"])``; or a list of
             these. If not given, all pairs of runs, or those with the context's reference.
         topics: how many topics to draw and to label in full, at least 2; for measures that are no sums of labels.
-        depth: among how many documents of such a topic its ideal ranking is looked for. The judge names three in four
-            of them, and the runs the others; the runs name all where the judge's grades fall along their order.
+        depth: how many documents of such a topic are labelled at least, 4 times the cutoff if not given: those in the
+            tops of the runs, and others for its ideal ranking. The judge names three in four of these, and the runs
+            the fourth; the runs name all where the judge's grades do not rise with their order.
         seed: of the draw. A larger budget with the same seed asks for all that a smaller one did.
         path: a pool file to write, one ``query_id doc_id`` to label a line; the chances go into a file beside it,
             with ``.plan.csv`` after its name. :func:`estimate` takes the path as well.
@@ -137,7 +138,8 @@ def plan(
     """
     check_count("budget", budget, 1)
     check_count("topics", topics, 0)
-    check_count("depth", depth, 1)
+    if depth is not None:
+        check_count("depth", depth, 1)
     check_count("seed", seed, 0)
     if topics == 1:
         raise ValueError(
@@ -145,7 +147,8 @@ def plan(
         )
     if path is not None:
         check_writable(path)
-    audited = Audited(context, judge, measures, between, depth if topics else 0)
+    depth = depth_of(measures, topics, depth)
+    audited = Audited(context, judge, measures, between, depth)
     pairs = [[v.name, v.other if v.priors is None else list(v.priors)] for v in audited.versus]
     names = [asked.name for asked in audited.asked]
     design = Design(names, int(budget), None if between is None else pairs, topics, depth, seed)
@@ -156,6 +159,12 @@ def plan(
         for file, text in ((str(path), pool), (f"{path}{_BESIDE}", beside)):
             write_whole(file, lambda at, text=text: Path(at).write_text(text, encoding="utf-8"))  # type: ignore[misc]
     return table
+
+
+def depth_of(measures: Sequence[ir_measures.Measure | str], topics: int, depth: int | None) -> int:
+    """How many documents of a topic in full are labelled at least; 0 where there is no such topic."""
+    cutoffs = [value_of(asked.measure, "cutoff") or 0 for asked in read_measures(measures)]
+    return 0 if not topics else depth or _TIMES * max(cutoffs) or _LEAST
 
 
 def drawn(audited: Audited, targets: Sequence[Target], design: Design) -> Drawn:
@@ -176,7 +185,8 @@ def drawn(audited: Audited, targets: Sequence[Target], design: Design) -> Drawn:
             np.argsort(uniform(design.seed, tag, docs.query_ids), kind="stable")[: design.topics]
         )
         full = np.isin(docs.query, topics) & audited.in_full
-        if full.sum() > design.budget:
+        others = bool(((score > 0) & ~full).any())
+        if full.sum() + others > design.budget:
             raise ValueError(
                 f"to label {design.topics} topics in full takes {full.sum()} labels, and budget={design.budget}; give "
                 "fewer topics, a smaller depth, or a larger budget"

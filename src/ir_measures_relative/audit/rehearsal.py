@@ -15,7 +15,7 @@ from ..io.qrels import Qrels, qrels_columns
 from ..io.qrels import judge as judge_columns
 from ..options import LABELED_ALIKE, check_confidence, check_count
 from .estimates import answer_of, differences_of
-from .plans import IDEAL_DEPTH, THESE_TOPICS, AuditTable, Design, drawn
+from .plans import THESE_TOPICS, AuditTable, Design, depth_of, drawn
 from .targets import Audited, Between, Judge, Target, rows_in
 
 
@@ -28,7 +28,7 @@ def simulate(
     *,
     between: Between = None,
     topics: int = 0,
-    depth: int = IDEAL_DEPTH,
+    depth: int | None = None,
     repeats: int = 100,
     confidence: float = 0.95,
     seed: int = 0,
@@ -66,7 +66,7 @@ def simulate(
     check_confidence(confidence)
     for budget in budgets:
         check_count("budgets", budget, 1)
-    audited = Audited(context, judge, measures, between, depth if topics else 0)
+    audited = Audited(context, judge, measures, between, depth_of(measures, topics, depth))
     human = judge_columns(qrels_columns(qrels))
     if set(human.query_ids) != set(audited.docs.query_ids):
         raise ValueError("the judge and the qrels have labels of different topics; give both the same")
@@ -86,7 +86,7 @@ def simulate(
     for budget in sorted(budgets):
         of_budget: list[list[Any]] = [[] for _ in targets]
         for repeat in range(repeats):
-            design = Design([], budget, None, topics, depth, seed + repeat)
+            design = Design([], budget, None, topics, audited.depth, seed + repeat)
             for campaign, values in zip(campaigns, of_topics, strict=True):
                 found = drawn(campaign, targets, design)
                 for target, value, answers in zip(targets, values, of_budget, strict=True):

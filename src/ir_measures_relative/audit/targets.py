@@ -42,6 +42,8 @@ Between: TypeAlias = "Sequence[Any] | None"
 _MOST_CELLS = 6
 # The constant of reciprocal rank fusion.
 _RRF = 60.0
+# With less correlation than this, either way, a judge is taken to say nothing. It is 0.02 by chance in 9,000 labels.
+_TELLS = 0.05
 # How large ideals are beside the greatest there could be, where a judge does not say.
 _OF_MOST = 0.75
 # The chance that a reader goes on after a document, where ERR is made linear.
@@ -151,15 +153,12 @@ class Audited:
         if depth:
             found = _together(found, OpenDocuments(empty, depth).docs, judged)
         if callable(judge):
-            labels = [judge(q, d) for q, d in zip(found.query_ids[found.query], found.doc_ids, strict=True)]
-            self.known: BoolArray = np.array([label is not None for label in labels], dtype=bool)
-            rows = zip(found.query_ids[found.query], found.doc_ids, labels, strict=True)
-            columns = [
-                object_array(column) for column in zip(*(r for r in rows if r[2] is not None), strict=True)
-            ]
-            judged = judge_columns(QrelsColumns(*columns)) if columns else judged
+            every = zip(found.query_ids[found.query], found.doc_ids, strict=True)
+            rows = [(*ids, grade) for ids in every if (grade := judge(*ids)) is not None]
+            columns = map(object_array, zip(*rows, strict=True))
+            judged = judge_columns(QrelsColumns(*columns)) if rows else judged
         row = rows_in(judged, found)
-        self.known = row >= 0
+        self.known: BoolArray = row >= 0
         grade = np.where(self.known, judged.grade[row], 0) if len(judged) else np.zeros_like(row)
         self.check_known(grade, "judge")
         self.docs = Judgments(found.query_ids, found.query, found.ids, grade)
@@ -167,7 +166,7 @@ class Audited:
     def without_judge(self) -> Audited:
         """The same, where nothing is known of the labels but by people."""
         plain = copy.copy(self)
-        for computed in ("cell", "share", "in_full"):
+        for computed in ("cell", "share", "in_full", "agreement"):
             plain.__dict__.pop(computed, None)
         plain.docs, plain.known = self.labelled(np.zeros_like(self.docs.grade)), np.ones_like(self.known)
         return plain
@@ -196,6 +195,8 @@ class Audited:
     def cell(self) -> IntArray:
         """The documents by the judge's grade, numbered from 0; those without one are a cell of their own."""
         grades = np.unique(self.docs.grade[self.known])
+        if not self.tells:
+            return self.known.astype(np.int64)
         if len(grades) > _MOST_CELLS:
             ends = np.quantile(self.docs.grade[self.known], np.arange(1, _MOST_CELLS) / _MOST_CELLS)
             grades = np.unique(ends)
@@ -206,7 +207,28 @@ class Audited:
         """The judge's grade of each document as a share of its scale, NaN for none."""
         grades = self.docs.grade[self.known]
         low, high = grades.min(initial=0), grades.max(initial=0)
-        return np.where(self.known, (self.docs.grade - low) / max(high - low, 1), np.nan)
+        share = (self.docs.grade - low) / max(high - low, 1) if self.tells else 0.5
+        return np.where(self.known, share, np.nan)
+
+    @cached_property
+    def fused(self) -> FloatArray:
+        """How high the runs together rank each document, by reciprocal rank fusion."""
+        positions = JudgedContext(self.context, self.docs).positions_of_runs(self.docs, None, False)
+        scores: FloatArray = np.where(positions > 0, 1.0 / (_RRF + positions), 0.0).sum(axis=0)
+        return scores
+
+    @cached_property
+    def agreement(self) -> float:
+        """The correlation of the judge's grades with where the runs rank documents; 0 where there is none."""
+        grade, fused = self.docs.grade[self.known], self.fused[self.known]
+        if not len(grade) or not np.ptp(grade) or not np.ptp(fused):
+            return 0.0
+        return float(np.corrcoef(grade, fused)[0, 1])
+
+    @property
+    def tells(self) -> bool:
+        """Whether the judge's grades say something, where all its documents are there to compare with the runs."""
+        return not self.depth or abs(self.agreement) > _TELLS
 
     @cached_property
     def in_full(self) -> BoolArray:
@@ -217,14 +239,12 @@ class Audited:
             names.index(n) for v in self.versus for n in ([v.name] if v.priors else [v.name, v.other])
         ]
         tops = [judged.positions_of_runs(docs, cutoff, False)[compared] > 0 for cutoff in self.cutoffs]
-        positions = judged.positions_of_runs(docs, None, False)
-        fused = np.where(positions > 0, 1.0 / (_RRF + positions), 0.0).sum(axis=0)
         by_judge = np.where(self.known, docs.grade, docs.grade.min(initial=0) - 1)
-        place = [_places(docs.query, *keys) for keys in ((by_judge, fused), (fused, by_judge))]
-        known, of_runs = docs.grade[self.known], fused[self.known]
-        agrees = len(known) > 1 and np.cov(known, of_runs)[0, 1] > 0
-        # Three by the judge, and one by the runs, in turns; by the runs alone where the judge contradicts them.
-        turn = np.minimum(place[0] / 0.75, place[1] / 0.25 + 0.5) if agrees else place[1]
+        first, second = (
+            _places(docs.query, *keys) for keys in ((by_judge, self.fused), (self.fused, by_judge))
+        )
+        # Three by the judge, and one by the runs, in turns; by the runs alone where the judge does not agree with them.
+        turn = np.minimum(first / 0.75, second / 0.25 + 0.5) if self.agreement > _TELLS else second
         held: BoolArray = np.any(tops, axis=(0, 1))
         return held | (_places(docs.query, held.astype(np.int64), -turn) <= self.depth)
 
@@ -331,15 +351,21 @@ class Audited:
             """About how large ideals are: between the judge's, and a good part of the greatest there could be."""
             gains = np.full(len(of_judge), gain.max()), of_judge
             most, own = (ideal_dcg(g * survival, docs.query, self.n_queries, depth).mean() for g in gains)
-            tells = len(np.unique(docs.grade[self.known])) > 1
-            return float((own + _OF_MOST * most) / 2 if tells else _OF_MOST * most) or 1.0
+            return float((own + _OF_MOST * most) / 2 if self.tells else _OF_MOST * most) or 1.0
 
-        if isinstance(model, Normalized):
-            if not asked.as_dcg:
-                return False, model.weight / ideal()
+        if asked.as_dcg and isinstance(model, Normalized):
             if depth is None:
                 raise ValueError(f"{asked.name} needs a cutoff: write {asked.name}@10")
             return True, model.weight / (discount.up_to(depth).sum() * gain.max())
+        if isinstance(model, (Normalized, Residual)) and self.depth:
+            deep = model.cutoff
+            if deep is None or deep > self.depth:
+                raise ValueError(
+                    f"{asked.name} cannot be audited: its ideal ranking may hold {deep or 'all'} documents, and "
+                    f"depth={self.depth} of a topic are labelled; give a smaller cutoff, or a larger depth"
+                )
+        if isinstance(model, Normalized):
+            return False, model.weight / ideal()
         if isinstance(model, Residual):
             return False, model.weight / np.array([[ideal(row)] for row in model.survival])
         if isinstance(model, Cascade) and not any(map(len, model.priors)):
