@@ -26,7 +26,7 @@ from .sampling import Sample, estimated_sums, reach, sums_by_query, within
 from .targets import Audited, Between, Judge, Target, read_between, read_measures, rows_in
 
 #: By what share of itself an ideal is taken to differ from topic to topic, at least.
-IDEALS_APART = 0.2
+IDEALS_APART = 0.25
 
 _LIKE_THESE = "Topics like these, with human labels as truth"
 
