@@ -92,6 +92,11 @@ class TestAcrossFiles:
         for given in (path, str(path) + ".plan.csv"):
             found = audit.estimate(CONTEXT, given, labels_of(plan), JUDGE, ["nDCG@5"])
             pd.testing.assert_frame_equal(found, expected)
+        several = [("a", ["b", "c"]), ("c", "d")]
+        plan = audit.plan(CONTEXT, JUDGE, P, 30, between=several, path=path)
+        found = audit.estimate(CONTEXT, path, labels_of(plan), JUDGE, P, several)
+        assert found["other"].tolist() == ["b,c", "d"]
+        assert len(audit.estimate(CONTEXT, path, labels_of(plan), JUDGE, P, ("c", "d"))) == 1
         with pytest.raises(FileNotFoundError, match="no such file"):
             audit.estimate(CONTEXT, tmp_path / "other", {}, JUDGE, P)
         with pytest.raises(FileNotFoundError, match="no folder"):

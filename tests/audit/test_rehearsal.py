@@ -20,7 +20,7 @@ def test_columns_and_the_same_again() -> None:
         "saved",
     ]  # fmt: skip
     assert table["budget"].tolist() == [20, 20, 40, 40]
-    again = audit.simulate(CONTEXT, HUMAN, JUDGE, ["P(rel=2)@5"], [20], repeats=5)
+    again = audit.simulate(CONTEXT, HUMAN, JUDGE, ["P(rel=2)@5"], 20, repeats=5)
     first = table[table["measure"] == "P(rel=2)@5"].iloc[0]
     assert first["coverage"] >= 0.8 and 0 < again.loc[0, "half_width"] < 1
     assert table.loc[0, "half_width"] > table.loc[2, "half_width"]

@@ -24,7 +24,7 @@ def simulate(
     qrels: Qrels,
     judge: Judge,
     measures: Sequence[ir_measures.Measure | str],
-    budgets: Sequence[int],
+    budgets: Sequence[int] | int,
     *,
     between: Between = None,
     topics: int = 0,
@@ -64,6 +64,7 @@ def simulate(
     check_count("repeats", repeats, 1)
     check_count("seed", seed, 0)
     check_confidence(confidence)
+    budgets = [budgets] if isinstance(budgets, int) else list(budgets)
     for budget in budgets:
         check_count("budgets", budget, 1)
     audited = Audited(context, judge, measures, between, depth_of(measures, topics, depth))
