@@ -265,7 +265,6 @@ def _by_judge(audited: Audited, target: Target) -> FloatArray:
         known = docs.select(audited.known)
         means: FloatArray = differences_of(audited, target, known, known.grade).mean(axis=1)
         return means
-    result: FloatArray = target.weight @ target.gain[docs.grade - target.grades[0]] + target.offset.sum(
-        axis=1
-    )
+    gain = target.gain[docs.grade - target.grades[0]]
+    result: FloatArray = target.weight @ gain + target.offset.sum(axis=1)
     return result

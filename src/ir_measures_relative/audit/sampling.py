@@ -121,12 +121,10 @@ def estimated_sums(weight: FloatArray, gain: FloatArray, sample: Sample, cell: I
     expected = squares @ np.where(maybe & (sample.chance > 0), (inverse - 1.0) * scatter, 0.0)
     by_query = sums_by_query(weight * (predicted + error), sample.query, sample.n_queries)
     free = (weight != 0) @ (sample.asked & maybe).astype(np.int64)
-    few = ratio(
-        free + 1.0, np.maximum(free - 1.0, 1.0)
-    )  # both what is predicted and the number of labels are drawn
-    square = squares @ scatter + (sums_by_query(weight * predicted, sample.query, sample.n_queries) ** 2).sum(
-        axis=1
-    )
+    # Both the predictions and the number of labels are drawn, too.
+    few = ratio(free + 1.0, np.maximum(free - 1.0, 1.0))
+    predicted_sums = sums_by_query(weight * predicted, sample.query, sample.n_queries)
+    square = squares @ scatter + (predicted_sums**2).sum(axis=1)
     return Sums(by_query, np.maximum(measured, expected) * few, free, square)
 
 
