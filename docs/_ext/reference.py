@@ -47,7 +47,7 @@ MODULES: dict[str, Sequence[str]] = {
     "meta": (),
     "plots": (),
     "priors": ("Campaign", "ContextData", "Others", "Earlier", "Listed", "OfEach", "NAMED"),
-    "pyterrier": ("Experiment",),
+    "pyterrier": ("Experiment", "named"),
     "rankings": ("Rankings", "TopDocs"),
 }
 
@@ -90,7 +90,7 @@ def measure_page(measure: RelativeMeasure, config: Config) -> str:
         lines += [".. code-block:: bibtex", "", *("   " + line for line in entry.splitlines()), ""]
     if measure.SEE_ALSO:
         others = ", ".join(f":ref:`{other} <measure-{other}>`" for other in measure.SEE_ALSO)
-        lines += [".. seealso::", "", f"   {others}; :doc:`which measure do I want? </measures>`", ""]
+        lines += [".. seealso::", "", f"   {others}; :doc:`which measure do I want? </which-measure>`", ""]
     return "\n".join(lines) + "\n"
 
 

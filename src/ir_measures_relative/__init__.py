@@ -1,8 +1,9 @@
 """Measures that score a ranking relative to the rankings that exist already, for ir_measures and PyTerrier.
 
 Importing the package registers its measures with ir_measures, and its provider as
-``ir_measures.providers.registry["relative"]``, also in ``ir_measures.DefaultPipeline``. What is not a measure is
-imported when it is first asked for.
+``ir_measures.providers.registry["relative"]``, also in ``ir_measures.DefaultPipeline``. Three measures have a second
+name, as AP is MAP there: ``MAP_UE``, ``NDCG_UE``, ``MAP_Rareness``. What is not a measure is imported when it is first
+asked for.
 """
 
 from importlib import import_module as _import_module
@@ -11,25 +12,28 @@ from typing import Any as _Any
 
 import ir_measures  # noqa: F401  (first and whole: it may be what imports this package, by an entry point)
 
+from .measures.alpha_nrg import NewAspects, alpha_NRG
 from .measures.fusion import FusionGain
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
 from .measures.nrg import NRG, UniqueRel
 from .measures.rank_biased import RBA, RBO
-from .measures.rareness import AP_Rareness, P_Rareness
+from .measures.rareness import AP_Rareness, MAP_Rareness, P_Rareness
 from .measures.shapley import Shapley
 from .measures.tasc import TaSC
-from .measures.ue import AP_UE, UE, nDCG_UE
+from .measures.ue import AP_UE, MAP_UE, NDCG_UE, UE, nDCG_UE
 from .messages import RelativeWarning
 from .provider import RelativeProvider, registered_provider
 
 if TYPE_CHECKING:
     from .context import RunContext
+    from .io.tokens import TokenCounts
     from .priors import BestOfOtherGroups, PriorPolicy
     from .questions.comparing import adds, compare
     from .questions.deciding import Worth, worth
     from .questions.explaining import explain
     from .questions.fusing import fuse, fusion_pairs, headroom
+    from .questions.nuggets import new_aspects
     from .questions.sets_of_runs import select_complementary, sweep
     from .questions.similarities import similarity
     from .reporting import report
@@ -48,6 +52,7 @@ _LATER = {
     "PriorPolicy": "priors",
     "RunContext": "context",
     "SignTest": "stats.paired_tests",
+    "TokenCounts": "io.tokens",
     "bounds": "unjudged.bounds",
     "adds": "questions.comparing",
     "audit": "audit",
@@ -60,6 +65,7 @@ _LATER = {
     "med": "unjudged.bounds",
     "meta": "meta",
     "report": "reporting",
+    "new_aspects": "questions.nuggets",
     "reusability": "unjudged.reusability",
     "select_complementary": "questions.sets_of_runs",
     "sign_test": "stats.paired_tests",
@@ -86,7 +92,9 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "AP_UE",
+    "MAP_UE",
     "MED",
+    "NDCG_UE",
     "NRG",
     "RBA",
     "RBO",
@@ -95,6 +103,8 @@ __all__ = [
     "AP_Rareness",
     "BestOfOtherGroups",
     "FusionGain",
+    "MAP_Rareness",
+    "NewAspects",
     "P_Rareness",
     "PriorPolicy",
     "RelativeWarning",
@@ -102,9 +112,11 @@ __all__ = [
     "Shapley",
     "SignTest",
     "TaSC",
+    "TokenCounts",
     "UniqueRel",
     "Worth",
     "adds",
+    "alpha_NRG",
     "bounds",
     "compare",
     "explain",
@@ -114,6 +126,7 @@ __all__ = [
     "judge_next",
     "med",
     "nDCG_UE",
+    "new_aspects",
     "report",
     "reusability",
     "rrLP",

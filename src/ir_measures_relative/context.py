@@ -18,9 +18,19 @@ from .io import datasets
 from .io.description import fingerprint, table_of_runs
 from .io.qrels import Qrels
 from .io.runs import Run, read_run, read_runs, run_files, run_pipelines
+from .io.tokens import Lengths, Tokens
 from .measures.strings import parse_measures
 from .messages import few_quoted, kind_of, warn
-from .priors import ContextData, Policy, check_group, check_names, fields_of, group_of, policy_of
+from .priors import (
+    ContextData,
+    Policy,
+    check_group,
+    check_names,
+    check_run_names,
+    fields_of,
+    group_of,
+    policy_of,
+)
 from .rankings import Rankings
 from .scoring import score_runs
 
@@ -140,6 +150,9 @@ class RunContext(ContextData):
         num_docs: the number of documents in the collection.
         grades: the lowest and the highest relevance label that there are, which graded MED asks for. Those of
             the qrels if not given; give them where the qrels come in parts, such as PyTerrier's batches of topics.
+        tokens: how many tokens each document has, for cutoffs that are budgets, such as ``NewAspects(budget=4000)``:
+            from document id to number, as a mapping, a Series or a function such as :class:`TokenCounts`; or a
+            DataFrame with the columns ``doc_id`` and ``tokens``.
 
     Raises:
         ValueError: a run that cannot be read, a name that is not a member; the message says which.
@@ -163,12 +176,11 @@ class RunContext(ContextData):
         groups: Mapping[str, str] | None = None,
         num_docs: int | None = None,
         grades: tuple[int, int] | None = None,
+        tokens: Tokens | None = None,
     ) -> None:
         if not isinstance(runs, Mapping):
             raise TypeError(f"runs is {kind_of(runs)}; give a dict from run name to run")
-        for name in runs:
-            if not isinstance(name, str) or not name:
-                raise ValueError(f"the run name {name!r} is not a string; name every run with one")
+        check_run_names(runs)
         read = {name: read_run(run, f"run {name!r}") for name, run in runs.items()}
         names = list(read)
         if groups is not None and not isinstance(groups, Mapping):
@@ -195,6 +207,7 @@ class RunContext(ContextData):
             reference=reference,
             num_docs=_checked_num_docs(num_docs),
             grades=None if grades is None else _checked_grades(grades),
+            lengths=tokens if tokens is None or isinstance(tokens, Lengths) else Lengths(tokens),
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -236,8 +249,8 @@ class RunContext(ContextData):
     def from_pipelines(cls, pipelines: Mapping[str, Any], topics: Any, **options: Any) -> RunContext:
         """A context of the results of PyTerrier pipelines. Each pipeline runs once.
 
-        Inside it, ``pt.Experiment`` knows a pipeline for a member by its ``name`` column:
-        ``pipeline >> pt.apply.name(lambda row: "BM25")``. (``pt.relative.Experiment`` sees to that itself.)
+        Inside it, ``pt.Experiment`` knows the pipelines of ``pt.relative.named(pipelines)`` for members.
+        (``pt.relative.Experiment`` sees to that itself.)
 
         Args:
             pipelines: from name to transformer, or to a DataFrame of results.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -22,7 +22,7 @@ from .measures.declaration import RelativeMeasure
 from .messages import warn
 from .priors import ContextData, chosen_by_means
 from .rankings import Rankings
-from .scoring import warn_if_empty, warn_if_strange
+from .scoring import warn_if_empty, warn_if_strange, warn_of_last_labels
 
 
 class RelativeEvaluator(Evaluator):  # type: ignore[misc]
@@ -35,16 +35,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
     def __init__(self, measures: list[RelativeMeasure], qrels: Qrels) -> None:
         for measure in measures:
             measure.validate_params()
+        check_context(measures)
         self.active = active() or Active(RunContext({}), None)
-        if active() is None:
-            needing = [str(m) for m in measures if m.needs_context]
-            if needing:
-                raise ValueError(
-                    f"{', '.join(needing)} needs the runs to compare with, and no RunContext is active; write\n"
-                    "    with RunContext({'BM25': bm25_run}):\n"
-                    "        …  # evaluate here\n"
-                    "(RunContext({}) is a context without prior runs)" + _elsewhere()
-                )
         context, columns = self.active.context, qrels_columns(qrels)
         self._is_frame = is_frame(qrels)
         self._may_be_batch = self._is_frame and not _counts_from_zero(qrels)
@@ -53,6 +45,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             warn("the qrels hold no judgment, so there is no query to score", context)
         else:
             _warn_of_runs_of_context(self.judged, may_be_batch=self._may_be_batch)
+            warn_of_last_labels(self.judged, measures)
             if not self._may_be_batch:
                 warn_if_strange(self.judged)
             if self._is_frame:
@@ -109,7 +102,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                     warn(
                         f"the evaluated run ranks exactly as the context's run {name!r}, but is taken for a newcomer, "
                         f"with {name!r} as a prior: if it is that run, say so with a column name='{name}' "
-                        f"(pipeline >> pt.apply.name(lambda row: {name!r})) or context.evaluating({name!r})",
+                        f"(pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",
                         context,
                     )
                     break
@@ -120,6 +113,22 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                 context,
             )
         return member, group
+
+
+def check_context(measures: Iterable[RelativeMeasure]) -> None:
+    """Raises ValueError where measures need a context and none is active; says how to get one."""
+    needing = [str(m) for m in measures if m.needs_context]
+    if not needing or active() is not None:
+        return
+    listed = ", ".join(needing)
+    raise ValueError(
+        f"{listed} needs the runs to compare with, and no RunContext is active. In PyTerrier, write\n"
+        f"    pt.relative.Experiment(pipelines, topics, qrels, [{listed}])\n"
+        "which scores each pipeline against the others. Or give the runs yourself:\n"
+        "    with RunContext({'BM25': bm25_run}):\n"
+        "        …  # evaluate here\n"
+        "(RunContext({}) is a context without prior runs)" + _elsewhere()
+    )
 
 
 def _elsewhere() -> str:

@@ -7,7 +7,7 @@ name for it in :data:`NAMED`, if a word is to stand for it in ``RunContext(prior
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from math import isnan
@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeAlias
 import ir_measures
 
 from .io import datasets
+from .io.tokens import Lengths
 from .measures.strings import absolute_measure
 from .messages import few_quoted, warn
 from .options import ROUNDED
@@ -241,6 +242,7 @@ class ContextData:
     num_docs: int | None = None  #: the number of documents in the collection
     grades: tuple[int, int] | None = None  #: the lowest and the highest relevance label
     dataset: Any = None  #: the ``ir_datasets.Dataset`` that the context was made from
+    lengths: Lengths | None = None  #: how many tokens the documents have
     #: What :func:`~ir_measures_relative.comparison.judged_context` computed for judgments that were seen.
     _judged: list[Any] = field(default_factory=list, init=False, repr=False)
 
@@ -377,6 +379,13 @@ def _names(what: str, chosen: Any) -> tuple[str, ...]:
     if isinstance(chosen, str):
         raise ValueError(f"{what}={chosen!r} must be a list of run names, such as [{chosen!r}]")
     return tuple(chosen)
+
+
+def check_run_names(names: Iterable[Any]) -> None:
+    """Raises ValueError for a name that no run of a context can have."""
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"the run name {name!r} is not a string; name every run with one")
 
 
 def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from .arrays import FloatArray, ObjectArray, object_array
 from .comparison import Comparison, JudgedContext, check_queries, some
 from .judgments import Judgments
-from .measures.strings import is_relative
+from .measures.strings import is_relative, needs_subtopics
 from .messages import warn
 from .options import ROUNDED
 from .priors import ContextData
@@ -168,6 +168,7 @@ def score_runs(
         warn_if_empty(run, context)
     if not part:
         check_campaign(judged)
+        warn_of_last_labels(judged, measures)
     values = np.empty((len(names), len(measures), len(query_ids)))
     # What a measure without a cutoff asks of the runs answers the others as well.
     deepest_first = sorted(range(len(measures)), key=lambda j: measures[j].params.get("cutoff") is not None)
@@ -192,6 +193,26 @@ def check_campaign(judged: JudgedContext) -> None:
         check_queries(judged, run)
         warn_if_empty(run, judged.context)
     warn_if_strange(judged)
+
+
+def warn_of_last_labels(judged: JudgedContext, measures: Sequence[ir_measures.Measure]) -> None:
+    """Warns where measures that look at no aspects see one of several labels of a document."""
+    if not judged.judgments.has_aspects:
+        return
+    unlike = judged.cached(("unlike labels",), judged.judgments.unlike_labels)
+    plain = [
+        str(m)
+        for m in measures
+        if not (m.looks_at_aspects or m.JUDGMENTS == "ignored" if is_relative(m) else needs_subtopics(m))
+    ]
+    if plain and unlike is not None:
+        query_id, doc_id = unlike
+        warn(
+            f"the qrels judge documents for several aspects, and {', '.join(plain)} look at no aspects: of a document "
+            f"whose labels differ, such as {doc_id!r} of query {query_id!r}, they see the last label, as in "
+            "ir_measures; give them qrels with one label a document",
+            judged.context,
+        )
 
 
 def warn_if_strange(judged: JudgedContext, newcomer: Rankings | None = None) -> None:

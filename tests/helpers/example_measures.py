@@ -41,3 +41,6 @@ EXAMPLES += [
         "UE(base='ERR')",
     )
 ]
+
+#: Those that look at no aspects, which most judgments do not name.
+PLAIN_EXAMPLES = [e for e in EXAMPLES if not e.looks_at_aspects]

@@ -409,6 +409,18 @@ def test_lists_of_lenskit() -> None:
         read_run(two)
 
 
+@pytest.mark.parametrize("kind", ["int64", "int32", "uint16"])
+def test_users_and_items_of_lenskit_that_are_numbers(kind: str) -> None:
+    data = pytest.importorskip("lenskit.data", reason="LensKit is not installed")
+    frame = pd.DataFrame({"user_id": [7, 7, 12], "item_id": [10, 9, 300], "score": [1.0, 2.0, 3.0]})
+    frame = frame.astype({"user_id": kind, "item_id": kind})
+    found = read_run(data.ItemListCollection.from_df(frame, "user_id"))
+    assert found.to_dict() == {"7": {"9": -1.0, "10": -2.0}, "12": {"300": -1.0}}
+    judged = judge(qrels_columns(data.ItemListCollection.from_df(frame.drop(columns="score"), "user_id")))
+    assert judged.query_ids.tolist() == ["12", "7"] or judged.query_ids.tolist() == ["7", "12"]
+    assert sorted(judged.ids.strings()) == ["10", "300", "9"]
+
+
 def test_data_set_with_splits() -> None:
     library = pytest.importorskip("datasets", reason="HuggingFace's datasets is not installed")
     splits = library.DatasetDict({"test": huggingface(campaign(1, grades=False), 2)})

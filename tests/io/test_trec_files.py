@@ -91,7 +91,10 @@ def check_qrels(data: bytes) -> None:
         return
     theirs = list(ir_measures.read_trec_qrels(opened(data)))
     ours = read_trec_qrels(data, "the qrels q.txt")
-    query_ids, doc_ids, relevance = ours.columns
+    query_ids, doc_ids, relevance, aspects = ours.columns
+    assert (aspects is None) == (
+        {r.iteration for r in theirs} <= {"0"} or {r.iteration for r in theirs} == {"Q0"}
+    )
     columns = [query_ids.strings(), doc_ids.strings(), relevance, ours.iterations.strings()]
     assert list(zip(*(c.tolist() for c in columns), strict=True)) == [tuple(r) for r in theirs]
 

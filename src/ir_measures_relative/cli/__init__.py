@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import traceback
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import import_module
@@ -60,7 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     0 if all went well, 2 for input that is wrong or output that cannot be written, with one line on stderr; 1 and 3 as
     ``worth --gate`` says; 130 and 141, as usual, where the user interrupts or whoever reads the output stops reading,
-    and 129 and 143 where the terminal is closed or somebody ends the process.
+    and 129 and 143 where the terminal is closed or somebody ends the process; 70, with a traceback, for a mistake of
+    this package.
     """
     if "_ARGCOMPLETE" in os.environ:
         _complete()
@@ -99,6 +101,9 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     except _BAD_INPUT as error:
         say("error", in_these_terms(error))
         return 2
+    except Exception:  # a mistake of this package must not look like an answer, and 1 is one
+        traceback.print_exc()
+        return 70
 
 
 def command_of(name: str) -> Command:

@@ -388,7 +388,9 @@ def _read_qrels(name: str) -> Judged:
         raise ValueError(f"there is no qrels file {name!r}, and {error}") from None
     with _held_back(logging.getLogger("ir_datasets")):
         qrels = qrels_of(dataset)
-    return Judged(qrels_columns(qrels), [getattr(q, "iteration", "0") for q in qrels], dataset)
+    columns = qrels_columns(qrels)
+    iterations = ["0"] * columns.n_rows if columns.aspects is None else columns.aspect_texts()
+    return Judged(columns, iterations, dataset)
 
 
 @contextmanager

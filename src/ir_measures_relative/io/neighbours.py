@@ -62,6 +62,7 @@ def _trectools(value: Any, source: str, as_run: bool) -> Given | None:
 
 
 def _lenskit(value: Any, source: str, as_run: bool) -> Given | None:
+    """From LensKit, whose users and items often are numbers, as in MovieLens: they count as their digits."""
     if not (hasattr(value, "key_fields") and hasattr(value, "to_df")):
         return None
     fields = list(value.key_fields)
@@ -71,6 +72,8 @@ def _lenskit(value: Any, source: str, as_run: bool) -> Given | None:
             "collection with one key"
         )
     frame = value.to_df().rename(columns={fields[0]: "query_id", "item_id": "doc_id"})
+    numbers = [id for id in ("query_id", "doc_id") if id in frame.columns and frame[id].dtype.kind in "iu"]
+    frame = frame.astype(dict.fromkeys(numbers, str))
     if as_run and "score" not in frame.columns and "rank" in frame.columns:
         frame = frame.assign(score=-frame["rank"].astype(float))  # a list in order, without scores
     elif not as_run and not {"relevance", "label"} & set(frame.columns):
@@ -122,7 +125,7 @@ def _table(value: Any, source: str, as_run: bool) -> Given | None:
 
 # Columns beyond these, such as texts, are not converted.
 _MAY_BE_NEEDED = frozenset(
-    ("query_id", "qid", "doc_id", "docno", "relevance", "label", "score", "name", "iteration")
+    ("query_id", "qid", "doc_id", "docno", "relevance", "label", "score", "name", "iteration", "subtopic_id")
 ) | {name for scheme in OF_OTHERS for name in scheme.values()}
 
 

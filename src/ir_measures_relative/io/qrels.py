@@ -10,10 +10,10 @@ import numpy as np
 from ir_measures.util import QrelsConverter
 from numpy.typing import NDArray
 
-from ..arrays import IntArray, ObjectArray, object_array
+from ..arrays import IntArray, ObjectArray, block_starts, object_array
 from ..ids import Ids
-from ..judgments import Judgments
-from ..messages import is_text, kind_of, not_an_id, warn
+from ..judgments import NO_ASPECT, Judgments, Labels
+from ..messages import is_missing, is_text, kind_of, not_an_id, warn
 from ..rankings import query_blocks
 from .files import PARQUET, read_bytes
 from .frames import columns_of, is_frame, read_parquet, text_of
@@ -26,11 +26,12 @@ Qrels: TypeAlias = Any
 
 
 class QrelsColumns(NamedTuple):
-    """The query id, document id and relevance of every judgment, in the order given."""
+    """The query id, document id and relevance of every judgment, in the order given; and its aspect, if any has one."""
 
     query_ids: Ids | ObjectArray
     doc_ids: Ids | ObjectArray
     relevance: NDArray[Any]
+    aspects: Ids | ObjectArray | None = None  #: None where no judgment names its aspect
 
     @property
     def n_rows(self) -> int:
@@ -41,6 +42,10 @@ class QrelsColumns(NamedTuple):
         """The queries and the documents as strings."""
         queries, docs = (c.strings() if isinstance(c, Ids) else c for c in self[:2])
         return queries, docs
+
+    def aspect_texts(self) -> ObjectArray | None:
+        """The aspects as they were given; those of a file as strings."""
+        return self.aspects.strings() if isinstance(self.aspects, Ids) else self.aspects
 
     def same_as(self, other: QrelsColumns) -> bool:
         """Whether the two hold the same judgments in the same order and form."""
@@ -76,6 +81,7 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
         return _from_frame(given.content, "the qrels", given.kind, given.columns)
     if given is not None:
         qrels = given.content
+    aspects = None
     if isinstance(qrels, Mapping):
         for query_id, docs in qrels.items():
             if not isinstance(docs, Mapping):
@@ -88,14 +94,31 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
         return _from_frame(qrels, "the qrels")
     else:
         try:
-            rows = [(r.query_id, r.doc_id, r.relevance) for r in QrelsConverter(qrels).as_namedtuple_iter()]
+            records = list(QrelsConverter(qrels).as_namedtuple_iter())
+            rows = [(r.query_id, r.doc_id, r.relevance) for r in records]
+            named = next((f for f in ASPECT_COLUMNS if rows and hasattr(records[0], f)), None)
+            if named is not None:
+                aspects = aspects_in(object_array(getattr(r, named) for r in records))
         except (ValueError, AttributeError, TypeError) as error:
             raise ValueError(
                 f"the qrels: {error}; give a dict {{query_id: {{doc_id: relevance}}}}, an iterable of "
                 "ir_measures.Qrel, or a DataFrame with columns query_id, doc_id, relevance"
             ) from None
     query_ids, doc_ids, labels = zip(*rows, strict=True) if rows else ((), (), ())
-    return QrelsColumns(object_array(query_ids), object_array(doc_ids), object_array(labels))
+    return QrelsColumns(object_array(query_ids), object_array(doc_ids), object_array(labels), aspects)
+
+
+#: What ir_measures, and PyTerrier of a dataset with subtopics, call the column of aspects.
+ASPECT_COLUMNS = ("iteration", "subtopic_id")
+
+
+def aspects_in(column: Ids | ObjectArray) -> Ids | ObjectArray | None:
+    """The aspect of each judgment; None where all are 0, Q0 or missing, which name none."""
+    if isinstance(column, Ids):
+        none = not len(column) or (column.string(0) in NO_ASPECT and len(column.changes()) == 1)
+        return None if none else column
+    heads = column[block_starts(column)]
+    return None if all(str(head) in NO_ASPECT or is_missing(head) for head in heads) else column
 
 
 def _from_frame(
@@ -104,8 +127,12 @@ def _from_frame(
     wanted = ("query_id", "doc_id", "relevance")
     queries, docs, label = columns_of(frame, wanted, source, kind, columns)
     plain = label.dtype.kind in "iufb" and isinstance(label.dtype, np.dtype)
+    named = next((name for name in ASPECT_COLUMNS if name in frame.columns), None)
     return QrelsColumns(
-        text_of(queries), text_of(docs), label.to_numpy() if plain else label.to_numpy(dtype=object)
+        text_of(queries),
+        text_of(docs),
+        label.to_numpy() if plain else label.to_numpy(dtype=object),
+        None if named is None else aspects_in(text_of(frame[named])),
     )
 
 
@@ -143,8 +170,9 @@ def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
 
 def _trec_columns(data: bytes) -> QrelsFile:
     columns = Columns(data, 4)
-    judged = QrelsColumns(columns.ids(0), columns.ids(2), columns.whole_numbers(3))
-    return QrelsFile(judged, columns.ids(1))
+    iterations = columns.ids(1)
+    judged = QrelsColumns(columns.ids(0), columns.ids(2), columns.whole_numbers(3), aspects_in(iterations))
+    return QrelsFile(judged, iterations)
 
 
 def _mistake(line: bytes) -> str:
@@ -168,10 +196,12 @@ def judge(columns: QrelsColumns) -> Judgments:
     block = np.fromiter(map(code_of.__getitem__, heads), dtype=np.int64, count=len(heads))
     query = np.repeat(block, np.diff(np.append(starts, columns.n_rows)))
     ids = _ids_of(columns.doc_ids)
+    labels = None if columns.aspects is None else Labels(query, ids, columns.aspects, grade)
     if len(code_of) < len(heads):
         order = np.argsort(query, kind="stable")
         query, ids, grade = query[order], ids.take(order), grade[order]
-    return _without_repeats(Judgments(object_array(code_of), query, ids, grade))
+        labels = None if labels is None else labels.take(order)
+    return _without_repeats(Judgments(object_array(code_of), query, ids, grade, labels))
 
 
 def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
@@ -221,8 +251,9 @@ def _without_repeats(judgments: Judgments) -> Judgments:
     drop, final = judgments.repeats()
     if not len(drop):
         return judgments
+    labels = judgments.labels
     clash = drop[judgments.grade[drop] != judgments.grade[final]]
-    if len(clash):
+    if len(clash) and labels is None:
         r = clash[0]
         warn(
             f"the qrels judge {len(clash)} (query, document) pair(s) twice with different labels, e.g. query "
@@ -231,5 +262,5 @@ def _without_repeats(judgments: Judgments) -> Judgments:
     keep = np.ones(len(judgments), dtype=bool)
     keep[drop] = False
     return Judgments(
-        judgments.query_ids, judgments.query[keep], judgments.ids.take(keep), judgments.grade[keep]
+        judgments.query_ids, judgments.query[keep], judgments.ids.take(keep), judgments.grade[keep], labels
     )

@@ -18,15 +18,15 @@ import ir_measures.measures
 import numpy as np
 from ir_measures.measures import Measure
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, ObjectArray
 from ..messages import warn
 from .parameters import MISSING, Base, value_of
-from .strings import RELATIVE_TO, absolute_measure, nearest_name
+from .strings import RELATIVE_TO, absolute_measure, nearest_name, needs_subtopics
 
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
 
-    from ..comparison import Comparison, JudgedContext
+    from ..comparison import Comparison, Depth, JudgedContext
     from ..extremes.labelings import Labelings
     from ..extremes.model import Model
     from ..io.qrels import Qrels
@@ -45,6 +45,8 @@ class Contributions(NamedTuple):
     docs: Judgments  #: the documents
     gain: FloatArray  #: what finding the document is worth, before its position counts
     contribution: FloatArray  #: what it adds; the contributions of a query sum to its score
+    #: What else ``explain`` says of each document, by the name of a column: a tuple of names, () for none.
+    names: Mapping[str, ObjectArray] = {}
 
 
 class Change(NamedTuple):
@@ -128,6 +130,17 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     def value_range(self) -> tuple[float, float]:
         """Between which values each query's lies; infinite where there is no end, or nobody has said so."""
         return -math.inf, math.inf
+
+    @property
+    def depth(self) -> Depth:
+        """How much of every ranking it reads, where it has a cutoff."""
+        depth: Depth = value_of(self, "cutoff")
+        return depth
+
+    @property
+    def looks_at_aspects(self) -> bool:
+        """Whether it looks at the labels of documents for aspects, and not at one label a document."""
+        return False
 
     @property
     def asks_for_grades(self) -> tuple[bool, bool]:
@@ -233,6 +246,10 @@ class OfAbsoluteBase(RelativeMeasure):
 
     def check_together(self) -> None:
         self.base_measure()
+
+    @property
+    def looks_at_aspects(self) -> bool:
+        return needs_subtopics(self.base_measure())
 
     def base_measure(self) -> Measure:
         """The base measure, checked as :func:`absolute_measure` says."""

@@ -47,8 +47,8 @@ def compare(
     """Compares runs two by two on measures, relative or not: differences, intervals, and tests that are valid.
 
     A paired test of two runs asks whether one quantity differs between them. On a measure that is relative to priors
-    it is one quantity only where both runs stand against the same priors but for each other, and each counts the
-    other as a prior or neither does. There are two ways to have that:
+    it is one quantity only if, apart from the two themselves, both are scored against the same runs, and
+    each counts the other as a prior or neither does. There are two ways to have that:
 
     - fixed priors, ``priors=["BM25", …]``: what does each candidate add to these? The candidates are not among them;
     - symmetric ones, ``priors="others"``: each candidate against all other runs, so "which of the two would you rather
@@ -76,7 +76,7 @@ def compare(
             of topics that all rows share; t in units of what 5 % of the row's own resamples exceed. The intervals are
             the rows' own, all made wider by one factor.
         confidence: of the intervals: of all at once by ``"max-t"`` (for 95 % on sparse measures in practice in 80 to
-            90 %; docs/valid-statistics.md has the figures), of each on its own with None. With another
+            90 %; docs/tests-checked.md has the figures), of each on its own with None. With another
             correction the interval of a row has the confidence 1 - (1 - confidence) · p / p_corrected, that of the
             row's test.
         family: which rows are corrected together: ``"call"``, all of them, or ``"measure"``, those of each measure.

@@ -43,7 +43,7 @@ class Worth:
     candidate: str  #: what the candidate is called
     deployed: tuple[str, ...]  #: the names of the deployed runs
     verdict: str  #: ``"adds"``, ``"adds nothing"`` or ``"open"``
-    #: What an open verdict lacks: ``"topics"``, ``"labels"``, ``"topics and labels"``, or ``"judgments"`` where there
+    #: What an open verdict lacks, ``"topics"``, ``"labels"``, ``"topics and labels"``, or ``"judgments"`` where there
     #: are none at all; None where the verdict is not open.
     missing: str | None
     text: str  #: the answer in three to six sentences
@@ -106,11 +106,12 @@ def worth(
     the first measure of ``by``:
 
     - ``"adds"``: the interval of its mean is above ``at_least``, even under the labels that are least kind;
-    - ``"adds nothing"``: the interval is not above ``at_least``, even under the kindest labels;
+    - ``"adds nothing"``: the interval is not above ``at_least``, even under the kindest labels; or ``at_least`` is 0,
+      and no topic has anything under any labels;
     - ``"open"``: neither. The text says whether topics or labels are missing, and which documents to judge.
 
     The documents whose labels count are the unjudged ones in the top k of any of these runs, as for :func:`bounds`. The
-    interval is the widest of three, as :func:`.cautious_interval` says. It is two-sided, so a verdict "adds" should be
+    interval is the widest of three, as ``cautious_interval`` says. It is two-sided, so a verdict "adds" should be
     wrong in 2.5 % of the cases at most; the page "Is it worth adding?" has what was measured.
 
     Some measures are above 0 for a copy of a deployed run. By these the candidate must be above ``at_least`` itself,

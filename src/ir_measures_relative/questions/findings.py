@@ -215,7 +215,20 @@ class Finding:
         """Whether it adds; of an absolute measure, whether it is better."""
         words = ("adds", "adds nothing") if is_relative(self.measure) else ("better", "worse")
         below = self.highest <= self.at_least if is_relative(self.measure) else self.highest < self.at_least
+        below |= self.nothing_here
         return words[0] if self.lowest > self.at_least else words[1] if below else "open"
+
+    @property
+    def nothing_here(self) -> bool:
+        """Whether no topic of these has anything, whatever the labels are, where anything above 0 was asked for.
+
+        New topics may have something: ``highest`` says how much. But no number of topics brings that down to 0, so an
+        open verdict would never be settled.
+        """
+        if not is_relative(self.measure) or len(self.parts) > 1 or self.at_least:
+            return False
+        values = np.abs(self.parts[0].under())
+        return values.shape[1] >= FEWEST_DIFFERING and bool((values <= LABELED_ALIKE).all())
 
     def largest_topic(self) -> tuple[str, float]:
         """The topic with the largest share of the candidate's mean, and the share; NaN where a value is below 0."""

@@ -85,6 +85,14 @@ def _verdict(campaign: Candidacy, found: Finding) -> str:
         return f"{name} adds nothing to {deployed}: it ranks exactly as {near} does."
     if found.verdict == "adds nothing" and found.parts[0].always_0:
         return f"{name} adds nothing to {deployed}: {_shows_nothing_new(campaign, found)}."
+    if found.nothing_here:
+        k, shown = found.measure["cutoff"], "no deployed run" if len(campaign.deployed) > 1 else deployed
+        verb = "shows" if len(campaign.deployed) > 1 else "does not show"
+        return (
+            f"{name} adds nothing to {deployed}: on none of the {campaign.topics} topics does its top {k} hold a "
+            f"relevant document that {shown} {verb} there. New topics may have up to {number(found.highest)} on "
+            "average."
+        )
     asked = f"the {number(found.at_least)} asked for "
     what = {
         "adds": f"{name} adds {'more than ' + asked if found.at_least else ''}to",
