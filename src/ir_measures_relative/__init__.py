@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .questions.nuggets import new_aspects
     from .questions.sets_of_runs import select_complementary, sweep
     from .questions.similarities import similarity
-    from .reporting import report
+    from .reporting import leaderboard, report
     from .stats.paired_tests import SignTest, sign_test
     from .unjudged.bounds import bounds, med
     from .unjudged.reusability import reusability
@@ -62,6 +62,7 @@ _LATER = {
     "fusion_pairs": "questions.fusing",
     "headroom": "questions.fusing",
     "judge_next": "unjudged.verdicts",
+    "leaderboard": "reporting",
     "med": "unjudged.bounds",
     "meta": "meta",
     "report": "reporting",
@@ -124,6 +125,7 @@ __all__ = [
     "fusion_pairs",
     "headroom",
     "judge_next",
+    "leaderboard",
     "med",
     "nDCG_UE",
     "new_aspects",

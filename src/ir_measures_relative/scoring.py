@@ -108,26 +108,39 @@ FEWEST_TOPICS = 10
 _SMALLEST_MEAN = 0.25
 
 
+def one_topic_of_runs(scores: Scores, measure: int) -> list[tuple[float, str] | None]:
+    """The topic that supplies more than a quarter of each run's mean, with its share; None where none does.
+
+    Nothing is said of absolute measures, of measures with a value below 0, of which a topic has no share, and of runs
+    that hardly add anything.
+    """
+    runs, _, topics = scores.values.shape
+    if not is_relative(scores.measures[measure]) or topics < FEWEST_TOPICS:
+        return [None] * runs
+    values = scores.values[:, measure]
+    means = values.mean(axis=1)
+    counts = means >= _SMALLEST_MEAN * means.max()
+    shares = np.nan_to_num(shares_of_topics(values)) * counts[:, None]
+    return [
+        (float(of_run[topic]), str(scores.query_ids[topic])) if of_run[topic] > LARGE_SHARE else None
+        for of_run, topic in zip(shares, shares.argmax(axis=1), strict=True)
+    ]
+
+
 def one_topic_counts(scores: Scores) -> str | None:
     """What to say where one topic supplies more than a quarter of the mean of a relative measure; None where none does.
 
-    It names the largest share and counts the others. Nothing is said of measures with a value below 0, of which a topic
-    has no share, and of runs that hardly add anything.
+    It names the largest share and counts the others, as :func:`one_topic_of_runs` has them.
     """
-    topics = len(scores.query_ids)
     found: list[tuple[float, str, str]] = []
     for j, measure in enumerate(scores.measures):
-        if not is_relative(measure) or topics < FEWEST_TOPICS:
-            continue
-        means = scores.values[:, j].mean(axis=1)
-        counts = means >= _SMALLEST_MEAN * means.max()
-        shares = np.nan_to_num(shares_of_topics(scores.values[:, j])) * counts[:, None]
-        run, topic = np.unravel_index(shares.argmax(), shares.shape)
-        count = int((shares.max(axis=1) > LARGE_SHARE).sum())
-        where = f"the mean {measure} of {scores.names[run]!r} over {topics} topics"
-        worst = f"{shares[run, topic]:.0%} of {where} comes from topic {scores.query_ids[topic]!r} alone"
-        if count:
-            found.append((shares[run, topic], worst, f"{count} of {len(shares)} runs by {measure}"))
+        of_runs = one_topic_of_runs(scores, j)
+        many = [(one, name) for one, name in zip(of_runs, scores.names, strict=True) if one is not None]
+        if many:
+            (share, topic), name = max(many, key=lambda one: one[0][0])
+            where = f"the mean {measure} of {name!r} over {len(scores.query_ids)} topics"
+            worst = f"{share:.0%} of {where} comes from topic {topic!r} alone"
+            found.append((share, worst, f"{len(many)} of {len(of_runs)} runs by {measure}"))
     if not found:
         return None
     return (

@@ -39,7 +39,7 @@ def test_as_a_command() -> None:
         (["NGR"], "cite: no measure is called 'NGR'; the nearest is 'NRG'"),
         (
             ["foo"],
-            "cite: no measure is called 'foo'; there are AP_Rareness, AP_UE, FusionGain, MED, nDCG_UE, NRG, ",
+            "cite: no measure is called 'foo'; there are alpha_NRG, AP_Rareness, AP_UE, FusionGain, MED, ",
         ),
         (
             ["NRG", "nDCG@10"],

@@ -1,4 +1,4 @@
-"""``report``: a campaign as one HTML file."""
+"""``report``: a campaign as one HTML file, or as a folder of static files that a shared task publishes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import shlex
 from . import arguments
 from .output import PROG, check_loss, writing
 
-USAGE = "QRELS RUNS [MEASURE…] --output FILE [--to RUNS …] [options]"
+USAGE = "QRELS RUNS [MEASURE…] (--output FILE | --site FOLDER) [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs --output campaign.html"
 
 
@@ -17,7 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Where the report goes."""
     arguments.add_runs(parser)
     arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10", "UniqueRel@10")
-    arguments.add_output(parser, "where the report goes, such as campaign.html")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--output", metavar="FILE", help="where the report goes, such as campaign.html")
+    where.add_argument("--site", metavar="FOLDER", help="a leaderboard instead: an index and a page a run")
     arguments.add_context(parser)
     arguments.add_provider(parser)
 
@@ -34,25 +36,27 @@ def run(args: argparse.Namespace) -> None:
     reporting.require_packages()
     from ..reporting.page import is_report
 
-    path, files = args.output, find_files(args)
-    check_loss(path, named(args, files.all()), "report", is_report)
+    files, site = find_files(args), args.site is not None
+    flag, path = ("--site", args.site) if site else ("--output", args.output)
+    if not site:
+        check_loss(path, named(args, files.all()), "report", is_report)
     folders = [folder for folder in (args.run, *args.to) if os.path.isdir(folder)]
     if any(os.path.dirname(os.path.realpath(path)) == os.path.realpath(folder) for folder in folders):
         raise ValueError(
-            f"--output {path} lies in the folder of runs, where it would be taken for a run; give another path"
+            f"{flag} {path} lies in the folder of runs, where it would be taken for a run; give another path"
         )
-    check_writable(path, f"--output {path}")
+    if site:
+        reporting.check_folder(path)
+    else:
+        check_writable(path, f"--output {path}")
     given = read(args, measures, files)
     assert given.qrels is not None
-    with writing(path, "report"):
-        message = reporting.write(
-            given.together,
-            given.qrels.columns,
-            measures,
-            path,
-            given=given.scores(measures, provider, of_all=True),
-            dataset=given.qrels.dataset,
-            command=shlex.join([PROG, *args.arguments]),
-        )
+    asked = given.together, given.qrels.columns, measures, path
+    scores, command = given.scores(measures, provider, of_all=True), shlex.join([PROG, *args.arguments])
+    if site:
+        message = reporting.write_leaderboard(*asked, given=scores, command=command)
+    else:
+        with writing(path, "report"):
+            message = reporting.write(*asked, given=scores, dataset=given.qrels.dataset, command=command)
     if message is not None:
         warn(message)

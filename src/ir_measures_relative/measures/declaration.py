@@ -296,11 +296,28 @@ def _path_if_string(qrels: Qrels) -> Qrels:
 def citations(measures: Iterable[Measure]) -> list[str]:
     """The BibTeX entries of the papers that the docstrings of the measures name, each once, in the order of the file.
 
-    A measure cites a paper by the paper's title, as under "Source:"; so does one that is declared elsewhere. Measures
-    of ir_measures name their papers by other means, and have no entry here.
+    A measure cites a paper by the paper's title, as under "Source:"; so does one that is declared elsewhere. The paper
+    of a base is cited with that base, and by a bare ``NRG``, which may have any. Measures of ir_measures name their
+    papers by other means, and have no entry here.
     """
-    texts = [_plain(inspect.getdoc(type(measure)) or "") for measure in measures]
-    return [entry for title, entry in _entries() if any(title in text for text in texts)]
+    texts = [(measure, _plain(inspect.getdoc(type(measure)) or "")) for measure in measures]
+    return [
+        entry
+        for title, entry in _entries()
+        if any(title in text and _is_of_base(title, measure) for measure, text in texts)
+    ]
+
+
+def _is_of_base(title: str, measure: Measure) -> bool:
+    """Whether the paper is of no base, or of that of the measure, as far as it says anything."""
+    base = _OF_BASES.get(title)
+    return base is None or not measure.params or base in str(measure)
+
+
+# Papers of a base, by their titles, and what the base is called in a measure string.
+_OF_BASES = {"expected reciprocal rank for graded relevance": "ERR"}
+# What a note of the file says of how a paper was read, which is no part of its entry.
+_HOW_IT_WAS_READ = re.compile(r",\s*note = \{Read [^}]*\}")
 
 
 @lru_cache(maxsize=1)
@@ -310,7 +327,7 @@ def _entries() -> list[tuple[str, str]]:
 
     text = files(__package__).joinpath("CITATIONS.bib").read_text(encoding="utf-8")
     entries = [entry.strip() for entry in re.split(r"\n(?=@)", text) if entry.strip().startswith("@")]
-    return [(_title(entry), entry) for entry in entries]
+    return [(_title(entry), _HOW_IT_WAS_READ.sub("", entry)) for entry in entries]
 
 
 def _title(entry: str) -> str:

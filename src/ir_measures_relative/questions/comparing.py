@@ -506,7 +506,7 @@ def copies_of_nearest(
         priors: the names of the priors of each run, instead of those that the context's policy gives it.
     """
     cutoff = measure.params.get("cutoff")
-    shared = judged.cached(("shared", cutoff), lambda: _shared(judged, cutoff))
+    shared = shared_documents(judged, cutoff)
     nearest: list[str | None] = []
     means = np.full(len(names), np.nan)
     values = np.full((len(names), len(judged.judgments.query_ids)), np.nan)
@@ -537,16 +537,20 @@ def _score_of_copy(judged: JudgedContext, name: str, near: str, measure: Any, pr
     return values
 
 
-def _shared(judged: JudgedContext, cutoff: int | None) -> IntArray:
+def shared_documents(judged: JudgedContext, cutoff: int | None) -> IntArray:
     """How many documents of the judged topics each two runs both hold in their tops: runs × runs."""
-    tops = [judged.top(run, cutoff) for run in judged.context.runs.values()]
-    keys = [pair_keys(top.docs.query, top.hashes) for top in tops]
-    different, document = np.unique(np.concatenate(keys), return_inverse=True)
-    starts = np.cumsum([0, *map(len, keys)])
-    shape = len(keys), max(len(different), 1)
-    holds = csr_array((np.ones(len(document), dtype=np.int64), document, starts), shape=shape)
-    both: IntArray = (holds @ holds.T).toarray()
-    return both
+
+    def compute() -> IntArray:
+        tops = [judged.top(run, cutoff) for run in judged.context.runs.values()]
+        keys = [pair_keys(top.docs.query, top.hashes) for top in tops]
+        different, document = np.unique(np.concatenate(keys), return_inverse=True)
+        starts = np.cumsum([0, *map(len, keys)])
+        shape = len(keys), max(len(different), 1)
+        holds = csr_array((np.ones(len(document), dtype=np.int64), document, starts), shape=shape)
+        both: IntArray = (holds @ holds.T).toarray()
+        return both
+
+    return judged.cached(("shared", cutoff), compute)
 
 
 class _Warnings:
