@@ -56,6 +56,7 @@ _LATER = {
     "TokenCounts": "io.tokens",
     "bounds": "unjudged.bounds",
     "adds": "questions.comparing",
+    "audit": "audit",
     "compare": "questions.comparing",
     "explain": "questions.explaining",
     "fuse": "questions.fusing",
