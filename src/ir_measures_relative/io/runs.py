@@ -1,6 +1,6 @@
 """Any run -> :class:`Rankings`, and where runs come from: files, folders, pipelines.
 
-A file's format but TREC's is that of a module of :mod:`.formats`.
+A file that is not in TREC's format is read by a module of ``io/formats/``.
 """
 
 from __future__ import annotations
