@@ -31,6 +31,7 @@ PACKAGE = ir_measures_relative.__name__
 #: all that is public where nothing is named.
 MODULES: dict[str, Sequence[str]] = {
     "arrays": ("PositionTable", "sum_by_query", "max_by_query", "row_sums", "rank_within", "table", "ratio"),
+    "audit": (),
     "campaigns": (),
     "comparison": ("Comparison", "JudgedContext"),
     "demo": ("DATASET_ID", "register", "generate", "runs", "pipelines"),

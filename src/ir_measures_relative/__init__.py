@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .questions.sets_of_runs import select_complementary, sweep
     from .questions.similarities import similarity
     from .reporting import leaderboard, report
+    from .reporting.export import to_latex, to_ranx, write_ir_metadata
     from .stats.paired_tests import SignTest, sign_test
     from .unjudged.bounds import bounds, med
     from .unjudged.reusability import reusability
@@ -55,6 +56,7 @@ _LATER = {
     "TokenCounts": "io.tokens",
     "bounds": "unjudged.bounds",
     "adds": "questions.comparing",
+    "audit": "audit",
     "compare": "questions.comparing",
     "explain": "questions.explaining",
     "fuse": "questions.fusing",
@@ -72,6 +74,9 @@ _LATER = {
     "similarity": "questions.similarities",
     "verdicts": "unjudged.verdicts",
     "sweep": "questions.sets_of_runs",
+    "to_latex": "reporting.export",
+    "to_ranx": "reporting.export",
+    "write_ir_metadata": "reporting.export",
     "Worth": "questions.deciding",
     "worth": "questions.deciding",
 }
@@ -137,6 +142,9 @@ __all__ = [
     "sign_test",
     "similarity",
     "sweep",
+    "to_latex",
+    "to_ranx",
     "verdicts",
     "worth",
+    "write_ir_metadata",
 ]

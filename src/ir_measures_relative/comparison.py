@@ -527,7 +527,12 @@ def check_queries(judged: JudgedContext, rankings: Rankings, *, may_be_batch: bo
     if known.intersection(rankings.query_ids) and known.intersection(judgments.query_ids):
         warn(message + "; its rankings count as empty", judged.context)
     else:
-        raise ValueError(message + "; is one of them numbered differently, or for other topics?")
+        own = set(rankings.query_ids.tolist())
+        by_nugget = [q for q in judgments.query_ids if q.rpartition("_")[0] in own]
+        remedy = "is one of them numbered differently, or for other topics?"
+        if by_nugget:
+            remedy = f"{by_nugget[0]!r} may be a nugget of a query: give judgments by query, the nugget in column two"
+        raise ValueError(f"{message}; {remedy}")
 
 
 def some(ids: Any) -> str:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -15,9 +16,11 @@ import numpy as np
 
 from .comparison import judged_context
 from .io import datasets
+from .io.archive import fetched_campaign, is_campaign_id
+from .io.campaign_folders import read_campaign
 from .io.description import fingerprint, table_of_runs
 from .io.qrels import Qrels
-from .io.runs import Run, read_run, read_runs, run_files, run_pipelines
+from .io.runs import Run, groups_of, read_run, read_runs, run_files, run_pipelines
 from .io.tokens import Lengths, Tokens
 from .measures.strings import parse_measures
 from .messages import few_quoted, kind_of, warn
@@ -229,21 +232,74 @@ class RunContext(ContextData):
         return known | {"dataset": datasets.id_of(self.dataset)}
 
     @classmethod
-    def from_trec(
+    def from_files(
         cls, paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], **options: Any
     ) -> RunContext:
-        """A context of run files: TREC's format, plain or packed (.gz, .bz2, .xz), or Parquet.
+        """A context of run files: TREC's format, JSON, Parquet and others, plain or packed (.gz, .bz2, .xz).
+
+        The content of a file tells its format; the page "Formats" lists them. ``from_trec`` is its old name.
 
         Args:
             paths: a folder (every file in it is a run), a glob, a path, or several paths. A run is named by its
-                tag; where two files share a tag, or a file has several, all are named by their file names.
-            options: as for :class:`RunContext`.
+                tag; where two files share a tag, or one has none or several, all are named by their file names. Where
+                a file holds several runs, splits or subsets, name one behind the path: ``"predictions.json#test"``.
+            options: as for :class:`RunContext`. Where the files say the group of every run, these are the ``groups``.
 
         Raises:
             FileNotFoundError: nothing there.
-            ValueError: a file that is not a TREC run; names file and line.
+            ValueError: a file that is not a run; names file and line.
         """
-        return cls(read_runs(run_files(paths)), **options)
+        runs = read_runs(run_files(paths))
+        return cls(runs, **{"groups": groups_of(runs)} | options)
+
+    from_trec = from_files  #: its name up to version 0.2
+
+    @classmethod
+    def from_campaign(
+        cls,
+        folder: str | os.PathLike[str],
+        task: str | None = None,
+        *,
+        judgments: Any = None,
+        **options: Any,
+    ) -> RunContext:
+        """A context of a campaign's folder, as downloaded from an archive such as TREC's; or of the id of a campaign.
+
+        Runs are ``input.NAME.gz``, ``input-NAME.gz``, ``NAME.gz`` or plain files. The archive's pages ``runs.md`` and
+        ``participants.md`` beside them say who sent a run, which becomes its group, and for which task. A file with
+        ``qrels`` in its name holds the judgments, which :meth:`evaluate` uses where no others are given.
+
+        With an id such as ``"trec28/deep"`` the runs are fetched once, with your name and password for the archive; the
+        page "Formats" says how.
+
+        Args:
+            folder: the folder, or the id.
+            task: the task whose runs are meant. Needed where there are several.
+            judgments: a file of judgments, or an id of ir_datasets; those of the folder if not given.
+            options: as for :class:`RunContext`.
+
+        Raises:
+            FileNotFoundError: no such folder, or no run in it.
+            ValueError: several tasks, or several files of judgments; names them.
+            PermissionError: an archive that asks for a name and a password.
+            ConnectionError: files that cannot be fetched.
+        """
+        place = Path(folder)
+        if not place.is_dir():
+            if place.exists() or not is_campaign_id(os.fspath(folder)):
+                raise FileNotFoundError(
+                    f"{folder}: no such folder; give one, or the id of a campaign: 'trec28/deep'"
+                )
+            place = fetched_campaign(os.fspath(folder), task)
+        found = read_campaign(place, task, judgments)
+        return cls._of_dataset(found.runs, found.judgments, {"groups": found.groups} | options)
+
+    @classmethod
+    def _of_dataset(cls, runs: Mapping[str, Run], dataset: Any, options: Mapping[str, Any]) -> RunContext:
+        """A context that takes its judgments, if no others are given, from a dataset."""
+        context = cls.__new__(cls)
+        ContextData.__init__(context, **fields_of(cls(runs, **options)) | {"dataset": dataset})
+        return context
 
     @classmethod
     def from_pipelines(cls, pipelines: Mapping[str, Any], topics: Any, **options: Any) -> RunContext:
@@ -288,9 +344,7 @@ class RunContext(ContextData):
             options["grades"] = datasets.grades_of(dataset)
         if not runs and options["num_docs"] is None:
             raise ValueError(f"{datasets.describe(dataset)}, so there is nothing to make a context of")
-        context = cls.__new__(cls)
-        ContextData.__init__(context, **fields_of(cls(runs, **options)) | {"dataset": dataset})
-        return context
+        return cls._of_dataset(runs, dataset, options)
 
     def __enter__(self) -> RunContext:
         """Makes the context the active one, up to the end of the block.
@@ -354,8 +408,8 @@ class RunContext(ContextData):
         """Scores every member on every measure, in one pass.
 
         Args:
-            qrels: the judgments, as ir_measures or PyTerrier take them, or the path of a TREC qrels file; None for
-                those of the dataset that the context was made from.
+            qrels: the judgments, as ir_measures or PyTerrier take them, or the path of a file, TREC's or of the page
+                "Formats"; None for those of the dataset or the folder that the context was made from.
             measures: measures of this package and of ir_measures, or measure strings.
             perquery: one row a run, query and measure, instead of one row a run.
 

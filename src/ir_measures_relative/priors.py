@@ -11,16 +11,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from math import isnan
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import ir_measures
 
 from .io import datasets
-from .io.tokens import Lengths
 from .measures.strings import absolute_measure
 from .messages import few_quoted, warn
 from .options import ROUNDED
 from .rankings import Rankings
+
+if TYPE_CHECKING:
+    from .io.tokens import Lengths  # at run time it would make the start of the command line wait for files
 
 
 class Campaign(Protocol):

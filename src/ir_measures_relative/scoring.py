@@ -206,6 +206,27 @@ def check_campaign(judged: JudgedContext) -> None:
         check_queries(judged, run)
         warn_if_empty(run, judged.context)
     warn_if_strange(judged)
+    _warn_of_own_means(judged)
+
+
+def _warn_of_own_means(judged: JudgedContext) -> None:
+    """Says once of runs that lack queries that the means of the tools that wrote them leave out."""
+    n = len(judged.judgments.query_ids)
+    lacking = {
+        run.name: (n - int((judged.judgments.queries_of(run) >= 0).sum()), run.skips)
+        for run in judged.context.runs.values()
+        if run.skips
+    }
+    few = [(name, count, skips) for name, (count, skips) in lacking.items() if count]
+    if few:
+        name, count, skips = few[0]
+        others = f", and {len(few) - 1} other run(s) lack some" if few[1:] else ""
+        warn(
+            f"{name} has no ranking for {count} of {n} judged queries{others}: they count as empty rankings here, and "
+            f"{skips} own mean leaves them out: it is over {n - count} queries, and may be higher",
+            judged.context,
+            "own means",
+        )
 
 
 def warn_of_last_labels(judged: JudgedContext, measures: Sequence[ir_measures.Measure]) -> None:

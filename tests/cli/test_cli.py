@@ -246,7 +246,7 @@ BAD = {
     "bad parameter": ([*ONE, "NRG(base='X')@10", *PRIOR], "base='X' is not allowed; it must be one of"),
     "lacking parameter": ([*ONE, "P"], "it needs the parameter cutoff: write P@10"),
     "cutoff 0": ([*ONE, "nDCG@0"], "nDCG@0: cutoff=0 is not allowed; it must be from 1 to 2^31 - 1"),
-    "no provider": ([*ONE, "alpha_nDCG(alpha=0.3)@7"], "Unsupported measures"),
+    "no provider": ([*ONE, "INST(max_rel=1)"], "Unsupported measures"),
     "other provider": ([*ONE, "nDCG@2", "--provider", "judged"], "--provider judged does not compute nDCG@2"),
     "no size of the collection": ([*ONE, "nDCG_UE(pool='corpus')@2"], "the number of documents in the collection (on the command line: --num_docs)"),
     "size 0": ([*ONE, "P@1", "--num_docs", "0"], "num_docs=0 is not allowed"),

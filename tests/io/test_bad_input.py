@@ -311,7 +311,7 @@ def test_missing_files(tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match="the folder holds no file of a run"):
         RunContext.from_trec(tmp_path)
     with pytest.raises(
-        IsADirectoryError, match=r"is a folder; give a file \(RunContext.from_trec reads a folder"
+        IsADirectoryError, match=r"is a folder; give a file \(RunContext.from_files reads a folder"
     ):
         RunContext({"BM25": tmp_path})
 

@@ -35,6 +35,7 @@ COMMANDS = {
     "fuse": "which runs to fuse, and what that is worth on other topics",
     "select": "which runs complement each other: to pool, or to read side by side",
     "unjudged": "can unjudged documents change the result? and which to judge first",
+    "audit": "labels by a language model: what is certain after people label a sample?",
     "explain": "which documents does a run add?",
     "similar": "which runs rank alike? with judgments or without",
     "sweep": "what does a run add as more is deployed?",

@@ -27,8 +27,9 @@ from ..context import RunContext
 from ..ids import Ids
 from ..io.datasets import dataset_of, num_docs_of, qrels_of
 from ..io.files import read_bytes
+from ..io.formats import located
 from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
-from ..io.runs import PACKED, read_runs, run_files
+from ..io.runs import PACKED, groups_of, read_runs, run_files
 from ..measures.absolute import HostEvaluator
 from ..measures.strings import is_relative
 from ..messages import few, warn
@@ -241,8 +242,8 @@ def _files(path: str) -> list[Path]:
 def named(args: argparse.Namespace, runs: Iterable[Path]) -> dict[str, str]:
     """The files that the command reads, by what a message calls them."""
     others = {"the qrels": args.qrels, "the file of --groups": args.groups, "the file of --names": args.names}
-    return {f"the run {run}": str(run) for run in runs} | {
-        called: path for called, path in others.items() if path is not None
+    return {f"the run {run}": located(run)[0] for run in runs} | {
+        called: located(path)[0] for called, path in others.items() if path is not None
     }
 
 
@@ -272,6 +273,12 @@ def read(
                 f"{error}; a file that is not a run does not belong in the folder of runs"
             ) from None
         raise
+    if len(read) > len(paths):
+        names = ", ".join(read)
+        raise ValueError(
+            f"the files hold {len(read)} runs, {names}; say behind the path which one is meant, such as "
+            f"FILE#{next(iter(read))}"
+        )
     shown = _shown(args.names, list(read), paths)
     runs = {new: run.named(f"run {new!r}") for new, run in zip(shown, read.values(), strict=True)}
     of_file = {path.resolve(): name for name, path in zip(runs, paths, strict=True)}
@@ -283,7 +290,7 @@ def read(
         [of_file[file.resolve()] for file in files.candidates],
         list(dict.fromkeys(of_file[file.resolve()] for file in files.others)),
         files.is_folder,
-        _groups_of(args.groups, list(read), list(runs), paths) if args.groups else {},
+        _groups_of(args.groups, list(read), list(runs), paths) if args.groups else groups_of(runs) or {},
         None,
     )
     if args.reference is not None:
@@ -375,7 +382,7 @@ def _read_qrels(name: str) -> Judged:
     """The judgments of a file, else of an ir_datasets id."""
     if os.path.isdir(name):
         raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
-    if os.path.exists(name):
+    if os.path.exists(located(name)[0]):
         return Judged(*read_qrels_file(name))
     from .. import demo  # which imports ir_datasets, and that takes its time
 

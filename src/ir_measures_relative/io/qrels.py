@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,8 +16,10 @@ from ..ids import Ids
 from ..judgments import NO_ASPECT, Judgments, Labels
 from ..messages import is_missing, is_text, kind_of, not_an_id, warn
 from ..rankings import query_blocks
-from .files import PARQUET, read_bytes
-from .frames import columns_of, is_frame, read_parquet, text_of
+from .content import Content, Rows
+from .files import read_bytes
+from .formats import format_of, located, one_part, parts_of
+from .frames import columns_of, is_frame, text_of
 from .neighbours import given_by_others
 from .text import Columns, format_hint, parsed, shown
 
@@ -83,27 +86,36 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
         qrels = given.content
     aspects = None
     if isinstance(qrels, Mapping):
-        for query_id, docs in qrels.items():
-            if not isinstance(docs, Mapping):
-                raise ValueError(
-                    f"the qrels: query {query_id!r} holds {kind_of(docs)}; qrels given as a dict are "
-                    "{query_id: {doc_id: relevance}}, or have the columns query_id, doc_id and relevance"
-                )
-        rows = [(q, d, label) for q, docs in qrels.items() for d, label in docs.items()]
-    elif is_frame(qrels):
+        return _from_dict(qrels, "the qrels")
+    if is_frame(qrels):
         return _from_frame(qrels, "the qrels")
-    else:
-        try:
-            records = list(QrelsConverter(qrels).as_namedtuple_iter())
-            rows = [(r.query_id, r.doc_id, r.relevance) for r in records]
-            named = next((f for f in ASPECT_COLUMNS if rows and hasattr(records[0], f)), None)
-            if named is not None:
-                aspects = aspects_in(object_array(getattr(r, named) for r in records))
-        except (ValueError, AttributeError, TypeError) as error:
+    try:
+        records = list(QrelsConverter(qrels).as_namedtuple_iter())
+        rows = [(r.query_id, r.doc_id, r.relevance) for r in records]
+        named = next((f for f in ASPECT_COLUMNS if rows and hasattr(records[0], f)), None)
+        if named is not None:
+            aspects = aspects_in(object_array(getattr(r, named) for r in records))
+    except (ValueError, AttributeError, TypeError) as error:
+        raise ValueError(
+            f"the qrels: {error}; give a dict {{query_id: {{doc_id: relevance}}}}, an iterable of "
+            "ir_measures.Qrel, or a DataFrame with columns query_id, doc_id, relevance"
+        ) from None
+    return _from_rows(rows, aspects)
+
+
+def _from_dict(qrels: Mapping[Any, Any], source: str) -> QrelsColumns:
+    for query_id, docs in qrels.items():
+        if not isinstance(docs, Mapping):
             raise ValueError(
-                f"the qrels: {error}; give a dict {{query_id: {{doc_id: relevance}}}}, an iterable of "
-                "ir_measures.Qrel, or a DataFrame with columns query_id, doc_id, relevance"
-            ) from None
+                f"{source}: query {query_id!r} holds {kind_of(docs)}; qrels given as a dict are "
+                "{query_id: {doc_id: relevance}}, or have the columns query_id, doc_id and relevance"
+            )
+    return _from_rows([(q, d, label) for q, docs in qrels.items() for d, label in docs.items()])
+
+
+def _from_rows(
+    rows: Sequence[tuple[Any, Any, Any]], aspects: Ids | ObjectArray | None = None
+) -> QrelsColumns:
     query_ids, doc_ids, labels = zip(*rows, strict=True) if rows else ((), (), ())
     return QrelsColumns(object_array(query_ids), object_array(doc_ids), object_array(labels), aspects)
 
@@ -144,19 +156,65 @@ class QrelsFile(NamedTuple):
 
 
 def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
-    """Reads a file of judgments: TREC's format, plain, .gz, .bz2 or .xz, or Parquet with the columns of a DataFrame.
+    """Reads a file of judgments: TREC's format, plain, .gz, .bz2 or .xz, or one of :mod:`.formats`.
+
+    A label that is written as a string becomes a number. A document without a label, empty or null, is not judged.
 
     Raises:
         FileNotFoundError: no such file.
         ValueError: content that is not judgments; names file and line, or the column.
     """
     source = f"the qrels {path}"
-    data = read_bytes(path, source)
-    if not data.startswith(PARQUET):
-        return read_trec_qrels(data, source)
-    frame = read_parquet(data, source)
-    iterations = frame["iteration"].astype(str) if "iteration" in frame.columns else ["0"] * len(frame)
-    return QrelsFile(_from_frame(frame, source), object_array(iterations))
+    file, part = located(path)
+    content = Content(read_bytes(file, source), source)
+    form = format_of(content)
+    if form is None and part is None:
+        return read_trec_qrels(content.data, source)
+    if form is None:
+        raise ValueError(f"{source}: TREC qrels have no part {part!r}; leave out '#{part}'")
+    given = one_part(parts_of(content, form, as_run=False), part, source, "judgments")
+    iterations: Any = None
+    if is_frame(given.content):
+        columns = _from_frame(given.content, source, given.kind, given.columns)
+        if "iteration" in given.content.columns:
+            iterations = object_array(given.content["iteration"].astype(str))
+    elif isinstance(given.content, Rows):
+        queries, docs, labels = map(object_array, given.content)
+        columns = QrelsColumns(queries, docs, labels)
+    else:
+        columns = _from_dict(given.content, source)
+    columns, judged = _with_labels(columns, source)
+    iterations = object_array(["0"] * len(judged)) if iterations is None else iterations
+    return QrelsFile(columns, iterations[judged])
+
+
+def _with_labels(columns: QrelsColumns, source: str) -> tuple[QrelsColumns, NDArray[np.bool_]]:
+    """The judgments that have a label, with labels that are whole numbers; and which they are.
+
+    Raises:
+        ValueError: a label that is not a whole number.
+    """
+    if columns.relevance.dtype.kind in "ib":
+        return columns, np.ones(columns.n_rows, dtype=bool)
+    labels = object_array(map(_as_number, columns.relevance))
+    judged = np.array([label is not None for label in labels], dtype=bool)
+    queries, docs = (c.take(judged) if isinstance(c, Ids) else c[judged] for c in columns[:2])
+    aspects = columns.aspects
+    if aspects is not None:
+        aspects = aspects.take(judged) if isinstance(aspects, Ids) else aspects[judged]
+    taken = QrelsColumns(queries, docs, labels[judged], aspects)
+    return taken._replace(relevance=_whole_numbers(taken, source)), judged
+
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{0,30})?")
+
+
+def _as_number(label: Any) -> Any:
+    """The number that a string writes; None where nothing is written, or the label is missing."""
+    if isinstance(label, str):
+        text = label.strip(" \t\r\n")
+        return None if not text else float(text) if _NUMBER.fullmatch(text) else label
+    return None if label is None or label != label else label
 
 
 def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
@@ -179,7 +237,8 @@ def _mistake(line: bytes) -> str:
     fields = line.split()
     if len(fields) != 4:
         return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{format_hint(line)}"
-    return f"the relevance {shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 to 9"
+    wrong = f"the relevance {shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 to 9"
+    return wrong + (_OF_FRACTIONS if re.fullmatch(rb"[+-]?[0-9]*\.[0-9]+", fields[3]) else "")
 
 
 def judge(columns: QrelsColumns) -> Judgments:
@@ -190,7 +249,7 @@ def judge(columns: QrelsColumns) -> Judgments:
     Raises:
         ValueError: an id that is not a string, a relevance that is not a whole number.
     """
-    grade = _whole_numbers(columns)
+    grade = _whole_numbers(columns, "the qrels")
     starts, heads = query_blocks(columns.query_ids, "the qrels", "the run")
     code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
     block = np.fromiter(map(code_of.__getitem__, heads), dtype=np.int64, count=len(heads))
@@ -215,9 +274,13 @@ def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
 
 
 _LARGEST = 2**31
+_OF_FRACTIONS = (
+    "; make labels of fractions: by a threshold, such as int(grade >= 0.5), or by levels, such as round(10 * grade) "
+    "with gains= in the measure"
+)
 
 
-def _whole_numbers(columns: QrelsColumns) -> IntArray:
+def _whole_numbers(columns: QrelsColumns, source: str) -> IntArray:
     relevance = columns.relevance
     if relevance.dtype.kind in "ib" and relevance.dtype.itemsize <= 4:
         return np.asarray(relevance, dtype=np.int64)
@@ -231,9 +294,11 @@ def _whole_numbers(columns: QrelsColumns) -> IntArray:
     if not whole.all():
         row = int(np.argmin(whole))
         query, doc = (c.string(row) if isinstance(c, Ids) else c[row] for c in columns[:2])
+        label = relevance[row].item() if isinstance(relevance[row], np.generic) else relevance[row]
+        way_out = _OF_FRACTIONS if isinstance(label, (float, np.floating)) and label % 1 else ""
         raise ValueError(
-            f"the qrels: query {query!r}, document {doc!r} has the relevance {relevance[row]!r}; relevance must be a "
-            "whole number (below 2^31 in size)"
+            f"{source}: query {query!r}, document {doc!r} has the relevance {label!r}; relevance must be a whole "
+            f"number (below 2^31 in size){way_out}"
         )
     return np.asarray(grades, dtype=np.int64)
 

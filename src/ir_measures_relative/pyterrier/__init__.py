@@ -37,7 +37,7 @@ _OF_PYTERRIER = {"Experiment": "experiment", "named": "names"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in (*__all__, "meta"):
+    if name not in (*__all__, "audit", "meta"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _OF_PYTERRIER:
         from ..io.runs import import_pyterrier
@@ -50,7 +50,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """What is public, and nothing else."""
-    return sorted((*__all__, "meta"))
+    return sorted((*__all__, "audit", "meta"))
 
 
 @functools.cache

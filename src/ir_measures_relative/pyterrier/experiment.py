@@ -25,6 +25,7 @@ from ..arrays import object_array
 from ..comparison import judged_context
 from ..context import RunContext, ValuesOfRuns
 from ..io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
+from ..io.formats import located
 from ..io.qrels import qrels_columns, read_qrels_file
 from ..io.tokens import Tokens
 from ..measures.strings import is_relative, parse_measure
@@ -140,7 +141,7 @@ def Experiment(
     dataset = dataset_of(qrels) if is_dataset(qrels) else None
     if dataset is not None and num_docs is None:
         num_docs = num_docs_of(dataset, fetch=False)
-    if dataset is not None or (isinstance(qrels, (str, os.PathLike)) and os.path.isfile(qrels)):
+    if dataset is not None or (isinstance(qrels, (str, os.PathLike)) and os.path.isfile(located(qrels)[0])):
         columns = read_qrels_file(qrels).columns if dataset is None else qrels_columns(qrels_of(dataset))
         query_ids, docs = columns.ids()
         qrels = pd.DataFrame({"qid": query_ids, "docno": docs, "label": columns.relevance})
