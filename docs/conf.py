@@ -21,7 +21,7 @@ extensions = [
     "formulas",
     "reference",
 ]
-exclude_patterns = ["_build", "_ext", "which-measure.md"]  # the last stands in two pages
+exclude_patterns = ["_build", "_ext"]
 
 # Sphinx reads what lies below its own folder; on the pages links lead to where the notebooks are, as in the repository.
 docs = Path(__file__).parent
@@ -30,12 +30,16 @@ shutil.copytree(docs.parent / "examples" / "notebooks", docs / "notebooks", dirs
 
 nitpicky = True  # every reference leads somewhere, but for types in signatures that have no page
 nitpick_ignore_regex = [
-    ("py:class", r"(collections\.abc|os|pd|pandas|np|numpy|matplotlib|ir_measures|ir_datasets)\..+"),
     (
         "py:class",
-        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|Odds|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|PriorsOfRuns",
+        r"(collections\.abc|os|pd|pandas|np|numpy|matplotlib|ir_measures|ir_datasets|pyterrier)\..+",
     ),
-    ("py:class", r"ir_measures_relative\.(comparison\.(T|JudgedTop)|measures\.declaration\._M|ids\.Ids)"),
+    (
+        "py:class",
+        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|Odds|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|PriorsOfRuns|Depth|Lengths|Tokens",
+    ),
+    ("py:class", r"ir_measures_relative\.(comparison\.(T|JudgedTop|Budget)|judgments\.(Labels|Aspects))"),
+    ("py:class", r"ir_measures_relative\.(measures\.declaration\._M|ids\.Ids)"),
     ("py:class", r"ir_measures_relative\.(extremes\.open_documents\.\w+|demo\.Collection)"),
 ]
 
@@ -60,10 +64,30 @@ napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 
+#: What readers search for, and the page that answers it: as entries of the index the words find it first.
+ANSWERS = {
+    "decisions": ("rerank", "reranker", "re-ranker", "reranking"),
+    "for-my-paper": ("cite", "citation", "bibtex", "paper"),
+    "fusing": ("fusion", "fuse", "hybrid", "hybrid search", "rrf", "reciprocal rank fusion"),
+    "in-ci": ("ci", "continuous integration", "gate", "pytest", "github actions"),
+    "install": ("install", "installation", "extras"),
+    "pipelines": ("pyterrier",),
+    "no-labels": ("no labels", "no judgments", "no qrels", "without judgments"),
+    "unjudged": ("unjudged", "unjudged documents", "holes", "missing judgments", "llm judge", "llm judges"),
+    "valid-statistics": ("significance", "significant", "p-value", "confidence interval", "t-test"),
+    "which-measure": ("which measure", "choose a measure"),
+    "worth": ("worth", "worth adding"),
+}
+
+
 def setup(app):
-    """Has links to notebooks lead to the copies."""
+    """Has links to notebooks lead to the copies, and the words of ANSWERS find their pages."""
 
-    def to_the_copies(app, name, source):
-        source[0] = source[0].replace("](../examples/notebooks/", "](notebooks/")
+    def prepare(app, name, source):
+        text = source[0].replace("](../examples/notebooks/", "](notebooks/")
+        if words := ", ".join(f"! {word}" for word in ANSWERS.get(name, ())):
+            title, rest = text.split("\n", 1)
+            text = f"{title}\n\n```{{index}} {words}\n```\n{rest}"
+        source[0] = text
 
-    app.connect("source-read", to_the_copies)
+    app.connect("source-read", prepare)

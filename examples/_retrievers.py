@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import bm25s
@@ -98,3 +101,21 @@ def results(topics: pd.DataFrame, docnos: np.ndarray, scores: np.ndarray) -> pd.
     topic, position = np.nonzero(scores > 0)
     frame = topics[["qid", "query"]].iloc[topic].reset_index(drop=True)
     return frame.assign(docno=docnos[topic, position], score=scores[topic, position], rank=position)
+
+
+@contextlib.contextmanager
+def quietly() -> Iterator[None]:
+    """Keeps what PISA, which is C++, writes to the terminal from it."""
+    streams = (sys.stdout, sys.stderr)
+    saved = [os.dup(stream.fileno()) for stream in streams]
+    try:
+        with open(os.devnull, "w") as nothing:
+            for stream in streams:
+                stream.flush()
+                os.dup2(nothing.fileno(), stream.fileno())
+        yield
+    finally:
+        for stream, old in zip(streams, saved, strict=True):
+            stream.flush()
+            os.dup2(old, stream.fileno())
+            os.close(old)

@@ -1,4 +1,4 @@
-"""Four retrieval pipelines in one pt.Experiment: absolute measures beside relative ones.
+"""Four retrieval pipelines in one pt.relative.Experiment: absolute measures beside relative ones.
 
 The collection is a small generated one, or with --dataset one that ir_datasets knows, such as vaswani.
 """
@@ -13,7 +13,7 @@ from ir_measures import AP, nDCG
 
 from _collection import add_dataset_option, load
 from _retrievers import BM25, VectorSpace, character_ngrams, latent_semantics
-from ir_measures_relative import NRG, AP_Rareness, P_Rareness, RunContext, UniqueRel
+from ir_measures_relative import NRG, AP_Rareness, P_Rareness, UniqueRel
 
 # Absolute measures, then relative ones.
 MEASURES = [nDCG @ 10, AP @ 100, NRG @ 10, UniqueRel @ 10, P_Rareness @ 10, AP_Rareness @ 100]
@@ -32,12 +32,8 @@ def main() -> None:
         "LSI": VectorSpace(*documents, latent_semantics()),
     }
     # BM25+ is here because it ranks nearly as BM25 does: a good system that adds next to nothing.
-    # The name column tells a run context which of its runs it is looking at: a run is not its own prior.
-    named = {name: each >> pt.apply.name(lambda row, name=name: name) for name, each in pipelines.items()}
-
-    with RunContext.from_pipelines(named, topics):
-        table = pt.Experiment(list(named.values()), topics, qrels, MEASURES, names=list(named))
-    table = table[["name", *map(str, MEASURES)]]  # pt.Experiment gives the columns in no particular order
+    # Each pipeline runs once, and is scored against the other three.
+    table = pt.relative.Experiment(pipelines, topics, qrels, MEASURES)
     print(table.to_string(index=False, float_format="%.3f"))
     print("\n" + "\n".join(how_to_read(table)))
 

@@ -7,11 +7,8 @@ fetches the collection (11,429 abstracts, 93 queries), or finds it where IR_DATA
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
-import sys
 import tempfile
-from collections.abc import Iterator
 
 import pandas as pd
 import pyterrier as pt
@@ -19,7 +16,7 @@ from ir_measures import nDCG
 from pyterrier_pisa import PisaIndex
 
 from _collection import Collection, load, show
-from _retrievers import VectorSpace, latent_semantics
+from _retrievers import VectorSpace, latent_semantics, quietly
 from ir_measures_relative import NRG, P_Rareness, UniqueRel, rrLP
 
 
@@ -60,24 +57,6 @@ def retrievers(collection: Collection, path: str) -> dict[str, pt.Transformer]:
         for ranker in rankers.values():
             ranker(collection.topics.head(1))  # PISA prepares each scorer at its first query
     return rankers
-
-
-@contextlib.contextmanager
-def quietly() -> Iterator[None]:
-    """Keeps what PISA, which is C++, writes to the terminal from it."""
-    streams = (sys.stdout, sys.stderr)
-    saved = [os.dup(stream.fileno()) for stream in streams]
-    try:
-        with open(os.devnull, "w") as nothing:
-            for stream in streams:
-                stream.flush()
-                os.dup2(nothing.fileno(), stream.fileno())
-        yield
-    finally:
-        for stream, old in zip(streams, saved, strict=True):
-            stream.flush()
-            os.dup2(old, stream.fileno())
-            os.close(old)
 
 
 def conclusions(table: pd.DataFrame, queries: pd.DataFrame) -> list[str]:

@@ -8,10 +8,10 @@ from .finding import Finding
 
 #: On MSLR-WEB30K; MQ2007: all, uninformative and ideal queries (Tables 7 and 19).
 TAU = {
-    ("nDCG", "V1"): "1, .928, 1; 1, 1, 1",
-    ("nDCG", "V2"): "1, .850, 1; .785, .928, 1",
+    ("nDCG", "V1"): "1, 0.928, 1; 1, 1, 1",
+    ("nDCG", "V2"): "1, 0.850, 1; 0.785, 0.928, 1",
     ("AP", "V1"): "1, 1, 1; 1, 1, 1",
-    ("AP", "V2"): ".928, .857, .928; .785, .624, 1",
+    ("AP", "V2"): "0.928, 0.857, 0.928; 0.785, 0.624, 1",
 }
 #: Of 140 (Tables 8 and 20).
 CONFLICTS = {
@@ -39,9 +39,9 @@ PAD = {
     ("AP", "V2"): "97.63, 25.65, 48.29; 20.01, 28.27, 13.49",
 }
 #: The measure, version 1, version 2 (Tables 12 and 24).
-SWAPS = {"nDCG": ".210, .250, .210; .500, .500, .500", "AP": ".142, .142, .107; .392, .392, .285"}
+SWAPS = {"nDCG": "0.210, 0.250, 0.210; 0.500, 0.500, 0.500", "AP": "0.142, 0.142, 0.107; 0.392, 0.392, 0.285"}
 #: On MSLR-WEB30K alone (Tables 13 and 25).
-BROAD = {"nDCG": ".250, .250, .250", "AP": ".03, .03, .00"}
+BROAD = {"nDCG": "0.250, 0.250, 0.250", "AP": "0.03, 0.03, 0.00"}
 
 
 def left_open(letor: int = 0) -> Iterator[Finding]:
@@ -54,7 +54,7 @@ def left_open(letor: int = 0) -> Iterator[Finding]:
             "holds. `python -m reproduce ue --letor FOLDER` has them of any such data.",
         )  # fmt: skip
     for table, printed in (
-        () if letor > 1 else (("11", ".107, .107, .107 (nDCG)"), ("23", ".250, .250, .178 (AP)"))
+        () if letor > 1 else (("11", "0.107, 0.107, 0.107 (nDCG)"), ("23", "0.250, 0.250, 0.178 (AP)"))
     ):
         yield Finding(
             f"Table {table}", "swaps between the two data sets, all queries", printed,

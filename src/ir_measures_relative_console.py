@@ -4,6 +4,8 @@ Most of the time of a short command goes into importing the package. This module
 import a module of a package is to import the package first: only so can Ctrl-C be dealt with from the start.
 """
 
+# PYTHON_ARGCOMPLETE_OK
+
 from __future__ import annotations
 
 import os

@@ -1,8 +1,11 @@
-"""What ``import pyterrier`` and ``import ir_measures`` load of this package, by its entry points.
+"""What ``import pyterrier`` loads of this package, by its entry point ``relative`` in the group ``pyterrier.modules``.
 
-It stands beside the package, since to import a module of a package is to import the package first: one that cannot
-be imported, say with a version of ir_measures that it does not know, must not keep the hosts from being imported.
-They get a warning instead.
+ir_measures reads no entry points as of 0.4.3: there, ``import ir_measures_relative`` makes the measures known. The
+entry point in the group ``ir_measures.provider`` is for versions that will read it.
+
+This module stands beside the package, since to import a module of a package is to import the package first. A package
+that cannot be imported, say with a version of ir_measures that it does not know, must not keep the hosts from being
+imported. Their users get a warning instead.
 """
 
 from __future__ import annotations

@@ -31,6 +31,7 @@ PACKAGE = ir_measures_relative.__name__
 #: all that is public where nothing is named.
 MODULES: dict[str, Sequence[str]] = {
     "arrays": ("PositionTable", "sum_by_query", "max_by_query", "row_sums", "rank_within", "table", "ratio"),
+    "audit": (),
     "campaigns": (),
     "comparison": ("Comparison", "JudgedContext"),
     "demo": ("DATASET_ID", "register", "generate", "runs", "pipelines"),
@@ -46,7 +47,7 @@ MODULES: dict[str, Sequence[str]] = {
     "meta": (),
     "plots": (),
     "priors": ("Campaign", "ContextData", "Others", "Earlier", "Listed", "OfEach", "NAMED"),
-    "pyterrier": ("Experiment",),
+    "pyterrier": ("Experiment", "named"),
     "rankings": ("Rankings", "TopDocs"),
 }
 
@@ -89,7 +90,7 @@ def measure_page(measure: RelativeMeasure, config: Config) -> str:
         lines += [".. code-block:: bibtex", "", *("   " + line for line in entry.splitlines()), ""]
     if measure.SEE_ALSO:
         others = ", ".join(f":ref:`{other} <measure-{other}>`" for other in measure.SEE_ALSO)
-        lines += [".. seealso::", "", f"   {others}; :doc:`which measure do I want? </measures>`", ""]
+        lines += [".. seealso::", "", f"   {others}; :doc:`which measure do I want? </which-measure>`", ""]
     return "\n".join(lines) + "\n"
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import ir_measures
 import numpy as np
@@ -18,10 +19,10 @@ from numpy.typing import NDArray
 from .arrays import BoolArray, FloatArray, IntArray
 from .ids import WordArray, pair_keys
 from .io import datasets
-from .judgments import Judgments
-from .measures.absolute import HostEvaluator, nested_qrels
+from .judgments import NAME_NO_ASPECT, Judgments
+from .measures.absolute import HostEvaluator, qrels_for
 from .measures.strings import needs_subtopics
-from .messages import kind_of, warn
+from .messages import few_quoted, kind_of, warn
 from .priors import ContextData, finder_for_newcomers, matching, replaced
 from .rankings import Rankings
 
@@ -37,6 +38,20 @@ _HEAD = 10
 _KEPT = 8
 # How much of what is computed stays from call to call: so many bytes, or tables of (runs × judged documents) numbers.
 _MOST_BYTES, _MOST_TABLES = 3 << 24, 16
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A cutoff in tokens: as many of the first documents of a ranking as fit, up to the first that does not."""
+
+    tokens: int
+
+
+#: How deep rankings are looked at: so many documents, so many tokens, or None for all of them.
+Depth: TypeAlias = "int | Budget | None"
+
+# How deep a ranking is sorted first, to see how much of it a budget reads; then four times as deep, and so on.
+_FIRST_READ = 32
 
 
 class JudgedTop(NamedTuple):
@@ -72,7 +87,7 @@ class JudgedContext:
         self.index = {name: i for i, name in enumerate(self.names)}
         self._members = frozenset(context.runs.values())
         self._cache: dict[Hashable, Any] = {}
-        self._located: tuple[Rankings, int | None, IntArray] | None = None
+        self._located: tuple[Rankings, Depth, IntArray] | None = None
         own = int(judgments.grade.min(initial=0)), int(judgments.grade.max(initial=1))
         known = context.grades
         if known is not None and not (min(known[0], 0) <= own[0] and own[1] <= max(known[1], 1)):
@@ -116,24 +131,64 @@ class JudgedContext:
         runs = {name: run.of_query(query_id) for name, run in self.context.runs.items()}
         return JudgedContext(replaced(self.context, runs=runs, grades=self.grades), of_query, whole=False)
 
-    def positions_of_runs(self, docs: Judgments, cutoff: int | None, judged_only: bool) -> IntArray:
+    def positions_in(self, rankings: Rankings, docs: Judgments, cutoff: Depth, judged_only: bool) -> IntArray:
+        """Where a run ranks each of ``docs``, from 1; 0 where not in its top."""
+        if not isinstance(cutoff, Budget):
+            return docs.positions_in(rankings, cutoff, judged_only)
+        depth = self.documents_read(rankings, cutoff)
+        position = docs.positions_in(rankings, max(int(depth.max(initial=0)), 1))
+        return np.where(position <= depth[docs.query], position, 0)
+
+    def documents_read(self, rankings: Rankings, budget: Budget) -> IntArray:
+        """How many documents of each judged query's ranking a budget reads.
+
+        Raises:
+            ValueError: the context does not know how long the documents are.
+        """
+        return self.cached_of(rankings, ("read", budget), lambda: self._documents_within(rankings, budget))
+
+    def _documents_within(self, rankings: Rankings, budget: Budget) -> IntArray:
+        lengths = self.context.lengths
+        if lengths is None:
+            raise ValueError(
+                f"budget={budget.tokens} needs the lengths of the documents: say RunContext(…, tokens=…), such as a "
+                "dict from document id to its number of tokens"
+            )
+        n_queries = self.judgments.n_queries
+        read, total = np.zeros((2, n_queries), dtype=np.int64)
+        left, depth = np.arange(n_queries), 0
+        for (
+            position
+        ) in itertools.count():  # no length is looked up but of what is read, and of the first too many
+            if position == depth:
+                depth = 4 * depth or _FIRST_READ
+                docs = self.top(rankings, depth).docs
+            left = left[docs.starts[left] + position < docs.starts[left + 1]]
+            if not len(left):
+                break
+            total[left] += lengths.of(docs.ids.take(docs.starts[left] + position).strings().tolist())
+            left = left[total[left] <= budget.tokens]
+            read[left] = position + 1
+        return read
+
+    def positions_of_runs(self, docs: Judgments, cutoff: Depth, judged_only: bool) -> IntArray:
         """Where every run of the context ranks each of ``docs``, shape (runs, documents); 0 where not in its top."""
         runs = self.context.runs.values()
 
         def compute() -> IntArray:
             deeper: IntArray | None = self._cache.get(("positions", docs, None, judged_only))
-            if deeper is not None:
-                return np.where(deeper <= (cutoff or 0), deeper, 0)
-            rows = [docs.positions_in(run, cutoff, judged_only) for run in runs]
+            if deeper is not None and isinstance(cutoff, int):
+                return np.where(deeper <= cutoff, deeper, 0)
+            rows = [self.positions_in(run, docs, cutoff, judged_only) for run in runs]
             return np.array(rows, dtype=np.int64).reshape(len(rows), len(docs))
 
         return self.cached(("positions", docs, cutoff, judged_only), compute)
 
-    def top(self, rankings: Rankings, cutoff: int | None) -> JudgedTop:
-        """The first ``cutoff`` documents of a run; computed once for a run of the context."""
+    def top(self, rankings: Rankings, cutoff: Depth) -> JudgedTop:
+        """The first documents of a run, as deep as ``cutoff`` says; computed once for a run of the context."""
         return self.cached_of(rankings, ("top", cutoff), lambda: self._find_top(rankings, cutoff))
 
-    def rows_in(self, rankings: Rankings, other: Rankings, cutoff: int | None) -> IntArray:
+    def rows_in(self, rankings: Rankings, other: Rankings, cutoff: Depth) -> IntArray:
         """The row in the top of a run of each document in that of another; -1 for one that is not there."""
         if not {rankings, other} <= self._members:
             of_run, of_other = self.top(rankings, cutoff), self.top(other, cutoff)
@@ -148,7 +203,7 @@ class JudgedContext:
             located = self._located = rankings, cutoff, rows
         return located[2][numbers[other]]
 
-    def _numbered(self, cutoff: int | None) -> dict[Rankings, IntArray]:
+    def _numbered(self, cutoff: Depth) -> dict[Rankings, IntArray]:
         """Of each run a number for each document in its top, by query: one number for one document in all of them."""
         runs = list(self.context.runs.values())
         tops = [self.top(run, cutoff) for run in runs]
@@ -176,7 +231,13 @@ class JudgedContext:
         same_query = top.docs.query[rows] == other.docs.query[row[rows]]
         return bool((same_query & top.docs.ids.equal(rows, other.docs.ids, row[rows])).all())
 
-    def _find_top(self, rankings: Rankings, cutoff: int | None) -> JudgedTop:
+    def _find_top(self, rankings: Rankings, cutoff: Depth) -> JudgedTop:
+        if isinstance(cutoff, Budget):
+            read = self.documents_read(rankings, cutoff)
+            whole = self.top(rankings, max(int(read.max(initial=0)), 1))
+            keep = whole.position <= read[whole.docs.query]
+            columns = (whole.position[keep], whole.judged[keep], whole.hashes[keep], whole.score[keep])
+            return JudgedTop(whole.docs.select(keep), *columns)
         top, judgments = rankings.top(cutoff), self.judgments
         query = judgments.queries_of(rankings)[top.query]
         rows = np.flatnonzero(query >= 0)
@@ -191,15 +252,12 @@ class JudgedContext:
         """Absolute measures of a run by ir_measures, shape (measures, queries).
 
         Raises:
-            ValueError: a measure that no provider computes, or that needs more than relevance.
+            ValueError: a measure that no provider computes, or of aspects where the judgments name none.
         """
         for measure in measures:
-            if needs_subtopics(measure):
-                raise ValueError(
-                    f"{measure} needs the subtopics of the qrels, which a context does not keep; compute it with "
-                    "ir_measures.calc_aggregate or pt.Experiment"
-                )
-        qrels = self.cached(("qrels",), lambda: cache(partial(nested_qrels, self.judgments)))
+            if needs_subtopics(measure) and self.judgments.labels is None:
+                raise ValueError(f"{measure} needs the aspects of documents, and {NAME_NO_ASPECT}")
+        qrels = self.cached(("qrels",), lambda: cache(partial(qrels_for, self.judgments)))
         key = "evaluator", tuple((type(m), m) for m in measures)
         evaluator = self.cached(key, partial(HostEvaluator, ir_measures.DefaultPipeline, measures, qrels))
         return evaluator.values(rankings, self.judgments)
@@ -289,7 +347,7 @@ class Comparison:
         """The judged documents with a grade above 0."""
         return self.judgments.relevant
 
-    def positions(self, docs: Judgments, cutoff: int | None = None, judged_only: bool = False) -> IntArray:
+    def positions(self, docs: Judgments, cutoff: Depth = None, judged_only: bool = False) -> IntArray:
         """Where the evaluated run ranks each of ``docs``: 1-based, 0 where it is not in the top ``cutoff``.
 
         ``docs`` is :attr:`judgments` or :attr:`relevant`.
@@ -300,7 +358,7 @@ class Comparison:
                 row = self.judged.index[self.member]
                 self._positions[key] = self.judged.positions_of_runs(docs, cutoff, judged_only)[row]
             else:
-                self._positions[key] = docs.positions_in(self.rankings, cutoff, judged_only)
+                self._positions[key] = self.judged.positions_in(self.rankings, docs, cutoff, judged_only)
         return self._positions[key]
 
     def priors(self, prior: str | None = None) -> IntArray:
@@ -432,13 +490,13 @@ class Comparison:
             )
         if name is None and len(others) != 1:
             raise ValueError(
-                f"which run is the reference? The context holds {names}"
+                f"which run is the reference? The context holds {few_quoted(names)}"
                 + (f", and {self.member!r} is evaluated" if self.member else "")
                 + "; say RunContext(…, reference=name), or ref='name' in the measure"
             )
         name = others[0] if name is None else name
         if name not in self.judged.index:
-            raise ValueError(f"ref={name!r} is not a run of the context; its runs are {names}")
+            raise ValueError(f"ref={name!r} is not a run of the context; its runs are {few_quoted(names)}")
         return self.context.runs[name]
 
 
@@ -491,7 +549,12 @@ def check_queries(judged: JudgedContext, rankings: Rankings, *, may_be_batch: bo
     if known.intersection(rankings.query_ids) and known.intersection(judgments.query_ids):
         warn(message + "; its rankings count as empty", judged.context)
     else:
-        raise ValueError(message + "; is one of them numbered differently, or for other topics?")
+        own = set(rankings.query_ids.tolist())
+        by_nugget = [q for q in judgments.query_ids if q.rpartition("_")[0] in own]
+        remedy = "is one of them numbered differently, or for other topics?"
+        if by_nugget:
+            remedy = f"{by_nugget[0]!r} may be a nugget of a query: give judgments by query, the nugget in column two"
+        raise ValueError(f"{message}; {remedy}")
 
 
 def some(ids: Any) -> str:

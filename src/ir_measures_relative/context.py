@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -15,12 +16,24 @@ import numpy as np
 
 from .comparison import judged_context
 from .io import datasets
+from .io.archive import fetched_campaign, is_campaign_id
+from .io.campaign_folders import read_campaign
 from .io.description import fingerprint, table_of_runs
 from .io.qrels import Qrels
-from .io.runs import Run, read_run, read_runs, run_files, run_pipelines
+from .io.runs import Run, groups_of, read_run, read_runs, run_files, run_pipelines
+from .io.tokens import Lengths, Tokens
 from .measures.strings import parse_measures
-from .messages import kind_of, warn
-from .priors import ContextData, Policy, check_group, check_names, fields_of, group_of, policy_of
+from .messages import few_quoted, kind_of, warn
+from .priors import (
+    ContextData,
+    Policy,
+    check_group,
+    check_names,
+    check_run_names,
+    fields_of,
+    group_of,
+    policy_of,
+)
 from .rankings import Rankings
 from .scoring import score_runs
 
@@ -140,6 +153,9 @@ class RunContext(ContextData):
         num_docs: the number of documents in the collection.
         grades: the lowest and the highest relevance label that there are, which graded MED asks for. Those of
             the qrels if not given; give them where the qrels come in parts, such as PyTerrier's batches of topics.
+        tokens: how many tokens each document has, for cutoffs that are budgets, such as ``NewAspects(budget=4000)``:
+            from document id to number, as a mapping, a Series or a function such as :class:`TokenCounts`; or a
+            DataFrame with the columns ``doc_id`` and ``tokens``.
 
     Raises:
         ValueError: a run that cannot be read, a name that is not a member; the message says which.
@@ -163,12 +179,11 @@ class RunContext(ContextData):
         groups: Mapping[str, str] | None = None,
         num_docs: int | None = None,
         grades: tuple[int, int] | None = None,
+        tokens: Tokens | None = None,
     ) -> None:
         if not isinstance(runs, Mapping):
             raise TypeError(f"runs is {kind_of(runs)}; give a dict from run name to run")
-        for name in runs:
-            if not isinstance(name, str) or not name:
-                raise ValueError(f"the run name {name!r} is not a string; name every run with one")
+        check_run_names(runs)
         read = {name: read_run(run, f"run {name!r}") for name, run in runs.items()}
         names = list(read)
         if groups is not None and not isinstance(groups, Mapping):
@@ -184,7 +199,9 @@ class RunContext(ContextData):
                 "RunContext({'BM25': run}, reference='BM25')"
             )
         if reference is not None and reference not in names:
-            raise ValueError(f"reference={reference!r} is not a run of the context; its runs are {names}")
+            raise ValueError(
+                f"reference={reference!r} is not a run of the context; its runs are {few_quoted(names)}"
+            )
         super().__init__(
             runs=_Fixed(read),
             groups=_Fixed(groups),
@@ -193,6 +210,7 @@ class RunContext(ContextData):
             reference=reference,
             num_docs=_checked_num_docs(num_docs),
             grades=None if grades is None else _checked_grades(grades),
+            lengths=tokens if tokens is None or isinstance(tokens, Lengths) else Lengths(tokens),
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -214,28 +232,81 @@ class RunContext(ContextData):
         return known | {"dataset": datasets.id_of(self.dataset)}
 
     @classmethod
-    def from_trec(
+    def from_files(
         cls, paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], **options: Any
     ) -> RunContext:
-        """A context of run files: TREC's format, plain or packed (.gz, .bz2, .xz), or Parquet.
+        """A context of run files: TREC's format, JSON, Parquet and others, plain or packed (.gz, .bz2, .xz).
+
+        The content of a file tells its format; the page "Formats" lists them. ``from_trec`` is its old name.
 
         Args:
             paths: a folder (every file in it is a run), a glob, a path, or several paths. A run is named by its
-                tag; where two files share a tag, or a file has several, all are named by their file names.
-            options: as for :class:`RunContext`.
+                tag; where two files share a tag, or one has none or several, all are named by their file names. Where
+                a file holds several runs, splits or subsets, name one behind the path: ``"predictions.json#test"``.
+            options: as for :class:`RunContext`. Where the files say the group of every run, these are the ``groups``.
 
         Raises:
             FileNotFoundError: nothing there.
-            ValueError: a file that is not a TREC run; names file and line.
+            ValueError: a file that is not a run; names file and line.
         """
-        return cls(read_runs(run_files(paths)), **options)
+        runs = read_runs(run_files(paths))
+        return cls(runs, **{"groups": groups_of(runs)} | options)
+
+    from_trec = from_files  #: its name up to version 0.2
+
+    @classmethod
+    def from_campaign(
+        cls,
+        folder: str | os.PathLike[str],
+        task: str | None = None,
+        *,
+        judgments: Any = None,
+        **options: Any,
+    ) -> RunContext:
+        """A context of a campaign's folder, as downloaded from an archive such as TREC's; or of the id of a campaign.
+
+        Runs are ``input.NAME.gz``, ``input-NAME.gz``, ``NAME.gz`` or plain files. The archive's pages ``runs.md`` and
+        ``participants.md`` beside them say who sent a run, which becomes its group, and for which task. A file with
+        ``qrels`` in its name holds the judgments, which :meth:`evaluate` uses where no others are given.
+
+        With an id such as ``"trec28/deep"`` the runs are fetched once, with your name and password for the archive; the
+        page "Formats" says how.
+
+        Args:
+            folder: the folder, or the id.
+            task: the task whose runs are meant. Needed where there are several.
+            judgments: a file of judgments, or an id of ir_datasets; those of the folder if not given.
+            options: as for :class:`RunContext`.
+
+        Raises:
+            FileNotFoundError: no such folder, or no run in it.
+            ValueError: several tasks, or several files of judgments; names them.
+            PermissionError: an archive that asks for a name and a password.
+            ConnectionError: files that cannot be fetched.
+        """
+        place = Path(folder)
+        if not place.is_dir():
+            if place.exists() or not is_campaign_id(os.fspath(folder)):
+                raise FileNotFoundError(
+                    f"{folder}: no such folder; give one, or the id of a campaign: 'trec28/deep'"
+                )
+            place = fetched_campaign(os.fspath(folder), task)
+        found = read_campaign(place, task, judgments)
+        return cls._of_dataset(found.runs, found.judgments, {"groups": found.groups} | options)
+
+    @classmethod
+    def _of_dataset(cls, runs: Mapping[str, Run], dataset: Any, options: Mapping[str, Any]) -> RunContext:
+        """A context that takes its judgments, if no others are given, from a dataset."""
+        context = cls.__new__(cls)
+        ContextData.__init__(context, **fields_of(cls(runs, **options)) | {"dataset": dataset})
+        return context
 
     @classmethod
     def from_pipelines(cls, pipelines: Mapping[str, Any], topics: Any, **options: Any) -> RunContext:
         """A context of the results of PyTerrier pipelines. Each pipeline runs once.
 
-        Inside it, ``pt.Experiment`` knows a pipeline for a member by its ``name`` column:
-        ``pipeline >> pt.apply.name(lambda row: "BM25")``. (``pt.relative.Experiment`` sees to that itself.)
+        Inside it, ``pt.Experiment`` knows the pipelines of ``pt.relative.named(pipelines)`` for members.
+        (``pt.relative.Experiment`` sees to that itself.)
 
         Args:
             pipelines: from name to transformer, or to a DataFrame of results.
@@ -273,9 +344,7 @@ class RunContext(ContextData):
             options["grades"] = datasets.grades_of(dataset)
         if not runs and options["num_docs"] is None:
             raise ValueError(f"{datasets.describe(dataset)}, so there is nothing to make a context of")
-        context = cls.__new__(cls)
-        ContextData.__init__(context, **fields_of(cls(runs, **options)) | {"dataset": dataset})
-        return context
+        return cls._of_dataset(runs, dataset, options)
 
     def __enter__(self) -> RunContext:
         """Makes the context the active one, up to the end of the block.
@@ -316,7 +385,7 @@ class RunContext(ContextData):
             check_group(group, self.policy, self.groups, self)
         elif name not in self.runs:
             raise ValueError(
-                f"evaluating({name!r}): the context holds no such run; its runs are {self.names}"
+                f"evaluating({name!r}): the context holds no such run; its runs are {few_quoted(self.names)}"
             )
         with self._activated(Active(self, name, object(), group)):
             yield self
@@ -339,8 +408,8 @@ class RunContext(ContextData):
         """Scores every member on every measure, in one pass.
 
         Args:
-            qrels: the judgments, as ir_measures or PyTerrier take them, or the path of a TREC qrels file; None for
-                those of the dataset that the context was made from.
+            qrels: the judgments, as ir_measures or PyTerrier take them, or the path of a file, TREC's or of the page
+                "Formats"; None for those of the dataset or the folder that the context was made from.
             measures: measures of this package and of ir_measures, or measure strings.
             perquery: one row a run, query and measure, instead of one row a run.
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -22,7 +25,10 @@ from .measures.declaration import RelativeMeasure
 from .messages import warn
 from .priors import ContextData, chosen_by_means
 from .rankings import Rankings
-from .scoring import warn_if_empty, warn_if_strange
+from .scoring import warn_if_empty, warn_if_strange, warn_of_last_labels
+
+#: The variable of the environment that holds the folder of the runs to compare with, where no context is active.
+CONTEXT = "IR_MEASURES_RELATIVE_CONTEXT"
 
 
 class RelativeEvaluator(Evaluator):  # type: ignore[misc]
@@ -35,16 +41,11 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
     def __init__(self, measures: list[RelativeMeasure], qrels: Qrels) -> None:
         for measure in measures:
             measure.validate_params()
-        self.active = active() or Active(RunContext({}), None)
-        if active() is None:
-            needing = [str(m) for m in measures if m.needs_context]
-            if needing:
-                raise ValueError(
-                    f"{', '.join(needing)} needs the runs to compare with, and no RunContext is active; write\n"
-                    "    with RunContext({'BM25': bm25_run}):\n"
-                    "        …  # evaluate here\n"
-                    "(RunContext({}) is a context without prior runs)" + _elsewhere()
-                )
+        check_context(measures)
+        said = None if active() is not None else os.environ.get(CONTEXT)
+        self.active = active() or Active(_context_of(said) if said else RunContext({}), None)
+        #: Whether nobody can say which of the context's runs is evaluated: it is the one that ranks alike.
+        self._is_of_environment = bool(said)
         context, columns = self.active.context, qrels_columns(qrels)
         self._is_frame = is_frame(qrels)
         self._may_be_batch = self._is_frame and not _counts_from_zero(qrels)
@@ -53,6 +54,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             warn("the qrels hold no judgment, so there is no query to score", context)
         else:
             _warn_of_runs_of_context(self.judged, may_be_batch=self._may_be_batch)
+            warn_of_last_labels(self.judged, measures)
             if not self._may_be_batch:
                 warn_if_strange(self.judged)
             if self._is_frame:
@@ -106,10 +108,12 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                 if group is not None and context.groups.get(name) == group and "systems" not in relative_to:
                     continue
                 if self.judged.same_rankings(rankings, name):
+                    if self._is_of_environment:
+                        return name, None
                     warn(
                         f"the evaluated run ranks exactly as the context's run {name!r}, but is taken for a newcomer, "
                         f"with {name!r} as a prior: if it is that run, say so with a column name='{name}' "
-                        f"(pipeline >> pt.apply.name(lambda row: {name!r})) or context.evaluating({name!r})",
+                        f"(pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",
                         context,
                     )
                     break
@@ -122,8 +126,32 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         return member, group
 
 
+@cache
+def _context_of(path: str) -> RunContext:
+    """The context of the files that the environment names; raises as :meth:`RunContext.from_files` does."""
+    return RunContext.from_files(path)
+
+
+def check_context(measures: Iterable[RelativeMeasure]) -> None:
+    """Raises ValueError where measures need a context and none is active; says how to get one."""
+    needing = [str(m) for m in measures if m.needs_context]
+    if not needing or active() is not None or os.environ.get(CONTEXT):
+        return
+    listed = ", ".join(needing)
+    raise ValueError(
+        f"{listed} needs the runs to compare with, and no RunContext is active. In PyTerrier, write\n"
+        f"    pt.relative.Experiment(pipelines, topics, qrels, [{listed}])\n"
+        "which scores each pipeline against the others. Or give the runs yourself:\n"
+        "    with RunContext({'BM25': bm25_run}):\n"
+        "        …  # evaluate here\n"
+        "(RunContext({}) is a context without prior runs)" + _elsewhere()
+    )
+
+
 def _elsewhere() -> str:
-    """Why a context that is entered may not be seen here."""
+    """Why a context that is entered may not be seen here, or what to do where none can be."""
+    if getattr(sys.modules.get("__main__"), "__package__", None) == "ir_measures":  # its own command
+        return f"\nIn ir_measures' own command set {CONTEXT} to a folder of runs in the environment."
     if multiprocessing.parent_process() is None and threading.current_thread() is threading.main_thread():
         return ""
     return (

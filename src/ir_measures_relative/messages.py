@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
+from types import FrameType
 from weakref import WeakKeyDictionary
 
 
@@ -19,6 +20,7 @@ _NOT_THE_USERS = frozenset(
         "ir_measures_relative",
         "ir_measures_relative_console",
         "ir_measures_relative_plugin",
+        "ir_measures_relative_pytest",
         "ir_measures",
         "pyterrier",
         "pyterrier_alpha",
@@ -52,7 +54,7 @@ def warn(message: str, about: object = None, kind: str | None = None) -> None:
         kind: messages of one kind are the same, though their numbers differ from batch to batch.
     """
     called = frame = sys._getframe(1)
-    while frame.f_back is not None and _package(frame.f_globals) in _NOT_THE_USERS:
+    while frame.f_back is not None and package_of(frame) in _NOT_THE_USERS:
         called, frame = frame, frame.f_back
     key = kind or message, frame.f_code, frame.f_lasti, called.f_code
     if about is not None and key in _said_of(about):
@@ -78,8 +80,9 @@ def _said_of(about: object) -> set[Hashable]:
     return said
 
 
-def _package(module: dict[str, object]) -> str:
-    return str(module.get("__name__")).partition(".")[0]
+def package_of(frame: FrameType) -> str:
+    """The package whose code a frame of the stack runs, such as ``"pyterrier"``."""
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
 def kind_of(value: object) -> str:
@@ -92,13 +95,33 @@ def kind_of(value: object) -> str:
     return f"{'an' if name[0] in 'AEIOaeio' or name == 'ndarray' else 'a'} {name}"
 
 
+def few(names: Iterable[object], most: int = 8) -> str:
+    """Some names for a message: all, or the first few of many and how many more there are.
+
+    >>> few("abc"), few("abcdefghijkl"), few(["a", "b"], most=1)
+    ('a, b, c', 'a, b, c, d, e, f, g, h and 4 more', 'a and 1 more')
+    """
+    listed = list(map(str, names))
+    more = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def few_quoted(names: Iterable[str]) -> str:
+    """The same as a list with quotation marks.
+
+    >>> few_quoted(["BM25", "ANCE"])
+    "['BM25', 'ANCE']"
+    """
+    return f"[{few(map(repr, names))}]"
+
+
 def not_an_id(value: object, what: str, elsewhere: str) -> str:
     """What is wrong with a value that stands where an id should, and is not a string that a file can hold.
 
     >>> not_an_id(7, "query", "the run")
     'query id 7 is an int; query ids must be strings, as in the run: convert them with str()'
     """
-    if value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value):
+    if is_missing(value):
         return (
             f"{what} id {value!r} is a missing value, which pandas makes of the ids NA, null, None and nan: give the "
             "path of the file, or read it with keep_default_na=False"
@@ -107,6 +130,11 @@ def not_an_id(value: object, what: str, elsewhere: str) -> str:
     if isinstance(value, str):
         kind = "a string with a NUL" if "\0" in value else "half of a surrogate pair"
     return f"{what} id {value!r} is {kind}; {what} ids must be strings, as in {elsewhere}: convert them with str()"
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value is None, NaN, or pandas' NA."""
+    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
 
 
 def is_text(value: object) -> bool:

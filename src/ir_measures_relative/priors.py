@@ -7,19 +7,22 @@ name for it in :data:`NAMED`, if a word is to stand for it in ``RunContext(prior
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from math import isnan
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import ir_measures
 
 from .io import datasets
 from .measures.strings import absolute_measure
-from .messages import warn
+from .messages import few_quoted, warn
 from .options import ROUNDED
 from .rankings import Rankings
+
+if TYPE_CHECKING:
+    from .io.tokens import Lengths  # at run time it would make the start of the command line wait for files
 
 
 class Campaign(Protocol):
@@ -169,7 +172,8 @@ class BestOfOtherGroups(PriorPolicy):
         lacking = [n for n in names if n not in groups]
         if lacking:
             raise ValueError(
-                f"priors=BestOfOtherGroups() needs the group of every run, and groups= lacks {lacking}; give "
+                f"priors=BestOfOtherGroups() needs the group of every run, and groups= lacks "
+                f"{few_quoted(lacking)}; give "
                 "groups={run name: group name}"
             )
         self._measure()
@@ -240,6 +244,7 @@ class ContextData:
     num_docs: int | None = None  #: the number of documents in the collection
     grades: tuple[int, int] | None = None  #: the lowest and the highest relevance label
     dataset: Any = None  #: the ``ir_datasets.Dataset`` that the context was made from
+    lengths: Lengths | None = None  #: how many tokens the documents have
     #: What :func:`~ir_measures_relative.comparison.judged_context` computed for judgments that were seen.
     _judged: list[Any] = field(default_factory=list, init=False, repr=False)
 
@@ -378,12 +383,20 @@ def _names(what: str, chosen: Any) -> tuple[str, ...]:
     return tuple(chosen)
 
 
+def check_run_names(names: Iterable[Any]) -> None:
+    """Raises ValueError for a name that no run of a context can have."""
+    for name in names:
+        if not isinstance(name, str) or not name:
+            problem = "is empty" if name == "" else "is not a string"
+            raise ValueError(f"the run name {name!r} {problem}; name every run with a string")
+
+
 def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:
     """Raises ValueError for names of runs that a context does not hold."""
     unknown = [n for n in chosen if n not in set(names)]
     if unknown:
         raise ValueError(
-            f"{what} names {unknown}, which the context does not hold; its runs are {list(names)}"
+            f"{what} names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
         )
 
 
@@ -403,7 +416,7 @@ def matching(prior: str, names: Sequence[str], parameter: str = "prior") -> list
         fitting = [pattern] if pattern in names else [n for n in names if fnmatch.fnmatchcase(n, pattern)]
         if not fitting:
             raise ValueError(
-                f"{parameter}={prior!r}: {pattern!r} fits no run of the context; its runs are {list(names)}"
+                f"{parameter}={prior!r}: {pattern!r} fits no run of the context; its runs are {few_quoted(names)}"
             )
         found += fitting
     return found

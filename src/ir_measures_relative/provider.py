@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import ir_measures
@@ -10,7 +12,7 @@ from ir_measures.providers import Provider
 
 from .measures.declaration import RelativeMeasure
 from .measures.strings import is_relative, registered
-from .messages import warn
+from .messages import package_of, warn
 
 if TYPE_CHECKING:
     from .evaluator import RelativeEvaluator
@@ -31,6 +33,25 @@ class RelativeProvider(Provider):  # type: ignore[misc]
         """Whether it is a measure of this package."""
         measure.validate_params()
         return is_relative(measure)
+
+    def run_inputs(self, measures: Iterable[RelativeMeasure]) -> list[str]:
+        """The columns of a run that the measures need.
+
+        ``pt.Experiment`` asks for them before it retrieves, unless it is told ``validate="ignore"``. It offers no other
+        place to say in time that no context is active. Whoever else asks gets the columns.
+
+        Raises:
+            ValueError: ``pt.Experiment`` asks, a measure needs a context, and there is none.
+        """
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and package_of(frame) == "ir_measures":
+            frame = frame.f_back
+        if frame is not None and package_of(frame) == "pyterrier":
+            from .evaluator import check_context
+
+            check_context(measures)
+        columns: list[str] = super().run_inputs(measures)
+        return columns
 
     def _evaluator(self, measures: Iterable[RelativeMeasure], qrels: Any) -> RelativeEvaluator:
         from .evaluator import RelativeEvaluator

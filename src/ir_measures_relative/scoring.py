@@ -13,7 +13,7 @@ from tqdm import tqdm
 from .arrays import FloatArray, ObjectArray, object_array
 from .comparison import Comparison, JudgedContext, check_queries, some
 from .judgments import Judgments
-from .measures.strings import is_relative
+from .measures.strings import is_relative, needs_subtopics
 from .messages import warn
 from .options import ROUNDED
 from .priors import ContextData
@@ -101,33 +101,46 @@ def shares_of_topics(values: FloatArray) -> FloatArray:
 
 
 #: A topic that supplies more than this share of a mean is told of,
-_LARGE_SHARE = 0.25
+LARGE_SHARE = 0.25
 #: where there are that many topics: of fewer, one supplies as much in any case.
-_FEWEST_TOPICS = 10
+FEWEST_TOPICS = 10
 #: and where the mean is at least this part of the highest: of a run that adds two documents in all, one topic has half.
 _SMALLEST_MEAN = 0.25
+
+
+def one_topic_of_runs(scores: Scores, measure: int) -> list[tuple[float, str] | None]:
+    """The topic that supplies more than a quarter of each run's mean, with its share; None where none does.
+
+    Nothing is said of absolute measures, of measures with a value below 0, of which a topic has no share, and of runs
+    that hardly add anything.
+    """
+    runs, _, topics = scores.values.shape
+    if not is_relative(scores.measures[measure]) or topics < FEWEST_TOPICS:
+        return [None] * runs
+    values = scores.values[:, measure]
+    means = values.mean(axis=1)
+    counts = means >= _SMALLEST_MEAN * means.max()
+    shares = np.nan_to_num(shares_of_topics(values)) * counts[:, None]
+    return [
+        (float(of_run[topic]), str(scores.query_ids[topic])) if of_run[topic] > LARGE_SHARE else None
+        for of_run, topic in zip(shares, shares.argmax(axis=1), strict=True)
+    ]
 
 
 def one_topic_counts(scores: Scores) -> str | None:
     """What to say where one topic supplies more than a quarter of the mean of a relative measure; None where none does.
 
-    It names the largest share and counts the others. Nothing is said of measures with a value below 0, of which a topic
-    has no share, and of runs that hardly add anything.
+    It names the largest share and counts the others, as :func:`one_topic_of_runs` has them.
     """
-    topics = len(scores.query_ids)
     found: list[tuple[float, str, str]] = []
     for j, measure in enumerate(scores.measures):
-        if not is_relative(measure) or topics < _FEWEST_TOPICS:
-            continue
-        means = scores.values[:, j].mean(axis=1)
-        counts = means >= _SMALLEST_MEAN * means.max()
-        shares = np.nan_to_num(shares_of_topics(scores.values[:, j])) * counts[:, None]
-        run, topic = np.unravel_index(shares.argmax(), shares.shape)
-        count = int((shares.max(axis=1) > _LARGE_SHARE).sum())
-        where = f"the mean {measure} of {scores.names[run]!r} over {topics} topics"
-        worst = f"{shares[run, topic]:.0%} of {where} comes from topic {scores.query_ids[topic]!r} alone"
-        if count:
-            found.append((shares[run, topic], worst, f"{count} of {len(shares)} runs by {measure}"))
+        of_runs = one_topic_of_runs(scores, j)
+        many = [(one, name) for one, name in zip(of_runs, scores.names, strict=True) if one is not None]
+        if many:
+            (share, topic), name = max(many, key=lambda one: one[0][0])
+            where = f"the mean {measure} of {name!r} over {len(scores.query_ids)} topics"
+            worst = f"{share:.0%} of {where} comes from topic {topic!r} alone"
+            found.append((share, worst, f"{len(many)} of {len(of_runs)} runs by {measure}"))
     if not found:
         return None
     return (
@@ -143,16 +156,18 @@ def score_runs(
     *,
     absolute: Absolute | None = None,
     priors: Mapping[str, Collection[str]] | None = None,
+    newcomers: Mapping[str, Rankings] | None = None,
     part: bool = False,
 ) -> Scores:
-    """Scores runs of a context, each as the member that it is.
+    """Scores runs of a context, each as the member that it is, and newcomers, each alone beside it.
 
     Args:
         judged: the context, on the judgments.
-        names: which of its runs.
+        names: which of its runs, and of the newcomers.
         measures: measures of this package and of ir_measures.
         absolute: what computes those of ir_measures; :meth:`JudgedContext.absolute` if not given.
         priors: the names of the priors of each run, instead of those that the context's policy gives it.
+        newcomers: runs that the context does not hold, by name.
         part: these are some of the queries, which some runs may not hold; the whole was checked, or will be.
 
     Raises:
@@ -160,14 +175,20 @@ def score_runs(
     """
     context, query_ids = judged.context, judged.judgments.query_ids
     host = [m for m in measures if not is_relative(m)]
+    newcomers = newcomers or {}
+    for run in newcomers.values():
+        check_queries(judged, run)
+        warn_if_empty(run, context)
     if not part:
         check_campaign(judged)
+        warn_of_last_labels(judged, measures)
     values = np.empty((len(names), len(measures), len(query_ids)))
     # What a measure without a cutoff asks of the runs answers the others as well.
     deepest_first = sorted(range(len(measures)), key=lambda j: measures[j].params.get("cutoff") is not None)
     for i, name in enumerate(tqdm(names, desc="scoring runs", unit="run", disable=part or None, leave=False)):
-        rankings = context.runs[name]
-        comparison = Comparison(judged, rankings, name, None if priors is None else tuple(priors[name]))
+        rankings = newcomers[name] if name in newcomers else context.runs[name]
+        member = None if name in newcomers else name
+        comparison = Comparison(judged, rankings, member, None if priors is None else tuple(priors[name]))
         of_host = dict(zip(host, (absolute or judged.absolute)(host, rankings) if host else (), strict=True))
         for j in deepest_first:
             values[i, j] = measures[j].score(comparison) if is_relative(measures[j]) else of_host[measures[j]]
@@ -185,6 +206,47 @@ def check_campaign(judged: JudgedContext) -> None:
         check_queries(judged, run)
         warn_if_empty(run, judged.context)
     warn_if_strange(judged)
+    _warn_of_own_means(judged)
+
+
+def _warn_of_own_means(judged: JudgedContext) -> None:
+    """Says once of runs that lack queries that the means of the tools that wrote them leave out."""
+    n = len(judged.judgments.query_ids)
+    lacking = {
+        run.name: (n - int((judged.judgments.queries_of(run) >= 0).sum()), run.skips)
+        for run in judged.context.runs.values()
+        if run.skips
+    }
+    few = [(name, count, skips) for name, (count, skips) in lacking.items() if count]
+    if few:
+        name, count, skips = few[0]
+        others = f", and {len(few) - 1} other run(s) lack some" if few[1:] else ""
+        warn(
+            f"{name} has no ranking for {count} of {n} judged queries{others}: they count as empty rankings here, and "
+            f"{skips} own mean leaves them out: it is over {n - count} queries, and may be higher",
+            judged.context,
+            "own means",
+        )
+
+
+def warn_of_last_labels(judged: JudgedContext, measures: Sequence[ir_measures.Measure]) -> None:
+    """Warns where measures that look at no aspects see one of several labels of a document."""
+    if not judged.judgments.has_aspects:
+        return
+    unlike = judged.cached(("unlike labels",), judged.judgments.unlike_labels)
+    plain = [
+        str(m)
+        for m in measures
+        if not (m.looks_at_aspects or m.JUDGMENTS == "ignored" if is_relative(m) else needs_subtopics(m))
+    ]
+    if plain and unlike is not None:
+        query_id, doc_id = unlike
+        warn(
+            f"the qrels judge documents for several aspects, and {', '.join(plain)} look at no aspects: of a document "
+            f"whose labels differ, such as {doc_id!r} of query {query_id!r}, they see the last label, as in "
+            "ir_measures; give them qrels with one label a document",
+            judged.context,
+        )
 
 
 def warn_if_strange(judged: JudgedContext, newcomer: Rankings | None = None) -> None:

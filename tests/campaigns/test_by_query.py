@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from example_measures import EXAMPLES
+from example_measures import PLAIN_EXAMPLES
 from ir_measures_relative import RunContext
 from ir_measures_relative.campaigns import by_query, evaluate, evaluate_part
 from ir_measures_relative.campaigns.__main__ import main
@@ -22,7 +22,7 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'ir
 dask = pytest.importorskip("dask", reason="dask is not installed: pip install 'ir-measures-relative[dask]'")
 dd = pytest.importorskip("dask.dataframe")
 
-MEASURES = [*EXAMPLES, "nDCG@3", "AP"]
+MEASURES = [*PLAIN_EXAMPLES, "nDCG@3", "AP"]
 
 
 def write(runs: Campaign, folder: Path, *, tag: str | None = None, pack: bool = False) -> Path:

@@ -17,7 +17,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from drawn import examples
-from example_measures import EXAMPLES
+from example_measures import PLAIN_EXAMPLES
 from ir_measures_relative import MED, BestOfOtherGroups, RunContext
 from ir_measures_relative.campaigns import evaluate_part
 from ir_measures_relative.measures.declaration import RelativeMeasure
@@ -32,7 +32,7 @@ from ir_measures_relative.campaigns import evaluate  # noqa: E402
 
 # With the absolute measures, a sum, and the two that depend on the grades of all the qrels.
 MEASURES = [
-    *EXAMPLES,
+    *PLAIN_EXAMPLES,
     "nDCG@3",
     "AP",
     "NumRet",

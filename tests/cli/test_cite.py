@@ -1,4 +1,4 @@
-"""``--cite``: BibTeX on the command line."""
+"""``cite``: BibTeX on the command line."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def test_several_and_all() -> None:
 
 
 def test_as_a_command() -> None:
-    assert output("--cite", "all") == "\n\n".join(entries(["all"])) + "\n"
-    text = output("--cite", "TaSC(base='nDCG(rel=1)@10') NRG", "rrLP")
+    assert output("cite", "all") == "\n\n".join(entries(["all"])) + "\n"
+    text = output("cite", "TaSC(base='nDCG(rel=1)@10') NRG", "rrLP")
     assert text == "\n\n".join(entries(["TaSC", "NRG", "rrLP"])) + "\n"
-    assert output("--cite", "MED", "--places", "2").startswith("@")
+    assert output("cite", "MED").startswith("@")
     keys = re.findall(r"^@\w+\{(\w+),$", text, re.MULTILINE)
     assert keys[0] == "nrg2024" and len(set(keys)) == len(keys)
 
@@ -36,18 +36,18 @@ def test_as_a_command() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["NGR"], "--cite: no measure is called 'NGR'; the nearest is 'NRG'"),
+        (["NGR"], "cite: no measure is called 'NGR'; the nearest is 'NRG'"),
         (
             ["foo"],
-            "--cite: no measure is called 'foo'; there are AP_Rareness, AP_UE, FusionGain, MED, nDCG_UE, NRG, ",
+            "cite: no measure is called 'foo'; there are alpha_NRG, AP_Rareness, AP_UE, FusionGain, MED, ",
         ),
         (
             ["NRG", "nDCG@10"],
-            "--cite: nDCG is a measure of ir_measures, whose documentation names its paper; give",
+            "cite: nDCG is a measure of ir_measures, whose documentation names its paper; give",
         ),
-        ([" "], "--cite names no measure; give one such as NRG, or all"),
-        ([], "argument --cite: expected at least one argument; see ir_measures_relative --help"),
+        ([" "], "cite: no measure is named; give one such as NRG, or all"),
+        ([], "the following arguments are required: MEASURE; see ir_measures_relative cite --help"),
     ],
 )
 def test_wrong(arguments: list[str], message: str) -> None:
-    assert message in error("--cite", *arguments)
+    assert message in error("cite", *arguments)

@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,8 @@ from ir_measures import AP, P, nDCG
 
 from command_line import COMMAND, QRELS, RUNS, error, here, output, process, run, unmeasured, write_run
 from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, __version__, demo, rrLP
+from ir_measures_relative.cli import COMMANDS, command_of
+from ir_measures_relative.demo.__main__ import main as write_campaign
 from ir_measures_relative.measures.strings import split_measures
 
 # ---- one run ---------------------------------------------------------------------------------------------
@@ -148,17 +151,8 @@ def test_the_picture(files: Path) -> None:
     pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
     (files / "groups.csv").write_text("A,x\nB,x\nC,y\n", encoding="utf-8")
     path = files / "out.svg"
-    text = output(
-        files / "qrels.txt",
-        files / "runs",
-        "NRG@2",
-        "nDCG@2",
-        "--plot",
-        path,
-        "--groups",
-        files / "groups.csv",
-    )
-    assert text.splitlines()[0] == "name\tNRG@2\tnDCG@2"
+    given = "plot", files / "qrels.txt", files / "runs", "NRG@2", "nDCG@2"
+    assert output(*given, "--output", path, "--groups", files / "groups.csv") == ""
     assert path.read_bytes().startswith(b"<?xml")
 
 
@@ -226,7 +220,7 @@ ONE = ["qrels.txt", "runs/A.run"]
 PRIOR = ["--prior", "runs/B.run"]
 FOLDER = ["qrels.txt", "runs"]
 BAD = {
-    "nothing": ([], "the following arguments are required: QRELS, RUN, MEASURE; see ir_measures_relative --help"),
+    "nothing": (["score"], "the following arguments are required: QRELS, RUN, MEASURE; see ir_measures_relative score --help"),
     "no such qrels": (["nix.txt", *ONE[1:], "NRG@2", *PRIOR], "no qrels file 'nix.txt'"),
     "qrels that are a folder": (["runs", *ONE[1:], "NRG@2", *PRIOR], "runs is a folder; give a TREC qrels file"),
     "qrels that are a run": (["runs/A.run", *ONE[1:], "NRG@2", *PRIOR], "runs/A.run, line 1: a TREC qrels line is"),
@@ -238,7 +232,7 @@ BAD = {
     "truncated run": (["qrels.txt", "truncated.gz", "NRG@2", *PRIOR], "truncated.gz: the .gz file is truncated"),
     "run that is qrels": (["qrels.txt", "qrels.txt", "NRG@2", *PRIOR], "qrels.txt, line 1: 4 columns where"),
     "no such prior": ([*ONE, "NRG@2", "--prior", "nix"], "nix: no such file or folder"),
-    "no prior": ([*ONE, "nDCG@2 NRG@2"], "NRG@2 needs runs to compare with: give them with --prior"),
+    "no prior": ([*ONE, "nDCG@2 NRG@2"], "NRG@2 needs runs to compare with: give them with --to"),
     "prior is the run": ([*ONE, "NRG@2", "--prior", "./runs/../runs/A.run"], "is the evaluated run itself"),
     "reference is the run": ([*ONE, "rrLP", "--reference", "runs/A.run"], "is the evaluated run itself"),
     "prior ranks as the run": ([*ONE, "NRG@2", "--prior", "copy.run"], "'copy' ranks exactly as the evaluated run"),
@@ -252,7 +246,7 @@ BAD = {
     "bad parameter": ([*ONE, "NRG(base='X')@10", *PRIOR], "base='X' is not allowed; it must be one of"),
     "lacking parameter": ([*ONE, "P"], "it needs the parameter cutoff: write P@10"),
     "cutoff 0": ([*ONE, "nDCG@0"], "nDCG@0: cutoff=0 is not allowed; it must be from 1 to 2^31 - 1"),
-    "no provider": ([*ONE, "alpha_nDCG(alpha=0.3)@7"], "Unsupported measures"),
+    "no provider": ([*ONE, "INST(max_rel=1)"], "Unsupported measures"),
     "other provider": ([*ONE, "nDCG@2", "--provider", "judged"], "--provider judged does not compute nDCG@2"),
     "no size of the collection": ([*ONE, "nDCG_UE(pool='corpus')@2"], "the number of documents in the collection (on the command line: --num_docs)"),
     "size 0": ([*ONE, "P@1", "--num_docs", "0"], "num_docs=0 is not allowed"),
@@ -265,27 +259,30 @@ BAD = {
     "a link to itself": (["loop", "runs", "P@1"], "there is no qrels file 'loop'"),
     "a bomb": (["qrels.txt", "bomb.gz", "P@1"], "unpacks to more than 268,435,456, as no run does"),
     "bad format": ([*ONE, "P@1", "-o", "xml"], "invalid choice: 'xml'"),
-    "--prior for a folder": ([*FOLDER, "NRG@2", *PRIOR], "choose with --priors"),
-    "--priors for a file": ([*ONE, "NRG@2", "--priors", "earlier"], "--priors goes with a folder of runs"),
+    "the input twice": (["qrels.txt", "-", "NRG@2", "--to", "-"], "- is the standard input, which can be read once"),
+    "sort by nothing": ([*FOLDER, "P@2", "--sort", "NRG@2"], "--sort NRG@2: there is no such column; the columns are name, P@2"),
+    "names of no file": ([*FOLDER, "P@2", "--names", "nix.csv"], "--names nix.csv: no such file; check the path"),
+    "one name for two": ([*FOLDER, "P@2", "--names", "same.csv"], "--names same.csv calls two runs 'x'; give each its own name"),
+    "no word for it": (["wroth", *FOLDER], "no command and no file is called 'wroth'; did you mean worth?"),
+    "no judgments for scores": (["none", "runs", "P@2"], "there is no qrels file 'none'"),
     "empty folder": (["qrels.txt", "nothing", "NRG@2"], "nothing: the folder holds no file of a run"),
     "non-run in the folder": (["qrels.txt", "mixed", "NRG@2"], "mixed/README.md, line 1: 3 columns"),
     "no groups": ([*FOLDER, "NRG@2", "--priors", "best-of-other-groups"], "needs the groups: give --groups CSV"),
     "no such groups": ([*FOLDER, "NRG@2", "--groups", "nix.csv"], "--groups nix.csv: no such file; check the path"),
-    "a run lacks in the groups": ([*FOLDER, "NRG@2", "--groups", "lacks.csv"], "lacks B, C; add a line such as 'B,its group'"),
+    "no run is in the groups": ([*FOLDER, "NRG@2", "--groups", "stale.csv"], "stale.csv names none of the runs, which are A, B, C; add a line such as 'A,its group'"),
     "three columns": ([*FOLDER, "NRG@2", "--groups", "three.csv"], "three.csv, line 2: a line is 'run,group', not 'B,x,y'"),
     "two groups": ([*FOLDER, "NRG@2", "--groups", "two.csv"], "two.csv, line 2: 'A' is in 'x' already"),
     "groups that are no text": ([*FOLDER, "NRG@2", "--groups", "binary"], "--groups binary is not text in UTF-8; give a CSV file"),
     "groups that are no CSV": ([*FOLDER, "NRG@2", "--groups", "long.csv"], "long.csv: field larger than field limit (131072); give a CSV file"),
     "reference is a folder": ([*ONE, "rrLP", "--reference", "runs"], "--reference runs stands for 3 files; name one run file"),
     "measures of spaces": ([*ONE, " "], "no measure is given; name one, such as NRG@10"),
-    "verdicts on one run": ([*ONE, "P@2", "--verdicts"], "--verdicts goes with a folder of runs, and runs/A.run is not one; give"),
+    "verdicts on one run": (["unjudged", *ONE, "P@2"], "a verdict is about two runs, and the context holds ['A']"),
     "intervals of a sum": ([*FOLDER, "NumRet", "--ci"], "--ci: NumRet is a sum over queries, and no mean that has an interval; leave"),
-    "plot without absolute": ([*FOLDER, "NRG@2", "--plot", "o.png"], "add an absolute one, such as nDCG@10"),
-    "plot without relative": ([*FOLDER, "P@2", "--plot", "o.png"], "add a relative one, such as NRG@10"),
-    "plot of one run": ([*ONE, "NRG@2", *PRIOR, "--plot", "o.png"], "--plot goes with a folder"),
-    "plot nowhere": ([*FOLDER, "NRG@2", "P@2", "--plot", "nix/o.png"], "there is no folder"),
-    "plot to a folder": ([*FOLDER, "NRG@2", "P@2", "--plot", "dir.png"], "--plot dir.png: cannot be written"),
-    "plot as a text": ([*FOLDER, "NRG@2", "P@2", "--plot", "o.doc"], "the ending of the name says the format"),
+    "plot without absolute": (["plot", *FOLDER, "NRG@2", "--output", "o.png"], "add an absolute one, such as nDCG@10"),
+    "plot without relative": (["plot", *FOLDER, "P@2", "--output", "o.png"], "add a relative one, such as NRG@10"),
+    "plot nowhere": (["plot", *FOLDER, "NRG@2", "P@2", "--output", "nix/o.png"], "there is no folder"),
+    "plot to a folder": (["plot", *FOLDER, "NRG@2", "P@2", "--output", "dir.png"], "--output dir.png: cannot be written"),
+    "plot as a text": (["plot", *FOLDER, "NRG@2", "P@2", "--output", "o.doc"], "the ending of the name says the format"),
 }  # fmt: skip
 _MEMORY = "/proc/self/mem"  # a file that can be opened, and not read
 if os.path.exists(_MEMORY):
@@ -301,7 +298,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
     """All cases in this process, where it is quick; a few of every kind run as processes below."""
     from ir_measures_relative.cli import main
 
-    pytest.importorskip("matplotlib", reason="the cases of --plot need matplotlib")
+    pytest.importorskip("matplotlib", reason="the cases of plot need matplotlib")
     prepare_bad_input(files)
     monkeypatch.chdir(files)
     for case, (arguments, message) in BAD.items():
@@ -317,7 +314,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
 
 @pytest.mark.parametrize(
     "case",
-    ["nothing", "prior is the run", "non-run in the folder", "truncated run", "a run lacks in the groups"],
+    ["nothing", "prior is the run", "non-run in the folder", "truncated run", "no run is in the groups"],
 )
 def test_bad_input_of_a_process(files: Path, case: str) -> None:
     prepare_bad_input(files)
@@ -341,7 +338,8 @@ def prepare_bad_input(files: Path) -> None:
     write_run(files / "mixed" / "A.run", "A", RUNS["A"])
     (files / "mixed" / "README.md").write_text("Runs of mine\n")
     (files / "long.csv").write_text(f"A,{'x' * 140_000}\n")
-    (files / "lacks.csv").write_text("run,group\nA,x\n")
+    (files / "stale.csv").write_text("run,group\nZ,x\n")
+    (files / "same.csv").write_text("A,x\nB,x\n")
     (files / "three.csv").write_text("A,x\nB,x,y\n")
     (files / "two.csv").write_text("A,x\nA,y\n")
 
@@ -395,8 +393,10 @@ def test_a_run_that_comes_and_goes_while_it_is_read(files: Path, capfd: pytest.C
 def test_without_matplotlib(files: Path) -> None:
     (files / "matplotlib").mkdir()
     (files / "matplotlib" / "__init__.py").write_text("raise ImportError('No module named matplotlib')\n")
-    env = os.environ | {"PYTHONPATH": str(files)}
-    said = error(files / "qrels.txt", files / "runs", "NRG@2 P@2", "--plot", files / "o.png", env=env)
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(files), os.environ.get("PYTHONPATH", "")])}
+    said = error(
+        "plot", files / "qrels.txt", files / "runs", "NRG@2 P@2", "--output", files / "o.png", env=env
+    )
     assert "pip install 'ir-measures-relative[plot]'" in said
     assert run(files / "qrels.txt", files / "runs", "NRG@2", env=env).returncode == 0
 
@@ -511,17 +511,27 @@ def test_help_and_version() -> None:
     done = process("--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"ir_measures_relative {__version__}\n", "")
     text = output("--help")
-    for word in (
-        "QRELS",
-        "--prior RUN",
-        "--reference",
-        "--priors",
-        "best-of-other-groups",
-        "--plot",
-        "NRG",
-        "rrLP",
-    ):
-        assert word in text
+    assert text == output() and len(text.splitlines()) <= 45
+    for name, summary in COMMANDS.items():
+        assert f"  {name} " in text and summary in text
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_fits_a_screen_and_its_example_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = command_of(name)
+    lines = output(name, "--help").splitlines()
+    assert len(lines) <= 45 and max(map(len, lines)) <= 100
+    if name in ("plot", "report"):
+        pytest.importorskip("matplotlib", reason="the extra [plot] is not installed")
+        pytest.importorskip("vl_convert", reason="the extra [report] is not installed")
+    monkeypatch.chdir(tmp_path)
+    write_campaign(["campaign"])
+    done = run(name, *shlex.split(command.EXAMPLE.replace("\\\n", "")))
+    assert done.returncode == 0 and "error" not in done.stderr, done.stderr
+    written = re.search(r"--output (\S+)", command.EXAMPLE)
+    assert (tmp_path / written[1]).stat().st_size > 1000 if written else done.stdout
 
 
 def test_the_entry_point(files: Path) -> None:
@@ -540,7 +550,8 @@ def test_robust_runs_from_the_gz_and_unpacked(robust03_path: Path, tmp_path: Pat
     measures = ["nDCG@10", "NRG@10", "P_Rareness@10", "UniqueRel@10"]
     packed, unpacked, picture = robust03_path / "qrels.txt.gz", tmp_path / "qrels.txt", tmp_path / "out.png"
     unpacked.write_bytes(gzip.decompress(packed.read_bytes()))
-    text = output(packed, robust03_path / "runs", *measures, "--plot", picture)
+    text = output(packed, robust03_path / "runs", *measures)
+    assert output("plot", packed, robust03_path / "runs", *measures, "--output", picture) == ""
     assert text == output(unpacked, robust03_path / "runs", *measures)
     assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 10_000
     rows = [line.split("\t") for line in text.splitlines()]
@@ -587,7 +598,7 @@ def test_help_waits_for_no_import_that_it_does_without() -> None:
         "ir_measures_relative.reporting",
     )
     code = f"import sys, numpy; brought = set(sys.modules); from ir_measures_relative.cli import main; main(sys.argv[1:]); print([m for m in {late} if m in set(sys.modules) - brought])"
-    for arguments in (["--help"], ["qrels.txt", "runs", "NGR@10"]):
+    for arguments in (["--help"], ["worth", "--help"], ["qrels.txt", "runs", "NGR@10"]):
         command = [sys.executable, "-c", code, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, env=unmeasured())
         assert done.stdout.splitlines()[-1] == "[]", done

@@ -1,4 +1,4 @@
-"""--compare and --ci: the tables of compare() and of intervals."""
+"""``compare``, and ``--ci``: the tables of compare(), adds() and of intervals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import scipy.stats
 
 from command_line import QRELS, RUNS, error, output, run
-from ir_measures_relative import RelativeWarning, RunContext, compare
+from ir_measures_relative import RelativeWarning, RunContext, adds, compare
 
 MEASURES = ["nDCG@2", "NRG@2"]
 
@@ -30,15 +30,17 @@ def test_compare(files: Path) -> None:
     pytest.importorskip("statsmodels", reason="statsmodels is not installed")
     with pytest.warns(RelativeWarning, match="differs on 2 topics alone"):
         expected = compare(RunContext(RUNS), QRELS, MEASURES)
-    found = warned(files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1", "--compare")
+    found = warned("compare", files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1")
     pd.testing.assert_frame_equal(found, expected, check_dtype=False)
     with pytest.warns(RelativeWarning, match="differs on 2 topics alone"):
         expected = compare(RunContext(RUNS), QRELS, MEASURES, baseline="B")
     for baseline in ("B", files / "runs" / "B.run"):
-        found = warned(files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1", f"--compare={baseline}")
+        found = warned(
+            "compare", files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1", "--baseline", baseline
+        )
         pd.testing.assert_frame_equal(found, expected, check_dtype=False)
     lines = run(
-        files / "qrels.txt", files / "runs", "NRG@2", "-o", "jsonl", "--compare", "B"
+        "compare", files / "qrels.txt", files / "runs", "NRG@2", "-o", "jsonl", "--baseline", "B"
     ).stdout.splitlines()
     of_nrg = expected[expected["measure"] == "NRG@2"]
     assert [json.loads(line)["p"] for line in lines] == of_nrg["p"].astype(object).where(
@@ -54,7 +56,7 @@ def test_no_p_is_printed_as_0(tmp_path: Path) -> None:
     for name, doc in (("good", "a"), ("bad", "b"), ("worse", "c")):
         lines = "".join(f"{q} Q0 {doc} 1 1.0 {name}\n" for q in range(40))
         (tmp_path / "runs" / f"{name}.run").write_text(lines)
-    given = tmp_path / "qrels.txt", tmp_path / "runs", "P@1", "--compare=bad"
+    given = "compare", tmp_path / "qrels.txt", tmp_path / "runs", "P@1", "--baseline=bad"
     short, shorter, full = (warned(*given, *more) for more in ((), ("-p", "2"), ("-p", "-1")))
     assert set(short["p"]) == {"<.0001"} and set(shorter["p"]) == {"<.01"}
     assert set(full["p"] < 1e-4) == {True} and (full["p"] > 0).all()
@@ -62,7 +64,7 @@ def test_no_p_is_printed_as_0(tmp_path: Path) -> None:
 
 def test_what_is_not_valid(files: Path) -> None:
     pytest.importorskip("statsmodels", reason="statsmodels is not installed")
-    done = run(files / "qrels.txt", files / "runs", "NRG@2", "--priors", "earlier", "--compare")
+    done = run("compare", files / "qrels.txt", files / "runs", "NRG@2", "--priors", "earlier")
     assert done.returncode == 0
     assert "are different quantities" in done.stderr and done.stderr.count("\n") == 1
     assert pd.read_csv(io.StringIO(done.stdout), sep="\t")["p"].isna().all()
@@ -100,12 +102,31 @@ def test_intervals(files: Path) -> None:
 
 def test_bad_arguments(files: Path) -> None:
     qrels, runs = files / "qrels.txt", files / "runs"
-    assert "--compare goes with a folder of runs" in error(qrels, runs / "A.run", "P@2", "--compare")
-    assert error(qrels, runs, "P@2", "--compare", "Z") == (
-        "--compare Z is not a run of the folder; its runs are A, B, C"
+    assert "is one run, and compare takes two or more" in error("compare", qrels, runs / "A.run", "P@2")
+    assert error("compare", qrels, runs, "P@2", "--baseline", "Z") == (
+        f"--baseline Z is not a run of {runs}; its runs are A, B, C"
     )
-    for flag in ("--ci", "-q"):
-        assert "--compare has a table of its own; leave out --" in error(
-            qrels, runs, "P@2", flag, "--compare"
-        )
+    assert "--at-least goes with --adds" in error("compare", qrels, runs, "P@2", "--at-least", "1")
+    assert "--baseline is about pairs" in error("compare", qrels, runs, "P@2", "--adds", "--baseline", "A")
+    said = run("compare", qrels, runs, "P@2", "--to", runs / "A.run").stderr
+    assert "compare holds all runs against the runs of --to, and A would be held against itself" in said
     assert "--ci is about the means" in error(qrels, runs, "P@2", "--ci", "-q")
+
+
+def test_fixed_priors_and_a_baseline_that_is_a_file(files: Path) -> None:
+    qrels, runs = files / "qrels.txt", files / "runs"
+    with pytest.warns(RelativeWarning, match="differs on"):
+        expected = compare(RunContext(RUNS), QRELS, MEASURES, names=["A", "B"], priors=["C"], baseline="B")
+    given = "compare", qrels, runs / "A.run", *MEASURES, "-p", "-1", "--to", runs / "C.run"
+    found = warned(*given, "--baseline", runs / "B.run")
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+
+
+def test_adds(files: Path) -> None:
+    expected = adds(RunContext(RUNS), QRELS, ["UniqueRel@2"], names=["A", "B"], priors=["C"], at_least=0.1)
+    (files / "new").mkdir()
+    for name in "AB":
+        (files / "runs" / f"{name}.run").rename(files / "new" / f"{name}.run")
+    given = "compare", files / "qrels.txt", files / "new", "UniqueRel@2", "--to", files / "runs", "-p", "-1"
+    found = warned(*given, "--adds", "--at-least", "0.1")
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)

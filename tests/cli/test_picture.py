@@ -1,10 +1,8 @@
-"""``--plot`` takes the place of pictures alone, whole or not at all, and a picture among the runs does no harm."""
+"""``plot`` takes the place of pictures alone, whole or not at all, and a picture among the runs does no harm."""
 
 from __future__ import annotations
 
-import contextlib
 import gzip
-import io
 import os
 import subprocess
 import sys
@@ -13,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from command_line import COMMAND, run, unmeasured
+from command_line import run, unmeasured
 
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
 
-ARGUMENTS = ["qrels.txt", "runs", "NRG@2", "nDCG@2"]
+SCORE = ["qrels.txt", "runs", "NRG@2", "nDCG@2"]
+ARGUMENTS = ["plot", *SCORE]
 SVG = b'<?xml version="1.0" encoding="utf-8" standalone="no"?>\n<!DOCTYPE svg PUBLIC "x">\n<svg></svg>\n'
 PICTURES = {
     "png": b"\x89PNG\r\n\x1a\n",
@@ -74,25 +73,15 @@ def test_nothing_but_a_picture_is_overwritten(files: Path, call: Call, path: str
     else:
         os.mkfifo(files / "pipe.png")
         before = None
-    arguments = ["qrels.svg", *ARGUMENTS[1:], "--groups", "groups.pdf", "--plot", path]
+    arguments = ["plot", "qrels.svg", *SCORE[1:], "--groups", "groups.pdf", "--output", path]
     code, out, said = call(*arguments)
     assert (code, out, said.count("\n")) == (2, "", 1)
-    assert said.startswith("ir_measures_relative: error: --plot ") and message in said
+    assert said.startswith("ir_measures_relative: error: --output ") and message in said
     assert before is None or contents(files) == before
 
 
-def test_the_picture_is_not_where_the_table_goes(files: Path) -> None:
-    with open(files / "out.svg", "w") as out:
-        done = subprocess.run(
-            [*COMMAND, *ARGUMENTS, "--plot", "out.svg"], cwd=files, stdout=out, stderr=subprocess.PIPE
-        )
-    assert (
-        done.returncode == 2 and b"--plot out.svg is where the table goes; give another path" in done.stderr
-    )
-
-
 def test_what_matplotlib_draws_is_a_picture(files: Path) -> None:
-    """Every format that --plot takes, but those without a mark of their own, may be drawn again."""
+    """Every format that plot takes, but those without a mark of their own, may be drawn again."""
     from ir_measures_relative.io.files import is_picture
     from ir_measures_relative.plots import new_figure
 
@@ -119,7 +108,7 @@ def test_a_picture_is_drawn_again(files: Path, call: Call, ending: str, befores:
     for before in befores:
         path.write_bytes(before)
         path.chmod(0o640)
-        assert call(*ARGUMENTS, "--plot", path.name)[::2] == (0, "")
+        assert call(*ARGUMENTS, "--output", path.name)[::2] == (0, "")
         assert path.stat().st_size > 1000 and path.stat().st_mode & 0o777 == 0o640
     assert {p.name for p in files.iterdir()} == {"qrels.txt", "runs", path.name}
 
@@ -128,27 +117,14 @@ def test_a_link_to_a_picture_stays_a_link(files: Path, call: Call) -> None:
     (files / "pictures").mkdir()
     os.symlink("pictures/real.svg", files / "out.svg")
     for _ in range(2):
-        assert call(*ARGUMENTS, "--plot", "out.svg")[::2] == (0, "")
+        assert call(*ARGUMENTS, "--output", "out.svg")[::2] == (0, "")
     assert (files / "out.svg").is_symlink() and (files / "pictures" / "real.svg").stat().st_size > 1000
-
-
-def test_a_picture_takes_the_place_of_one_where_stdout_is_no_file(
-    files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from ir_measures_relative.cli import main
-
-    monkeypatch.chdir(files)
-    (files / "out.svg").write_bytes(SVG)
-    with contextlib.redirect_stdout(io.StringIO()) as out:
-        assert main([*ARGUMENTS, "--plot", "out.svg"]) == 0
-    assert out.getvalue().startswith("name\tNRG@2\tnDCG@2\nA\t")
-    assert (files / "out.svg").stat().st_size > 1000
 
 
 def test_a_new_picture_has_the_usual_permissions(files: Path, call: Call) -> None:
     usual = os.umask(0o027)
     try:
-        assert call(*ARGUMENTS, "--plot", "o.svg")[0] == 0
+        assert call(*ARGUMENTS, "--output", "o.svg")[0] == 0
     finally:
         os.umask(usual)
     assert (files / "o.svg").stat().st_mode & 0o777 == 0o640
@@ -163,7 +139,7 @@ def test_a_full_disk_leaves_no_half_picture(files: Path) -> None:
     code = limited + (
         "from ir_measures_relative.cli import main\n"
         "for path in ('out.svg', 'before.svg'):\n"
-        "    assert main([*sys.argv[1:], '--plot', path]) == 2"
+        "    assert main([*sys.argv[1:], '--output', path]) == 2"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, *ARGUMENTS],
@@ -172,21 +148,21 @@ def test_a_full_disk_leaves_no_half_picture(files: Path) -> None:
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0 and done.stdout.count("name\tNRG@2\tnDCG@2\nA\t") == 2, done.stderr
-    said = [line for line in done.stderr.splitlines() if "--plot" in line]
+    assert done.returncode == 0 and done.stdout == "", done.stderr
+    said = [line for line in done.stderr.splitlines() if "--output" in line]
     for path, line in zip(("out.svg", "before.svg"), said, strict=True):
         why = "the picture could not be written (File too large); make room, or give"
-        assert f"error: --plot {path}: {why}" in line
+        assert f"error: --output {path}: {why}" in line
     assert contents(files) == was
 
 
 @pytest.mark.parametrize("ending", PICTURES)
 def test_a_picture_among_the_runs_is_passed_over(files: Path, call: Call, ending: str) -> None:
-    _, expected, _ = call(*ARGUMENTS)
+    _, expected, _ = call(*SCORE)
     (files / "runs" / f"B.{ending}").write_bytes(PICTURES[ending])
     for folder in ("runs", "runs/*"):
         warning = f"ir_measures_relative: warning: runs/B.{ending} is a picture, not a run, and is left out\n"
-        assert call("qrels.txt", folder, *ARGUMENTS[2:]) == (0, expected, warning)
+        assert call("qrels.txt", folder, *SCORE[2:]) == (0, expected, warning)
     code, _, said = call("qrels.txt", f"runs/B.{ending}", "nDCG@2")
     assert (
         code == 2
@@ -197,10 +173,10 @@ def test_a_picture_among_the_runs_is_passed_over(files: Path, call: Call, ending
 
 def test_a_picture_drawn_into_the_folder_of_runs(files: Path) -> None:
     """The next call is as good as the first."""
-    first = run(*ARGUMENTS, "--plot", "runs/out.png", cwd=files)
-    again = run(*ARGUMENTS, "--plot", "runs/out.png", cwd=files)
+    first = run(*ARGUMENTS, "--output", "runs/out.png", cwd=files)
+    again = run(*ARGUMENTS, "--output", "runs/out.png", cwd=files)
     assert (first.returncode, first.stderr) == (0, "")
-    assert (again.returncode, again.stdout) == (0, first.stdout)
+    assert (again.returncode, again.stdout) == (0, first.stdout) == (0, "")
     assert (
         again.stderr
         == "ir_measures_relative: warning: runs/out.png is a picture, not a run, and is left out\n"

@@ -1,4 +1,4 @@
-"""``--report``: written beside the table, and in the place of no other file."""
+"""``report``: in the place of no file that is not a report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the ex
 from ir_measures_relative import demo
 from ir_measures_relative.cli import main
 
-ARGUMENTS = ["qrels.txt", "runs", "nDCG@2", "NRG@2"]
+ARGUMENTS = ["report", "qrels.txt", "runs", "nDCG@2", "NRG@2"]
 Call = Callable[..., tuple[int, str, str]]
 
 
@@ -42,19 +42,18 @@ def data_of(path: Path, part: str = "data") -> dict[str, object]:
     return dict(json.loads(match[1]))
 
 
-def test_beside_the_table(files: Path, call: Call) -> None:
-    table = call(*ARGUMENTS)
-    assert without_advice(*call(*ARGUMENTS, "--report", "out.html")) == table
+def test_the_numbers_are_those_of_score(files: Path, call: Call) -> None:
+    table = call("score", *ARGUMENTS[1:])
+    assert without_advice(*call(*ARGUMENTS, "--output", "out.html")) == (0, "", "")
     first = (files / "out.html").read_text(encoding="utf-8")
-    assert "<pre>ir_measures_relative qrels.txt runs nDCG@2 NRG@2 --report out.html</pre>" in first
+    assert "<pre>ir_measures_relative report qrels.txt runs nDCG@2 NRG@2 --output out.html</pre>" in first
     means = data_of(files / "out.html")["means"]
     rows = [line.split("\t")[1:] for line in table[1].splitlines()[1:]]
     assert [[f"{x:.4f}" for x in column] for column in means] == [
         list(column) for column in zip(*rows, strict=True)
     ]
-    assert (
-        without_advice(*call(*ARGUMENTS, "--report", "out.html")) == table
-    )  # a report takes the place of a report
+    # a report takes the place of a report
+    assert without_advice(*call(*ARGUMENTS, "--output", "out.html")) == (0, "", "")
     assert (files / "out.html").read_text(encoding="utf-8") == first
     assert sorted(p.name for p in files.iterdir()) == ["out.html", "qrels.txt", "runs"]
 
@@ -62,7 +61,7 @@ def test_beside_the_table(files: Path, call: Call) -> None:
 def test_groups_and_reference(files: Path, call: Call) -> None:
     (files / "groups.csv").write_text("A,x\nB,x\nC,y\n")
     code, _, said = without_advice(
-        *call(*ARGUMENTS, "rrLP", "--groups", "groups.csv", "--reference", "B", "--report", "out.html")
+        *call(*ARGUMENTS, "rrLP", "--groups", "groups.csv", "--reference", "B", "--output", "out.html")
     )
     assert (code, said) == (0, "")
     assert data_of(files / "out.html")["groups"] == ["x", "y"]
@@ -71,7 +70,10 @@ def test_groups_and_reference(files: Path, call: Call) -> None:
 
 def test_a_provider_of_ir_measures(files: Path, call: Call) -> None:
     """The numbers of the page are those of the table, by whoever computes them."""
-    assert call("qrels.txt", "runs", "P@2", "--provider", "pytrec_eval", "--report", "out.html")[0] == 0
+    assert (
+        call("report", "qrels.txt", "runs", "P@2", "--provider", "pytrec_eval", "--output", "out.html")[0]
+        == 0
+    )
     assert [m["name"] for m in data_of(files / "out.html")["measures"]] == ["P@2", "NRG(norm='ideal')@10"]
 
 
@@ -85,8 +87,8 @@ def test_texts_of_a_dataset(files: Path, call: Call) -> None:
     for name in ("A", "B", "C"):
         rows = [f"{q} Q0 {d} 0 {-i} {name}\n" for q in queries for i, d in enumerate(docs)]
         (files / "runs" / f"{name}.run").write_text("".join(rows))
-    code, _, said = call(demo.DATASET_ID, "runs", "P@2", "--report", "out.html")
-    assert (code, said) == (0, "")
+    code, _, said = call("report", demo.DATASET_ID, "runs", "P@2", "--output", "out.html")
+    assert code == 0 and "of the mean NRG(norm='ideal')@10" in said  # four documents, one topic
     found = data_of(files / "out.html")
     assert len(found["documents"]["texts"]) == 4 and all("query" in t for t in found["topics"])  # type: ignore[arg-type,call-overload,attr-defined,index]
 
@@ -109,32 +111,33 @@ def test_nothing_else_is_overwritten(files: Path, call: Call, path: str, message
     if path == "pipe.html":
         os.mkfifo(files / path)
     before = (files / path).read_bytes() if (files / path).is_file() else b""
-    code, out, said = call(*ARGUMENTS, "--report", path)
+    code, out, said = call(*ARGUMENTS, "--output", path)
     assert (code, out, said.count("\n")) == (2, "", 1)
-    assert said.startswith("ir_measures_relative: error: --report ") and message in said
+    assert said.startswith("ir_measures_relative: error: --output ") and message in said
     assert not before or (files / path).read_bytes() == before
 
 
-@pytest.mark.parametrize("flag", ["--bounds", "--verdicts", "--judge=3", "--compare"])
-def test_not_with_another_table(call: Call, flag: str) -> None:
-    code, _, said = call(*ARGUMENTS, "--report", "out.html", flag)
-    assert code == 2 and "is another table; leave one of them out" in said
-
-
-def test_not_of_one_file(call: Call) -> None:
-    code, _, said = call("qrels.txt", "runs/A.run", "P@2", "--report", "out.html")
-    assert code == 2 and "--report goes with a folder of runs" in said
+def test_beside_other_runs(files: Path, call: Call) -> None:
+    """The runs of --to are in it, and what all are held against."""
+    (files / "new").mkdir()
+    (files / "runs" / "A.run").rename(files / "new" / "A.run")
+    code, out, _ = call("report", "qrels.txt", "new", "UniqueRel@2", "--to", "runs", "--output", "out.html")
+    assert (code, out) == (0, "")
+    data = data_of(files / "out.html")
+    _, scores, _ = call("score", "qrels.txt", "new", "UniqueRel@2", "--to", "runs")
+    assert scores.splitlines()[1] == f"A\t{data['means'][0][0]:.4f}"  # type: ignore[index]
+    assert len(data["means"][0]) == 3  # type: ignore[index]
 
 
 def test_without_the_extra(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    code, out, said = call(*ARGUMENTS, "--report", "out.html")
+    code, out, said = call(*ARGUMENTS, "--output", "out.html")
     assert (code, out) == (2, "") and "pip install 'ir-measures-relative[report]'" in said
 
 
 def test_no_query_in_common(files: Path, call: Call) -> None:
     (files / "qrels.txt").write_text("77 0 a 1\n")
-    code, _, said = call(*ARGUMENTS, "--report", "out.html")
+    code, _, said = call(*ARGUMENTS, "--output", "out.html")
     assert code == 2 and "no query in common" in said and not (files / "out.html").exists()
 
 
@@ -143,8 +146,25 @@ def test_no_room(files: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> No
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    code, _, said = call(*ARGUMENTS, "--report", "out.html")
+    code, _, said = call(*ARGUMENTS, "--output", "out.html")
     assert (
-        code == 2 and "--report out.html: the report could not be written (No space left on device)" in said
+        code == 2 and "--output out.html: the report could not be written (No space left on device)" in said
     )
     assert sorted(p.name for p in files.iterdir()) == ["qrels.txt", "runs"]
+
+
+def test_a_leaderboard(files: Path, call: Call) -> None:
+    code, out, _ = call("report", "qrels.txt", "runs", "nDCG@2", "NRG@2", "--site", "site")
+    assert (code, out) == (0, "")
+    index = (files / "site" / "index.html").read_text(encoding="utf-8")
+    assert "<pre>ir_measures_relative report qrels.txt runs nDCG@2 NRG@2 --site site</pre>" in index
+    assert call("report", "qrels.txt", "runs", "nDCG@2", "NRG@2", "--site", "site")[0] == 0  # it is replaced
+    assert (files / "site" / "index.html").read_text(encoding="utf-8") == index
+    for folder, why in (
+        ("runs", "holds files that are no leaderboard"),
+        ("runs/site", "in the folder of runs"),
+    ):
+        code, _, said = call("report", "qrels.txt", "runs", "nDCG@2", "--site", folder)
+        assert code == 2 and why in said
+    code, _, said = call("report", "qrels.txt", "runs", "nDCG@2", "--site", "new", "--output", "out.html")
+    assert code == 2 and "not allowed with" in said and not (files / "new").exists()

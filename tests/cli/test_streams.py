@@ -154,7 +154,7 @@ sys.exit(main(sys.argv[1:]))
 def test_a_signal_leaves_no_half_file(files: Path, number: signal.Signals) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     (files / "pictures").mkdir()
-    command = [sys.executable, "-c", SLOW, *GOOD, "P@1", "--plot", "pictures/x.png"]
+    command = [sys.executable, "-c", SLOW, "plot", *GOOD, "P@1", "--output", "pictures/x.png"]
     with subprocess.Popen(
         command, cwd=files, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=unmeasured()
     ) as started:
@@ -197,7 +197,10 @@ def test_lone_surrogates(files: Path) -> None:
         (["qrels.txt", odd, "NRG@2"], "no such file or folder"),
         (["qrels.txt", "runs", "rrLP", "--reference", odd], "is not a run of"),
         (["qrels.txt", "runs", "NRG@2", "--groups", odd], "no such file"),
-        (["qrels.txt", "runs", "NRG@2", "P@1", "--plot", odd], "the ending of the name says the format"),
+        (
+            ["plot", "qrels.txt", "runs", "NRG@2", "P@1", "--output", odd],
+            "the ending of the name says the format",
+        ),
     ]:
         done = here(*arguments, cwd=files)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
@@ -249,14 +252,21 @@ def test_names_are_one_cell_each(files: Path) -> None:
         except OSError:
             pytest.skip("file names are text on this system")
     (files / "groups.csv").write_text("".join(f'"{name}",g\n' for name in FORGED), encoding="utf-8")
-    for options in (["P@1"], ["P@1", "-q"], ["P@1", "--ci"], ["P@1", "--bounds"], ["P@1", "--verdicts"]):
-        done = run("qrels.txt", "odd", *options, cwd=files)
+    for command, *options in (
+        ["score"],
+        ["score", "-q"],
+        ["score", "--ci"],
+        ["unjudged", "--bounds"],
+        ["unjudged"],
+    ):
+        given = command, "qrels.txt", "odd", "P@1", *options
+        done = run(*given, cwd=files)
         header, *rows = done.stdout.split("\n")[:-1]
         assert done.returncode == 0 and len({row.count("\t") for row in (header, *rows)}) == 1
         assert set(re.findall(r"[^\t\n -~]", done.stdout)) == set()
         cells = {cell for row in rows for cell in row.split("\t")}
         assert {r"a\t0.9999\nfake", r"\x1b[2Jb\x9b", r"c\u202ed\u2028"} <= cells
-        assert json.loads(run("qrels.txt", "odd", *options, "-o", "jsonl", cwd=files).stdout.splitlines()[0])
+        assert json.loads(run(*given, "-o", "jsonl", cwd=files).stdout.splitlines()[0])
     measure = f"NRG(prior='{FORGED[1]}')@2"
     header = run("qrels.txt", "odd", measure, cwd=files).stdout.splitlines()[0]
     assert header == r"name	NRG(prior='\x1b[2Jb\x9b')@2"

@@ -1,4 +1,4 @@
-"""The flags ``--bounds``, ``--verdicts``, ``--odds`` and ``--judge``."""
+"""The command ``unjudged``: bounds, verdicts, odds, and documents to judge."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from ir_measures_relative.cli import main
-from ir_measures_relative.cli.output import rows
+from ir_measures_relative.cli.tables import show
 from ir_measures_relative.io import qrels as io_qrels
 from ir_measures_relative.io import runs as io_runs
 
@@ -34,31 +34,33 @@ def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
 
 
 def test_bounds(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    rows = output(capsys, *campaign, "P@2", "--bounds")
+    rows = output(capsys, "unjudged", *campaign, "P@2", "--bounds")
     assert rows[0].split("\t") == ["name", "measure", "lower", "value", "upper", "exact"]
     assert rows[1].split("\t") == ["a", "P@2", "0.5000", "0.5000", "1.0000", "True"]
 
 
 def test_verdicts(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*campaign, "P@2", "--verdicts", "--odds"]) == 2
+    assert main(["unjudged", *campaign, "P@2", "--odds"]) == 2
     assert "at least 4 runs to learn from, and there are 2" in capsys.readouterr().err
     for name in "cd":
         (Path(campaign[1]) / f"{name}.run").write_text(f"q Q0 A 0 1 {name}\nq Q0 B 1 0 {name}\n")
-    row = json.loads(output(capsys, *campaign, "P@2", "--verdicts", "--odds", "-o", "jsonl")[0])
+    row = json.loads(output(capsys, "unjudged", *campaign, "P@2", "--odds", "-o", "jsonl")[0])
     assert (row["name"], row["other"], row["verdict"], row["open"]) == ("a", "b", "open", 1)
     assert row["lower"] == 0.0 and row["upper"] == 0.5 and 0 < row["probability"] < 1
 
 
 def test_judge(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert output(capsys, *campaign, "P@2", "--judge", "5") == ["q X"]
-    assert output(capsys, *campaign, "AP@2", "--judge", "5", "--jobs", "2") == ["q B", "q X"]
+    assert output(capsys, "unjudged", *campaign, "P@2", "--judge", "5") == ["q X"]
+    assert output(capsys, "unjudged", *campaign, "AP@2", "--judge", "5", "--jobs", "2") == ["q B", "q X"]
 
 
-@pytest.mark.parametrize("flag", ["--bounds", "--verdicts", "--judge=3", "--compare"])
+@pytest.mark.parametrize(
+    "flags", [["unjudged", "--bounds"], ["unjudged"], ["unjudged", "--judge=3"], ["compare"]]
+)
 def test_judgments_and_runs_are_read_once(
-    campaign: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, flag: str
+    campaign: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, flags: list[str]
 ) -> None:
-    if flag == "--compare":
+    if flags == ["compare"]:
         pytest.importorskip("statsmodels", reason="statsmodels is not installed")
     read: list[str] = []
 
@@ -70,37 +72,35 @@ def test_judgments_and_runs_are_read_once(
     counted(io_qrels, "read_trec_qrels")
     counted(io_qrels, "judge")
     monkeypatch.setattr(io_qrels, "QrelsConverter", None)  # which takes judgments as tuples
-    output(capsys, *campaign, "P@2", flag)
+    output(capsys, *flags[:1], *campaign, "P@2", *flags[1:])
     assert sorted(read) == ["judge", "read_trec_qrels", *["read_trec_run"] * 2]
 
 
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--bounds", "--verdicts"], "two tables"),
-        (["--odds"], "goes with --verdicts"),
-        (["--verdicts", "--odds", "-q"], "leave --by_query"),
+        (["--bounds", "--odds"], "not allowed with argument --bounds"),
+        (["--odds", "-q"], "does not go with --odds"),
         (["--judge", "0"], "n=0"),
-        (["--bounds", "--plot", "x.png"], "leave one of them out"),
-        (["--jobs", "2"], "--jobs goes with --bounds, --verdicts, --judge"),
-        (["--verdicts", "--jobs", "0"], "jobs=0"),
+        (["--jobs", "0"], "jobs=0"),
     ],
 )
 def test_what_does_not_go_together(
     campaign: list[str], capsys: pytest.CaptureFixture[str], flags: list[str], words: str
 ) -> None:
-    assert main([*campaign, "P@2", *flags]) == 2
+    assert main(["unjudged", *campaign, "P@2", *flags]) == 2
     assert words in capsys.readouterr().err
 
 
-def test_what_is_not_certain_is_not_printed_as_certain() -> None:
+def test_what_is_not_certain_is_not_printed_as_certain(capsys: pytest.CaptureFixture[str]) -> None:
     """No -0.00; and no open chance of 0 or 1, which a proof alone has."""
-    args = argparse.Namespace(output_format="tsv", places=3)
+    args = argparse.Namespace(output_format="tsv", places=3, sort=None)
     table = pd.DataFrame(
         {"value": [-1e-9, -0.5, np.nan, 0.25], "verdict": ["open", "open", "open", "better"]}
     )
     table["probability"] = [0.99999, 0.00001, 0.5, 1.0]
-    assert [line.replace("\t", " ") for line in rows(table, args, header=False)] == [
+    show(table, args, header=False)
+    assert capsys.readouterr().out.replace("\t", " ").splitlines() == [
         "0.000 open >.999",
         "-0.500 open <.001",
         "nan open 0.500",

@@ -31,6 +31,7 @@ PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 #: What a page needs of the extras; without it the page is skipped.
 NEEDS = {
     "README": ("pyterrier",),
+    "aspects": ("pyterrier",),
     "command-line": ("matplotlib", "statsmodels"),
     "getting-started": ("pyterrier",),
     "meta": ("statsmodels",),
@@ -38,10 +39,12 @@ NEEDS = {
     "pipelines": ("pyterrier",),
     "plots": ("matplotlib",),
 }
+#: Pages whose examples another test runs.
+ELSEWHERE = ("interop",)
 BLOCK = re.compile(r"^```(pycon|python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem not in ELSEWHERE], ids=lambda p: p.name)
 @pytest.mark.filterwarnings(
     "error::UserWarning", "ignore:UE is relative to a random ranking of the documents"
 )
@@ -107,7 +110,7 @@ def test_the_guide_to_decisions_on_its_runs(
 def _run_commands(block: str) -> None:
     """Runs what follows each ``$``, and compares what it prints, on stdout or stderr, with the lines below it."""
     for command, shown in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
-        program, *arguments = shlex.split(command)
+        program, *arguments = shlex.split(command.replace("\\\n", ""))
         if program == "ir_measures_relative":  # in this process; stdout is a pipe to readers, and comes last
             done = here(*arguments)
             printed = done.stderr + done.stdout
@@ -123,7 +126,7 @@ def _run_commands(block: str) -> None:
         assert printed.strip() == shown.strip(), command
 
 
-#: What the README calls each thing that a measure may be relative to.
+#: What the table of measures calls each thing that a measure may be relative to.
 WORDS = {
     "priors": "prior runs",
     "systems": "all systems",
@@ -132,9 +135,10 @@ WORDS = {
 }
 
 
-def test_readme_table_of_measures() -> None:
+def test_table_of_measures() -> None:
     """A row for every measure: with parameters that it has, their defaults, every base, and what it is relative to."""
-    table = README.read_text(encoding="utf-8").split("## The measures")[1].split("\n## ")[0]
+    page = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    table = page.split("## The table")[1].split("\n## ")[0]
     rows = [row.strip("| ").split(" | ") for row in table.splitlines() if row.startswith("| `")]
     listed = []
     for written, _, relative_to in rows:
@@ -164,6 +168,44 @@ def test_links_exist_in_the_repository(page: Path) -> None:
     copied = ROOT / "docs" / "notebooks"
     targets = [(page.parent / link).resolve() for link in links]
     assert [t for t in targets if not t.exists() or t.is_relative_to(copied)] == []
+
+
+def _extras() -> dict[str, list[str]]:
+    tomllib = pytest.importorskip(
+        "tomllib", reason="pyproject.toml is read by Python's own parser, from 3.11 on"
+    )
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return project["optional-dependencies"]
+
+
+def test_the_table_of_extras_is_that_of_the_package() -> None:
+    """A row for every extra; and `all` is what its row says."""
+    extras = _extras()
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8").split("## The extras")[1]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE))
+    assert sorted(rows) == sorted(extras)
+    (everything,) = extras["all"]
+    assert re.findall(r"`(\w+)`", rows["all"]) == re.findall(r"\w+", everything.split("[")[1])
+
+
+def test_the_site_is_built_with_what_the_readme_installs() -> None:
+    """What autodoc imports is in the extra [docs]."""
+    extras = _extras()
+    assert "'.[docs]' && .venv/bin/sphinx-build -W docs" in README.read_text(encoding="utf-8")
+    assert "ir-measures-relative[pyterrier,plot,dask]" in extras["docs"]
+
+
+def test_a_word_that_readers_search_for_finds_one_page() -> None:
+    """The search of the site compares in lower case."""
+    conf = ast.parse((ROOT / "docs" / "conf.py").read_text(encoding="utf-8"))
+    (answers,) = (
+        ast.literal_eval(node.value)
+        for node in conf.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "ANSWERS"
+    )
+    words = [word for page in answers.values() for word in page]
+    assert len(set(words)) == len(words) and all(word == word.lower() for word in words)
+    assert [page for page in answers if not (ROOT / "docs" / f"{page}.md").exists()] == []
 
 
 def test_ci_runs_the_command_of_the_readme() -> None:

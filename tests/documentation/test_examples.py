@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import os
 import re
@@ -37,7 +38,7 @@ def tables(text: str) -> list[pd.DataFrame]:
 
 
 def test_help() -> None:
-    scripts = [s for s in SCRIPTS if s != "vaswani.py" or _has_pisa()]
+    scripts = [s for s in SCRIPTS if s not in ("vaswani.py", "trec_dl.py") or _has_pisa()]
     assert {"campaign.py", "complement_production.py", "tune_to_complement.py"} <= set(scripts)
     for script in scripts:
         done = run_example(script, "--help")
@@ -46,8 +47,6 @@ def test_help() -> None:
 
 
 def _has_pisa() -> bool:
-    import importlib.util
-
     return importlib.util.find_spec("pyterrier_pisa") is not None
 
 
@@ -122,18 +121,24 @@ def test_unknown_dataset() -> None:
     assert "Traceback" not in wrong.stderr
 
 
-def test_vaswani(tmp_path: Path) -> None:
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home of ir_datasets that holds Vaswani; skips where the collection is not on this machine."""
     pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
     named = os.environ.get("VASWANI")
     folder = Path(named) if named else EXAMPLES.parents[1] / "shared" / "ir_datasets" / "vaswani"
     if not (folder / "docs.txt").exists():
         pytest.skip("the Vaswani collection is not here: set VASWANI to its folder in a home of ir_datasets")
     shutil.copytree(folder, tmp_path / "vaswani")
+    return tmp_path
+
+
+def test_vaswani(home: Path) -> None:
     done = subprocess.run(  # ir_datasets asks once in a process where its files are
         [sys.executable, str(EXAMPLES / "vaswani.py"), "--dimensions", "30"],
         capture_output=True,
         text=True,
-        env={**os.environ, "IR_DATASETS_HOME": str(tmp_path)},
+        env={**os.environ, "IR_DATASETS_HOME": str(home)},
         stdin=subprocess.DEVNULL,
     )
     assert done.returncode == 0, done.stderr
@@ -153,6 +158,131 @@ def test_vaswani(tmp_path: Path) -> None:
     assert int(lines[2]) + int(lines[3]) <= 93
     assert list(four.index) == ["BM25", "DPH", "QLD", "LSI"]
     assert (four.loc[["BM25", "LSI"], "UniqueRel@10"] <= two["UniqueRel@10"]).all()
+
+
+def trec_dl(home: Path, *arguments: str, program: str = "") -> subprocess.CompletedProcess[str]:
+    """The example in a process of its own, after a program; ir_datasets asks once in a process where its files are."""
+    script = str(EXAMPLES / "trec_dl.py")
+    start = f"import runpy, sys; sys.path.insert(0, {str(EXAMPLES)!r}); sys.argv = {[script, *arguments]!r}; "
+    return subprocess.run(
+        [sys.executable, "-c", f"{start}{program}runpy.run_path({script!r}, run_name='__main__')"],
+        capture_output=True,
+        text=True,
+        cwd=home,
+        env={**os.environ, "IR_DATASETS_HOME": str(home)},
+        stdin=subprocess.DEVNULL,
+    )
+
+
+NGRAMS = ("--reranker", "ngrams")
+
+
+def test_trec_dl_on_vaswani(home: Path) -> None:
+    first = trec_dl(home, "--dataset", "vaswani", *NGRAMS)
+    assert first.returncode == 0, first.stderr
+    assert "indexing into vaswani.pisa" in first.stderr
+    table, answer = first.stdout.split("\n\n", 1)
+    rows = [re.split(r"\s{2,}| (?=0)", line.strip()) for line in table.splitlines()]
+    assert [row[0] for row in rows] == ["name", "BM25", "BM25 >> re-ranker"]
+    ndcg, unique = (float(rows[i][rows[0].index(m)]) for i, m in ((1, "nDCG@10"), (2, "UniqueRel@10")))
+    assert 0.4 < ndcg < 0.6
+    assert "BM25 >> re-ranker" in answer.splitlines()[0] and f"{unique:.2f}" in answer
+    again = trec_dl(home, "--dataset", "vaswani", *NGRAMS)  # from the index that is there
+    assert "the index in vaswani.pisa is there already" in again.stdout
+    assert again.stdout.split("already")[1].split() == first.stdout.split()
+
+
+# The scoreddocs of the generated collection as MS MARCO has them: without scores.
+WITHOUT_SCORES = """
+import ir_datasets
+from ir_measures_relative import demo
+class WithoutScores(demo._ScoredDocs):
+    def scoreddocs_iter(self):
+        return (row._replace(score=0.0) for row in super().scoreddocs_iter())
+parts = demo._Docs(), demo._Queries(), demo._Qrels(), WithoutScores()
+ir_datasets.registry.register("unscored", ir_datasets.Dataset(*parts))
+"""
+
+
+def test_trec_dl_with_a_first_stage(tmp_path: Path) -> None:
+    pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
+    values = {}
+    for dataset, program in (("relative-demo", ""), ("unscored", f"exec({WITHOUT_SCORES!r}); ")):
+        done = trec_dl(tmp_path, "--dataset", dataset, "--index", "demo.pisa", *NGRAMS, program=program)
+        assert done.returncode == 0, done.stderr
+        assert "Warning" not in done.stderr
+        row = next(line for line in done.stdout.splitlines() if line.lstrip().startswith("first stage"))
+        values[dataset] = float(row.split()[2])
+        assert "UniqueRel(rel=" not in row and "UniqueRel" in done.stdout
+    # The order of the document ids is worth 0.1; that of query likelihood far more.
+    assert values["relative-demo"] > 0.4 and values["unscored"] > 0.4
+    assert values["unscored"] != values["relative-demo"]
+
+
+def test_trec_dl_says_what_it_takes_and_downloads_nothing_unasked(tmp_path: Path) -> None:
+    pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
+    done = trec_dl(tmp_path, *NGRAMS)
+    assert done.returncode == 2
+    for said in ("1.1 GB", "nothing was downloaded; --yes goes on without asking", "minutes"):
+        assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "msmarco-passage" / "collection.tsv").exists()
+
+
+# A collection whose documents have no field "text".
+WITHOUT_TEXT = """
+import collections, ir_datasets
+from ir_measures_relative import demo
+class WithoutText(demo._Docs):
+    def docs_cls(self):
+        return collections.namedtuple("Document", ["doc_id", "body"])
+ir_datasets.registry.register("textless", ir_datasets.Dataset(WithoutText(), demo._Queries(), demo._Qrels()))
+"""
+
+
+def test_trec_dl_refuses(tmp_path: Path) -> None:
+    pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
+    for arguments, message in (
+        (("--dataset", "vaswanni", *NGRAMS), "knows no dataset 'vaswanni'"),
+        (("--dataset", "textless", *NGRAMS), "textless: topics need one field, and documents a field text"),
+    ):
+        done = trec_dl(tmp_path, *arguments, program=f"exec({WITHOUT_TEXT!r}); ")
+        assert done.returncode == 2 and message in done.stderr, done.stderr
+    if importlib.util.find_spec("fastembed") is None:
+        done = trec_dl(tmp_path, "--dataset", "relative-demo")
+        assert done.returncode == 2 and "needs the extra [rerank]" in done.stderr
+    assert not list(tmp_path.glob("*.pisa"))
+
+
+# Documents of 1 kB that are made one by one; what is held at the most at one time, in MB.
+STREAMED = """
+import sys, tracemalloc, types
+from pathlib import Path
+sys.path.insert(0, {examples!r})
+import trec_dl
+def documents(verbose):
+    for i in range(30_000):
+        yield {{"docno": str(i), "text": f"word{{i % 97}} " * 150}}
+dataset = types.SimpleNamespace(get_corpus_iter=documents)
+tracemalloc.start()
+index = trec_dl.index_of(dataset, Path("many.pisa"))
+texts = trec_dl.texts_of(dataset, {{"3", "29999", "x"}})
+print(len(index), len(texts), tracemalloc.get_traced_memory()[1] / 1e6)
+"""
+
+
+def test_trec_dl_never_holds_the_corpus(tmp_path: Path) -> None:
+    pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
+    done = subprocess.run(
+        [sys.executable, "-c", STREAMED.format(examples=str(EXAMPLES))],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    documents, texts, megabytes = map(float, done.stdout.split())
+    assert (documents, texts) == (30_000, 2)
+    assert megabytes < 10  # all of them are more than 30
 
 
 def test_fusing() -> None:

@@ -30,7 +30,7 @@ def test_its_code_runs() -> None:
     names: dict[str, object] = {}
     text = page().read_text(encoding="utf-8")
     blocks = re.findall(r"^\.\. code-block:: python\n   :caption:.*\n\n((?:   .*\n|\n)+)", text, re.MULTILINE)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         exec(textwrap.dedent(block), names)
 

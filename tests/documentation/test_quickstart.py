@@ -96,12 +96,3 @@ def test_a_wrong_dataset():
     assert wrong.returncode == 2
     assert "usage: quickstart.py [-h] [--dataset ID]" in wrong.stderr
     assert "ir_datasets knows no dataset 'no-such-thing'" in wrong.stderr
-
-
-def test_the_readme_shows_this_table(table):
-    readme = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
-    block = readme.split("```text\n")[1].split("```")[0]
-    shown = pd.read_csv(io.StringIO(block), sep=r"\s+").set_index("name")
-    theirs = table.drop(columns="name")
-    assert list(shown.columns) == list(theirs.columns)
-    assert (shown - theirs).abs().to_numpy().max() < 0.0011  # a unit in the last digit shown

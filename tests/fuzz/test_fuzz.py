@@ -7,10 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from fuzzing import TARGETS, outcome
+from fuzzing import OF_FORMATS, TARGETS, outcome
 
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_read_or_refused_in_words(target: str, tmp_path: Path) -> None:
     found = Counter(outcome(target, seed, tmp_path) for seed in range(150))
     assert found["read"] > 20 and found.total() - found["read"] > 20, found
+
+
+@pytest.mark.parametrize("target", OF_FORMATS)
+def test_files_of_other_tools_are_read_or_refused_in_words(target: str, tmp_path: Path) -> None:
+    found = Counter(outcome(target, seed, tmp_path) for seed in range(60))
+    assert found.total() - found["read"] > 5, found
+    assert found["read"] > 5 or target.startswith("neither"), found

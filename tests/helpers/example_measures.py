@@ -43,3 +43,6 @@ EXAMPLES += [
         "AP_Rareness(rarity='log',bounded=True)@3",
     )
 ]
+
+#: Those that look at no aspects, which most judgments do not name.
+PLAIN_EXAMPLES = [e for e in EXAMPLES if not e.looks_at_aspects]

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from ir_measures import nDCG
 
+from fuzzed_formats import targets
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run
@@ -290,10 +291,12 @@ TARGETS: dict[str, Callable[[random.Random, Any], str]] = {
     "frames": frames,
     "measures": measures,
 }
+#: A target for each kind of file that other tools write.
+OF_FORMATS = targets(_refusal)
 
 
 def outcome(target: str, seed: int, folder: Any) -> str:
     """What comes of the input that this seed makes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return TARGETS[target](random.Random(f"{target} {seed}"), folder)
+        return (TARGETS | OF_FORMATS)[target](random.Random(f"{target} {seed}"), folder)

@@ -54,6 +54,22 @@ def test_symmetric_priors_are_compared_as_before(campaign) -> None:
     assert ours["NRG@5 -"].astype(int).tolist() == valid["losses"].tolist()
 
 
+def test_by_name_or_by_place(campaign) -> None:
+    """A list with names takes the name as a dict does; the reference is the baseline in each."""
+    frames, topics, qrels = campaign
+    asked, names = [NRG @ 5, rrLP], list(frames)
+    by_name, by_place = (
+        pt.relative.Experiment(
+            list(frames.values()), topics, qrels, asked, names=names, baseline=each, test="t"
+        )
+        for each in ("two", 1)
+    )
+    of_dict = pt.relative.Experiment(frames, topics, qrels, asked, baseline="two", test="t")
+    assert by_name["rrLP"][1] == 0 and by_name["rrLP"].abs().sum() > 0
+    pd.testing.assert_frame_equal(by_name, by_place)
+    pd.testing.assert_frame_equal(by_name, of_dict)
+
+
 def test_the_misleading_call(campaign) -> None:
     """The baseline is the only prior, so its NRG is its nDCG: NaN, and one warning that says what to call."""
     frames, topics, qrels = campaign

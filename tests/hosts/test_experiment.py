@@ -610,7 +610,8 @@ def test_a_failure_leaves_save_dir_as_it_was(campaign, tmp_path) -> None:
         ({"eval_metrics": ["mrt"]}, ValueError, "eval_metrics names no measure"),
         ({"reference": {"q": {"d": 1.0}}}, ValueError, "reference is a dict; give the name of a run"),
         ({"grades": (3, 0)}, ValueError, "grades=\\(3, 0\\) is not allowed"),
-        ({"baseline": "one", "names": NAMES}, TypeError, "baseline='one' is a name"),
+        ({"baseline": "on"}, ValueError, "baseline='on' is not a system; the systems are \\['one', 'two', "),
+        ({"baseline": 1.5}, ValueError, "baseline=1.5 is not a system; there are 4, from 0 to 3"),
         ({"baseline": 9}, ValueError, "baseline=9 is not a system; there are 4, from 0 to 3"),
         ({"baseline": 0, "perquery": True}, ValueError, "baseline compares means"),
         ({"round": {"NRG@10": 1}, "perquery": True}, ValueError, "round by measure"),
@@ -645,7 +646,7 @@ def test_wrong_systems(campaign) -> None:
         pt.relative.Experiment((frames["one"],), topics, qrels, MEASURES)
     with pytest.raises(TypeError, match="system 1 is a dict"):
         pt.relative.Experiment([frames["one"], {}], topics, qrels, MEASURES, NAMES[:2])
-    with pytest.raises(ValueError, match="Unknown baseline 'x'. Valid options are: one, two"):
+    with pytest.raises(ValueError, match=r"baseline='x' is not a system; the systems are \['one', 'two', "):
         pt.relative.Experiment(pipelines(frames), topics, qrels, MEASURES, baseline="x")
     with pytest.raises(ValueError, match="two systems are called"):
         pt.relative.Experiment([frames["one"], frames["one"].copy()], topics, qrels, MEASURES)

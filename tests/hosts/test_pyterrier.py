@@ -238,10 +238,31 @@ def test_tables_of_pt_relative_have_pyterriers_column_names(campaign) -> None:
     assert len(merged)
 
 
+def test_tables_of_an_answer_have_pyterriers_column_names(campaign) -> None:
+    _, qrels, frames = campaign
+    context = RunContext(frames, grades=(-1, 2))
+    theirs = pt.relative.worth(
+        context, qrels[::8], "one", at_least=0.5
+    )  # few labels, so that some are to be judged
+    ours = ir_measures_relative.worth(context, qrels[::8], "one", at_least=0.5)
+    assert len(ours.judge) and ours.judge.columns.tolist()[:2] == ["query_id", "doc_id"]
+    assert theirs.judge.columns.tolist()[:2] == ["qid", "docno"]
+    assert theirs.judge.to_numpy().tolist() == ours.judge.to_numpy().tolist()
+    pd.testing.assert_frame_equal(theirs.table, ours.table)
+    assert str(theirs) == str(ours) and theirs.verdict == ours.verdict
+
+
 def test_pt_relative_holds_what_the_package_holds() -> None:
-    assert set(pt.relative.__all__) == {*ir_measures_relative.__all__, "Experiment"}
+    assert set(pt.relative.__all__) == {*ir_measures_relative.__all__, "Experiment", "named"}
     assert pt.relative.RunContext is RunContext
     assert pt.relative.NRG is NRG
+
+
+def test_dir_shows_what_is_public_and_nothing_else() -> None:
+    pt.relative.Experiment, pt.relative.named  # noqa: B018  (which load modules of the folder)
+    shown = dir(pt.relative)
+    assert set(shown) == {*pt.relative.__all__, "meta"}
+    assert all(getattr(pt.relative, name) is not None for name in shown)
 
 
 def test_a_missing_pyterrier_names_the_extra() -> None:
@@ -251,6 +272,7 @@ sys.modules["pyterrier"] = None
 import ir_measures_relative, ir_measures_relative.pyterrier as relative
 for use in (
     lambda: relative.Experiment({}, None, None, []),
+    lambda: relative.named({}),
     lambda: relative.RunContext.from_pipelines({}, None),
 ):
     try: use()
@@ -260,4 +282,4 @@ for use in (
     message = (
         "to run pipelines needs more than the base install: pip install 'ir-measures-relative[pyterrier]'\n"
     )
-    assert done.stdout == message * 2
+    assert done.stdout == message * 3

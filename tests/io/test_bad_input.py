@@ -241,7 +241,9 @@ def test_unknown_prior_lists_the_known_ones() -> None:
 
 
 def test_no_context_shows_the_line_to_write() -> None:
-    with pytest.raises(ValueError, match=r"NRG@10 needs .*\n    with RunContext\(\{'BM25': bm25_run\}\):"):
+    with pytest.raises(
+        ValueError, match=r"(?s)NRG@10 needs .*\n    with RunContext\(\{'BM25': bm25_run\}\):"
+    ):
         ir_measures.calc_aggregate([NRG @ 10, nDCG @ 10], QRELS, RUN)
 
 
@@ -258,9 +260,12 @@ def test_evaluate_wants_a_list_of_known_measures() -> None:
     with pytest.raises(ValueError, match="no measure is called 'NGR'; the nearest is 'NRG', that is NRG@10"):
         context.evaluate(QRELS, ["NGR@10"])
     with pytest.raises(
-        ValueError, match=r"alpha_nDCG@10 needs the subtopics of the qrels.*ir_measures.calc_aggregate"
+        ValueError, match=r"alpha_nDCG@10 needs the aspects of documents, and the qrels name none"
     ):
         context.evaluate(QRELS, ["alpha_nDCG@10"])
+    for measure in ("alpha_nDCG", "alpha_nDCG@21", "StRecall"):
+        with pytest.raises(ValueError, match=f"{measure} needs a cutoff from 1 to 20"):
+            context.evaluate(QRELS, [measure])
     with pytest.raises(ValueError, match="problem parsing measure"):
         context.evaluate(QRELS, ["NRG@"])
 
@@ -306,7 +311,7 @@ def test_missing_files(tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match="the folder holds no file of a run"):
         RunContext.from_trec(tmp_path)
     with pytest.raises(
-        IsADirectoryError, match=r"is a folder; give a file \(RunContext.from_trec reads a folder"
+        IsADirectoryError, match=r"is a folder; give a file \(RunContext.from_files reads a folder"
     ):
         RunContext({"BM25": tmp_path})
 
@@ -319,11 +324,13 @@ def test_an_empty_file_is_an_empty_run(tmp_path) -> None:
 
 
 def test_files_that_cannot_be_told_apart(tmp_path) -> None:
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
+    """By their names; files of one name are called by their folders as well."""
+    for folder in ("a", "b", "c/a"):
+        (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "x.run").write_text(LINE)
-    with pytest.raises(ValueError, match=r"two run files are called 'x.run'"):
-        RunContext.from_trec([tmp_path / "a", tmp_path / "b"])
+    assert RunContext.from_trec([tmp_path / "a", tmp_path / "b"]).names == ["a/x.run", "b/x.run"]
+    with pytest.raises(ValueError, match=r"two run files are called 'a/x.run'"):
+        RunContext.from_trec([tmp_path / "a", tmp_path / "c" / "a"])
 
 
 @pytest.mark.filterwarnings("ignore:the context holds no run but")

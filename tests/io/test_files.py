@@ -107,6 +107,10 @@ OTHERS = {
         "is a zstd file, which is not read here; unpack it with 'zstd -d', or pack it",
     ),
     "lz4": (b"\x04\x22\x4d\x18\x64\x40", "is an lz4 file, which is not read here; unpack it with 'lz4 -d'"),
+    "Z": (
+        b"\x1f\x9d\x90q\x00",
+        r"is a file packed by compress \(\.Z\), which is not read here; unpack it with 'gzip -d'",
+    ),
     "zip": (zipped(), "is a zip file, which is not read here; unpack it, or pack it as .gz"),
     "7z": (b"7z\xbc\xaf\x27\x1c\x00", "is a 7z file"),
     "UTF-16": (RUN.encode("utf-16"), "is text in UTF-16, which is not read here; convert it to UTF-8"),
@@ -162,7 +166,9 @@ def test_mistakes_in_parquet(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     run = pd.DataFrame({"query_id": ["1", "1", "1"], "doc_id": ["a", "b", "a"], "score": [3.0, 2.0, 1.0]})
     run.to_parquet(path)
-    with pytest.raises(ValueError, match="run 'BM25': query '1' lists document 'a' more than once"):
+    with pytest.raises(
+        ValueError, match=r"run 'BM25' \(.*x\.parquet\): query '1' lists document 'a' more than once"
+    ):
         RunContext({"BM25": path})
     with pytest.raises(ValueError, match=r"the qrels .*x\.parquet: the DataFrame has no column 'relevance'"):
         read_qrels_file(path)

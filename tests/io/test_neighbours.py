@@ -312,13 +312,36 @@ def test_columns_in_no_order() -> None:
     with pytest.raises(ValueError, match=r"the column 'doc_id' of the dict is a set; give a list"):
         read_run({"query_id": ["q", "q"], "doc_id": {"a", "b"}, "score": [1.0, 2.0]})
     with pytest.raises(
-        ValueError, match=r"'q_id' holds a list; .*, or has the columns query_id, doc_id and score"
+        ValueError, match=r"'q' holds a list; .*, or has the columns query_id, doc_id and score"
     ):
-        read_run({"q_id": ["q"], "doc_id": ["a"], "score": [1.0]})
+        read_run({"q": ["q"], "doc_id": ["a"], "score": [1.0]})
     with pytest.raises(
-        ValueError, match=r"'q_id' holds a list; .*, or have the columns query_id, doc_id and rel"
+        ValueError, match=r"'q' holds a list; .*, or have the columns query_id, doc_id and rel"
     ):
-        qrels_columns({"q_id": ["q"], "doc_id": ["a"], "relevance": [1]})
+        qrels_columns({"q": ["q"], "doc_id": ["a"], "relevance": [1]})
+
+
+@pytest.mark.parametrize(
+    ("query", "doc"), [("q_id", "doc_id"), ("user_id", "item_id"), ("query-id", "corpus-id")]
+)
+def test_names_of_columns_that_others_write(query: str, doc: str) -> None:
+    """Those of ranx, LensKit and BEIR, in a frame and in a dict; what is called relevance goes before a score."""
+    rows = {query: ["q", "q"], doc: ["a", "b"]}
+    for make in (dict, pd.DataFrame):
+        assert read_run(make(rows | {"score": [1.0, 2.0]})).to_dict() == {"q": {"b": -1.0, "a": -2.0}}
+        judged = make(rows | {"relevance": [2, 0], "score": [0.5, 0.25]})
+        assert judge(qrels_columns(judged)).grade.tolist() == [2, 0]
+        name = "rating" if query == "user_id" else "score"
+        assert judge(qrels_columns(make(rows | {name: [1, 0]}))).grade.tolist() == [1, 0]
+        with pytest.raises(ValueError, match=r"has the relevance 0\.5.*by a threshold"):
+            judge(qrels_columns(make(rows | {name: [0.5, 1.0]})))
+
+
+def test_ids_of_lenskit_that_are_numbers_count_as_their_digits() -> None:
+    frame = pd.DataFrame({"user_id": [7, 7], "item_id": [10, 9], "score": [1.0, 2.0]})
+    assert read_run(frame).to_dict() == {"7": {"9": -1.0, "10": -2.0}}
+    with pytest.raises(ValueError, match="query id 7 is an int"):
+        read_run(frame.rename(columns={"user_id": "q_id", "item_id": "doc_id"}))
 
 
 def test_several_runs_in_one_table() -> None:
@@ -394,11 +417,16 @@ def test_lists_of_lenskit() -> None:
 
     assert list(read_run(lists(ordered=True)).to_dict()["u"]) == ["b", "a"]  # in order, without scores
     assert judge(qrels_columns(lists())).grade.tolist() == [1, 1]  # as LensKit has it
-    with pytest.raises(ValueError, match=r"the qrels: the ItemListCollection holds ratings and no labels"):
+    with pytest.warns(UserWarning, match="the qrels: ratings count as relevance labels"):
+        assert judge(qrels_columns(lists(rating=[3.0, 5.0]))).grade.tolist() == [3, 5]
+    with pytest.raises(ValueError, match=r"the qrels: the lists hold ratings that are no whole numbers"):
         qrels_columns(lists(rating=[3.5, 5.0]))
-    with pytest.raises(
-        ValueError, match=r"the qrels: the ItemListCollection holds scores and no labels, as a run"
-    ):
+    assert list(read_run(lists(scores=[2.0, 2.0])).to_dict()["u"]) == ["b", "a"]
+    tied = data.ItemListCollection.from_dict(
+        {"u": data.ItemList(item_ids=["a", "b"], scores=[2.0, 2.0], ordered=True)}, key="user_id"
+    )
+    assert list(read_run(tied).to_dict()["u"]) == ["a", "b"]  # LensKit's metrics go by the order
+    with pytest.raises(ValueError, match=r"the qrels: the lists hold scores and no labels, as a run"):
         qrels_columns(lists(scores=[3.5, 5.0]))
     with pytest.raises(ValueError, match=r"the ItemListCollection has no column 'score'"):
         read_run(lists())
@@ -407,6 +435,18 @@ def test_lists_of_lenskit() -> None:
     )
     with pytest.raises(ValueError, match=r"have the keys \['user_id', 'turn'\]; a query has one id"):
         read_run(two)
+
+
+@pytest.mark.parametrize("kind", ["int64", "int32", "uint16"])
+def test_users_and_items_of_lenskit_that_are_numbers(kind: str) -> None:
+    data = pytest.importorskip("lenskit.data", reason="LensKit is not installed")
+    frame = pd.DataFrame({"user_id": [7, 7, 12], "item_id": [10, 9, 300], "score": [1.0, 2.0, 3.0]})
+    frame = frame.astype({"user_id": kind, "item_id": kind})
+    found = read_run(data.ItemListCollection.from_df(frame, "user_id"))
+    assert found.to_dict() == {"7": {"9": -1.0, "10": -2.0}, "12": {"300": -1.0}}
+    judged = judge(qrels_columns(data.ItemListCollection.from_df(frame.drop(columns="score"), "user_id")))
+    assert judged.query_ids.tolist() == ["12", "7"] or judged.query_ids.tolist() == ["7", "12"]
+    assert sorted(judged.ids.strings()) == ["10", "300", "9"]
 
 
 def test_data_set_with_splits() -> None:

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from ir_measures import nDCG
 
-from ir_measures_relative import NRG, RunContext, UniqueRel, demo, nDCG_UE
+from ir_measures_relative import NRG, RelativeWarning, RunContext, UniqueRel, demo, nDCG_UE
 from ir_measures_relative.io.datasets import describe
 
 
@@ -46,6 +46,24 @@ def test_the_scoreddocs_are_a_prior(demo_id) -> None:
             values.append(ir_measures.calc_aggregate(measures, data.qrels, newcomer))
     assert values[0] == values[1]
     assert 0 < values[0][NRG @ 10] != values[0][nDCG @ 10] > 0
+
+
+class _WithoutScores(demo._ScoredDocs):
+    """As those of MS MARCO: which documents to re-rank, and no scores."""
+
+    def scoreddocs_iter(self):
+        return (row._replace(score=0.0) for row in super().scoreddocs_iter())
+
+
+def test_scoreddocs_without_scores_are_no_ranking() -> None:
+    dataset = ir_datasets.Dataset(demo._Docs(), demo._Qrels(), _WithoutScores())
+    with pytest.warns(
+        RelativeWarning, match="all have the same score: they say which documents to re-rank"
+    ) as said:
+        context = RunContext.from_irds(dataset)
+    assert len(said) == 1 and said[0].filename == __file__
+    assert len(context.runs["scoreddocs"]) == len(demo.generate().scoreddocs)
+    RunContext.from_irds(dataset, name=None)  # which draws no warning
 
 
 def test_every_way_to_name_a_dataset(demo_id) -> None:
@@ -134,7 +152,7 @@ def test_unknown_datasets(demo_id) -> None:
         ValueError, match=r"knows no dataset 'relative-dmo'; did you mean 'relative-demo'\?.*ir-datasets\.com"
     ):
         RunContext.from_irds("relative-dmo")
-    with pytest.raises(ValueError, match=r"knows no dataset '%%%'; The ids are listed"):
+    with pytest.raises(ValueError, match=r"knows no dataset '%%%'; the ids are listed"):
         RunContext.from_irds("%%%")
     with pytest.raises(TypeError, match="an int is not a dataset; give an ir_datasets id"):
         RunContext.from_irds(3)

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from aspect_campaigns import with_aspects
 from drawn import examples
-from example_measures import EXAMPLES, REGISTERED, variants
+from example_measures import EXAMPLES, PLAIN_EXAMPLES, REGISTERED, variants
 from ir_measures_relative import MED, RunContext
 from random_campaigns import Labels, Run, contexts, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, per_query_of_each
@@ -67,7 +68,8 @@ def test_a_query_does_not_depend_on_the_others(
     measures = [e for e in EXAMPLES if name == e.NAME]
     if "ref" in measures[0].SUPPORTED_PARAMS and not context:
         return
-    together = per_query_of_each(measures, labels, run, RunContext(context, **options))
+    judged = with_aspects(labels) if measures[0].looks_at_aspects else labels
+    together = per_query_of_each(measures, judged, run, RunContext(context, **options))
     for values in together.values():
         assert set(values) == set(labels)
         assert all(np.isfinite(list(values.values())))
@@ -75,12 +77,13 @@ def test_a_query_does_not_depend_on_the_others(
         alone = RunContext({n: {q: r[q] for q in r if q == query} for n, r in context.items()}, **options)
         own = {q: run[q] for q in run if q == query}
         expected = {measure: {query: values[query]} for measure, values in together.items()}
-        assert per_query_of_each(measures, {query: docs}, own, alone) == expected
+        own_judged = with_aspects({query: docs}) if measures[0].looks_at_aspects else {query: docs}
+        assert per_query_of_each(measures, own_judged, own, alone) == expected
 
 
 # Beside the examples, measures that share with them all but a gain, a threshold or a set of documents.
 ALIKE = [
-    *EXAMPLES,
+    *PLAIN_EXAMPLES,
     *map(
         ir_measures.parse_measure,
         [

@@ -8,7 +8,7 @@ import ir_measures
 import pytest
 
 from ir_measures_relative.measures.declaration import citations
-from ir_measures_relative.measures.strings import registered
+from ir_measures_relative.measures.strings import parse_measure, registered
 
 
 @pytest.mark.parametrize("name", sorted(registered()))
@@ -21,9 +21,26 @@ def test_every_measure_has_one(name: str) -> None:
 
 def test_each_once_in_the_order_of_the_file() -> None:
     keys = [re.findall(r"@\w+\{(\w+),", entry)[0] for entry in citations(list(registered().values()))]
-    assert len(set(keys)) == len(keys) == 18
+    assert len(set(keys)) == len(keys) == 20
     assert keys[0] == "nrg2024"
 
 
 def test_measures_of_ir_measures_have_none_here() -> None:
     assert citations([ir_measures.nDCG @ 10]) == []
+
+
+def test_the_paper_of_a_base_is_cited_with_the_base() -> None:
+    def has_err(measure: str) -> bool:
+        return any("chapelle2009expected" in entry for entry in citations([parse_measure(measure)]))
+
+    assert [has_err(m) for m in ("NRG", "NRG@10", "NRG(base='P')@10", "NRG(base='ERR')@10")] == [
+        True,
+        False,
+        False,
+        True,
+    ]
+
+
+def test_how_a_paper_was_read_is_no_part_of_its_entry() -> None:
+    found = "\n".join(citations(list(registered().values())))
+    assert "note" not in found and found.count("{") == found.count("}")

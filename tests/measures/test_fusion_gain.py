@@ -203,7 +203,7 @@ def test_two_runs_stay_two_where_their_fusions_are_bounded() -> None:
         (lambda: FusionGain(k=10, method="isr").validate_params(), "k goes with method 'rrf', not 'isr'"),
         (lambda: FusionGain(base="NRG@10").validate_params(), "FusionGain: base='NRG@10' is itself relative"),
         (lambda: FusionGain(base="nDGC@10").validate_params(), "the nearest is 'nDCG'"),
-        (lambda: FusionGain(base="alpha_nDCG@10").validate_params(), "needs the subtopics"),
+        (lambda: FusionGain(base="alpha_nDCG").validate_params(), "needs a cutoff from 1 to 20"),
     ],
 )
 def test_bad_parameters(make: Any, message: str) -> None:

@@ -96,7 +96,7 @@ def test_repr_round_trips(measure: Any) -> None:
         ("nDCG(", "is not a measure"),
         ("P", "is not a measure"),
         ("nDCG(p=3)@10", "is not a measure: .*unsupported params"),
-        ("alpha_nDCG@10", "subtopics"),
+        ("alpha_nDCG", "needs a cutoff from 1 to 20"),
         ("nDCG@10; AP", "is not a measure"),
         ("nDCG(dcg='exp-log2',gains={1:3})@5", "no provider of ir_measures computes"),
     ],

@@ -19,8 +19,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from drawn import examples
 from ir_measures_relative import RelativeWarning, plots
-from ir_measures_relative.plots import labels
-from ir_measures_relative.plots.labels import Placement, place_labels
+from ir_measures_relative.drawing import label_places
+from ir_measures_relative.drawing.label_places import Placement, place_labels
 
 BOUNDS = np.array([50.0, 50.0, 850.0, 600.0])
 RADIUS = 4.5
@@ -101,7 +101,7 @@ def test_many_labels_take_bounded_work(shape, n, monkeypatch) -> None:
     compared = []  # the places looked at, each with each thing that it may cover, meet or cross
 
     def counted(name):
-        function = getattr(labels, name)
+        function = getattr(label_places, name)
 
         def wrapper(first, second):
             compared.append(len(first) * len(second))
@@ -110,10 +110,10 @@ def test_many_labels_take_bounded_work(shape, n, monkeypatch) -> None:
         return wrapper
 
     for name in ("_overlap", "_meet", "_cross"):
-        monkeypatch.setattr(labels, name, counted(name))
+        monkeypatch.setattr(label_places, name, counted(name))
     searches = []
-    best_place = labels._best_place
-    monkeypatch.setattr(labels, "_best_place", lambda *args: searches.append(1) or best_place(*args))
+    best_place = label_places._best_place
+    monkeypatch.setattr(label_places, "_best_place", lambda *args: searches.append(1) or best_place(*args))
     points, sizes = shape(n), sizes_of(n)
     found = place_labels(points, sizes, BOUNDS, np.zeros((0, 4)), RADIUS)
     assert len(searches) <= 1_000

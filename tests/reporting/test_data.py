@@ -22,6 +22,8 @@ from ir_measures_relative import (
     UniqueRel,
     bounds,
     explain,
+    fuse,
+    fusion_pairs,
     select_complementary,
     similarity,
     verdicts,
@@ -58,7 +60,9 @@ def data(context: RunContext, labels: Any, measures: list[Any], texts: Any = Fal
 
     campaign = campaign_of(context, qrels_columns(labels), parse_measures(measures))
     about = documents_of(campaign, texts_of(None, texts))
-    result = campaign.data | figures(sections_of(campaign)) | ({} if about is None else {"documents": about})
+    result = (
+        campaign.data | figures(sections_of(campaign)[0]) | ({} if about is None else {"documents": about})
+    )
     return dict(json.loads(as_json(result)))
 
 
@@ -101,7 +105,7 @@ def test_documents_are_what_explain_says(
     except ValueError:  # a run that shares no query with the qrels
         return
     query_ids = [str(q) for q in judged_context(context, labels).judgments.query_ids]
-    about = documents(behind(context, labels, measure), len(query_ids), cutoff)
+    about = documents(behind(context, labels, measure), np.arange(len(query_ids)), cutoff)
     for i, expected in enumerate(tables):
         expected = expected[expected["position"] <= about["depth"]]
         found = table_of(about, context.names, query_ids, i)
@@ -120,7 +124,7 @@ def test_deep_rankings_show_their_start() -> None:
     labels = {"q": {f"d{i}": i % 2 for i in range(40)}}
     for cutoff, depth in ((None, 10), (15, 15), (30, 20)):
         measure = NRG if cutoff is None else NRG @ cutoff
-        about = documents(behind(RunContext(runs), labels, measure), 1, cutoff)
+        about = documents(behind(RunContext(runs), labels, measure), np.arange(1), cutoff)
         assert about["depth"] == depth and len(about["listed"][0][0]) == depth
         at_top = about["found"][0][about["listed"][0][0][0][0]]
         position = {15: None, None: 40, 30: None}[cutoff]  # of d39 in the run that has it last
@@ -188,6 +192,53 @@ def test_numbers_are_those_of_the_analyses() -> None:
     distance = similarity(context, LABELS, ["MED@2"]).set_index(["name", "other"])["distance"]
     for a, b, x in alike["rows"]:
         assert x == pytest.approx(distance[list(RUNS)[b], list(RUNS)[a]], abs=1e-9)
+
+
+def test_fusion_is_what_fuse_says() -> None:
+    context = RunContext(RUNS)
+    page = data(context, LABELS, ["nDCG@2", "NRG@2"])
+    expected = fuse(context, LABELS, 3, "nDCG@2", depth=100, strategies=("single", "top", "greedy", "all"))
+    rows = page["fusion"]["table"]["rows"]
+    assert [row[0] for row in rows] == [
+        "the best run alone",
+        "the 3 best runs",
+        "3 runs, added one by one",
+        "all runs",
+    ]
+    for (_, runs, *numbers), row in zip(rows, expected.to_dict("records"), strict=True):
+        assert [list(RUNS)[run] for run in runs] == list(row["names"])
+        columns = ("in_sample", "held_out", "difference", "lower", "upper")
+        assert numbers == pytest.approx([row[column] for column in columns])
+    pairs = fusion_pairs(context, LABELS, "nDCG@2", depth=100)
+    assert [row[2] for row in page["fusion-pairs"]["rows"]] == pytest.approx(pairs["gain"].tolist(), abs=1e-9)
+    assert "fusion" not in data(context, LABELS, ["NRG@2"])
+
+
+def test_what_takes_long_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verdicts by one measure, the next one in its place, and fusion."""
+    monkeypatch.setattr(sections.unjudged, "_PAIRS_OF_RESIDUALS", 8)
+    monkeypatch.setattr(sections.fusion, "_MOST_WORK", 8)
+    campaign = campaign_of(
+        RunContext(RUNS), qrels_columns(LABELS), parse_measures(["nDCG@2", "NRG@2", "UniqueRel@2"])
+    )
+    found, left_out = sections_of(campaign)
+    facts = next(one for one in found if one.anchor == "unjudged").facts
+    assert facts["left_out"] == [("NRG@2", 9)] and facts["measures"] == ["nDCG@2", "UniqueRel@2"]
+    assert [why for why in left_out if why.startswith("Fusion: 3 runs and 3 topics would take long.")]
+
+
+def test_near_copies_and_runs_of_one_topic() -> None:
+    run = {f"q{q}": {f"d{i}": 30.0 - i for i in range(30)} for q in range(12)}
+    swapped = {q: docs | {"d20": 0.0} for q, docs in run.items()}
+    other = {q: {f"e{i}": 30.0 - i for i in range(30)} for q in run}
+    labels = {q: {"d0": 1, "d9": 1} for q in run} | {"q0": {"e0": 1, "e1": 1, "d0": 1}}
+    context = RunContext({"one": run, "like it": swapped, "other": other})
+    campaign = campaign_of(context, qrels_columns(labels), parse_measures(["nDCG@10", "UniqueRel@10"]))
+    facts = sections.runs.section(campaign).facts
+    value = similarity(context, labels, ["RBO@50"])["value"][0]
+    assert {run: [one for one, _ in near] for run, near in facts["near"].items()} == {0: [1], 1: [0]}
+    assert facts["near"][0][0][1] == pytest.approx(value) and value >= 0.95
+    assert facts["topic_of"] == [[None] * 3, [None, None, (1.0, "q0")]]
 
 
 def test_what_is_added_to_the_measures() -> None:

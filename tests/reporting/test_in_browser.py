@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("jinja2", reason="the report needs Jinja2, of the extra [report]")
@@ -16,7 +19,7 @@ api = pytest.importorskip(
 )
 
 from hostile import NAMES, OF_GROUP, QRELS, QUERIES, RUNS, TEXT, doc_id  # noqa: E402
-from ir_measures_relative import RunContext, report  # noqa: E402
+from ir_measures_relative import RunContext, compare, report, verdicts  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,  # it starts a browser
@@ -90,7 +93,7 @@ def open_page(browser: Any) -> Iterator[Open]:
 def draw_all(page: Any) -> None:
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.wait_for_function(
-        "[...document.querySelectorAll('#campaign figure .plot')].every((p) => p.querySelector('svg.marks'))"
+        "[...document.querySelectorAll('#sections figure .plot')].every((p) => p.querySelector('svg.marks'))"
     )
 
 
@@ -122,36 +125,137 @@ def test_sorting_by_mouse_and_keyboard(friendly: Path, open_page: Open) -> None:
     assert column(page, 1) == sorted(FRIENDLY, reverse=True)
 
 
-def test_pictures_hover_and_click(friendly: Path, open_page: Open) -> None:
+def test_the_picture_hover_and_click(friendly: Path, open_page: Open) -> None:
     page = open_page(friendly)
-    draw_all(page)
-    points = page.locator("#scatter .mark-symbol.layer_2_marks path")
+    points = page.locator("#scatter .point")
     assert points.count() == len(FRIENDLY)
-    points.first.scroll_into_view_if_needed()
-    points.first.hover()
-    tip = page.locator("#vg-tooltip-element")
+    names = page.locator("#scatter .name-of-point").all_text_contents()
+    assert sorted(names) == sorted(FRIENDLY)  # each has its name beside it
+    boxes = [name.bounding_box() for name in page.locator("#scatter .name-of-point").all()]
+    for one, other in itertools.combinations(boxes, 2):
+        apart = abs(one["x"] - other["x"]) >= min(one["width"], other["width"]) - 1
+        assert apart or abs(one["y"] - other["y"]) >= 0.75 * one["height"]
+    point = page.locator('#scatter .point[data-run="0"]')
+    point.scroll_into_view_if_needed()
+    point.hover()
+    tip = page.locator("#tip")
     assert "run 0" in tip.inner_text() and "NRG@3" in tip.inner_text() and "one" in tip.inner_text()
-    before = points.first.bounding_box()
-    page.locator("[data-zoom='0.67']").click()
-    page.wait_for_timeout(200)
-    assert points.first.bounding_box() != before
-    page.locator("[data-zoom='0']").click()
-    page.wait_for_timeout(300)
-    points.first.click()
+    page.select_option("#scatter-measures", label="UniqueRel@3 over nDCG@3")
+    assert page.locator("#scatter text.title").all_text_contents() == ["nDCG@3", "UniqueRel@3"]
+    assert page.locator("#scatter .bar-of-run").count() == 0
+    page.check("#scatter-bars")
+    assert page.locator("#scatter .bar-of-run").count() == len(FRIENDLY)
+    point.click()
     page.wait_for_selector("#run h2")
     assert page.evaluate("location.hash") == "#run=run%200"
-    assert page.locator("#run h2").inner_text() == "run 0" and page.locator("#campaign").is_hidden()
+    assert page.locator("#run h2").inner_text() == "run 0" and page.locator("#sections").is_hidden()
     page.go_back()
-    page.wait_for_selector("#campaign", state="visible")
+    page.wait_for_selector("#sections", state="visible")
 
 
-def test_axes_can_be_chosen(friendly: Path, open_page: Open) -> None:
-    page = open_page(friendly, "#scatter")
-    page.wait_for_selector("#scatter svg.marks")
-    page.select_option("#scatter-x", label="UniqueRel@3")
-    page.wait_for_function("document.querySelector('#scatter svg.marks').textContent.includes('UniqueRel@3')")
-    page.check("#scatter-bars")
-    page.wait_for_selector("#scatter .mark-rule.layer_0_marks line", state="attached")
+def test_the_headline_and_what_a_measure_is(friendly: Path, open_page: Open) -> None:
+    page = open_page(friendly)
+    best, adds, verdicts = page.locator(".headline li").all_inner_texts()
+    table = RunContext(FRIENDLY).evaluate(QRELS, MEASURES)
+    top = {m: table.loc[table[m].idxmax()] for m in MEASURES}
+    assert best.startswith(f"Best on its own: {top['nDCG@3']['name']}, nDCG@3 {top['nDCG@3']['nDCG@3']:.3f}.")
+    assert adds.startswith(f"Adds most: {top['NRG@3']['name']}, NRG@3 {top['NRG@3']['NRG@3']:.3f}: ")
+    assert "relevant documents a topic that no other run shows." in adds
+    assert re.match(r"(None|\d+) of 45 verdicts by nDCG@3 (is|are) open", verdicts)
+    page.locator("#table-of-runs thead button").nth(3).focus()
+    tip = page.locator("#tip").inner_text()
+    assert tip.startswith("Normalized Residual Gain. ") and "Relative to the priors of the run" in tip
+    page.keyboard.press("Escape")
+    assert page.locator("#tip").is_hidden()
+
+
+def shown_rows(page: Any) -> list[str]:
+    found: list[str] = page.locator("#table-of-runs tbody tr:not([hidden]) th .name").all_inner_texts()
+    return found
+
+
+def test_filter_and_groups(friendly: Path, open_page: Open) -> None:
+    """They change the table and all pictures at once."""
+    page = open_page(friendly)
+    draw_all(page)
+    page.locator("#filter").press_sequentially("N 1")  # in any case
+    page.wait_for_function("document.querySelector('#shown').textContent === '1 of 10 runs'")
+    assert shown_rows(page) == ["run 1"]
+    assert page.locator("#scatter .point:not(.dim)").count() == 1
+    draw_all(page)
+    page.wait_for_function("document.querySelectorAll('#shapley .mark-rect path').length === 1")
+    page.locator("#filter").fill("")
+    page.wait_for_function("document.querySelector('#shown').textContent === 'all 10 runs'")
+    page.locator("#groups button").first.focus()
+    page.keyboard.press("Enter")
+    assert sorted(shown_rows(page)) == [f"run {i}" for i in range(4)]
+    assert page.locator("#groups button").first.get_attribute("aria-pressed") == "true"
+    draw_all(page)
+    page.wait_for_function("document.querySelectorAll('#shapley .mark-rect path').length === 4")
+    page.keyboard.press("Enter")
+    assert len(shown_rows(page)) == 10
+
+
+def test_pins_and_a_pair(friendly: Path, open_page: Open) -> None:
+    """By keyboard: two runs are pinned and compared, and a topic shows their documents side by side."""
+    page = open_page(friendly)
+    for r in (0, 1, 2):
+        page.locator(f'#table-of-runs [data-pin="{r}"]').focus()
+        page.keyboard.press("Enter")
+    assert page.locator("#scatter .point.pinned").count() == 3
+    assert page.locator('#table-of-runs [data-pin="3"]').is_disabled()  # three are the most
+    assert page.locator("#pins .compare").count() == 3
+    page.locator('#pins [data-pin="2"]').click()
+    assert page.locator("#pins .compare").count() == 1
+    page.locator("#pins .compare").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#run svg.marks")
+    assert page.evaluate("location.hash") == "#pair=run%200&with=run%201"
+    table = compare(RunContext(FRIENDLY), QRELS, ["nDCG@3"], family="measure").set_index(["name", "other"])
+    row = table.loc[("run 0", "run 1")]
+    cells = page.locator("#run table").first.locator("tbody tr").first.locator("th, td").all_inner_texts()
+    assert cells[0] == "nDCG@3" and float(cells[3]) == pytest.approx(row["difference"], abs=6e-5)
+    ends = [float(x) for x in cells[4].split(" to ")]
+    assert ends == pytest.approx([row["lower"], row["upper"]], abs=6e-5)
+    assert [int(x) for x in cells[5:8]] == [row["wins"], row["ties"], row["losses"]]
+    verdict = verdicts(RunContext(FRIENDLY), QRELS, ["nDCG@3"]).set_index(["name", "other"])
+    assert cells[8].startswith(verdict.loc[("run 0", "run 1"), "verdict"])
+    assert page.locator("#run .mark-rect path").count() == len(QUERIES)
+    page.locator("#run ol a").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.hash.includes('&topic=')")
+    sides = page.locator("#topic table")
+    assert sides.count() == 2 and "What " in sides.first.inner_text()
+    assert sides.nth(1).locator("tbody tr").count() == 3
+    page.click("text=the other way round")
+    page.wait_for_function("location.hash.startsWith('#pair=run%201&with=run%200')")
+    turned = page.locator("#run table").first.locator("tbody tr").first.locator("td").all_inner_texts()
+    assert float(turned[2]) == pytest.approx(-row["difference"], abs=6e-5)
+
+
+def test_very_many_topics(tmp_path: Path, open_page: Open) -> None:
+    """The pictures are of distributions, the tables have the extreme topics, and documents are those of some topics."""
+    rng = np.random.default_rng(0)
+    docs = [f"d{i}" for i in range(30)]
+    runs = {
+        f"r{r}": {f"q{q}": dict(zip(rng.permutation(docs), range(30), strict=True)) for q in range(1000)}
+        for r in range(8)
+    }
+    labels = {f"q{q}": {d: 1 for d in docs[:3]} for q in range(1000)}
+    path = report(RunContext(runs), labels, ["nDCG@10", "NRG(norm='ideal')@10"], tmp_path / "many.html")
+    page = open_page(path, "#run=r0")
+    page.wait_for_selector("#run svg.marks")
+    assert page.locator("#run .mark-line path").count() == 8  # a line a run
+    page.locator("#run details.numbers summary").click()
+    page.wait_for_selector("#run details.numbers tbody")
+    assert page.locator("#run details.numbers tbody tr").count() == 200
+    kept = page.evaluate("JSON.parse(document.getElementById('data').textContent).documents.kept")
+    assert len(kept) == 750
+    without = next(q for q in range(1000) if q not in kept)
+    page.evaluate(f"location.hash = '#pair=r0&with=r1&topic=q{without}'")
+    page.wait_for_selector("#topic p >> text=holds the documents of 750 of the 1,000 topics")
+    assert page.locator("#run .mark-line path").count() == 1
+    assert path.stat().st_size < 6_000_000
 
 
 def test_a_page_of_a_run(friendly: Path, open_page: Open) -> None:
@@ -176,16 +280,17 @@ def test_a_page_of_a_run(friendly: Path, open_page: Open) -> None:
 def test_every_picture_has_its_numbers(friendly: Path, open_page: Open) -> None:
     page = open_page(friendly)
     draw_all(page)
-    for figure in page.locator("#campaign figure").all():
+    for figure in page.locator("#sections figure:not([data-chart=scatter])").all():
         figure.locator("summary").click()
         figure.locator("tbody").wait_for()
-        assert figure.locator("tbody tr").count() == len(FRIENDLY)
+        pairs = figure.get_attribute("data-chart") == "fusion-pairs"
+        assert figure.locator("tbody tr").count() == (45 if pairs else len(FRIENDLY))
 
 
 def test_everything_can_be_reached_by_keyboard(friendly: Path, open_page: Open) -> None:
     page = open_page(friendly)
     seen = set()
-    for _ in range(60):
+    for _ in range(70):
         page.keyboard.press("Tab")
         tag, outline = page.evaluate(
             "[document.activeElement.tagName, getComputedStyle(document.activeElement).outlineWidth]"
@@ -246,27 +351,44 @@ def test_a_phone_does_not_scroll_sideways(
 def test_hostile_names_do_nothing(hostile: Path, open_page: Open) -> None:
     page = open_page(hostile)
     draw_all(page)
-    for summary in page.locator("#campaign summary").all():
+    for summary in page.locator("#sections summary").all():
         summary.click()
-    page.locator("#scatter .mark-symbol.layer_2_marks path").first.hover(force=True)
+    page.locator("#scatter .point").first.hover(force=True)
+    page.locator("#filter").fill("<script>")
+    page.locator("#table-of-runs [data-pin]:visible").first.click()
+    page.locator("#filter").fill("")
+    page.locator('#table-of-runs [data-pin="4"]').click()
+    page.locator("#pins .compare").first.click()
+    page.wait_for_selector("#run svg.marks")
+    page.locator("#run ol a").first.click()
     for r in range(len(NAMES)):
         page.evaluate(
             f"location.hash = document.querySelectorAll('#table-of-runs tbody a')[{r}].getAttribute('href')"
         )
         page.wait_for_selector("#run svg.marks")
-        assert page.locator("#campaign").is_hidden()
+        assert page.locator("#sections").is_hidden()
         page.evaluate("document.querySelectorAll('#run summary').forEach((s) => s.click())")
         page.wait_for_timeout(50)
     page.evaluate("location.hash = document.querySelectorAll('#run ol a')[1].getAttribute('href')")
     page.wait_for_timeout(200)
     assert page.evaluate("window.broken") is None
-    assert page.evaluate("document.querySelectorAll('#run script, #run img, #campaign img, i').length") == 0
+    assert page.evaluate("document.querySelectorAll('#run script, #sections script, img, i').length") == 0
     names = page.eval_on_selector_all("#table-of-runs tbody bdi", "found => found.map((b) => b.textContent)")
     assert {n for n in NAMES if n.isprintable()} <= set(names)
 
 
-@pytest.mark.parametrize("address", ["#run=nobody", "#run=%E0%A4%A", "#nothing", "#run=run%200&topic=no"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "#run=nobody",
+        "#pair=run%200&with=run%200",
+        "#pair=run%200&with=no",
+        "#run=%E0%A4%A",
+        "#nothing",
+        "#run=run%200&topic=no",
+    ],
+)
 def test_addresses_of_nothing(friendly: Path, open_page: Open, address: str) -> None:
     page = open_page(friendly, address)
     assert page.locator("#run h2").count() == ("&topic" in address)
-    assert page.locator("#campaign").is_visible() == ("&topic" not in address)
+    assert page.locator("#sections").is_visible() == ("&topic" not in address)

@@ -420,10 +420,11 @@ def test_priors_that_judgments_choose_are_said_to_stay() -> None:
 
 def test_grades_that_few_relevant_documents_show() -> None:
     """A warning, where the scale of a graded measure may well go on; none for a binary one, or with enough judged."""
-    with pytest.warns(
-        RelativeWarning, match=r"only 3 .* taken to have no higher grade than these, 1: .*\(0, 1\)"
-    ):
+    with pytest.warns(RelativeWarning, match=r"only 3 .* taken to have no higher grade than 1: .*\(0, 1\)"):
         bounds(RunContext(RUNS), QRELS, ["nDCG@3", "NRG@3", "ERR@3"])
+    none = {query: dict.fromkeys(labels, 0) for query, labels in QRELS.items()}
+    with pytest.warns(RelativeWarning, match="no document is judged relevant, and unjudged ones"):
+        bounds(RunContext(RUNS), none, ["nDCG@3"])
     with warnings.catch_warnings():
         warnings.simplefilter("error", RelativeWarning)
         bounds(RunContext(RUNS), QRELS, ["P@3", "AP@3", "SDCG(max_rel=2)@3"])

@@ -28,7 +28,8 @@ from ..ids import Ids
 from ..io.frames import column_names, columns_of, text_of
 from ..io.qrels import Qrels, judge, qrels_columns
 from ..io.runs import scores_of
-from ..judgments import Judgments
+from ..io.tokens import Tokens
+from ..judgments import NO_ASPECT, Judgments, Labels
 from ..measures.strings import parse_measures
 from ..messages import kind_of, needs_extra
 from ..priors import NAMED, Policy
@@ -49,6 +50,7 @@ def evaluate(
     reference: str | None = None,
     groups: Mapping[str, str] | None = None,
     num_docs: int | None = None,
+    tokens: Tokens | None = None,
     perquery: bool = False,
     compute: bool = True,
 ) -> Any:
@@ -70,7 +72,7 @@ def evaluate(
         measures: measures of this package and of ir_measures, or measure strings.
         names: the runs in the order that they have for ``priors="earlier"``, for ties between groups, and in the
             result. Sorted by name if not given.
-        priors, reference, groups, num_docs: as for :class:`RunContext`.
+        priors, reference, groups, num_docs, tokens: as for :class:`RunContext`.
         perquery: one row a run, measure and query, instead of one row a run.
         compute: with ``perquery``, False leaves the result where it is, as a Dask DataFrame (for ``to_parquet``),
             in the order of the partitions.
@@ -107,7 +109,12 @@ def evaluate(
         raise ValueError(f"priors={priors!r} needs the order of the runs: give names=[first, second, …]")
 
     campaign = _Campaign(_with_query_column(runs), qrels, names, groups or {})
-    options: dict[str, Any] = {"reference": reference, "groups": groups, "num_docs": num_docs}
+    options: dict[str, Any] = {
+        "reference": reference,
+        "groups": groups,
+        "num_docs": num_docs,
+        "tokens": tokens,
+    }
     # Refuses what no worker could use.
     context = RunContext({name: {} for name in campaign.names}, priors=priors, **options)
     # A part cannot ask for means over all queries; here it is known what the policy makes of them.
@@ -144,6 +151,7 @@ def evaluate_part(
     reference: str | None = None,
     groups: Mapping[str, str] | None = None,
     num_docs: int | None = None,
+    tokens: Tokens | None = None,
 ) -> pd.DataFrame:
     """Scores every run of a campaign on every measure, for some of its queries.
 
@@ -157,7 +165,7 @@ def evaluate_part(
         grades: the lowest and the highest relevance in *all* the qrels; MED asks for it.
         priors: as for :class:`RunContext`, except a policy that follows from means over all queries, such as
             :class:`BestOfOtherGroups`: for that one give the dict that its ``choose`` makes of them.
-        reference, groups, num_docs: as for :class:`RunContext`.
+        reference, groups, num_docs, tokens: as for :class:`RunContext`.
 
     Returns:
         the columns ``name``, ``query_id``, ``measure``, ``value``, one row a run, measure and judged query; the values
@@ -180,7 +188,7 @@ def evaluate_part(
         1  new       q1  UniqueRel@2    1.0
     """
     settings: dict[str, Any] = {"names": names, "grades": grades, "priors": priors}
-    settings |= {"reference": reference, "groups": groups, "num_docs": num_docs}
+    settings |= {"reference": reference, "groups": groups, "num_docs": num_docs, "tokens": tokens}
     return score_part(runs, qrels, parse_measures(measures), settings).long_table()
 
 
@@ -379,7 +387,7 @@ class _JudgedParts:
             cut = self._do(_cut)(partition, own)
             for i in sorted(set(own.values())):
                 pieces[i].append(cut[i])
-        return [self._do(pd.concat)(own, ignore_index=True) if own else _no_judgments() for own in pieces]
+        return [self._do(_joined)(own) if own else _no_judgments() for own in pieces]
 
 
 def _judgments_of(part: Qrels) -> pd.DataFrame:
@@ -388,14 +396,22 @@ def _judgments_of(part: Qrels) -> pd.DataFrame:
 
 def _frame_of(judgments: Judgments) -> pd.DataFrame:
     """Judgments as ir_measures' columns, with plain strings."""
-    queries, docs = judgments.query_ids[judgments.query], judgments.doc_ids
-    return pd.DataFrame(
-        {
-            "query_id": pd.Series(queries, dtype=object),
-            "doc_id": pd.Series(docs, dtype=object),
-            "relevance": judgments.grade,
-        }
-    )
+    labels = judgments.labels
+    rows: Judgments | Labels = judgments if labels is None else labels
+    columns: dict[str, Any] = {
+        "query_id": pd.Series(judgments.query_ids[rows.query], dtype=object),
+        "doc_id": pd.Series(rows.ids.strings(), dtype=object),
+        "relevance": rows.grade,
+    }
+    if labels is not None:
+        columns["iteration"] = pd.Series(labels.aspect_ids().strings(), dtype=object)
+    return pd.DataFrame(columns)
+
+
+def _joined(pieces: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Judgments one after another; some pieces may name aspects, and others none."""
+    joined = pd.concat(pieces, ignore_index=True)
+    return joined.fillna({"iteration": NO_ASPECT[0]}) if "iteration" in joined.columns else joined
 
 
 def _no_judgments() -> pd.DataFrame:

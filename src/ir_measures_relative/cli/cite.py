@@ -1,4 +1,4 @@
-"""``--cite``: the papers behind measures, as BibTeX."""
+"""``cite``: the papers behind measures, as BibTeX."""
 
 from __future__ import annotations
 
@@ -6,34 +6,26 @@ import argparse
 import itertools
 import re
 from collections.abc import Iterable
-from typing import Any
 
 import ir_measures
 
 from ..measures.declaration import citations
 from ..measures.strings import is_relative, no_such_measure, registered, split_measures
 
-
-class Cite(argparse.Action):
-    """Prints the entries, and leaves, as ``--help`` does: nothing else is asked for."""
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option: Any = None
-    ) -> None:
-        print("\n\n".join(entries(itertools.chain.from_iterable(values))))
-        parser.exit()
+USAGE = "MEASURE…"
+EXAMPLE = "NRG UniqueRel"
 
 
-def add_arguments(parser: Any, folder: Any) -> None:
-    """The flag."""
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which measures."""
     parser.add_argument(
-        "--cite",
-        action=Cite,
-        nargs="+",
-        type=split_measures,
-        metavar="MEASURE",
-        help="prints the papers behind measures of this package as BibTeX, and nothing else; 'all' for every measure",
+        "measures", metavar="MEASURE", nargs="+", help="by name or with parameters; 'all' for every measure"
     )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prints the entries."""
+    print("\n\n".join(entries(itertools.chain.from_iterable(map(split_measures, args.measures)))))
 
 
 def entries(texts: Iterable[str]) -> list[str]:
@@ -48,13 +40,13 @@ def entries(texts: Iterable[str]) -> list[str]:
     names = [found[0] for text in texts if (found := re.match(r"\w*", text))]
     known, ours = ir_measures.measures.registry, registered()
     if not names:
-        raise ValueError("--cite names no measure; give one such as NRG, or all")
+        raise ValueError("cite: no measure is named; give one such as NRG, or all")
     for name in names:
         if name != "all" and name not in known:
-            raise ValueError(f"--cite: {no_such_measure(name, list(ours))}")
+            raise ValueError(f"cite: {no_such_measure(name, list(ours))}")
         if name != "all" and not is_relative(known[name]):
             raise ValueError(
-                f"--cite: {name} is a measure of ir_measures, whose documentation names its paper; give one of "
+                f"cite: {name} is a measure of ir_measures, whose documentation names its paper; give one of "
                 f"{', '.join(ours)}, or all"
             )
     return citations(ours.values() if "all" in names else [known[name] for name in names])

@@ -1,55 +1,92 @@
-"""``--compare``: the runs of a folder two by two."""
+"""``compare``: is the difference of two runs real? And how much does each run add for certain?"""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 import ir_measures_relative as package
 
-from .output import rows
+from ..messages import few
+from . import arguments
+from .tables import check_table, show
 
-if TYPE_CHECKING:
-    from .inputs import Inputs
+USAGE = "QRELS RUNS MEASURE… [--baseline RUN] [--to RUNS …] [options]"
+EXAMPLE = "campaign/qrels.txt campaign/runs nDCG@10 --baseline BM25"
 
 
-FLAGS = ("compare",)
-
-
-def add_arguments(parser: Any, folder: Any) -> None:
-    """The flag."""
-    folder.add_argument(
-        "--compare",
-        nargs="?",
-        const=True,
-        metavar="BASELINE",
-        help="instead of the means, compares the runs two by two, or all with BASELINE (the name or the file of one): "
-        "differences, intervals and paired tests, corrected for the number of rows; write it last, or "
-        "--compare=BASELINE",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which pairs of runs, by which test; or what each run adds."""
+    arguments.add_runs(parser)
+    arguments.add_measures(parser)
+    arguments.add_context(parser)
+    parser.add_argument(
+        "--baseline",
+        metavar="RUN",
+        help="compare every run with this one, a name or a file; default: all pairs",
     )
+    parser.add_argument(
+        "--test",
+        metavar="NAME",
+        help="t, wilcoxon, sign, randomization or bootstrap; default: the measure's own",
+    )
+    parser.add_argument(
+        "--adds", action="store_true", help="instead of pairs: what each run adds, and at least how much"
+    )
+    parser.add_argument(
+        "--at-least", type=float, metavar="X", help="with --adds: the least mean worth having, for a p-value"
+    )
+    parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default: %(default)s")
+    arguments.add_table(parser)
 
 
-def check(args: argparse.Namespace) -> None:
-    """Raises ValueError for flags that do not go together."""
-    if args.compare and not args.is_folder:
+def run(args: argparse.Namespace) -> None:
+    """Prints the table of :func:`ir_measures_relative.compare`, or of :func:`~ir_measures_relative.adds`."""
+    if args.at_least is not None and not args.adds:
+        raise ValueError("--at-least goes with --adds; give that as well, or leave it out")
+    for flag in ("baseline", "test"):
+        if args.adds and getattr(args, flag):
+            raise ValueError(f"--{flag} is about pairs of runs, and --adds about single ones; leave one out")
+    check_table(args)
+    measures = arguments.measures_of(args)
+    from .inputs import find_files, read
+
+    unsigned = [
+        m for m in measures if not getattr(m, "SIGNED", False)
+    ]  # by the others every pair is compared
+    given = read(args, unsigned, find_files(args, args.baseline))
+    fixed = given.others if given.alone else None
+    baseline = None if args.baseline is None else given.asked_for("--baseline", args.baseline)
+    names = list(dict.fromkeys([*given.candidates, *([baseline] if baseline else [])]))
+    both = [name for name in names if name in (fixed or ())]
+    if both:
         raise ValueError(
-            f"--compare goes with a folder of runs, and {args.run} is not one; give the folder as RUN, and if that was "
-            "the baseline, write --compare=BASELINE"
+            f"compare holds all runs against the runs of --to, and {few(both)} would be held against itself; leave it "
+            "out of one of the two, or give --priors others"
         )
-    for flag in ("ci", "by_query", "provider", "plot"):
-        if args.compare and getattr(args, flag):
-            raise ValueError(f"--compare has a table of its own; leave out --{flag}")
-
-
-def lines(given: Inputs) -> Iterator[str]:
-    """The table of :func:`ir_measures_relative.compare`."""
-    context, baseline = given.context, None
-    if given.args.compare is not True:
-        baseline = given.name_of(given.args.compare)
-        if baseline is None:
-            raise ValueError(
-                f"--compare {given.args.compare} is not a run of the folder; its runs are {', '.join(context.names)}"
-            )
-    table = package.compare(context, given.qrels.columns, given.measures, baseline=baseline)
-    return rows(table, given.args)
+    if args.adds:
+        table = package.adds(
+            given.together,
+            given.judgments,
+            measures,
+            names,
+            fixed,
+            confidence=args.confidence,
+            at_least=args.at_least,
+        )
+    elif len(names) < 2:
+        raise ValueError(
+            f"{args.run} is one run, and compare takes two or more: name the other with --baseline RUN; --to is "
+            "what both are held against"
+        )
+    else:
+        table = package.compare(
+            given.together,
+            given.judgments,
+            measures,
+            names,
+            fixed,
+            baseline,
+            args.test,
+            confidence=args.confidence,
+        )
+    show(table, args)

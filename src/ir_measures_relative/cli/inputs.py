@@ -1,16 +1,19 @@
-"""What the command reads: runs, groups, judgments; and their scores."""
+"""What commands read: runs, names, groups, judgments; and the scores of runs."""
 
 from __future__ import annotations
 
 import argparse
 import csv
+import gc
+import glob
 import io
 import logging
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,19 +22,20 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray
-from ..comparison import judged_context
+from ..comparison import JudgedContext, judged_context
 from ..context import RunContext
 from ..ids import Ids
 from ..io.datasets import dataset_of, num_docs_of, qrels_of
 from ..io.files import read_bytes
+from ..io.formats import located
 from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
-from ..io.runs import read_runs, run_files
+from ..io.runs import PACKED, groups_of, read_runs, run_files
 from ..measures.absolute import HostEvaluator
 from ..measures.strings import is_relative
-from ..messages import warn
-from ..priors import Policy
+from ..messages import few, warn
+from ..priors import NAMED, Policy
 from ..rankings import Rankings
-from ..scoring import Scores, one_topic_counts, score_runs
+from ..scoring import Scores, score_runs
 
 
 class Judged(NamedTuple):
@@ -53,168 +57,332 @@ class Judged(NamedTuple):
         return None if self.dataset is None else num_docs_of(self.dataset, fetch=False)
 
 
+class RunFiles(NamedTuple):
+    """The files of runs that are given."""
+
+    candidates: list[Path]
+    others: list[Path]  #: of ``--to``, and of ``--reference`` where it is in neither
+    is_folder: bool  #: whether the candidates are those of a folder or a glob
+
+    def all(self) -> list[Path]:
+        """Each once, candidates first."""
+        return list({file.resolve(): file for file in [*self.candidates, *self.others]}.values())
+
+
 @dataclass(frozen=True)
 class Inputs:
     """What a command works on."""
 
     args: argparse.Namespace
-    measures: list[ir_measures.Measure]
-    context: RunContext
-    qrels: Judged
-    files: list[Path]  #: of the context's runs
-    provider: Any  #: of the measures that are not relative
+    qrels: Judged | None  #: None where QRELS is the word none
+    runs: dict[str, Rankings]  #: all, by name, the candidates first
+    files: dict[str, Path]  #: of each run
+    candidates: list[str]
+    others: list[str]  #: what the candidates are held against; none: against each other
+    is_folder: bool
+    groups: dict[str, str]
+    reference: str | None
 
-    def name_of(self, run: str) -> str | None:
-        """The name of a run, which is given by that or as a file; None where it is not one of the context's."""
-        names = self.context.names
-        return run if run in names else _name_of_file(run, names, self.files)
+    @property
+    def judgments(self) -> QrelsColumns | None:
+        """The judgments as functions of the package take them."""
+        return None if self.qrels is None else self.qrels.columns
+
+    @property
+    def alone(self) -> bool:
+        """Whether each candidate is held against the others of ``--to`` alone, not against the other candidates."""
+        return bool(self.others) and self.args.priors is None
+
+    def context(self, names: Iterable[str], priors: Policy | None = None) -> RunContext:
+        """A context of some of the runs."""
+        kept = list(names)
+        known = self.args.num_docs
+        if known is None and self.qrels is not None:
+            known = self.qrels.num_docs
+        return RunContext(
+            {name: self.runs[name] for name in kept},
+            priors=priors or self.args.priors or "others",
+            reference=self.reference if self.reference in kept else None,
+            groups={name: self.groups[name] for name in kept if name in self.groups},
+            num_docs=known,
+            grades=self.args.grades,
+        )
 
     @cached_property
-    def scores(self) -> Scores:
-        """The values of the runs; those of ir_measures by its provider, which also gets the qrels' iterations."""
-        judged = judged_context(self.context, self.qrels.columns)
-        host = [m for m in self.measures if not is_relative(m)]
-        evaluator = HostEvaluator(self.provider, host, lambda _: list(self.qrels.as_ir_measures()))
+    def together(self) -> RunContext:
+        """All runs; the priors of each are those of ``--to``, where they are given and no policy is.
+
+        By a policy the candidates come last, so that the runs of ``--to`` are earlier.
+        """
+        if self.alone or not self.others:
+            return self.context(self.runs, self.others or None)
+        own = [name for name in self.candidates if name not in self.others]
+        return self.context([*self.others, *own])
+
+    def campaigns(self) -> Iterator[tuple[list[str], RunContext]]:
+        """Which candidates stand in which context: each beside ``--to`` alone, or all in one."""
+        if not self.alone:
+            yield self.candidates, self.together
+            return
+        for name in self.candidates:
+            yield [name], self.context(dict.fromkeys([name, *self.others]))
+            gc.collect()  # what a context has computed refers to it, and would stay: a gigabyte for 17 large runs
+
+    def name_of(self, run: str) -> str | None:
+        """The name of a run, given by that, its file, or what the file is called; None where there is none."""
+        if run in self.runs:
+            return run
+        path = Path(run).resolve()
+        same = [name for name, file in self.files.items() if path == file.resolve() or run in _labels(file)]
+        return same[0] if len(same) == 1 else None
+
+    def asked_for(self, flag: str, run: str) -> str:
+        """:meth:`name_of` of the run of a flag; ValueError where there is none."""
+        name = self.name_of(run)
+        if name is None:
+            raise ValueError(f"{flag} {run} is not a run of {self.args.run}; its runs are {few(self.runs)}")
+        return name
+
+    def scores(self, measures: list[ir_measures.Measure], provider: Any, of_all: bool = False) -> Scores:
+        """The values of the candidates; those of ir_measures by a provider, which also gets the qrels' iterations.
+
+        Args:
+            of_all: those of the runs of ``--to`` as well.
+        """
+        assert self.qrels is not None
+        beside = self.alone and not of_all  # where a candidate is no system to the others
+        context = self.context(self.others) if beside else self.together
+        names = context.names if of_all else self.candidates
+        newcomers = {name: self.runs[name] for name in names if name not in context.runs}
+        judged = judged_context(context, self.qrels.columns)
+        if newcomers:
+            self._check_newcomers(judged, newcomers)
+        host = [m for m in measures if not is_relative(m)]
+        qrels = self.qrels
+        evaluator = HostEvaluator(provider, host, lambda _: list(qrels.as_ir_measures()))
 
         def absolute(measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
             return evaluator.values(rankings, judged.judgments)
 
-        names = self.context.names if self.args.is_folder else self.context.names[:1]
-        scores = score_runs(judged, names, self.measures, absolute=absolute)
-        if self.args.is_folder and (self.args.priors or "others") == "others":
-            self._warn_of_twins()
-        message = None if self.args.by_query else one_topic_counts(scores)
-        if message is not None:
-            warn(
-                message.replace("meta.reliability", "meta.reliability in Python").replace(
-                    "by topic", "by topic (-q)"
-                )
-            )
+        scores = score_runs(judged, names, measures, absolute=absolute, newcomers=newcomers)
+        if context.priors == "others" and len(names) > 1 and not newcomers:
+            _warn_of_twins(judged, measures)
         return scores
 
-    def _warn_of_twins(self) -> None:
-        """Warns of a run that shows what another shows, where each is the other's prior."""
-        relative = [
-            m for m in self.measures if is_relative(m) and m.RELATIVE_TO == "priors" and not m.get("prior")
-        ]
-        depth = max((m.params.get("cutoff") or 0 for m in relative), default=0)
-        judged, seen = judged_context(self.context, self.qrels.columns), dict[Any, str]()
-        for name in self.context.names if depth else ():
-            head = frozenset(judged.head_of(name, depth).items())
-            twin = seen.setdefault(head, name)
-            if twin != name and head:
-                warn(
-                    f"{twin} and {name} rank alike in their first {depth}: each is the other's prior, so neither adds "
-                    "anything beside the other; there may be more such runs"
+    def _check_newcomers(self, judged: JudgedContext, newcomers: dict[str, Rankings]) -> None:
+        """Looks whether a candidate is one of those to hold it against, under another name."""
+        for name, rankings in newcomers.items():
+            if not (judged.judgments.queries_of(rankings) >= 0).any():
+                continue
+            same = next((o for o in judged.names if judged.same_rankings(rankings, o)), None)
+            if same is not None and not self.is_folder:
+                raise ValueError(
+                    f"the prior or reference {same!r} ranks exactly as the evaluated run; a run is not compared with "
+                    "itself: leave it out"
                 )
-                return
+            if same is not None:
+                warn(f"{same!r} of --to ranks exactly as {name!r}: is it the same run under another name?")
 
 
-def read(
-    args: argparse.Namespace, measures: list[ir_measures.Measure], files: list[Path], provider: Any
-) -> Inputs:
-    """Reads judgments and runs; ValueError for what cannot be read, or does not go together."""
-    qrels = _read_qrels(args.qrels)
-    context = _read_context(args, files, qrels.num_docs if args.num_docs is None else args.num_docs)
-    _check_context(context, measures, args)
-    if not args.is_folder:
-        _check_newcomer(context, qrels)
-    return Inputs(args, measures, context, qrels, files, provider)
+def _warn_of_twins(judged: JudgedContext, measures: Iterable[ir_measures.Measure]) -> None:
+    """Warns of a run that shows what another shows, where each is the other's prior."""
+    relative = [m for m in measures if is_relative(m) and m.RELATIVE_TO == "priors" and not m.get("prior")]
+    depth = max((m.params.get("cutoff") or 0 for m in relative), default=0)
+    seen = dict[Any, str]()
+    for name in judged.names if depth else ():
+        head = frozenset(judged.head_of(name, depth).items())
+        twin = seen.setdefault(head, name)
+        if twin != name and head:
+            warn(
+                f"{twin} and {name} rank alike in their first {depth}: each is the other's prior, so neither adds "
+                "anything beside the other; there may be more such runs"
+            )
+            return
 
 
-def files_of_runs(args: argparse.Namespace) -> list[Path]:
-    """The run files; where RUN is a file it comes first, and the others without repetition."""
-    if args.is_folder:
-        return run_files(args.run)
-    own = run_files(args.run)
-    priors = [file for path in args.prior for file in run_files(path)]
-    reference = run_files(args.reference) if args.reference else []
+def find_files(args: argparse.Namespace, baseline: str | None = None) -> RunFiles:
+    """The files of runs; ValueError, or an error of the system, for what is not there.
+
+    Args:
+        baseline: a run that is compared as well, if it is a file.
+    """
+    is_folder = os.path.isdir(args.run) or (not os.path.exists(args.run) and glob.has_magic(args.run))
+    candidates = _files(args.run)
+    others = [file for path in args.to for file in _files(path)]
+    reference = _files(args.reference) if args.reference and os.path.exists(args.reference) else []
     if len(reference) > 1:
         raise ValueError(f"--reference {args.reference} stands for {len(reference)} files; name one run file")
-    for flag, files in (("--prior", priors), ("--reference", reference)):
-        same = [file for file in files if file.resolve() == own[0].resolve()]
-        if same:
-            raise ValueError(
-                f"{flag} {same[0]} is the evaluated run itself; a run is not compared with itself: leave it out"
-            )
-    return [*own, *{file.resolve(): file for file in [*reference, *priors]}.values()]
+    if [args.run, *args.to].count("-") > 1:
+        raise ValueError("- is the standard input, which can be read once; give a file for the other run")
+    if not is_folder:
+        own = candidates[0].resolve()
+        named = {"--to": args.to, "--reference": [args.reference] if reference else []}
+        for flag, paths in named.items():
+            for path in paths:
+                if not os.path.isdir(path) and any(file.resolve() == own for file in _files(path)):
+                    raise ValueError(
+                        f"{flag} {path} is the evaluated run itself; a run is not compared with itself: leave it out"
+                    )
+    held = {file.resolve() for file in others}
+    both = [file for file in candidates if file.resolve() in held]
+    if both:
+        warn(f"--to holds {few(both, 3)} as well; no run is held against itself")
+    if baseline is not None and os.path.isfile(baseline):
+        candidates = list({file.resolve(): file for file in [*candidates, Path(baseline)]}.values())
+    if others or not is_folder:
+        others += [file for file in reference if file.resolve() not in held]
+    return RunFiles(candidates, others, is_folder)
+
+
+def _files(path: str) -> list[Path]:
+    """The run files that an argument stands for; - is the standard input."""
+    return [Path("/dev/stdin")] if path == "-" else run_files(path)
 
 
 def named(args: argparse.Namespace, runs: Iterable[Path]) -> dict[str, str]:
     """The files that the command reads, by what a message calls them."""
-    others = {"the qrels": args.qrels, "the file of --groups": args.groups, "the reference": args.reference}
-    return {f"the run {run}": str(run) for run in runs} | {
-        called: path for called, path in others.items() if path is not None
+    others = {"the qrels": args.qrels, "the file of --groups": args.groups, "the file of --names": args.names}
+    return {f"the run {run}": located(run)[0] for run in runs} | {
+        called: located(path)[0] for called, path in others.items() if path is not None
     }
 
 
-def _read_context(args: argparse.Namespace, files: list[Path], num_docs: int | None) -> RunContext:
+def read(
+    args: argparse.Namespace,
+    measures: Sequence[ir_measures.Measure] = (),
+    files: RunFiles | None = None,
+    may_lack_qrels: bool = False,
+) -> Inputs:
+    """Reads judgments and runs; ValueError for what cannot be read, or does not go together.
+
+    Args:
+        measures: those that will be computed, of which some need runs to compare with.
+        may_lack_qrels: whether QRELS may be the word none.
+    """
+    files = find_files(args) if files is None else files
+    if args.priors and NAMED[args.priors].needs_groups and not args.groups:
+        raise ValueError(f"--priors {args.priors} needs the groups: give --groups CSV")
+    without = may_lack_qrels and args.qrels == "none" and not os.path.exists("none")
+    qrels = None if without else _read_qrels(args.qrels)
+    paths = files.all()
     try:
-        runs = read_runs(files)
+        read = read_runs(paths)
     except ValueError as error:
-        if args.is_folder:
+        if files.is_folder:
             raise ValueError(
                 f"{error}; a file that is not a run does not belong in the folder of runs"
             ) from None
         raise
-    names, reference = list(runs), args.reference
-    if reference is not None:
-        # Where RUN is a file the reference is one too, even if a run is called what the file is.
-        named = args.is_folder and reference in runs
-        reference = reference if named else _name_of_file(reference, names, files)
-        if reference is None:
-            raise ValueError(
-                f"--reference {args.reference} is not a run of {args.run}; its runs are {', '.join(names)}"
-            )
-    groups = _read_groups(args.groups, names) if args.groups else None
-    priors: Policy = args.priors or "others"
-    return RunContext(runs, priors=priors, reference=reference, groups=groups, num_docs=num_docs)
+    if len(read) > len(paths):
+        names = ", ".join(read)
+        raise ValueError(
+            f"the files hold {len(read)} runs, {names}; say behind the path which one is meant, such as "
+            f"FILE#{next(iter(read))}"
+        )
+    shown = _shown(args.names, list(read), paths)
+    runs = {new: run.named(f"run {new!r}") for new, run in zip(shown, read.values(), strict=True)}
+    of_file = {path.resolve(): name for name, path in zip(runs, paths, strict=True)}
+    given = Inputs(
+        args,
+        qrels,
+        runs,
+        dict(zip(runs, paths, strict=True)),
+        [of_file[file.resolve()] for file in files.candidates],
+        list(dict.fromkeys(of_file[file.resolve()] for file in files.others)),
+        files.is_folder,
+        _groups_of(args.groups, list(read), list(runs), paths) if args.groups else groups_of(runs) or {},
+        None,
+    )
+    if args.reference is not None:
+        by_file = files.is_folder or args.reference not in runs or not os.path.exists(args.reference)
+        name = (
+            given.asked_for("--reference", args.reference)
+            if by_file
+            else of_file[Path(args.reference).resolve()]
+        )
+        given = replace(given, reference=name)
+    _check_measures(given, measures)
+    return given
 
 
-def _name_of_file(path: str, names: Sequence[str], files: Sequence[Path]) -> str | None:
-    at = [i for i, file in enumerate(files) if file.resolve() == Path(path).resolve()]
-    return names[at[0]] if at else None
+def _labels(file: Path) -> set[str]:
+    """What a file of ``--names`` or ``--groups`` may call a run file: path, name, name without the ending."""
+    name = file.name.removesuffix(file.suffix) if file.suffix in PACKED else file.name
+    return {str(file), file.name, name, os.path.splitext(name)[0]}
 
 
-def _read_groups(path: str, names: Sequence[str]) -> dict[str, str]:
-    """The group of every run; lines about other runs, and a header, are passed over."""
-    advice = "give a CSV file of two columns, run,group"
-    groups: dict[str, str] = {}
+def _shown(path: str | None, names: Sequence[str], files: Sequence[Path]) -> list[str]:
+    """The names of the runs, with those that ``--names`` gives."""
+    if path is None:
+        return list(names)
+    given = _read_pairs("--names", path, "run,name")
+    found = [_of_run(given, name, file) or name for name, file in zip(names, files, strict=True)]
+    twice = [name for name, count in Counter(found).items() if count > 1]
+    if twice:
+        raise ValueError(f"--names {path} calls two runs {twice[0]!r}; give each its own name")
+    return found
+
+
+def _groups_of(
+    path: str, names: Sequence[str], shown: Sequence[str], files: Sequence[Path]
+) -> dict[str, str]:
+    """The group of every run; lines about other runs are passed over, and runs without a line are group "other"."""
+    given = _read_pairs("--groups", path, "run,group")
+    groups = {
+        new: given.get(new) or _of_run(given, name, file) or ""
+        for name, new, file in zip(names, shown, files, strict=True)
+    }
+    lacking = [name for name, group in groups.items() if not group]
+    if len(lacking) == len(groups):
+        raise ValueError(
+            f"--groups {path} names none of the runs, which are {few(shown)}; add a line such as '{shown[0]},its group'"
+        )
+    if lacking:
+        warn(f"--groups {path} has no group for {few(lacking)}: in the group 'other'")
+    return {name: group or "other" for name, group in groups.items()}
+
+
+def _of_run(given: Mapping[str, str], name: str, file: Path) -> str | None:
+    """What a file of two columns says of a run, by its name or its file."""
+    found = {given[label] for label in ({name} if name in given else _labels(file)) if label in given}
+    return found.pop() if len(found) == 1 else None
+
+
+def _read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:
+    """The lines of a file of two columns, which may start with their names."""
+    advice = f"give a CSV file of two columns, {columns}"
+    found: dict[str, str] = {}
     try:
-        text = read_bytes(path, f"--groups {path}").decode()
-        rows = list(csv.reader(io.StringIO(text, newline="")))
+        text = read_bytes(path, f"{flag} {path}").decode()
+        by_tab = "\t" in text and "," not in text
+        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if by_tab else ","))
     except UnicodeDecodeError:
-        raise ValueError(f"--groups {path} is not text in UTF-8; {advice}") from None
+        raise ValueError(f"{flag} {path} is not text in UTF-8; {advice}") from None
     except csv.Error as error:
-        raise ValueError(f"--groups {path}: {error}; {advice}") from None
+        raise ValueError(f"{flag} {path}: {error}; {advice}") from None
     for number, row in enumerate(rows, start=1):
         cells = [cell.strip() for cell in row]
         if not any(cells):
             continue
         if len(cells) != 2 or not all(cells):
             raise ValueError(
-                f"--groups {path}, line {number}: a line is 'run,group', not {','.join(row)[:80]!r}"
+                f"{flag} {path}, line {number}: a line is '{columns}', not {','.join(row)[:80]!r}"
             )
-        run, group = cells
-        if number == 1 and (run.lower(), group.lower()) == ("run", "group"):
+        run, value = cells
+        if number == 1 and f"{run},{value}".lower() == columns:
             continue
-        if groups.setdefault(run, group) != group:
+        if found.setdefault(run, value) != value:
             raise ValueError(
-                f"--groups {path}, line {number}: {run!r} is in {groups[run]!r} already; give it one group"
+                f"{flag} {path}, line {number}: {run!r} is in {found[run]!r} already; give it one line"
             )
-    lacking = [n for n in names if n not in groups]
-    if lacking:
-        raise ValueError(
-            f"--groups {path} lacks {', '.join(lacking)}; add a line such as '{lacking[0]},its group' for each"
-        )
-    return {n: groups[n] for n in names}
+    return found
 
 
 def _read_qrels(name: str) -> Judged:
     """The judgments of a file, else of an ir_datasets id."""
     if os.path.isdir(name):
         raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
-    if os.path.exists(name):
+    if os.path.exists(located(name)[0]):
         return Judged(*read_qrels_file(name))
     from .. import demo  # which imports ir_datasets, and that takes its time
 
@@ -227,7 +395,9 @@ def _read_qrels(name: str) -> Judged:
         raise ValueError(f"there is no qrels file {name!r}, and {error}") from None
     with _held_back(logging.getLogger("ir_datasets")):
         qrels = qrels_of(dataset)
-    return Judged(qrels_columns(qrels), [getattr(q, "iteration", "0") for q in qrels], dataset)
+    columns = qrels_columns(qrels)
+    iterations = ["0"] * columns.n_rows if columns.aspects is None else columns.aspect_texts()
+    return Judged(columns, iterations, dataset)
 
 
 @contextmanager
@@ -244,38 +414,15 @@ def _held_back(logger: Any) -> Iterator[None]:
         logger.handle(record)
 
 
-def _check_context(
-    context: RunContext, measures: Iterable[ir_measures.Measure], args: argparse.Namespace
-) -> None:
+def _check_measures(given: Inputs, measures: Iterable[ir_measures.Measure]) -> None:
     """Raises ValueError where a measure needs a run to compare with that is not there."""
     relative = [m for m in measures if is_relative(m)]
     alone = [str(m) for m in relative if m.needs_context]
-    if len(context.names) == 1 and alone and not args.is_folder:
+    if len(given.runs) == 1 and alone and not given.is_folder:
+        raise ValueError(f"{', '.join(alone)} needs runs to compare with: give them with --to")
+    against = [n for n in given.runs if n in given.others or not given.alone]
+    without = [str(m) for m in relative if m.RELATIVE_TO == "reference" and m.get("ref") is None]
+    if given.reference is None and without and len(against) > (1 if given.alone else 2):
         raise ValueError(
-            f"{', '.join(alone)} needs runs to compare with: give them with --prior or --reference"
+            f"{', '.join(without)} compares with one run: say with --reference which of {few(against)}"
         )
-    if context.reference is None and len(context.names) > 2:
-        without = [
-            str(m)
-            for m in relative
-            if m.RELATIVE_TO == "reference" and m.get("ref") is None and not (args.compare and m.SIGNED)
-        ]
-        if without:
-            raise ValueError(
-                f"{', '.join(without)} compares with one run: say with --reference which of "
-                f"{', '.join(n for n in context.names if args.is_folder or n != context.names[0])}"
-            )
-
-
-def _check_newcomer(context: RunContext, qrels: Judged) -> None:
-    """Raises ValueError where the evaluated run is one of those to compare it with, under another name."""
-    name = context.names[0]
-    judged, rankings = judged_context(context, qrels.columns), context.runs[name]
-    if not (judged.judgments.queries_of(rankings) >= 0).any():
-        return
-    for other in context.names:
-        if other != name and judged.same_rankings(rankings, other):
-            raise ValueError(
-                f"the prior or reference {other!r} ranks exactly as the evaluated run; a run is not compared with "
-                "itself: leave it out"
-            )

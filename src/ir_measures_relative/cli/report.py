@@ -1,74 +1,62 @@
-"""``--report``: a campaign as one HTML file."""
+"""``report``: a campaign as one HTML file, or as a folder of static files that a shared task publishes."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import shlex
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
-import ir_measures
+from . import arguments
+from .output import PROG, check_loss, writing
 
-from .output import PROG, check_loss, given_flags, writing
-
-if TYPE_CHECKING:
-    from .inputs import Inputs
+USAGE = "QRELS RUNS [MEASURE…] (--output FILE | --site FOLDER) [options]"
+EXAMPLE = "campaign/qrels.txt campaign/runs --output campaign.html"
 
 
-FLAGS = ("report",)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Where the report goes."""
+    arguments.add_runs(parser)
+    arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10", "UniqueRel@10")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--output", metavar="FILE", help="where the report goes, such as campaign.html")
+    where.add_argument("--site", metavar="FOLDER", help="a leaderboard instead: an index and a page a run")
+    arguments.add_context(parser)
+    arguments.add_provider(parser)
 
 
-def add_arguments(parser: Any, folder: Any) -> None:
-    """The flag."""
-    folder.add_argument(
-        "--report",
-        metavar="FILE",
-        help="writes what there is to see of the campaign into one HTML file: intervals, pictures, a page a run, and "
-        "what the numbers are relative to",
-    )
-
-
-def check(args: argparse.Namespace) -> None:
-    """Raises ValueError for flags that do not go together."""
-    for flag in given_flags(args, "bounds", "verdicts", "judge", "compare"):
-        if args.report:
-            raise ValueError(
-                f"--report goes with the table of scores, and --{flag} is another table; leave one of them out"
-            )
-
-
-def prepare(
-    args: argparse.Namespace, measures: Sequence[ir_measures.Measure], inputs: Mapping[str, str]
-) -> None:
-    """Raises ValueError where the report cannot be written without a loss; ImportError for a missing package."""
+def run(args: argparse.Namespace) -> None:
+    """Writes the report; the texts are those of QRELS where that is a dataset of ir_datasets."""
+    measures = arguments.measures_of(args)
+    provider = arguments.provider_of(args, measures)
+    from .. import reporting
     from ..io.files import check_writable
-    from ..reporting import require_packages
+    from ..messages import warn
+    from .inputs import find_files, named, read
 
-    require_packages()
+    reporting.require_packages()
     from ..reporting.page import is_report
 
-    path = args.report
-    check_loss("--report", path, inputs, "report", is_report)
-    if os.path.isdir(args.run) and os.path.dirname(os.path.realpath(path)) == os.path.realpath(args.run):
+    files, site = find_files(args), args.site is not None
+    flag, path = ("--site", args.site) if site else ("--output", args.output)
+    if not site:
+        check_loss(path, named(args, files.all()), "report", is_report)
+    folders = [folder for folder in (args.run, *args.to) if os.path.isdir(folder)]
+    if any(os.path.dirname(os.path.realpath(path)) == os.path.realpath(folder) for folder in folders):
         raise ValueError(
-            f"--report {path} lies in the folder of runs, where it would be taken for a run; give another path"
+            f"{flag} {path} lies in the folder of runs, where it would be taken for a run; give another path"
         )
-    check_writable(path, f"--report {path}")
-
-
-def write(given: Inputs) -> None:
-    """Writes the report; the texts are those of QRELS where that is a dataset of ir_datasets."""
-    from .. import reporting
-
-    path = given.args.report
-    with writing("--report", path, "report"):
-        reporting.write(
-            given.context,
-            given.qrels.columns,
-            given.measures,
-            path,
-            given=given.scores,
-            dataset=given.qrels.dataset,
-            command=shlex.join([PROG, *given.args.arguments]),
-        )
+    if site:
+        reporting.check_folder(path)
+    else:
+        check_writable(path, f"--output {path}")
+    given = read(args, measures, files)
+    assert given.qrels is not None
+    asked = given.together, given.qrels.columns, measures, path
+    scores, command = given.scores(measures, provider, of_all=True), shlex.join([PROG, *args.arguments])
+    if site:
+        message = reporting.write_leaderboard(*asked, given=scores, command=command)
+    else:
+        with writing(path, "report"):
+            message = reporting.write(*asked, given=scores, dataset=given.qrels.dataset, command=command)
+    if message is not None:
+        warn(message)

@@ -1,84 +1,79 @@
-"""What the unjudged documents can change: ``--bounds``, ``--verdicts``, ``--judge``."""
+"""``unjudged``: what the documents that nobody judged could change, and which of them to judge."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 import ir_measures_relative as package
 
-from .output import check_folder, given_flags, rows
+from . import arguments
+from .tables import check_table, show
 
-if TYPE_CHECKING:
-    from .inputs import Inputs
-
-FLAGS = ("bounds", "verdicts", "judge")
+USAGE = "QRELS RUNS MEASURE… [--bounds | --judge N] [options]"
+EXAMPLE = "campaign/qrels.txt campaign/runs UniqueRel@10 --judge 10"
 
 
-def add_arguments(parser: Any, folder: Any) -> None:
-    """The flags, which ask for another table than that of the scores."""
-    group = parser.add_argument_group("what unjudged documents can change, where RUN is a folder")
-    group.add_argument(
-        "--bounds",
-        action="store_true",
-        help="the least and the greatest value of every run, whatever the labels of the unjudged documents are",
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which of the tables."""
+    arguments.add_runs(parser)
+    arguments.add_measures(parser)
+    arguments.add_context(parser)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--bounds", action="store_true", help="the least and the greatest value of each run, by any labels"
     )
-    group.add_argument(
-        "--verdicts",
-        action="store_true",
-        help="every two runs: which is better whatever those labels are, or whether that is open; on these topics: "
-        "of other topics only --compare speaks",
-    )
-    group.add_argument(
-        "--odds",
-        action="store_true",
-        help="with --verdicts: the chance, over labels and on these topics, that the first run is the better one",
-    )
-    group.add_argument(
+    which.add_argument(
         "--judge",
         type=int,
         metavar="N",
-        help="the N unjudged documents whose labels would settle most by the first measure, as a pool file",
+        help="the N documents to judge first, by the first measure: a pool file",
     )
-    group.add_argument(
-        "--jobs",
-        type=int,
-        metavar="N",
-        default=1,
-        help="with these tables: how many processes compute the extremes of AP and ERR (default: %(default)s)",
+    which.add_argument(
+        "--odds",
+        action="store_true",
+        help="the table of every two runs, as without a flag, and the chance that the first is better "
+        "(4 runs or more)",
     )
+    parser.add_argument("-q", "--by_query", action="store_true", help="a row for every query")
+    arguments.add_jobs(parser)
+    arguments.add_table(parser)
 
 
-def check(args: argparse.Namespace) -> None:
-    """Raises ValueError for flags that do not go together."""
-    asked = given_flags(args, *FLAGS)
-    if args.jobs != 1 and not asked:
-        raise ValueError(
-            f"--jobs goes with {', '.join('--' + name for name in FLAGS)}; give one of these as well"
-        )
-    if len(asked) > 1:
-        raise ValueError(f"--{asked[0]} and --{asked[1]} are two tables; give one of them")
-    if args.odds and not args.verdicts:
-        raise ValueError("--odds goes with --verdicts; give that as well")
-    if args.odds and args.by_query:
-        raise ValueError("--odds are those of the means over queries; leave --by_query (-q) out")
-    if asked and args.plot:
-        raise ValueError(f"--plot draws scores, and --{asked[0]} is another table; leave one of them out")
-    check_folder(args, *FLAGS)
+def run(args: argparse.Namespace) -> None:
+    """Prints the table that is asked for; without ``-o``, documents to judge as the lines of a pool file."""
+    if args.by_query and (args.odds or args.judge is not None):
+        raise ValueError("--by_query (-q) does not go with --odds and --judge; leave one of them out")
+    check_table(args)
+    measures = arguments.measures_of(args)
+    import pandas as pd
 
+    from ..unjudged.verdicts import pool_lines
+    from .inputs import read
 
-def lines(given: Inputs) -> Iterator[str]:
-    """The table that is asked for; documents to judge as the lines of a pool file."""
-    args, context, qrels = given.args, given.context, given.qrels.columns
-    options = {"perquery": args.by_query, "jobs": args.jobs}
+    given = read(args, measures)
+    qrels, tables = given.judgments, []
+    for names, context in given.campaigns():
+        if args.judge is not None:
+            # Of a candidate beside --to, its own pairs alone: the others have their verdicts already.
+            own = [(name, other) for name in names for other in given.others if name != other]
+            pairs: list[tuple[str, str] | None] = [*own] if given.alone else [None]
+            tables += [
+                package.judge_next(context, qrels, measures[0], args.judge, pair, jobs=args.jobs)
+                for pair in pairs
+            ]
+        elif args.bounds:
+            table = package.bounds(context, qrels, measures, args.by_query, jobs=args.jobs)
+            tables.append(table[table["name"].isin(names)])
+        else:
+            odds = "pool" if args.odds else None
+            table = package.verdicts(context, qrels, measures, args.by_query, odds=odds, jobs=args.jobs)
+            tables.append(table[table["name"].isin(names) | table["other"].isin(names)])
+    found = pd.concat(tables, ignore_index=True)
     if args.judge is not None:
-        from ..unjudged.verdicts import pool_lines
-
-        asked = package.judge_next(context, qrels, given.measures[0], args.judge, jobs=args.jobs)
-        yield from pool_lines(asked)
-    elif args.bounds:
-        yield from rows(package.bounds(context, qrels, given.measures, **options), args)
+        found = found.sort_values("weight", ascending=False, kind="stable")
+        found = found.drop_duplicates(["query_id", "doc_id"])[: args.judge]
+    if args.judge is not None and args.output_format is None:
+        for line in pool_lines(found):
+            print(line)
     else:
-        odds = "pool" if args.odds else None
-        yield from rows(package.verdicts(context, qrels, given.measures, odds=odds, **options), args)
+        show(found, args)

@@ -46,6 +46,7 @@ __all__ = [
     "Concept",
     "Subject",
     "generate",
+    "nuggets",
     "pipelines",
     "register",
     "runs",
@@ -167,6 +168,30 @@ def generate(seed: int = 1, n_docs: int = 1200) -> Collection:
         for doc_id, score in search(query.text)
     )
     return Collection(tuple(docs), tuple(queries), tuple(qrels), first_stage)
+
+
+def nuggets() -> list[formats.TrecQrel]:
+    """Judgments of what the documents say: six nuggets a topic, in the column ``iteration``.
+
+    They are the words that go with the two concepts of a topic. A judged document whose grade is above 0 answers those
+    that it holds: label 1, and 0 for the others.
+
+    Example:
+        >>> from ir_measures_relative import demo
+        >>> sorted({label.iteration for label in demo.nuggets() if label.query_id == "1"})
+        ['consultation', 'contagion', 'diagnosis', 'fever', 'quarantine', 'referral']
+    """
+    collection = generate()
+    held = {doc.doc_id: set(words(doc.text)) for doc in collection.docs}
+    company = {synonym: c.company for s in subjects() for c in s.concepts for synonym in c.synonyms}
+    asked = {
+        q.query_id: [w for name in q.text.split(" and ") for w in company[name]] for q in collection.queries
+    }
+    return [
+        formats.TrecQrel(query_id, doc_id, int(grade > 0 and word in held[doc_id]), word)
+        for query_id, doc_id, grade, _ in collection.qrels
+        for word in asked[query_id]
+    ]
 
 
 def _write(dice: _Dice, fields: list[Subject], field: int, main: list[int], passing: list[int]) -> str:

@@ -97,9 +97,12 @@ class OpenDocuments:
         low, high = self.completed.grades
         relevant = int((self.docs.grade > 0).sum())
         if self.judged.context.grades is None and relevant < _ENOUGH_RELEVANT and self.open.any():
+            few = {0: "no document is", 1: "only 1 document is"}.get(
+                relevant, f"only {relevant} documents are"
+            )
             warn(
-                f"only {relevant} documents are judged relevant, and unjudged ones are taken to have no higher grade "
-                f"than these, {high}: say which grades there are with RunContext(…, grades=({low}, {high})), or more",
+                f"{few} judged relevant, and unjudged ones are taken to have no higher grade than {high}: "
+                f"say which grades there are with RunContext(…, grades=({low}, {high})), or more",
                 self.judged.context,
             )
         return grades_between(0 if judged_only else low, high)

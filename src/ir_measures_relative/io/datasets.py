@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..messages import kind_of
+from ..messages import kind_of, warn
 
 #: What a dataset may have, in the order in which messages list it.
 _PARTS = ("docs", "queries", "qrels", "scoreddocs")
@@ -29,9 +29,9 @@ def dataset_of(dataset: Any) -> Any:
             import difflib
 
             similar = difflib.get_close_matches(dataset_id, list(ir_datasets.registry), n=3)
-            hint = f"did you mean {' or '.join(map(repr, similar))}? " if similar else ""
+            hint = f"did you mean {' or '.join(map(repr, similar))}? The" if similar else "the"
             raise ValueError(
-                f"ir_datasets knows no dataset {dataset_id!r}; {hint}The ids are listed at https://ir-datasets.com"
+                f"ir_datasets knows no dataset {dataset_id!r}; {hint} ids are listed at https://ir-datasets.com"
             ) from None
     if hasattr(dataset, "irds_ref"):
         return dataset.irds_ref()
@@ -56,7 +56,14 @@ def scoreddocs_of(dataset: Any) -> list[Any]:
         rows = tqdm(
             dataset.scoreddocs_iter(), desc="reading scoreddocs", unit="row", disable=None, leave=False
         )
-        return list(rows)
+        found = list(rows)
+    if len(found) > 1 and len({row.score for row in found}) == 1:
+        warn(
+            f"the scoreddocs of {name_of(dataset)!r} all have the same score: they say which documents to re-rank, and "
+            "not in which order. They are taken in the order of their ids, from the last; re-rank them first, or leave "
+            "them out by name=None"
+        )
+    return found
 
 
 def is_dataset(given: Any) -> bool:

@@ -54,6 +54,12 @@ def _of_judgments(judgments: Judgments) -> dict[str, Any]:
     digest = hashlib.sha256()
     for query, doc, grade in rows:
         digest.update(b"%b\0%b\0%d\0\0" % (query, doc, grade))
+    labels = judgments.labels
+    if labels is not None:
+        columns = (_bytes(labels.ids.strings()), _bytes(labels.aspect_ids().strings()), labels.grade.tolist())
+        of_aspects = zip((queries[query] for query in labels.query.tolist()), *columns, strict=True)
+        for row in sorted(of_aspects):
+            digest.update(b"%b\0%b\0%b\0%d\0\0" % row)
     return {"queries": len(queries), "judgments": len(rows), "sha256": digest.hexdigest()}
 
 

@@ -14,11 +14,16 @@ from .files import max_unpacked, too_large
 #: ir_measures' name of a column, then PyTerrier's.
 NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "score": "score", "name": "name"}
 
-#: What others call them, all together: trectools and HuggingFace's ``evaluate``, and BEIR's data sets.
+#: What others call them, all together: trectools and HuggingFace's ``evaluate``, BEIR's data sets, ranx, LensKit.
 OF_OTHERS = (
     {"query_id": "query", "doc_id": "docid", "relevance": "rel", "score": "score", "name": "system"},
     {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score", "score": "score"},
+    {"query_id": "q_id", "doc_id": "doc_id", "relevance": "score", "score": "score"},
+    {"query_id": "user_id", "doc_id": "item_id", "relevance": "rating", "score": "score"},
 )
+
+#: Columns whose ids are numbers as a rule, which count as their digits.
+_NUMBERED = ("user_id", "item_id")
 
 
 def is_frame(value: object) -> TypeGuard[Any]:
@@ -52,6 +57,10 @@ def column_names(
     for column in wanted:
         ours, theirs = (column, NAMES[column]) if scheme is None else (scheme.get(column, column),) * 2
         named = [c for c in dict.fromkeys((ours, theirs)) if c in frame.columns]
+        if (
+            scheme is not None and column == "relevance"
+        ):  # what is called so is meant, and not what may be a score
+            named = [c for c in (column, NAMES[column]) if c in frame.columns] or named
         if not named:
             other = f" (or {theirs!r})" if theirs != ours else ""
             raise ValueError(
@@ -83,6 +92,8 @@ def _one_column(frame: Any, names: list[str], source: str, kind: str) -> Any:
     column = frame[names[0]]
     if column.ndim != 1:
         raise ValueError(f"{source}: the column {names[0]!r} stands twice in the {kind}; drop one")
+    if names[0] in _NUMBERED and column.dtype.kind in "iu":
+        return column.astype(str)
     for other in names[1:]:
         if frame[other].ndim != 1 or not column.astype(object).equals(frame[other].astype(object)):
             raise ValueError(
@@ -158,9 +169,10 @@ def read_parquet(data: bytes, source: str) -> Any:
             return pd.read_parquet(io.BytesIO(data), engine="pyarrow", use_threads=False, pre_buffer=False)
     except ImportError:
         raise ImportError(f"{source} is a Parquet file, which needs pyarrow: pip install pyarrow") from None
-    except (ValueError, OSError) as error:  # pyarrow's own errors are among them
+    except Exception as error:  # pyarrow's own errors, of which some are of no other kind
+        why = "text that is not UTF-8" if isinstance(error, UnicodeDecodeError) else error
         raise ValueError(
-            f"{source}: the Parquet file is truncated or damaged ({error}); fetch it again"
+            f"{source}: the Parquet file is truncated or damaged ({why}); fetch it again"
         ) from None
     raise ValueError(too_large(source, "the Parquet file", len(data), limit))
 

@@ -11,8 +11,9 @@ import numbers
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, NamedTuple, TypeAlias
 
-from ..messages import kind_of
+from ..messages import kind_of, warn
 from .frames import OF_OTHERS, is_frame, known_columns, scheme_of_others
+from .order import codes_of, keeping_order
 
 
 class Given(NamedTuple):
@@ -62,6 +63,7 @@ def _trectools(value: Any, source: str, as_run: bool) -> Given | None:
 
 
 def _lenskit(value: Any, source: str, as_run: bool) -> Given | None:
+    """From LensKit, whose users and items often are numbers, as in MovieLens: they count as their digits."""
     if not (hasattr(value, "key_fields") and hasattr(value, "to_df")):
         return None
     fields = list(value.key_fields)
@@ -70,23 +72,56 @@ def _lenskit(value: Any, source: str, as_run: bool) -> Given | None:
             f"{source}: the lists of the ItemListCollection have the keys {fields}; a query has one id: give a "
             "collection with one key"
         )
-    frame = value.to_df().rename(columns={fields[0]: "query_id", "item_id": "doc_id"})
-    if as_run and "score" not in frame.columns and "rank" in frame.columns:
-        frame = frame.assign(score=-frame["rank"].astype(float))  # a list in order, without scores
-    elif not as_run and not {"relevance", "label"} & set(frame.columns):
-        if "rating" in frame.columns:
-            raise ValueError(
-                f"{source}: the ItemListCollection holds ratings and no labels; say what they are, such as "
-                "frame = collection.to_df(); frame['relevance'] = (frame['rating'] >= 4).astype(int), and give "
-                "the frame with the columns query_id, doc_id and relevance"
-            )
-        if "score" in frame.columns:
-            raise ValueError(
-                f"{source}: the ItemListCollection holds scores and no labels, as a run does; give the lists of "
-                "what is relevant"
-            )
-        frame = frame.assign(relevance=1)  # as LensKit's metrics have it: what is listed is relevant
+    frame = value.to_df().rename(columns={fields[0]: "query_id"})
+    frame = items_as_columns(frame, source, _are_ordered(value)) if as_run else labelled_items(frame, source)
     return Given(frame, kind="ItemListCollection", columns=tuple(frame.columns))
+
+
+def _are_ordered(collection: Any) -> bool:
+    """Whether all lists of an ItemListCollection have an order of their own, which LensKit's metrics go by."""
+    return all(items.ordered for items in collection.lists())
+
+
+def items_as_columns(frame: Any, source: str, ordered: bool = True) -> Any:
+    """A run of LensKit's rows under our names: its order is kept, ties included, where it has ranks."""
+    frame = _with_ids(frame, source)
+    if "rank" not in frame.columns or not ordered:
+        return frame
+    scores = frame["score"].tolist() if "score" in frame.columns else None
+    kept = keeping_order(codes_of(frame["query_id"]), frame["rank"].to_numpy(dtype=float), scores)
+    return frame.assign(score=kept)
+
+
+def labelled_items(frame: Any, source: str) -> Any:
+    """Judgments of LensKit's rows under our names: ratings are labels; without any, what is listed is relevant."""
+    frame = _with_ids(frame, source)
+    if {"relevance", "label"} & set(frame.columns):
+        return frame
+    if "rating" in frame.columns:
+        make = "make labels of them, such as frame['relevance'] = (frame['rating'] >= 4).astype(int)"
+        if (frame["rating"] % 1 != 0).any():
+            raise ValueError(
+                f"{source}: the lists hold ratings that are no whole numbers, and no labels; {make}"
+            )
+        warn(
+            f"{source}: ratings count as relevance labels, and any above 0 is relevant; if low ratings are not, {make}"
+        )
+        return frame.assign(relevance=frame["rating"])
+    if "score" in frame.columns:
+        raise ValueError(
+            f"{source}: the lists hold scores and no labels, as a run does; give the lists of what is relevant"
+        )
+    return frame.assign(relevance=1)  # as LensKit's metrics have it
+
+
+def _with_ids(frame: Any, source: str) -> Any:
+    """LensKit's rows with the columns query_id and doc_id; ids that are numbers count as their digits."""
+    keys = [c for c in ("query_id", "user_id", "qid", "user") if c in frame.columns]
+    if not keys or "item_id" not in frame.columns:
+        raise ValueError(f"{source}: a table of items needs user_id (or query_id) and item_id")
+    frame = frame.rename(columns={keys[0]: "query_id", "item_id": "doc_id"})
+    numbers = [c for c in ("query_id", "doc_id") if frame[c].dtype.kind in "iu"]
+    return frame.assign(**{c: frame[c].astype(str) for c in numbers})
 
 
 def _table(value: Any, source: str, as_run: bool) -> Given | None:
@@ -122,7 +157,7 @@ def _table(value: Any, source: str, as_run: bool) -> Given | None:
 
 # Columns beyond these, such as texts, are not converted.
 _MAY_BE_NEEDED = frozenset(
-    ("query_id", "qid", "doc_id", "docno", "relevance", "label", "score", "name", "iteration")
+    ("query_id", "qid", "doc_id", "docno", "relevance", "label", "score", "name", "iteration", "subtopic_id")
 ) | {name for scheme in OF_OTHERS for name in scheme.values()}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
@@ -10,13 +11,15 @@ import numpy as np
 from ir_measures.util import QrelsConverter
 from numpy.typing import NDArray
 
-from ..arrays import IntArray, ObjectArray, object_array
+from ..arrays import IntArray, ObjectArray, block_starts, object_array
 from ..ids import Ids
-from ..judgments import Judgments
-from ..messages import is_text, kind_of, not_an_id, warn
+from ..judgments import NO_ASPECT, Judgments, Labels
+from ..messages import is_missing, is_text, kind_of, not_an_id, warn
 from ..rankings import query_blocks
-from .files import PARQUET, read_bytes
-from .frames import columns_of, is_frame, read_parquet, text_of
+from .content import Content, Rows
+from .files import read_bytes
+from .formats import format_of, located, one_part, parts_of
+from .frames import columns_of, is_frame, text_of
 from .neighbours import given_by_others
 from .text import Columns, format_hint, parsed, shown
 
@@ -26,11 +29,12 @@ Qrels: TypeAlias = Any
 
 
 class QrelsColumns(NamedTuple):
-    """The query id, document id and relevance of every judgment, in the order given."""
+    """The query id, document id and relevance of every judgment, in the order given; and its aspect, if any has one."""
 
     query_ids: Ids | ObjectArray
     doc_ids: Ids | ObjectArray
     relevance: NDArray[Any]
+    aspects: Ids | ObjectArray | None = None  #: None where no judgment names its aspect
 
     @property
     def n_rows(self) -> int:
@@ -41,6 +45,10 @@ class QrelsColumns(NamedTuple):
         """The queries and the documents as strings."""
         queries, docs = (c.strings() if isinstance(c, Ids) else c for c in self[:2])
         return queries, docs
+
+    def aspect_texts(self) -> ObjectArray | None:
+        """The aspects as they were given; those of a file as strings."""
+        return self.aspects.strings() if isinstance(self.aspects, Ids) else self.aspects
 
     def same_as(self, other: QrelsColumns) -> bool:
         """Whether the two hold the same judgments in the same order and form."""
@@ -76,26 +84,53 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
         return _from_frame(given.content, "the qrels", given.kind, given.columns)
     if given is not None:
         qrels = given.content
+    aspects = None
     if isinstance(qrels, Mapping):
-        for query_id, docs in qrels.items():
-            if not isinstance(docs, Mapping):
-                raise ValueError(
-                    f"the qrels: query {query_id!r} holds {kind_of(docs)}; qrels given as a dict are "
-                    "{query_id: {doc_id: relevance}}, or have the columns query_id, doc_id and relevance"
-                )
-        rows = [(q, d, label) for q, docs in qrels.items() for d, label in docs.items()]
-    elif is_frame(qrels):
+        return _from_dict(qrels, "the qrels")
+    if is_frame(qrels):
         return _from_frame(qrels, "the qrels")
-    else:
-        try:
-            rows = [(r.query_id, r.doc_id, r.relevance) for r in QrelsConverter(qrels).as_namedtuple_iter()]
-        except (ValueError, AttributeError, TypeError) as error:
+    try:
+        records = list(QrelsConverter(qrels).as_namedtuple_iter())
+        rows = [(r.query_id, r.doc_id, r.relevance) for r in records]
+        named = next((f for f in ASPECT_COLUMNS if rows and hasattr(records[0], f)), None)
+        if named is not None:
+            aspects = aspects_in(object_array(getattr(r, named) for r in records))
+    except (ValueError, AttributeError, TypeError) as error:
+        raise ValueError(
+            f"the qrels: {error}; give a dict {{query_id: {{doc_id: relevance}}}}, an iterable of "
+            "ir_measures.Qrel, or a DataFrame with columns query_id, doc_id, relevance"
+        ) from None
+    return _from_rows(rows, aspects)
+
+
+def _from_dict(qrels: Mapping[Any, Any], source: str) -> QrelsColumns:
+    for query_id, docs in qrels.items():
+        if not isinstance(docs, Mapping):
             raise ValueError(
-                f"the qrels: {error}; give a dict {{query_id: {{doc_id: relevance}}}}, an iterable of "
-                "ir_measures.Qrel, or a DataFrame with columns query_id, doc_id, relevance"
-            ) from None
+                f"{source}: query {query_id!r} holds {kind_of(docs)}; qrels given as a dict are "
+                "{query_id: {doc_id: relevance}}, or have the columns query_id, doc_id and relevance"
+            )
+    return _from_rows([(q, d, label) for q, docs in qrels.items() for d, label in docs.items()])
+
+
+def _from_rows(
+    rows: Sequence[tuple[Any, Any, Any]], aspects: Ids | ObjectArray | None = None
+) -> QrelsColumns:
     query_ids, doc_ids, labels = zip(*rows, strict=True) if rows else ((), (), ())
-    return QrelsColumns(object_array(query_ids), object_array(doc_ids), object_array(labels))
+    return QrelsColumns(object_array(query_ids), object_array(doc_ids), object_array(labels), aspects)
+
+
+#: What ir_measures, and PyTerrier of a dataset with subtopics, call the column of aspects.
+ASPECT_COLUMNS = ("iteration", "subtopic_id")
+
+
+def aspects_in(column: Ids | ObjectArray) -> Ids | ObjectArray | None:
+    """The aspect of each judgment; None where all are 0, Q0 or missing, which name none."""
+    if isinstance(column, Ids):
+        none = not len(column) or (column.string(0) in NO_ASPECT and len(column.changes()) == 1)
+        return None if none else column
+    heads = column[block_starts(column)]
+    return None if all(str(head) in NO_ASPECT or is_missing(head) for head in heads) else column
 
 
 def _from_frame(
@@ -104,8 +139,12 @@ def _from_frame(
     wanted = ("query_id", "doc_id", "relevance")
     queries, docs, label = columns_of(frame, wanted, source, kind, columns)
     plain = label.dtype.kind in "iufb" and isinstance(label.dtype, np.dtype)
+    named = next((name for name in ASPECT_COLUMNS if name in frame.columns), None)
     return QrelsColumns(
-        text_of(queries), text_of(docs), label.to_numpy() if plain else label.to_numpy(dtype=object)
+        text_of(queries),
+        text_of(docs),
+        label.to_numpy() if plain else label.to_numpy(dtype=object),
+        None if named is None else aspects_in(text_of(frame[named])),
     )
 
 
@@ -117,19 +156,65 @@ class QrelsFile(NamedTuple):
 
 
 def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
-    """Reads a file of judgments: TREC's format, plain, .gz, .bz2 or .xz, or Parquet with the columns of a DataFrame.
+    """Reads a file of judgments: TREC's format, plain, .gz, .bz2 or .xz, or one of :mod:`.formats`.
+
+    A label that is written as a string becomes a number. A document without a label, empty or null, is not judged.
 
     Raises:
         FileNotFoundError: no such file.
         ValueError: content that is not judgments; names file and line, or the column.
     """
     source = f"the qrels {path}"
-    data = read_bytes(path, source)
-    if not data.startswith(PARQUET):
-        return read_trec_qrels(data, source)
-    frame = read_parquet(data, source)
-    iterations = frame["iteration"].astype(str) if "iteration" in frame.columns else ["0"] * len(frame)
-    return QrelsFile(_from_frame(frame, source), object_array(iterations))
+    file, part = located(path)
+    content = Content(read_bytes(file, source), source)
+    form = format_of(content)
+    if form is None and part is None:
+        return read_trec_qrels(content.data, source)
+    if form is None:
+        raise ValueError(f"{source}: TREC qrels have no part {part!r}; leave out '#{part}'")
+    given = one_part(parts_of(content, form, as_run=False), part, source, "judgments")
+    iterations: Any = None
+    if is_frame(given.content):
+        columns = _from_frame(given.content, source, given.kind, given.columns)
+        if "iteration" in given.content.columns:
+            iterations = object_array(given.content["iteration"].astype(str))
+    elif isinstance(given.content, Rows):
+        queries, docs, labels = map(object_array, given.content)
+        columns = QrelsColumns(queries, docs, labels)
+    else:
+        columns = _from_dict(given.content, source)
+    columns, judged = _with_labels(columns, source)
+    iterations = object_array(["0"] * len(judged)) if iterations is None else iterations
+    return QrelsFile(columns, iterations[judged])
+
+
+def _with_labels(columns: QrelsColumns, source: str) -> tuple[QrelsColumns, NDArray[np.bool_]]:
+    """The judgments that have a label, with labels that are whole numbers; and which they are.
+
+    Raises:
+        ValueError: a label that is not a whole number.
+    """
+    if columns.relevance.dtype.kind in "ib":
+        return columns, np.ones(columns.n_rows, dtype=bool)
+    labels = object_array(map(_as_number, columns.relevance))
+    judged = np.array([label is not None for label in labels], dtype=bool)
+    queries, docs = (c.take(judged) if isinstance(c, Ids) else c[judged] for c in columns[:2])
+    aspects = columns.aspects
+    if aspects is not None:
+        aspects = aspects.take(judged) if isinstance(aspects, Ids) else aspects[judged]
+    taken = QrelsColumns(queries, docs, labels[judged], aspects)
+    return taken._replace(relevance=_whole_numbers(taken, source)), judged
+
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{0,30})?")
+
+
+def _as_number(label: Any) -> Any:
+    """The number that a string writes; None where nothing is written, or the label is missing."""
+    if isinstance(label, str):
+        text = label.strip(" \t\r\n")
+        return None if not text else float(text) if _NUMBER.fullmatch(text) else label
+    return None if label is None or label != label else label
 
 
 def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
@@ -143,15 +228,17 @@ def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
 
 def _trec_columns(data: bytes) -> QrelsFile:
     columns = Columns(data, 4)
-    judged = QrelsColumns(columns.ids(0), columns.ids(2), columns.whole_numbers(3))
-    return QrelsFile(judged, columns.ids(1))
+    iterations = columns.ids(1)
+    judged = QrelsColumns(columns.ids(0), columns.ids(2), columns.whole_numbers(3), aspects_in(iterations))
+    return QrelsFile(judged, iterations)
 
 
 def _mistake(line: bytes) -> str:
     fields = line.split()
     if len(fields) != 4:
         return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{format_hint(line)}"
-    return f"the relevance {shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 to 9"
+    wrong = f"the relevance {shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 to 9"
+    return wrong + (_OF_FRACTIONS if re.fullmatch(rb"[+-]?[0-9]*\.[0-9]+", fields[3]) else "")
 
 
 def judge(columns: QrelsColumns) -> Judgments:
@@ -162,16 +249,18 @@ def judge(columns: QrelsColumns) -> Judgments:
     Raises:
         ValueError: an id that is not a string, a relevance that is not a whole number.
     """
-    grade = _whole_numbers(columns)
+    grade = _whole_numbers(columns, "the qrels")
     starts, heads = query_blocks(columns.query_ids, "the qrels", "the run")
     code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
     block = np.fromiter(map(code_of.__getitem__, heads), dtype=np.int64, count=len(heads))
     query = np.repeat(block, np.diff(np.append(starts, columns.n_rows)))
     ids = _ids_of(columns.doc_ids)
+    labels = None if columns.aspects is None else Labels(query, ids, columns.aspects, grade)
     if len(code_of) < len(heads):
         order = np.argsort(query, kind="stable")
         query, ids, grade = query[order], ids.take(order), grade[order]
-    return _without_repeats(Judgments(object_array(code_of), query, ids, grade))
+        labels = None if labels is None else labels.take(order)
+    return _without_repeats(Judgments(object_array(code_of), query, ids, grade, labels))
 
 
 def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
@@ -185,9 +274,13 @@ def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
 
 
 _LARGEST = 2**31
+_OF_FRACTIONS = (
+    "; make labels of fractions: by a threshold, such as int(grade >= 0.5), or by levels, such as round(10 * grade) "
+    "with gains= in the measure"
+)
 
 
-def _whole_numbers(columns: QrelsColumns) -> IntArray:
+def _whole_numbers(columns: QrelsColumns, source: str) -> IntArray:
     relevance = columns.relevance
     if relevance.dtype.kind in "ib" and relevance.dtype.itemsize <= 4:
         return np.asarray(relevance, dtype=np.int64)
@@ -201,9 +294,11 @@ def _whole_numbers(columns: QrelsColumns) -> IntArray:
     if not whole.all():
         row = int(np.argmin(whole))
         query, doc = (c.string(row) if isinstance(c, Ids) else c[row] for c in columns[:2])
+        label = relevance[row].item() if isinstance(relevance[row], np.generic) else relevance[row]
+        way_out = _OF_FRACTIONS if isinstance(label, (float, np.floating)) and label % 1 else ""
         raise ValueError(
-            f"the qrels: query {query!r}, document {doc!r} has the relevance {relevance[row]!r}; relevance must be a "
-            "whole number (below 2^31 in size)"
+            f"{source}: query {query!r}, document {doc!r} has the relevance {label!r}; relevance must be a whole "
+            f"number (below 2^31 in size){way_out}"
         )
     return np.asarray(grades, dtype=np.int64)
 
@@ -221,8 +316,9 @@ def _without_repeats(judgments: Judgments) -> Judgments:
     drop, final = judgments.repeats()
     if not len(drop):
         return judgments
+    labels = judgments.labels
     clash = drop[judgments.grade[drop] != judgments.grade[final]]
-    if len(clash):
+    if len(clash) and labels is None:
         r = clash[0]
         warn(
             f"the qrels judge {len(clash)} (query, document) pair(s) twice with different labels, e.g. query "
@@ -231,5 +327,5 @@ def _without_repeats(judgments: Judgments) -> Judgments:
     keep = np.ones(len(judgments), dtype=bool)
     keep[drop] = False
     return Judgments(
-        judgments.query_ids, judgments.query[keep], judgments.ids.take(keep), judgments.grade[keep]
+        judgments.query_ids, judgments.query[keep], judgments.ids.take(keep), judgments.grade[keep], labels
     )

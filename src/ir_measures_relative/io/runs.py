@@ -1,6 +1,6 @@
 """Any run -> :class:`Rankings`, and where runs come from: files, folders, pipelines.
 
-The only place that knows run formats; a new one is a branch of :func:`read_run`.
+A file that is not in TREC's format is read by a module of ``io/formats/``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ from ..arrays import FloatArray, ObjectArray, object_array
 from ..ids import Ids, repeated
 from ..messages import kind_of, needs_extra, warn
 from ..rankings import Rankings
-from .files import PARQUET, is_picture, read_bytes
-from .frames import columns_of, is_frame, read_parquet, scheme_of_others, shared_text, single_value, text_of
+from .content import Content, Rows
+from .files import is_picture, read_bytes
+from .folders import described, is_description, tira_runs
+from .formats import ENDINGS, format_of, located, one_part, parts_of
+from .frames import columns_of, is_frame, scheme_of_others, shared_text, single_value, text_of
 from .neighbours import Given, given_by_others
 from .text import Columns, format_hint, parsed, shown
 
@@ -46,8 +49,8 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
     Args:
         run: a dict of dict, an iterable of ``ScoredDoc``, a DataFrame (ir_measures' or PyTerrier's columns; where the
             column ``name`` holds one value it becomes the tag, and so ``group`` the group), the path of a file: TREC's
-            format, plain, .gz, .bz2 or .xz, or Parquet with the columns of a DataFrame; or what polars, pyarrow,
-            HuggingFace, ranx, trectools and LensKit hold a run in.
+            format, plain, .gz, .bz2 or .xz, or one of the page "Formats"; or what polars, pyarrow, HuggingFace, ranx,
+            trectools and LensKit hold a run in.
         name: what messages call it.
 
     Raises:
@@ -73,16 +76,46 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
 
 def _from_file(path: str | os.PathLike[str], name: str) -> Rankings:
     source = name if name == os.fspath(path) else f"{name} ({path})"
-    if os.path.isdir(path):
-        raise IsADirectoryError(
-            f"{source} is a folder; give a file (RunContext.from_trec reads a folder of runs)"
+    found, _ = _runs_of(path, source)
+    if len(found) > 1:
+        tags = [str(run.tag) for run in found]
+        raise ValueError(
+            f"{source}: the file holds the runs {', '.join(map(repr, tags))}; say which behind the path, such as "
+            f"'{path}#{tags[0]}', or read them all by RunContext.from_files"
         )
-    data = read_bytes(path, source)
-    if data.startswith(PARQUET):
-        rankings = _from_frame(read_parquet(data, source), source).named(name)
+    return found[0].named(name)
+
+
+def _runs_of(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings], bool]:
+    """The runs that a file holds, or the one that a part of it is; and whether it may as well be judgments."""
+    file, part = located(path)
+    if os.path.isdir(file):
+        raise IsADirectoryError(
+            f"{source} is a folder; give a file (RunContext.from_files reads a folder of runs)"
+        )
+    content = Content(read_bytes(file, source), source)
+    form = format_of(content)
+    if form is None:
+        if part is not None:
+            raise ValueError(f"{source}: a TREC run has no part {part!r}; leave out '#{part}'")
+        return [read_trec_run(content.data, source, source)], False
+    parts = parts_of(content, form, as_run=True)
+    if part is not None or form.one_run:
+        parts = {"": one_part(parts, part, source, "run")}
+    found = [_from_given(given, source).described(skips=form.skips) for given in parts.values()]
+    for rankings in found:
         rankings.check_documents()
-        return rankings
-    return read_trec_run(data, source, name)
+    return found, form.may_be_either and all(map(_may_be_labels, parts.values()))
+
+
+def _may_be_labels(given: Given) -> bool:
+    """Whether what is read as scores are whole numbers, not written as fractions, as labels are."""
+    if is_frame(given.content):
+        scores = iter(given.content.get("score", ()))
+    else:
+        scores = (score for docs in given.content.values() for score in docs.values())
+    whole = (int, np.integer)
+    return isinstance(next(scores, None), whole) and all(isinstance(score, whole) for score in scores)
 
 
 def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Rankings:
@@ -127,9 +160,14 @@ def _from_columns(
 
 
 def _from_given(given: Given, name: str) -> Rankings:
-    if not is_frame(given.content):
-        return _from_dict(given.content, name, given.tag)
-    return _from_frame(given.content, name, given.kind, given.columns)
+    if is_frame(given.content):
+        return _from_frame(given.content, name, given.kind, given.columns)
+    if isinstance(given.content, Rows):
+        queries, docs, values = given.content
+        if not isinstance(values, np.ndarray):
+            return _from_columns(queries, docs, values, name, given.tag)
+        return Rankings(object_array(queries), object_array(docs), values, name=name, tag=given.tag)
+    return _from_dict(given.content, name, given.tag)
 
 
 def _from_frame(frame: Any, name: str, kind: str = "DataFrame", columns: Sequence[str] = ()) -> Rankings:
@@ -160,6 +198,8 @@ def scores_of(column: Any, queries: Ids | ObjectArray, docs: Ids | ObjectArray, 
 def _as_floats(
     scores: ObjectArray, queries: Ids | ObjectArray, docs: Ids | ObjectArray, name: str
 ) -> FloatArray:
+    if set(map(type, scores)) <= {float}:  # as JSON has them: there is nothing to look at
+        return scores.astype(np.float64)
     values = np.empty(len(scores))
     for row, score in enumerate(scores):
         # numpy's and torch's scalars are not numbers.Real, but turn into one; a string would too, and must not.
@@ -241,7 +281,9 @@ def _repeated(columns: Columns, source: str) -> str | None:
 def run_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
     """The run files that a path, folder, glob or list of these stands for.
 
-    Hidden files in a folder are left out, and so are pictures, with a warning: they are often put beside the runs.
+    Hidden files in a folder are left out, and so are pictures, with a warning: they are often put beside the runs. A
+    folder without files, and TIRA's folders of one ``run.txt`` each below it, stands for these. What stands behind a
+    path after a ``#`` is the part of each file that is meant.
     """
     if not isinstance(paths, (str, os.PathLike)):
         return [f for p in paths for f in run_files(p)]
@@ -249,17 +291,27 @@ def run_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) 
         raise FileNotFoundError("the path of a run is an empty string; give a file, folder or glob")
     path = Path(paths)
     if path.is_dir():
-        found = _without_pictures(f for f in path.iterdir() if f.is_file() and not f.name.startswith("."))
-        if not found:
-            raise FileNotFoundError(
-                f"{path}: the folder holds no file of a run; put the TREC run files into it"
-            )
-        return found
+        return _files_of_folder(path)
     if path.exists():
         return [path]
-    found = _without_pictures(Path(f) for f in glob.glob(os.fspath(paths)) if os.path.isfile(f))
+    globbed = [Path(f) for f in glob.glob(os.fspath(paths))]
+    found = _without_pictures(f for f in globbed if f.is_file())
+    if found:
+        return found
+    folders = sorted(f for f in globbed if f.is_dir())
+    if folders:
+        return [f for folder in folders for f in _files_of_folder(folder)]
+    file, mark, part = os.fspath(paths).rpartition("#")
+    if mark and file:
+        return [Path(f"{f}#{part}") for f in run_files(file)]
+    raise FileNotFoundError(f"{path}: no such file or folder, and no file that fits it as a glob")
+
+
+def _files_of_folder(folder: Path) -> list[Path]:
+    files = [f for f in folder.iterdir() if f.is_file() and not f.name.startswith(".")]
+    found = _without_pictures(f for f in files if not is_description(f)) or tira_runs(folder)
     if not found:
-        raise FileNotFoundError(f"{path}: no such file or folder, and no file that fits it as a glob")
+        raise FileNotFoundError(f"{folder}: the folder holds no file of a run; put the run files into it")
     return found
 
 
@@ -272,32 +324,69 @@ def _without_pictures(files: Iterable[Path]) -> list[Path]:
     return [f for f in found if f not in pictures]
 
 
-_PACKED = (".gz", ".bz2", ".xz")
+#: The endings of packed files.
+PACKED = (".gz", ".bz2", ".xz")
 
 
 def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
-    """The runs of some files, by name.
+    """The runs of some files, by name; a file may hold several.
 
     Raises:
-        ValueError: a file that is not a run, which names file and line; two files of one name.
+        ValueError: a file that is not a run, which names file and line; two files of one name; several files, of which
+            one may as well hold judgments.
     """
-    progress = tqdm(files, desc="reading runs", unit="run", disable=None, leave=False)
-    runs = [read_run(file, str(file)) for file in progress]
-    return {name: run.named(f"run {name!r}") for name, run in zip(name_runs(files, runs), runs, strict=True)}
+    of_file, runs = list[Path](), list[Rankings]()
+    for file in tqdm(files, desc="reading runs", unit="run", disable=None, leave=False):
+        found, may_be_judgments = _runs_of(file, str(file))
+        if may_be_judgments and len(files) > 1:
+            raise ValueError(
+                f"{file} may be judgments: all its scores are whole numbers, as labels are. If it is, take it out of "
+                f"the runs; if it is a run, give the runs by name: RunContext({{'BM25': {str(file)!r}, …}})"
+            )
+        tag, group = described(file)
+        known = {key: value for key, value in (("tag", tag), ("group", group)) if value is not None}
+        runs += [run.described(**known) for run in found]
+        of_file += [file] * len(found)
+    return {
+        name: run.named(f"run {name!r}") for name, run in zip(name_runs(of_file, runs), runs, strict=True)
+    }
+
+
+def groups_of(runs: Mapping[str, Rankings]) -> dict[str, str] | None:
+    """The group of every run, where the files say one of each; else None."""
+    groups = {name: run.group for name, run in runs.items() if run.group}
+    return groups if len(groups) == len(runs) else None
 
 
 def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:
-    """The tags of the runs where every one has its own, else the names of the files without .gz."""
+    """The tags of the runs where every one has its own, else the names of the files without their ending.
+
+    Files of one name in several folders are called by the folder as well: new/BM25.run and old/BM25.run.
+    """
     tags = [run.tag for run in runs]
     if None not in tags and max(Counter(tags).values(), default=1) == 1:
         return [str(t) for t in tags]
-    names = [f.name.removesuffix(f.suffix) if f.suffix in _PACKED else f.name for f in files]
+    of_several = [count > 1 for count in map(Counter(files).__getitem__, files)]
+    names = [
+        f"{_stem(file)}#{run.tag}" if part else _stem(file)
+        for file, run, part in zip(files, runs, of_several, strict=True)
+    ]
+    if len(set(names)) < len(names):
+        names = [f"{f.resolve().parent.name}/{name}" for f, name in zip(files, names, strict=True)]
     if len(set(names)) < len(names):
         twice = next(n for n, count in Counter(names).items() if count > 1)
         raise ValueError(
             f"two run files are called {twice!r}, and their tags do not tell them apart; rename one"
         )
     return names
+
+
+def _stem(file: Path) -> str:
+    """The name of a file without the endings of packed files and of formats, and without the part of it."""
+    name = Path(located(file)[0]).name
+    for endings in (PACKED, ENDINGS):
+        name = next((name.removesuffix(e) for e in endings if name.endswith(e) and name != e), name)
+    return name
 
 
 def import_pyterrier() -> Any:

@@ -10,10 +10,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import ir_measures
 import numpy as np
+from ir_measures import Qrel
 
 from ..arrays import FloatArray, rows_of_queries
 from ..judgments import Judgments
 from ..rankings import Rankings
+from .parameters import value_of
+from .strings import needs_subtopics
 
 T = TypeVar("T")
 
@@ -39,6 +42,8 @@ class Look(NamedTuple):
 
     scores: bool  #: at the scores of a run, and not only at its order
     gains: tuple[tuple[int, int], ...]  #: what stands for labels; ir_measures mixes up those of several
+    #: At which labels for aspects, by rel, alpha and beta: of several, ir_measures computes the first alone.
+    aspects: tuple[Any, ...] | None = None
 
 
 class HostEvaluator:
@@ -88,8 +93,11 @@ def _look(provider: Any, measure: ir_measures.Measure) -> Look:
     all_providers = getattr(provider, "providers", [provider])
     own = next((p.NAME for p in all_providers if p.is_available() and p.supports(measure)), None)
     gains = measure.params.get("gains")
+    of_aspects = [value_of(measure, name) for name in ("rel", "alpha", "beta", "judged_only")]
     return Look(
-        own is not None and own not in _BY_PLACE, tuple(gains.items()) if isinstance(gains, dict) else ()
+        own is not None and own not in _BY_PLACE,
+        tuple(gains.items()) if isinstance(gains, dict) else (),
+        tuple(of_aspects) if needs_subtopics(measure) else None,
     )
 
 
@@ -128,9 +136,11 @@ def _run_for(
     """
     if look.scores:
         return rankings.as_given()
+    depths = [m.params.get("cutoff") for m in measures]
+    if look.aspects is not None:
+        return rankings.to_dict(None if None in depths else max(depths))
     if not all(m.NAME in _RELEVANT_ONLY and not m.params.get("judged_only") for m in measures):
         return rankings.to_dict()
-    depths = [m.params.get("cutoff") for m in measures]
     docs = judgments if look.gains else judgments.relevant  # gains may reward any label
     place = docs.positions_in(rankings, None if None in depths else max(depths))
     found = np.flatnonzero(place > 0)
@@ -157,6 +167,23 @@ def _run_for(
 
 
 _STAND_IN = "\x7f%d"
+
+
+def qrels_for(judgments: Judgments, look: Look) -> Any:
+    """The judgments as ir_measures takes them: the labels for aspects where the measures look at these.
+
+    They are in the order of the aspects' names. ndeval adds by aspect in the order in which they come, of all queries,
+    so that a value would depend in its last bit on the other queries.
+    """
+    if look.aspects is None:
+        return nested_qrels(judgments, look)
+    found, documents = judgments.aspects, judgments.doc_ids
+    queries, names = judgments.query_ids[found.query], found.names
+    order = np.argsort(names[found.aspect], kind="stable")
+    rows = zip(
+        *(column[order].tolist() for column in (found.document, found.aspect, found.grade)), strict=True
+    )
+    return [Qrel(queries[a], documents[d], grade, names[a]) for d, a, grade in rows]
 
 
 def nested_qrels(judgments: Judgments, look: Look) -> dict[str, dict[str, int]]:

@@ -18,15 +18,15 @@ import ir_measures.measures
 import numpy as np
 from ir_measures.measures import Measure
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, ObjectArray
 from ..messages import warn
 from .parameters import MISSING, Base, value_of
-from .strings import RELATIVE_TO, absolute_measure, nearest_name
+from .strings import RELATIVE_TO, absolute_measure, nearest_name, needs_subtopics
 
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
 
-    from ..comparison import Comparison, JudgedContext
+    from ..comparison import Comparison, Depth, JudgedContext
     from ..extremes.labelings import Labelings
     from ..extremes.model import Model
     from ..io.qrels import Qrels
@@ -45,6 +45,8 @@ class Contributions(NamedTuple):
     docs: Judgments  #: the documents
     gain: FloatArray  #: what finding the document is worth, before its position counts
     contribution: FloatArray  #: what it adds; the contributions of a query sum to its score
+    #: What else ``explain`` says of each document, by the name of a column: a tuple of names, () for none.
+    names: Mapping[str, ObjectArray] = {}
 
 
 class Change(NamedTuple):
@@ -128,6 +130,17 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     def value_range(self) -> tuple[float, float]:
         """Between which values each query's lies; infinite where there is no end, or nobody has said so."""
         return -math.inf, math.inf
+
+    @property
+    def depth(self) -> Depth:
+        """How much of every ranking it reads, where it has a cutoff."""
+        depth: Depth = value_of(self, "cutoff")
+        return depth
+
+    @property
+    def looks_at_aspects(self) -> bool:
+        """Whether it looks at the labels of documents for aspects, and not at one label a document."""
+        return False
 
     @property
     def asks_for_grades(self) -> tuple[bool, bool]:
@@ -234,6 +247,10 @@ class OfAbsoluteBase(RelativeMeasure):
     def check_together(self) -> None:
         self.base_measure()
 
+    @property
+    def looks_at_aspects(self) -> bool:
+        return needs_subtopics(self.base_measure())
+
     def base_measure(self) -> Measure:
         """The base measure, checked as :func:`absolute_measure` says."""
         return absolute_measure(self.get("base"), f"{self.NAME}: base")
@@ -279,11 +296,28 @@ def _path_if_string(qrels: Qrels) -> Qrels:
 def citations(measures: Iterable[Measure]) -> list[str]:
     """The BibTeX entries of the papers that the docstrings of the measures name, each once, in the order of the file.
 
-    A measure cites a paper by the paper's title, as under "Source:"; so does one that is declared elsewhere. Measures
-    of ir_measures name their papers by other means, and have no entry here.
+    A measure cites a paper by the paper's title, as under "Source:"; so does one that is declared elsewhere. The paper
+    of a base is cited with that base, and by a bare ``NRG``, which may have any. Measures of ir_measures name their
+    papers by other means, and have no entry here.
     """
-    texts = [_plain(inspect.getdoc(type(measure)) or "") for measure in measures]
-    return [entry for title, entry in _entries() if any(title in text for text in texts)]
+    texts = [(measure, _plain(inspect.getdoc(type(measure)) or "")) for measure in measures]
+    return [
+        entry
+        for title, entry in _entries()
+        if any(title in text and _is_of_base(title, measure) for measure, text in texts)
+    ]
+
+
+def _is_of_base(title: str, measure: Measure) -> bool:
+    """Whether the paper is of no base, or of that of the measure, as far as it says anything."""
+    base = _OF_BASES.get(title)
+    return base is None or not measure.params or base in str(measure)
+
+
+# Papers of a base, by their titles, and what the base is called in a measure string.
+_OF_BASES = {"expected reciprocal rank for graded relevance": "ERR"}
+# What a note of the file says of how a paper was read, which is no part of its entry.
+_HOW_IT_WAS_READ = re.compile(r",\s*note = \{Read [^}]*\}")
 
 
 @lru_cache(maxsize=1)
@@ -293,7 +327,7 @@ def _entries() -> list[tuple[str, str]]:
 
     text = files(__package__).joinpath("CITATIONS.bib").read_text(encoding="utf-8")
     entries = [entry.strip() for entry in re.split(r"\n(?=@)", text) if entry.strip().startswith("@")]
-    return [(_title(entry), entry) for entry in entries]
+    return [(_title(entry), _HOW_IT_WAS_READ.sub("", entry)) for entry in entries]
 
 
 def _title(entry: str) -> str:

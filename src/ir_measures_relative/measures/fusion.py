@@ -1,4 +1,4 @@
-"""Fusion of rankings: several become one, by what each says of every document; and what a run adds to that."""
+"""Fusion of rankings: several become one. And FusionGain: what a run adds to the fusion of others."""
 
 from __future__ import annotations
 
@@ -332,7 +332,7 @@ class FusedValues:
 
 
 class _FusionGain(OfAbsoluteBase):
-    """What a run adds to its priors when they are fused into one ranking.
+    """What a run adds when it is fused with its priors into one ranking.
 
     ``FusionGain = S(fuse(priors and run)) - S(fuse(priors))`` for each query, S the base measure, any that
     ir_measures can compute. Without priors it is S(run). A document's fused score is the sum, over the rankings
@@ -344,10 +344,11 @@ class _FusionGain(OfAbsoluteBase):
 
     These are the definitions of ranx. Scores are those that trec_eval reads, 32-bit floats, and the fused ranking is
     in trec_eval's order. The range is that of a difference of S: [-1, 1] for nDCG. Below 0, fusing with this run hurts.
-    A copy of the only prior gains exactly 0; a copy of one of several gives that one more weight, and may gain or lose.
+    A copy of the only prior gains exactly 0. A copy of one of several gives that prior more weight, and may
+    gain or lose.
 
-    Not to say what a searcher gains who reads the rankings one after the other: that is NRG, or UniqueRel. A run may
-    show many documents that no prior has, and yet hurt a fused top ten.
+    When not to use it: if users read the rankings one after the other. Use NRG or UniqueRel there. A run may
+    show many documents that no prior has, and still hurt a fused top ten.
 
     Sources: Fox and Shaw, "Combination of Multiple Searches", TREC-2, 1993; Cormack, Clarke and Büttcher, "Reciprocal
     Rank Fusion Outperforms Condorcet and Individual Rank Learning Methods", SIGIR 2009; Mourão, Martins and Magalhães,
@@ -367,7 +368,7 @@ class _FusionGain(OfAbsoluteBase):
     RELATIVE_TO = "priors"
     NAME = __name__
     PRETTY_NAME = "Fusion Gain"
-    SHORT_DESC = "What fusing the run with the prior runs adds to the fusion of these, by another measure."
+    SHORT_DESC = "What the run adds to the fusion of the prior runs, by another measure."
     FORMULA = (
         r"\mathrm{FusionGain} = S(\mathrm{fuse}(R_1, \dots, R_m, R)) - S(\mathrm{fuse}(R_1, \dots, R_m))"
     )

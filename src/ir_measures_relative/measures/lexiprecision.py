@@ -1,7 +1,7 @@
 """Preferences between two rankings: lexiprecision (best case), lexirecall (worst case), RPP (average case).
 
-All see a ranking as the reciprocal ranks RR_1 ≥ … ≥ RR_m of its m relevant documents, best first, 0 for
-those that it does not retrieve: RR_i is what a searcher gets who wants i relevant documents.
+All of them look at a ranking as the reciprocal ranks RR_1 ≥ … ≥ RR_m of its m relevant documents, best first,
+0 for those that it does not retrieve. RR_i is what a user gets who wants i relevant documents.
 """
 
 from __future__ import annotations
@@ -114,17 +114,17 @@ class _rrLP(RecallLevels):
     """Lexiprecision: the difference in reciprocal rank at the best recall level at which two rankings differ.
 
     ``rrLP = RR_i*(run) - RR_i*(ref)``, where RR_i = 1/p_i, p_i the position of the i-th highest-ranked
-    relevant document (RR_i = 0 if it is not retrieved), and i* is the first i ≤ m at which the two differ,
-    m the number of the query's relevant documents; 0 if they never differ. Where the reciprocal ranks
-    differ, this is their difference; where they are tied, the next relevant document decides.
+    relevant document (RR_i = 0 if it is not retrieved), and i* is the first i ≤ m at which the two differ, m
+    the number of the query's relevant documents; 0 if they never differ. So this is the difference in
+    reciprocal rank. If the two are tied, the next relevant document decides.
 
-    Range [-1, 1]: positive where the run is better than the reference, 0 against itself, and antisymmetric.
-    For one query the preference is a total preorder: its sign is transitive. Means over queries are not:
-    three runs can each beat the next. Against an empty reference it is reciprocal rank.
+    Range [-1, 1]: positive if the run is better than the reference, 0 against itself, and antisymmetric. For
+    one query the preference is a total preorder: its sign is transitive. Means over queries are not: three
+    runs can each beat the next. Against an empty reference it is reciprocal rank.
 
-    When not to use it: for searchers who want more than the first relevant documents; see ``sgnLR`` (the
-    worst case) and ``RPP`` (the average case). Values at deep levels are small: use ``sgnLP`` where a
-    preference should count alike at every level.
+    When not to use it: for users who want more than the first relevant documents. See ``sgnLR`` (the worst
+    case) and ``RPP`` (the average case). Values at deep levels are small. Use ``sgnLP`` if a preference
+    should count the same at every level.
 
     Source: Diaz, "Best-Case Retrieval Evaluation: Improving the Sensitivity of Reciprocal Rank with
     Lexicographic Precision", 2023, Eq. 2.
@@ -158,10 +158,10 @@ class _rrLP(RecallLevels):
 
 
 class _sgnLP(_rrLP):
-    """The sign of lexiprecision: 1 where the run wins in the best case, -1 where the reference does, or 0.
+    """The sign of lexiprecision: 1 if the run wins in the best case, -1 if the reference does, else 0.
 
-    ``sgnLP = sign(rrLP)``, range {-1, 0, 1}; its mean is the share of queries won less the share lost. Use
-    :func:`~ir_measures_relative.sign_test` to test it.
+    ``sgnLP = sign(rrLP)``, range {-1, 0, 1}. Its mean is the share of queries won minus the share lost. Test
+    it by :func:`~ir_measures_relative.sign_test`.
 
     Source: Diaz, "Best-Case Retrieval Evaluation: Improving the Sensitivity of Reciprocal Rank with
     Lexicographic Precision", 2023, Eq. 3.
@@ -187,12 +187,12 @@ class _sgnLP(_rrLP):
 
 
 class _sgnLR(RecallLevels):
-    """The sign of lexirecall: 1 where the run wins in the worst case, -1 where the reference does, or 0.
+    """The sign of lexirecall: 1 if the run wins in the worst case, -1 if the reference does, else 0.
 
-    Lexiprecision from the other end: the sign of RR_i(run) - RR_i(ref) at the *last* level i ≤ m at which
-    they differ. So the run that retrieves more relevant documents wins, and among equals the one whose
-    worst is higher, then the second worst, and so on. Range {-1, 0, 1}; antisymmetric, transitive for one
-    query. It needs deep rankings, and judgments that know the documents down there.
+    This is lexiprecision from the other end: the sign of RR_i(run) - RR_i(ref) at the *last* level i ≤ m at
+    which they differ. So the run that retrieves more relevant documents wins. If both retrieve equally many,
+    the run wins whose worst one is higher, then the second worst, and so on. Range {-1, 0, 1}; antisymmetric,
+    transitive for one query. It needs deep rankings, and deep judgments.
 
     Source: Diaz, Ekstrand and Mitra, "Recall, Robustness, and Lexicographic Evaluation", 2025 (first 2023).
 
@@ -223,7 +223,7 @@ class _sgnLR(RecallLevels):
 
 
 class _RPP(RecallLevels):
-    """Recall-paired preference: the share of recall levels that the run wins, less the share that it loses.
+    """Recall-paired preference: the share of recall levels that the run wins, minus the share that it loses.
 
     ``RPP = Σ_{i≤m} w_i · sign(p'_i - p_i)``, p_i and p'_i the positions of the i-th highest-ranked relevant
     document in the run and in the reference, infinite if it is not retrieved (two infinities are tied), m
@@ -247,9 +247,7 @@ class _RPP(RecallLevels):
 
     __name__ = "RPP"
     PRETTY_NAME = "Recall-Paired Preference"
-    SHORT_DESC = (
-        "The weighted share of recall levels at which the run beats the reference, less those it loses."
-    )
+    SHORT_DESC = "The weighted share of recall levels that the run wins, minus those that it loses."
     FORMULA = r"\mathrm{RPP} = \sum_{i=1}^{m} w_i\, \mathrm{sign}(p'_i - p_i)"
     SEE_ALSO = ("rrLP", "sgnLR")
     SUPPORTED_PARAMS = {

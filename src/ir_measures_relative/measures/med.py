@@ -26,13 +26,13 @@ def _grade(help_text: str) -> Param:
 class _MED(RelativeMeasure):
     """Maximized effectiveness difference: how far apart the judgments allow a run and the reference to be.
 
-    ``MED(M) = max |M(Y) - M(Z)|`` over all labelings of the documents that the judgments leave open, where Y
-    is the evaluated run's top k, Z the reference's, and the base M one of
+    ``MED(M) = max |M(Y) - M(Z)|`` over all labelings of the open documents, those without a judgment. Y is
+    the evaluated run's top k, Z the reference's. The base M is one of
 
     - P, RBP, SDCG: ``Σ_i W(i)·g(d_i)`` with W(i) = 1/k, (1 - p)·p^(i - 1), 1/(S_k·log2(1 + i)). SDCG's S_k
       (and the gain of the highest grade) makes 1 the value of k documents of the highest grade.
     - nDCG: exact over all grades, with every relevant document of the judgments in the ideal ranking. (The
-      paper says that an open document need only be tried at the highest grade; that holds for binary
+      paper says that only the highest grade need be tried for an open document. That holds for binary
       relevance alone.)
     - RR: reciprocal rank.
     - SSP: ``(1/k)·Σ_{i≤k} g(d_i)·P@i``, and AP: the same sum over R (``norm='R'``, as trec_eval does) or min(R, k)
@@ -44,32 +44,34 @@ class _MED(RelativeMeasure):
       Relevance is binary. Exact.
     - ERR: expected reciprocal rank, with ``(2^g - 1)/2^max_grade`` the chance that a document satisfies.
 
-    SSP, AP, Q and ERR are exact, by branch and bound. A search stops after 10 seconds of CPU time, or when its share of
-    ``time_limit`` is over. A query that was not finished has the largest difference found so far. A warning says how
-    many these are, and how much larger the true values may be.
+    SSP, AP, Q and ERR are exact, by branch and bound. A search stops after 10 seconds of CPU time, or when
+    its share of ``time_limit`` is over. A query that was not finished has the largest difference found so
+    far. A warning says how many there are, and how much larger the true values may be.
 
-    Range [0, 1]: 0 where no labeling tells the two rankings apart, as for a ranking and itself. Symmetric in
-    run and reference. Where every document in the two rankings is judged it is the plain difference of the
-    two scores (and RBP's residual).
+    Range [0, 1]: 0 if no labeling makes a difference, as for a ranking and itself. Symmetric in run and
+    reference. If every document in the two rankings is judged, it is the plain difference of the two scores
+    (and RBP's residual).
 
-    SDCG, nDCG and ERR are graded: an open document may take any grade up to ``max_grade``, by default the
-    highest of the context's ``grades``, else the highest in the qrels (all queries), or 1. (PyTerrier hands on
-    the qrels of one batch of topics: give the context its grades then.) With ``rel=`` SDCG and nDCG are
-    binary; P, RBP, RR, SSP, AP, Q and mean_nDCG always are. nDCG, RR and RBP without a cutoff look at the whole
-    rankings.
+    SDCG, nDCG and ERR are graded: an open document may have any grade up to ``max_grade``. By default this is
+    the highest of the context's ``grades``, else the highest in the qrels (all queries), or 1. (PyTerrier
+    passes the qrels of one batch of topics: give the context its grades then.) With ``rel=``, SDCG and nDCG
+    are binary. P, RBP, RR, SSP, AP, Q and mean_nDCG always are. nDCG, RR and RBP without a cutoff look at the
+    whole rankings.
 
-    Open are the documents of the two rankings alone; any other that nobody judged is not relevant. Were it, no value
-    would be larger but Q's: there most often where few documents of the two rankings are open.
+    Only documents of the two rankings are open. Any other document that nobody judged counts as not relevant.
+    If it were relevant, no value would be larger except Q's. That happens most often where few documents of
+    the two rankings are open.
 
-    RBP's ``residual`` adds what may follow a ranking, where all of it is relevant and nothing that follows the
-    other is: ``p^min(len, k)``, len the length of the ranking, since a ranking of fewer than k documents may go on
-    too (as in the authors' program, and Moffat's §1); without a cutoff ``p^len``. ``residual='at-cutoff'`` takes a
-    ranking shorter than k for ended: p^k where it reaches k, else nothing, and nothing without a cutoff.
-    ``residual=False`` adds nothing. Nothing follows two rankings that are the same to their last documents.
+    RBP's ``residual`` adds what may follow a ranking, if all of it is relevant and nothing that follows the
+    other is: ``p^min(len, k)``. len is the length of the ranking: a ranking of fewer than k documents may go
+    on too (as in the authors' program, and Moffat's §1). Without a cutoff it is ``p^len``.
+    ``residual='at-cutoff'`` assumes that a ranking shorter than k has ended: p^k if it reaches k, else
+    nothing, and nothing without a cutoff. ``residual=False`` adds nothing. Nothing follows two rankings that
+    are the same to their last documents.
 
-    Do not use it to say which run is *better*: it is unsigned, and a worst case, not a likely one. With few
-    judgments and a deep cutoff it comes close to 1 for any two rankings that share little; with full
-    judgments the base measure says more.
+    When not to use it: to say which run is *better*. It has no sign. It is a worst case, not a likely one.
+    With few judgments and a deep cutoff, it is near 1 for any two rankings that share little. With full
+    judgments, the base measure says more.
 
     Source: Tan and Clarke, "A Family of Rank Similarity Measures Based on Maximized Effectiveness
     Difference", IEEE TKDE 27(11), 2015; Moffat, "Computing Maximized Effectiveness Distance for Recall-Based

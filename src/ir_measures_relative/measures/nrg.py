@@ -147,49 +147,54 @@ def judged_gains(
 
 
 class _NRG(RelativeMeasure):
-    """Normalized residual gain: the effectiveness of a ranking for a searcher who has seen the priors' rankings.
+    """Normalized residual gain: the effectiveness of a ranking for a user who has seen the priors' rankings.
 
-    The gain of a document falls with the chance that it was seen before, in any of the prior rankings R_1 … R_M:
-    ``G(d|R) = G(d) · Π_j (1 - seen(pos_j(d)))``, where ``pos_j(d)`` is infinite, and seen 0, outside the top k of
-    prior j. Then ``NRG = (1/N) · Σ_{i≤k} G(d_i|R) · seen(i)`` with
+    A user may have seen a document in any of the prior rankings R_1 … R_M. The likelier that is, the less the
+    document gains: ``G(d|R) = G(d) · Π_j (1 - seen(pos_j(d)))``. ``pos_j(d)`` is its position in prior j.
+    Outside the top k of prior j, it is infinite and seen is 0. Then
+    ``NRG = (1/N) · Σ_{i≤k} G(d_i|R) · seen(i)`` with
 
     - nDCG: seen(i) = 1/log2(i + 1), N the ideal DCG@k of the *residual* gains (0/0 is 0);
     - P: seen(i) = 1, N = k, binary gain;
     - RBP: seen(i) = p^(i - 1), N = 1/(1 - p), binary gain;
     - SDCG: seen(i) = 1/log2(i + 1), N = Σ_{i≤k} 1/log2(i + 1), binary gain: as nDCG, but no ideal can become small;
-    - RR: seen(i) = 1/i, binary gain, and the maximum over i instead of the sum: reciprocal rank without priors;
-    - ERR: a cascade. A document satisfies a searcher with chance ``G(d) = (2^grade - 1) / 2^max_grade``, who leaves
-      then, so prior j shows d with chance ``seen_j(d) = Π (1 - G)`` over the documents above d there (the unjudged
-      satisfy nobody), 0 outside its top k. Then ``G(d|R) = G(d) · Π_j (1 - seen_j(d))``, and the value is
+    - RR: seen(i) = 1/i, binary gain, and the maximum over i instead of the sum: reciprocal rank without
+      priors;
+    - ERR: a cascade. A document satisfies a user with chance ``G(d) = (2^grade - 1) / 2^max_grade``. A
+      satisfied user stops reading. So prior j shows d with chance ``seen_j(d) = Π (1 - G)`` over the
+      documents above d there (unjudged ones satisfy nobody), and 0 outside its top k. Then
+      ``G(d|R) = G(d) · Π_j (1 - seen_j(d))``, and the value is
       ``Σ_{i≤k} (1/i) · G(d_i|R) · Π_{l<i} (1 - G(d_l|R))``.
 
-    Range [0, 1]; without priors it is the base measure. With base nDCG a ranking may score higher than its nDCG:
-    the ideal falls too, so the value says how much of what is *left* to find was found.
+    Range [0, 1]. Without priors it is the base measure. With base nDCG, a ranking may score higher than its
+    nDCG: the ideal falls too. Something is *left* to find: the value is the share of it that this ranking shows.
 
-    ``norm='ideal'`` computes N from the gains before any prior: for nDCG, the ideal DCG@k of the judgments. The value
-    is then what the ranking adds on the scale of the base measure, never above it. Against all others it is the
-    marginal contribution ``v(all) - v(all without it)`` of the game that :class:`Shapley` shares out, and in the order
-    of a history the values sum to v(all), which is what the comparison of systems by what they add asks for.
+    ``norm='ideal'`` computes N from the gains before any prior: for nDCG, the ideal DCG@k of the judgments.
+    The value is then what the ranking adds on the scale of the base measure, and never above it. Against all
+    others it is the marginal contribution ``v(all) - v(all without it)`` of the game that :class:`Shapley`
+    shares out. In the order of a history, the values sum to v(all). Compare systems by what they add with
+    this one.
 
-    **Beside many priors, use** ``norm='ideal'``, with :class:`UniqueRel`. The default divides by what is left: a topic
-    where next to nothing is left counts as much as one where much is. Of the 61 runs of TREC 2019 DL (37 submitted, 24
-    of later years), each against all others, half have 39 % or more of their mean NRG@10 from one of 43 topics, up to
-    66 %: there a document of residual gain 2.7e-14, which 56 of the 60 priors hold, is the whole ideal. The effective
-    number of topics of a mean (``meta.reliability``) is 5 by NRG@10, 9 by ``NRG(norm='ideal')@10`` and 39 by nDCG@10.
-    On the 63 runs of TREC 2021 DL it is 19, 18 and 46 of 53, and on 17 runs of Robust 2003 it is 29, 29 and 66 of 100:
-    with fewer runs, or more to find, the two norms do not differ in that.
+    **Beside many priors, use** ``norm='ideal'``, with :class:`UniqueRel`. The default divides by what is
+    left: a topic where almost nothing is left counts as much as one where much is left. Take the 61 runs of
+    TREC 2019 DL (37 submitted, 24 of later years), each against all others. For half of them, 39 % or more of
+    the mean NRG@10 comes from one of 43 topics, up to 66 %: there the whole ideal is a document of residual
+    gain 2.7e-14, which 56 of the 60 priors show. The effective number of topics of a mean
+    (``meta.reliability``) is 5 by NRG@10, 9 by ``NRG(norm='ideal')@10`` and 39 by nDCG@10. On the 63 runs of
+    TREC 2021 DL it is 19, 18 and 46 of 53. On 17 runs of Robust 2003 it is 29, 29 and 66 of 100: with fewer
+    runs, or more to find, the two norms do not differ in this.
 
-    ``norm=None`` is N = 1, so that the range with base nDCG is that of DCG. P, RBP and SDCG have one N, whatever the
-    gains; RR and ERR have none.
-    ``norm='whole'``, with base nDCG alone, is the residual ideal of all judged documents, however deep, as in the
-    authors' released code: never above the default, and as a rule well below 1 even for the best ranking of k.
+    ``norm=None`` is N = 1. The range with base nDCG is then that of DCG. P, RBP and SDCG have one N; RR
+    and ERR have none. ``norm='whole'``, with base nDCG alone, is the residual ideal of all judged documents, however
+    deep, as in the authors' released code. It is never above the default, and usually well below 1 even for
+    the best ranking of k.
 
-    Base ERR assumes that sessions are independent: a searcher whom a prior satisfied comes back, and may look for more
-    in the next one. It also assumes that documents are seen independently, although one who went through the priors
-    has seen the upper documents of each together. A document already seen without satisfying the searcher earns
-    nothing more. ``max_grade`` is 4 if not given, as in ir_measures' ERR, also where the collection has lower grades:
-    with binary labels a relevant document then satisfies one searcher in 16, nearly everybody reads all of the priors,
-    and little is left. With ``max_grade=1`` it satisfies one in two.
+    Base ERR assumes that sessions are independent: a user who was satisfied by one prior comes back, and may
+    look for more in the next one. It also assumes that documents are seen independently, although a user of
+    the priors sees the upper documents of each together. A document already seen without satisfying the user
+    earns nothing more. ``max_grade`` is 4 by default, as in ir_measures' ERR, also where the collection has
+    lower grades. With binary labels, a relevant document then satisfies one user in 16. Nearly everybody
+    reads all of the priors, and little is left. With ``max_grade=1`` it satisfies one in two.
 
     INST and BPM, of the same C/W/L family (App. A), are no bases. How far a searcher reads by these depends on what was
     found, and so does N, which Eq. 4 takes as given.
@@ -213,7 +218,7 @@ class _NRG(RelativeMeasure):
     RELATIVE_TO = "priors"
     TEST = "bootstrap"
     PRETTY_NAME = "Normalized Residual Gain"
-    SHORT_DESC = "What a ranking adds for a searcher who has already seen the prior runs' rankings."
+    SHORT_DESC = "What a ranking adds for a user who has already seen the prior runs' rankings."
     FORMULA = (
         r"\mathrm{NRG}@k = \frac{1}{N} \sum_{i=1}^{k} G(d_i \mid R)\,\mathrm{seen}(i), \qquad "
         r"G(d \mid R) = G(d) \prod_{j} \bigl(1 - \mathrm{seen}(\mathrm{pos}_j(d))\bigr)"
@@ -355,8 +360,9 @@ class _NRG(RelativeMeasure):
 class _UniqueRel(RelativeMeasure):
     """The number of relevant documents in the top k that no prior run holds in its top k.
 
-    TREC's "unique contributions to the relevant set": NRG with gain 1 for a relevant document, seen(i) = 1 for
-    i ≤ k, and N = 1, so ``NRG(base='P')@k = UniqueRel@k / k``. Range [0, k]; a mean over queries when aggregated.
+    TREC calls this "unique contributions to the relevant set". It is NRG with gain 1 for a relevant document,
+    seen(i) = 1 for i ≤ k, and N = 1. So ``NRG(base='P')@k = UniqueRel@k / k``. Range [0, k]; a mean over
+    queries when aggregated.
 
     Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, App. B.
 
@@ -391,7 +397,7 @@ class _UniqueRel(RelativeMeasure):
         return 0.0, float(self.get("cutoff"))
 
     def score(self, comparison: Comparison) -> FloatArray:
-        docs, _, unique = self.contributions(comparison)
+        docs, _, unique, _ = self.contributions(comparison)
         return sum_by_query(unique, docs.query, docs.n_queries)
 
     def contributions(self, comparison: Comparison) -> Contributions:

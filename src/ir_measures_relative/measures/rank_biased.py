@@ -1,7 +1,7 @@
 """Rank similarity to a reference run, top-weighted and without judgments: RBO and RBA.
 
-Neither looks at a judgment. An evaluation scores the queries of the qrels, as by every measure, and their labels do not
-matter; :func:`~ir_measures_relative.similarity` needs no qrels.
+Neither looks at a judgment. An evaluation scores the queries of the qrels, as for every measure, but their
+labels do not matter. :func:`~ir_measures_relative.similarity` needs no qrels.
 """
 
 from __future__ import annotations
@@ -297,34 +297,35 @@ class _RankBiased(RelativeMeasure):
 
 
 class _RBO(_RankBiased):
-    """Rank-biased overlap: how much of what a searcher sees in the run is seen in the reference too.
+    """Rank-biased overlap: how much of what a user sees in the run is in the reference too.
 
-    A searcher goes down both rankings, from each depth to the next with the chance p: ``RBO = (1 - p)·Σ_d
-    p^(d-1)·A_d``, A_d being the agreement at depth d, which is how many documents the two have in common there,
-    divided by d. At p = .9 the first ten positions have 86 % of the weight, at .98 the first fifty.
+    A user reads both rankings from the top, and goes on from each depth to the next with the chance p:
+    ``RBO = (1 - p)·Σ_d p^(d-1)·A_d``. A_d is the agreement at depth d: how many documents the two have in
+    common there, divided by d. At p = 0.9 the first ten positions have 86 % of the weight, at 0.98 the first
+    fifty.
 
-    Rankings end, and ``kind`` says what is thought of the rest:
+    Rankings end. ``kind`` says what is assumed of the rest:
 
-    - ``'ext'``: it goes on to agree as at the end (Webber et al.'s Eq. 32, also for rankings of two lengths);
-    - ``'min'``, ``'max'``: it is as different, or as alike, as it can be; what lies between is the residual. The value
-      for any two rankings that go on from these is within.
+    - ``'ext'``: the agreement at the end goes on (Webber et al.'s Eq. 32, also for rankings of two lengths);
+    - ``'min'``, ``'max'``: the rest is as different, or as alike, as it can be. What lies between is the
+      residual. However the rankings go on, the value is within.
 
     ``ties`` says what documents of equal score (as 32-bit floats) are:
 
     - ``'broken'``: in trec_eval's order, by their ids. Two runs that break the same ties alike look more alike;
-    - ``'w'``: at the same rank, as in a sport; all of them are there at the first position of their group;
-    - ``'a'``: in an order that is not known: the mean over all of their orders (where the two are equally long; else
-      'min' alone is such a mean, since the paper extrapolates the groups, not their orders). A ranking with ties is
-      then not wholly like itself;
-    - ``'b'``: the same, corrected for what the ties hide, so that a ranking and itself come to 1.
+    - ``'w'``: at the same rank, as in sports. All of them are there at the first position of their group;
+    - ``'a'``: in an unknown order. The value is the mean over all orders, if the rankings are equally long.
+      (Otherwise only 'min' is such a mean, since the paper extrapolates the groups, not their orders.) A
+      ranking with ties is then not wholly like itself;
+    - ``'b'``: the same, corrected for what the ties hide: a ranking and itself have 1.
 
-    The documents that may follow are not tied. With a cutoff, groups are what is left of them in the top k.
+    The documents that may follow are not tied. With a cutoff, a group is the part of it in the top k.
 
     Range [0, 1]: 1 ('ext', 'max'; not by ``ties='a'`` where it has ties) for a ranking and itself, two empty ones
     included; 0 ('ext', 'min') for two that share nothing, or of which one is empty. Symmetric in run and reference.
 
-    Do not use it to say which run is *better*: it does not look at judgments. Two runs may both be good and share
-    little.
+    When not to use it: to say which run is *better*. It does not look at judgments. Two runs may both be good
+    and share little.
 
     Sources: Webber, Moffat and Zobel, "A Similarity Measure for Indefinite Rankings", ACM Transactions on Information
     Systems 28(4), 2010; Corsi and Urbano, "The Treatment of Ties in Rank-Biased Overlap", SIGIR 2024.
@@ -340,7 +341,7 @@ class _RBO(_RankBiased):
 
     __name__ = "RBO"
     PRETTY_NAME = "Rank-Biased Overlap"
-    SHORT_DESC = "How much of what a searcher sees in the run is seen in the reference too."
+    SHORT_DESC = "How much of what a user sees in the run is in the reference too."
     FORMULA = (
         r"\mathrm{RBO} = (1 - p) \sum_{d=1}^{\infty} p^{d-1} A_d, \qquad "
         r"A_d = \frac{|Y_{1:d} \cap Z_{1:d}|}{d} \text{ (without ties)}"
@@ -374,24 +375,24 @@ class _RBO(_RankBiased):
 
 
 class _RBA(_RankBiased):
-    """Rank-biased alignment: how near the places are at which the run and the reference have their documents.
+    """Rank-biased alignment: how near the positions of the same documents are in the run and in the reference.
 
-    ``RBA = Σ_d √(w(y_d)·w(z_d))`` over the documents that both hold, at y_d in the run and at z_d in the reference,
-    where ``w(i) = (1 - p)·p^(i-1)`` is the share of attention that RBP gives position i. (It is the Bhattacharyya
-    coefficient of the two rankings' attention.) Where RBO asks at which depth both have shown a document, RBA asks how
-    far its two places are apart: a swap of neighbours costs little wherever it is.
+    ``RBA = Σ_d √(w(y_d)·w(z_d))`` over the documents that both have, at y_d in the run and at z_d in the
+    reference. ``w(i) = (1 - p)·p^(i-1)`` is the share of attention that RBP gives position i. (This is the
+    Bhattacharyya coefficient of the two rankings' attention.) RBO asks at which depth both have shown a
+    document. RBA asks how far its two positions are apart. A swap of neighbours costs little, wherever it is.
 
-    ``kind='min'`` is what the rankings show, if they go on with nothing in common; ``'max'`` is the most that it can
-    come to, where each goes on with the documents that it lacks of the other and both are the same from there on. No
-    extrapolated value is defined. With ``ties='mean'`` documents of equal score (as 32-bit floats) each weigh the
-    mean of the weights of their positions; those that follow are tied as the other ranking has them. By default ties
-    are ``'broken'`` in trec_eval's order.
+    ``kind='min'`` is the value if the rankings go on with nothing in common. ``'max'`` is the largest value
+    that is possible: each goes on with the documents of the other that it lacks, and both are the same from
+    there on. No extrapolated value is defined. With ``ties='mean'``, documents of equal score (as 32-bit
+    floats) each weigh the mean of the weights of their positions; those that follow are tied as the other
+    ranking has them. By default ties are ``'broken'`` in trec_eval's order.
 
-    Range [0, 1]; symmetric in run and reference. A ranking of n documents and itself come to 1 - p^n ('min'), or 1
-    ('max'); two that share nothing to 0 ('min'), and so do two that are empty.
+    Range [0, 1]; symmetric in run and reference. A ranking of n documents and itself have 1 - p^n ('min'), or
+    1 ('max'). Two that share nothing have 0 ('min'), and so do two empty ones.
 
-    When not to use it: to say which run is *better*. With 'min' and short rankings, mind that even the same ones come
-    to no more than 1 - p^n.
+    When not to use it: to say which run is *better*. Nor with 'min' and short rankings: even the same ranking
+    has only 1 - p^n.
 
     Source: Moffat, Mackenzie, Mallia and Petri, "Rank-Biased Quality Measurement for Sets and Rankings", SIGIR-AP 2024.
 
@@ -406,7 +407,7 @@ class _RBA(_RankBiased):
 
     __name__ = "RBA"
     PRETTY_NAME = "Rank-Biased Alignment"
-    SHORT_DESC = "How near the places are at which the run and the reference have their documents."
+    SHORT_DESC = "How near the positions of the same documents are in the run and in the reference."
     FORMULA = r"\mathrm{RBA} = \sum_{d \in Y \cap Z} \sqrt{w(y_d)\, w(z_d)}, \qquad w(i) = (1 - p)\, p^{i-1}"
     SEE_ALSO = ("RBO", "MED")
     SUPPORTED_PARAMS = {

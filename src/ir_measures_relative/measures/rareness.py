@@ -168,7 +168,7 @@ class _Rareness(RelativeMeasure):
 
     def score(self, comparison: Comparison) -> FloatArray:
         """The value of each query."""
-        docs, _, shares = self.contributions(comparison)
+        docs, _, shares, _ = self.contributions(comparison)
         return sum_by_query(shares, docs.query, docs.n_queries)
 
     def contributions(self, comparison: Comparison) -> Contributions:
@@ -259,8 +259,8 @@ class _P_Rareness(_Rareness):
 
     ``P_Rareness@k = (1/k) Σ_{i≤k} Rel(d_i) · (1 + αR(d_i))`` with ``R(d) = 1 - S_d/S``, where S is the number of
     systems (the context's runs, and the evaluated one) and S_d the number of those with d in their top k. All
-    systems count; the context's ``priors`` do not matter. Range [0, 1 + α), so [0, 2) by default; α = 0 is
-    P@k, range [0, 1].
+    systems count; the context's ``priors`` do not matter. Range [0, 1 + α), so [0, 2) by default. With α = 0
+    it is P@k, range [0, 1].
 
     ``bounded=True`` is the revision of the paper's §5.2: weight ``(1 - α) + αR'(d)`` with
     ``R'(d) = 1 - (S_d - 1)/(S - 1)``, range [0, 1]. (The paper says that R' is maximized when S_d = S; it is 0
@@ -324,4 +324,5 @@ class _AP_Rareness(_Rareness):
 
 Rareness = register(_Rareness())
 P_Rareness = register(_P_Rareness())
-AP_Rareness = register(_AP_Rareness())
+AP_Rareness = register(_AP_Rareness(), ["MAP_Rareness"])
+MAP_Rareness = AP_Rareness

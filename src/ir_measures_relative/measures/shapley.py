@@ -48,11 +48,12 @@ def unseen_by_all(seen: Iterable[FloatArray], n_docs: int, players: int) -> Floa
 class _Shapley(RelativeMeasure):
     """The Shapley value of a system: its fair share of what all the systems find together.
 
-    A searcher reads the rankings of a group S of systems, and gains
-    ``v(S) = (1/N) · Σ_d G(d) · (1 - Π_{j∈S} (1 - seen(pos_j(d))))``. What a system adds to that depends on who was
-    there before it; its Shapley value is the mean over all orders in which the systems may come:
-    ``(1/N) · Σ_d G(d) · a_id · ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt`` with ``a_jd = seen(pos_j(d))``, which is 0 outside the
-    top k of j. The integrand is a polynomial in t, so a Gauss-Legendre rule of ⌈M/2⌉ nodes is exact for M systems.
+    A user reads the rankings of a group S of systems, and gains
+    ``v(S) = (1/N) · Σ_d G(d) · (1 - Π_{j∈S} (1 - seen(pos_j(d))))``. What a system adds depends on who was
+    there before it. Its Shapley value is the mean over all orders in which the systems may come:
+    ``(1/N) · Σ_d G(d) · a_id · ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt`` with ``a_jd = seen(pos_j(d))``, which is 0
+    outside the top k of j. The integrand is a polynomial in t, so a Gauss-Legendre rule of ⌈M/2⌉ nodes is
+    exact for M systems.
 
     - P: seen(i) = 1, N = k, binary gain: ``k · Shapley@k`` is the sum, over the relevant documents in the top k, of
       1 / (the number of systems that hold it there);
@@ -60,14 +61,14 @@ class _Shapley(RelativeMeasure):
     - RBP: seen(i) = p^(i - 1), N = 1/(1 - p), binary gain;
     - SDCG: seen(i) = 1/log2(i + 1), N = Σ_{i≤k} 1/log2(i + 1), binary gain.
 
-    All systems count, the context's runs and the evaluated one; the context's ``priors`` do not matter. The values of
-    all systems sum to v of them all (efficiency); systems with the same rankings have the same (symmetry); one that
-    finds nothing relevant has 0 (null player). Range [0, 1]: at most the value of the base measure, which it is where
-    nobody else finds what the system finds, and at least what the system adds to all the others, its
-    ``NRG(norm='ideal')``.
+    All systems count: the context's runs and the evaluated one. The context's ``priors`` do not matter. The
+    values of all systems sum to v of them all (efficiency). Systems with the same rankings have the same
+    value (symmetry). A system that finds nothing relevant has 0 (null player). Range [0, 1]. It is at most
+    the value of the base measure, and equals it if nobody else finds what the system finds. It is at least
+    what the system adds to all the others, its ``NRG(norm='ideal')``.
 
-    Not for "what do I lose without it?": a system that finds what another finds shares the credit with it, though
-    either could go. That is NRG.
+    When not to use it: to ask what you lose without a system. Two systems that find the same documents share
+    the credit, though you could drop either. Use NRG for that.
 
     Source: Shapley, "A Value for n-Person Games", Contributions to the Theory of Games II, 1953; the browsing models
     are those of "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, Eq. 1.
@@ -83,7 +84,7 @@ class _Shapley(RelativeMeasure):
     __name__ = "Shapley"
     RELATIVE_TO = "systems"
     PRETTY_NAME = "Shapley Value"
-    SHORT_DESC = "A system's fair share of what all systems find together, whichever order they come in."
+    SHORT_DESC = "A system's fair share of what all systems find together."
     FORMULA = (
         r"\varphi_i = \frac{1}{N} \sum_{d} G(d)\, a_{id} \int_0^1 \prod_{j \neq i} (1 - t\, a_{jd})\, dt, \qquad "
         r"a_{jd} = \mathrm{seen}(\mathrm{pos}_j(d))"
@@ -104,7 +105,7 @@ class _Shapley(RelativeMeasure):
 
     def score(self, comparison: Comparison) -> FloatArray:
         """The Shapley value for each query."""
-        docs, _, shares = self.contributions(comparison)
+        docs, _, shares, _ = self.contributions(comparison)
         return sum_by_query(shares, docs.query, docs.n_queries)
 
     def contributions(self, comparison: Comparison) -> Contributions:

@@ -46,7 +46,7 @@ def registered() -> dict[str, Measure]:
     return {name: m for name, m in registry.items() if is_relative(m) and name == m.NAME}
 
 
-def parse_measures(measures: Sequence[Measure | str]) -> list[Measure]:
+def parse_measures(measures: Sequence[Measure | str], argument: str = "measures") -> list[Measure]:
     """The measures, each once, with their parameters checked.
 
     Raises:
@@ -54,7 +54,7 @@ def parse_measures(measures: Sequence[Measure | str]) -> list[Measure]:
     """
     if isinstance(measures, (str, Measure)):
         raise ValueError(
-            f"measures={shown(measures)} must be a list of measures, such as [{shown(measures)}]"
+            f"{argument}={shown(measures)} must be a list of measures, such as [{shown(measures)}]"
         )
     parsed: list[Measure] = []
     for measure in measures:
@@ -159,10 +159,17 @@ def _what_is_wrong(measure: object, message: str) -> str:
 
 
 _LARGEST_INT = 2**31 - 1
+_DEEPEST_OF_ASPECTS = 20
 
 
 def _check_host_measure(measure: Measure) -> None:
     """Raises ValueError for what trec_eval takes the whole process down for, or cannot count."""
+    cutoff = measure.params.get("cutoff")
+    deepest = (
+        _DEEPEST_OF_ASPECTS if needs_subtopics(measure) and "cutoff" in measure.SUPPORTED_PARAMS else None
+    )
+    if deepest and not (isinstance(cutoff, int) and 1 <= cutoff <= deepest):
+        raise ValueError(f"{measure} needs a cutoff from 1 to {deepest}, the deepest that ndeval knows")
     for name in ("cutoff", "rel"):
         value = measure.params.get(name)
         if isinstance(value, int) and not 1 <= value <= _LARGEST_INT:
@@ -192,8 +199,6 @@ def absolute_measure(name: Measure | str, what: str = "measure") -> Measure:
         ) from None
     if is_relative(measure):
         wrong = "is itself relative to other runs"
-    elif needs_subtopics(measure):
-        wrong = "needs the subtopics of the qrels, which a context does not keep"
     elif not any(provider.supports(measure) for provider in ir_measures.DefaultPipeline.providers):
         wrong = "is one that no provider of ir_measures computes, with these parameters"
     else:

@@ -27,10 +27,10 @@ def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
 class _TaSC(OfAbsoluteBase):
     """MAX TaSC: the effectiveness of a run, weighted by how badly the best prior run does on the query.
 
-    ``TaSC = (1 - max over the priors of S(prior)) · S(run)`` for each query, S the base measure, any that
-    ir_measures can compute with a range of [0, 1] (a value outside it is an error). Range [0, 1]; S(run)
-    without priors. It sees effectiveness alone: a run that finds the very documents of the priors scores as
-    one that finds others.
+    ``TaSC = (1 - max over the priors of S(prior)) · S(run)`` for each query, S the base measure. This is any
+    measure of ir_measures with a range of [0, 1] (a value outside it is an error). Range [0, 1]; S(run)
+    without priors. It looks at effectiveness alone: a run that finds the same documents as the priors scores
+    like a run that finds others.
 
     Source: Arabzadeh, Bigdeli, Hamidi Rad and Bagheri, "Quantifying Ranker Coverage of Different Query Subspaces",
     SIGIR 2023, in the form of "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP

@@ -36,7 +36,7 @@ _FEW_NON_RELEVANT = 0.05
 
 
 class _UE(RelativeMeasure):
-    """How far a ranking is from a random one towards a perfect one, by any of eight measures.
+    """Where a ranking stands between a random one and a perfect one, by any of eight measures.
 
     With A the value of the base measure for the ranking, IUB that of a perfect ranking of the query's pool of
     documents, and REB and σ the mean and the standard deviation over all rankings of the pool:
@@ -46,13 +46,14 @@ class _UE(RelativeMeasure):
       ranking, 0 for the random level, -1 for a ranking with the value 0;
     - version 'z': ``(A - REB)/σ``, range from -REB/σ to (IUB - REB)/σ, which differ from query to query.
 
-    The mean and the deviation are exact, but for AP's published mean. With n documents in the pool, m of them relevant,
-    and d = min(k, n):
+    The mean and the deviation are exact, except AP's published mean. With n documents in the pool, m of them
+    relevant, and d = min(k, n):
 
-    - P, ``REB = (m/n)·d/k``, and R, ``d/n``. σ of the number found is ``√(d·(m/n)·(1 - m/n)·(n - d)/(n - 1))``. The
-      two differ by a factor, which the normalization takes off: their values are the same.
+    - P, ``REB = (m/n)·d/k``, and R, ``d/n``. σ of the number found is
+      ``√(d·(m/n)·(1 - m/n)·(n - d)/(n - 1))``. The two differ by a factor, which the normalization removes: P
+      and R have the same values.
     - Success: ``1 - C(n - m, d)/C(n, d)``. No version 'z': a miss lies ``√(REB/(1 - REB))`` deviations below
-      chance, which on a topic where hardly a ranking misses is more than all other topics weigh.
+      chance. On a topic where hardly any ranking misses, this outweighs all other topics.
     - RR: ``Σ_{i≤d} f_i/i`` with ``f_i = C(n - i, m - 1)/C(n, m)`` the chance that the first relevant document is at i;
       σ from the same f_i.
     - RBP, with persistence p: ``(m/n)·(1 - p^d)``; nDCG, for which A is DCG@k: the mean gain times ``Σ_{i≤d} 1/log2(i
@@ -67,29 +68,31 @@ class _UE(RelativeMeasure):
     IUB is always what the pool allows: with m < k relevant documents m/k for P, 1 for R, RR and Success, 1 - p^m for
     RBP, SP@k = m for AP.
 
-    **What survives averaging.** In version 'z' the values of random rankings have mean 0 and variance 1 on every
-    query. So the mean over Q queries is 0 for chance, and 1 is one standard deviation of chance, for any
-    queries; for a random run the mean itself has the deviation 1/√Q. In version 2 the two sides are divided by
-    different numbers: 0 is the random level of a query, and random rankings do not average to it. Where
-    nothing can be told from chance, σ = 0, version 'z' is 0: no relevant document, all relevant, or for P and R
-    so small a pool that all rankings have the same value. Such queries pull a mean towards 0.
+    **What a mean says.** In version 'z' the values of random rankings have mean 0 and variance 1 on every
+    query. So for any queries, a mean of 0 is chance, and 1 is one standard deviation above chance. For a
+    random run, the mean over Q queries has the deviation 1/√Q. In version 2 the two sides are divided by
+    different numbers: 0 is the random level of a query, but random rankings do not average to it. Where
+    nothing can be told from chance (σ = 0), version 'z' is 0: no relevant document, all relevant, or for P
+    and R so small a pool that all rankings have the same value. Such queries pull a mean towards 0.
 
-    **A random ranking of what?** Of the query's judged documents, by default. Where these are nearly all relevant (MS
-    MARCO's dev topics and Vaswani have no others) a random ranking of them is nearly perfect. With one judged
-    document, a ranking with that at the top has nDCG_UE 0, and one with it at rank 2 -0.37. A warning says where fewer
-    than 5 % are not relevant. ``pool='corpus'`` is the way out: a random ranking of the whole collection.
+    **A random ranking of what?** Of the query's judged documents, by default. If nearly all of these are
+    relevant, a random ranking of them is nearly perfect. (MS MARCO's dev topics and Vaswani have no others.)
+    With one judged document, a ranking with it at the top has nDCG_UE 0, and one with it at position 2 has
+    -0.37. A warning comes where fewer than 5 % are not relevant. Use ``pool='corpus'`` then: a random ranking
+    of the whole collection.
 
-    The pool, the cutoff, and what unjudged documents do are those of :class:`nDCG_UE`, in all versions: an unjudged
-    document in the run takes a position and earns nothing, and the rankings behind REB, σ and IUB have none of these.
-    0/0 is 0.
+    The pool, the cutoff and unjudged documents are as in :class:`nDCG_UE`, in all versions. An unjudged
+    document in the run takes a position and earns nothing. The rankings behind REB, σ and IUB have no
+    unjudged documents. 0/0 is 0.
 
-    When not to use it: within a query it orders runs as the base does. Version 'z' gives a query more weight, the
-    smaller its σ is: with few relevant documents in a large pool a single one found is worth many deviations, and so
-    is one missed where nearly all are relevant. It says how surely a ranking is not a random one, not how good it is.
+    When not to use it: within one query, it ranks runs exactly like the base. In version 'z', a query weighs
+    more, the smaller its σ is. With few relevant documents in a large pool, a single one found is worth many
+    deviations. Where nearly all are relevant, so is one missed. It says how surely a ranking is not random,
+    not how good it is.
 
     Source: Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval
-    systems", Information Processing & Management 2023, Eqs. 5-7, for nDCG and AP; the other bases, and version
-    'z', are what the paper leaves open.
+    systems", Information Processing & Management 2023, Eqs. 5-7, for nDCG and AP; the other bases, and
+    version 'z', are not in the paper.
 
     Example:
         >>> from ir_measures_relative import UE
@@ -105,7 +108,7 @@ class _UE(RelativeMeasure):
     __name__ = "UE"
     RELATIVE_TO = "chance"
     PRETTY_NAME = "Upper and Expected Value Normalization"
-    SHORT_DESC = "How far a ranking is from a random one towards a perfect one, by a base measure."
+    SHORT_DESC = "Where a ranking stands between a random one (0) and a perfect one (1), by a base measure."
     FORMULA = (
         r"\mathrm{UE}_1 = \frac{A}{\mathrm{IUB}} \cdot \frac{A}{A + \mathrm{REB}}, \qquad "
         r"\mathrm{UE}_2 = \begin{cases} (A - \mathrm{REB}) / (\mathrm{IUB} - \mathrm{REB}) & A \ge \mathrm{REB} \\ "
@@ -301,26 +304,27 @@ def _some_of(*names: str) -> dict[str, Param]:
 
 
 class _nDCG_UE(_UE):
-    """nDCG between the DCG of a random and that of a perfect ranking of the query's pool of documents.
+    """DCG on a scale from a random to a perfect ranking of the query's pool of documents.
 
-    A query whose documents are nearly all relevant rewards any ranking; this measure says how much better than chance
-    a ranking is. It is :class:`UE` of A = DCG@k, in the same versions: range [0, 1) by version 1, by which a perfect
-    ranking scores IUB/(IUB + REB), and [-1, 1] by version 2. IUB is the DCG@k of a perfect ranking of the pool,
-    REB the mean over all its rankings, ``E[DCG@k] = E[gain]·Σ_{i≤min(k,n)} 1/log2(i + 1)``, n the size of the pool.
+    If nearly all documents of a query are relevant, any ranking gets a high nDCG. This measure says how much
+    better than chance a ranking is. It is :class:`UE` of A = DCG@k, in the same versions: range [0, 1) by
+    version 1, where a perfect ranking scores IUB/(IUB + REB), and [-1, 1] by version 2. IUB is the DCG@k of a
+    perfect ranking of the pool. REB is the mean over all its rankings,
+    ``E[DCG@k] = E[gain]·Σ_{i≤min(k,n)} 1/log2(i + 1)``, n the size of the pool.
 
-    0/0 is 0: queries without relevant documents, and version 2 of a perfect ranking of a pool in which all
-    are equally relevant, where there is nothing to rank.
+    0/0 is 0. This happens for queries without relevant documents, and in version 2 for a perfect ranking of a
+    pool in which all documents are equally relevant.
 
-    The pool is the query's judged documents, those with a negative label too. A run also ranks unjudged
-    ones, which earn nothing: it may well score below a random ranking of the pool. ``judged_only=True``
-    takes them out first (and, as trec_eval -J, the negative labels, from the pool too), so that like is
-    compared with like; with ``pool='corpus'`` the random ranking is one of the whole collection, of
-    ``RunContext(…, num_docs=…)`` documents. Without a cutoff the perfect and the random ranking are those
-    of the whole pool, however short the run is.
+    The pool is the query's judged documents, also those with a negative label. A run also ranks unjudged
+    ones, which earn nothing. So it may well score below a random ranking of the pool. ``judged_only=True``
+    removes them first (and, as trec_eval -J, the negative labels, also from the pool), so that like is
+    compared with like. With ``pool='corpus'`` the random ranking is one of the whole collection, of
+    ``RunContext(…, num_docs=…)`` documents. Without a cutoff the perfect and the random ranking are those of
+    the whole pool, however short the run is.
 
-    When not to use it: the values of one query are a function of its DCG, so within a query it orders runs
-    as nDCG does; it matters where values are averaged or compared over queries. Rankings scored at random
-    do not average to 0 in version 2, only the numerators do: the two sides are scaled differently.
+    When not to use it: within one topic. There it ranks runs exactly like nDCG. It matters where values are
+    averaged or compared over queries. Rankings scored at random do not average to 0 in version 2, because its
+    two sides are scaled differently. Only the numerators do.
 
     Source: Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval
     systems", Information Processing & Management 2023, Eqs. 5-7.
@@ -338,7 +342,7 @@ class _nDCG_UE(_UE):
     __name__ = "nDCG_UE"
     PRETTY_NAME = "Upper and Expected Value Normalized Discounted Cumulative Gain"
     SHORT_DESC = (
-        "How far the DCG of a ranking is from that of a random ranking towards that of a perfect one."
+        "Where the DCG of a ranking stands between that of a random ranking (0) and of a perfect one (1)."
     )
     SEE_ALSO = ("UE", "AP_UE")
     SUPPORTED_PARAMS = {
@@ -349,18 +353,19 @@ class _nDCG_UE(_UE):
 
 
 class _AP_UE(_UE):
-    """AP between the sum of precisions of a random and that of a perfect ranking of the query's documents.
+    """AP on a scale from a random to a perfect ranking of the query's pool of documents.
 
     As :class:`nDCG_UE`, with ``A = SP@k = Σ_{i≤k} Prec(i)·R_i``, R_i whether the document at i is relevant,
     ``IUB = min(k, N_p)``, N_p the number of relevant documents of the pool, and REB the mean over all
     rankings of it.
 
-    **Two expectations.** The paper takes Prec(i) and R_i to be independent, which gives ``E[SP@k] = min(k,
-    n)·(N_p/n)²``: ``expected='independent'``, the published measure and the default. They are
-    not: a relevant document at i is one of those that Prec(i) counts. Exactly, ``E[SP@k] = Σ_{i≤min(k,n)}
-    (1/i)(p + (i - 1)·p·(N_p - 1)/(n - 1))`` with p = N_p/n: ``expected='exact'``. With n = 20, N_p = 5, k =
-    10 the published value is 0.625 and the true one 1.1044, so that the published version 2 places the
-    random level well above 0; the exact one is the measure that version 2 promises.
+    **Two expectations.** The paper assumes that Prec(i) and R_i are independent. This gives
+    ``E[SP@k] = min(k, n)·(N_p/n)²``: ``expected='independent'``, the published measure and the default. They
+    are not independent: a relevant document at i is one of those that Prec(i) counts. The exact expectation
+    is ``E[SP@k] = Σ_{i≤min(k,n)} (1/i)(p + (i - 1)·p·(N_p - 1)/(n - 1))`` with p = N_p/n:
+    ``expected='exact'``. With n = 20, N_p = 5, k = 10 the published value is 0.625 and the true one 1.1044.
+    So a random ranking scores well above 0 by the published version 2. By the exact one, 0 is the true random
+    level.
 
     Range: version 1 [0, 1), version 2 [-1, 1], and 0/0 is 0, as for :class:`nDCG_UE`, where pools, cutoffs
     and ``judged_only`` are explained. Version 'z' is refused: the standard deviation of SP@k is not computed.
@@ -380,9 +385,7 @@ class _AP_UE(_UE):
 
     __name__ = "AP_UE"
     PRETTY_NAME = "Upper and Expected Value Normalized Average Precision"
-    SHORT_DESC = (
-        "How far the precision sum of a ranking is from that of a random one towards that of a perfect one."
-    )
+    SHORT_DESC = "Where the precision sum of a ranking stands between a random one (0) and a perfect one (1)."
     FORMULA = (
         r"A = \sum_{i=1}^{k} \mathrm{P}@i \cdot \mathrm{rel}(d_i), \qquad \mathrm{IUB} = \min(k, N_p), \qquad "
         r"\mathrm{REB} = \mathrm{E}[A]"
@@ -396,5 +399,7 @@ class _AP_UE(_UE):
 
 
 UE = register(_UE())
-nDCG_UE = register(_nDCG_UE())
-AP_UE = register(_AP_UE())
+nDCG_UE = register(_nDCG_UE(), ["NDCG_UE"])
+NDCG_UE = nDCG_UE
+AP_UE = register(_AP_UE(), ["MAP_UE"])
+MAP_UE = AP_UE

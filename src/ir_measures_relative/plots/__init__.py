@@ -17,6 +17,7 @@ try:
 except ImportError:
     raise needs_extra("drawing pictures", "plot") from None
 
+from .audits import audit
 from .curves import asl_curves, chronological, degradation, fusion, separation, sweep, ties_by_level
 from .figures import new_figure
 from .matrices import fusion_pairs, locality, matrix_of_measures, matrix_of_verdicts, similarity
@@ -24,6 +25,7 @@ from .scatter import intervals, query_sets, relative_against_absolute
 
 __all__ = [
     "asl_curves",
+    "audit",
     "chronological",
     "degradation",
     "fusion",

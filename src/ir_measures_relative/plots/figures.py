@@ -12,9 +12,12 @@ import ir_measures
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FormatStrFormatter
 
 from ..arrays import FloatArray
+from ..drawing.planes import axis_of
 from ..messages import warn
 
 #: Okabe and Ito's colours, which the colour-blind tell apart, without their yellow, which is faint on white
@@ -82,6 +85,27 @@ def write_frame(ax: Axes, x: str | None, y: str | None, above: str, grid: Any = 
     ax.set_axisbelow(True)
     write_axis_titles(ax, x, y)
     write_title(ax, above)
+
+
+def break_axes(ax: Axes, x: FloatArray, y: FloatArray) -> None:
+    """Breaks an axis where a few of the points lie far from the others, so that these get most of the room."""
+    for which, values, side in ((ax.xaxis, x, (1.0, 2.0)), (ax.yaxis, y, (2.0, 1.0))):
+        axis = axis_of(values) if len(values) else None
+        if axis is None or not axis.breaks:
+            continue
+        across = which is ax.xaxis
+        (ax.set_xscale if across else ax.set_yscale)("function", functions=(axis.place, axis.value))
+        which.set_major_locator(FixedLocator(axis.ticks))
+        which.set_major_formatter(FormatStrFormatter("%.3g"))
+        (ax.set_xlim if across else ax.set_ylim)(axis.values[0], axis.values[-1])
+        slant = 0.006 * np.outer([-1.0, 1.0], side)
+        marks = [
+            slant + ((at, 0.0) if across else (0.0, at))
+            for place in axis.breaks
+            for at in (place - 0.004, place + 0.004)
+        ]
+        style: dict[str, Any] = {"colors": "black", "linewidths": 0.9, "clip_on": False}
+        ax.add_collection(LineCollection(marks, transform=ax.transAxes, **style), autolim=False)
 
 
 def names_that_fit(room: float, n: int) -> tuple[float, range]:

@@ -8,14 +8,17 @@ import ir_measures
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 
 from ..arrays import FloatArray
+from ..drawing.planes import frontier
 from ..messages import warn
 from ..stats.intervals import means_and_margins
 from .figures import (
     COLOURS,
     MARKERS,
     add_legend,
+    break_axes,
     check_table,
     given_or_new_axes,
     groups_of,
@@ -43,8 +46,10 @@ def relative_against_absolute(
 ) -> Axes:
     """A point a system: what it adds to the others, over how good it is on its own (Figs. 2-5 of the NRG paper).
 
-    Systems that lie high for their place on the x-axis find what the others miss. The labels cover neither each
-    other nor the points; a thin line leads to one that had to move away. Those that find no room are left out,
+    Systems that lie high for their place on the x-axis find what the others miss. The dashed line joins the systems
+    that no other one beats on both axes. An axis is broken (//) where a few systems lie far from the others. The
+    labels cover neither each other nor the points; a thin line leads to one that had to move away. Those that find no
+    room are left out,
     with a warning when the figure is drawn; of more than 80, so are those that only a line across others could
     lead to.
 
@@ -88,7 +93,14 @@ def relative_against_absolute(
                 x[i], y[i], xerr=[[left[i]], [right[i]]], yerr=[[low[i]], [high[i]]],
                 fmt="none", ecolor=colour, elinewidth=0.8, alpha=0.45, zorder=2,
             )  # fmt: skip
+    best = frontier(x, y)
+    if len(best) > 1:
+        line = np.column_stack([x[best], y[best]])
+        ax.add_collection(
+            LineCollection([line], colors="0.45", linestyles="--", linewidths=0.9), autolim=False
+        )
     ax.margins(0.1)
+    break_axes(ax, x, y)
     axes = f"absolute effectiveness: {absolute}", f"relative effectiveness: {relative}"
     write_frame(ax, *axes, "Relative against absolute effectiveness")
     if groups:

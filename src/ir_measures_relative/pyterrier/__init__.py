@@ -14,45 +14,56 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from ir_measures.measures import registry as _registry
 
 import ir_measures_relative as _package
 
 from ..io.frames import NAMES as _NAMES
 from ..io.frames import is_frame as _is_frame
-from ..measures.strings import registered as _registered
+from ..measures.strings import is_relative as _is_relative
 
 if TYPE_CHECKING:
     from .experiment import Experiment
+    from .names import named
 
-__all__ = [*_package.__all__, "Experiment"]
+__all__ = [*_package.__all__, "Experiment", "named"]
+
+# What imports PyTerrier, and the module of each.
+_OF_PYTERRIER = {"Experiment": "experiment", "named": "names"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in (*__all__, "meta"):
+    if name not in (*__all__, "audit", "meta"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "Experiment":
+    if name in _OF_PYTERRIER:
         from ..io.runs import import_pyterrier
 
         import_pyterrier()
-        from .experiment import Experiment
-
-        return Experiment
+        return getattr(import_module(f".{_OF_PYTERRIER[name]}", __name__), name)
     value = getattr(_package, name)
     return _with_pyterriers_names(value) if inspect.isfunction(value) else value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, "meta"})
+    """What is public, and nothing else."""
+    return sorted((*__all__, "audit", "meta"))
 
 
 @functools.cache
 def _with_pyterriers_names(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; a table that it returns has PyTerrier's column names."""
+    """The function; a table that it returns, and each table of an answer, has PyTerrier's column names."""
 
     @functools.wraps(function)
     def renamed(*args: Any, **kwargs: Any) -> Any:
         result = function(*args, **kwargs)
+        if is_dataclass(result) and not isinstance(result, type):
+            held = {field.name: getattr(result, field.name) for field in fields(result)}
+            tables = {name: table.rename(columns=_NAMES) for name, table in held.items() if _is_frame(table)}
+            return replace(result, **tables)
         return result.rename(columns=_NAMES) if _is_frame(result) else result
 
     return renamed
@@ -62,8 +73,9 @@ def _add_to_pyterrier_measures() -> None:
     """Adds the measures to ``pyterrier.measures``, which was filled before this package was loaded."""
     module = sys.modules.get("pyterrier.measures")
     if module is not None:
-        for name, measure in _registered().items():
-            setattr(module, name, measure)
+        for name, measure in _registry.items():
+            if _is_relative(measure):
+                setattr(module, name, measure)
 
 
 _add_to_pyterrier_measures()

@@ -25,7 +25,9 @@ from ..arrays import object_array
 from ..comparison import judged_context
 from ..context import RunContext, ValuesOfRuns
 from ..io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
+from ..io.formats import located
 from ..io.qrels import qrels_columns, read_qrels_file
+from ..io.tokens import Tokens
 from ..measures.strings import is_relative, parse_measure
 from ..messages import kind_of, warn
 from ..priors import Policy, chosen_by_means
@@ -61,6 +63,7 @@ def Experiment(
     groups: Mapping[str, str] | None = None,
     num_docs: int | None = None,
     grades: tuple[int, int] | None = None,
+    tokens: Tokens | None = None,
     bounds: bool = False,
     family: str = "call",
     report: str | os.PathLike[str] | None = None,
@@ -85,7 +88,7 @@ def Experiment(
             ir_datasets, ``pt.get_dataset("irds:…")`` or its id with ``irds:``, whose judgments they are.
         eval_metrics: measures of this package and any others, as objects or as strings: ``"NRG@10"``, a name that
             PyTerrier knows such as ``"map"``, or ``"mrt"``. Their columns come in this order.
-        names: the names of the systems, each once; known to ``priors``, ``reference``, ``groups``, and to
+        names: the names of the systems, each once; known to ``baseline``, ``priors``, ``reference``, ``groups``, and to
             ``prior=`` and ``ref=`` in a measure. The systems as strings if not given.
         priors: which systems are the priors of which, as for :class:`RunContext`.
         reference: the name of the system that MED, RBO, RBA and lexiprecision compare with; ``baseline`` if not given.
@@ -93,13 +96,15 @@ def Experiment(
         num_docs: the number of documents in the collection; that of the dataset if ``qrels`` is one, where it is known
             without fetching the documents.
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
+        tokens: how many tokens each document has, as for :class:`RunContext`.
         bounds: adds the columns ``M lower`` and ``M upper`` behind each measure M: between which values unjudged
             documents could bring it, as :func:`~ir_measures_relative.bounds` has them. For a table of means.
         family: which p-values ``correction`` counts together: all of the table, or with ``"measure"`` those of each
             measure, as ``pt.Experiment`` does.
         report: writes the experiment as one HTML file to this path, as :func:`~ir_measures_relative.report` does, with
             the queries of ``topics``, and the texts of documents where results have a column ``text``.
-        options: the other arguments of ``pt.Experiment``. ``test`` is a function, or the name of one of
+        options: the other arguments of ``pt.Experiment``. ``baseline`` is the name of a system, or its place in the
+            list. ``test`` is a function, or the name of one of
             :func:`~ir_measures_relative.compare`'s, and if not given each measure's own, as there; ``correction`` may
             be ``"max-t"``. Without ``correction=`` each p stands on its own, as in ``pt.Experiment``, unlike
             ``compare``.
@@ -136,10 +141,12 @@ def Experiment(
     dataset = dataset_of(qrels) if is_dataset(qrels) else None
     if dataset is not None and num_docs is None:
         num_docs = num_docs_of(dataset, fetch=False)
-    if dataset is not None or (isinstance(qrels, (str, os.PathLike)) and os.path.isfile(qrels)):
+    if dataset is not None or (isinstance(qrels, (str, os.PathLike)) and os.path.isfile(located(qrels)[0])):
         columns = read_qrels_file(qrels).columns if dataset is None else qrels_columns(qrels_of(dataset))
         query_ids, docs = columns.ids()
         qrels = pd.DataFrame({"qid": query_ids, "docno": docs, "label": columns.relevance})
+        if columns.aspects is not None:
+            qrels["iteration"] = columns.aspect_texts()
     relative = [m for m in metrics if is_relative(m)]
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
     with warnings.catch_warnings():
@@ -150,9 +157,10 @@ def Experiment(
             grades = int(grade.min()), int(grade.max())
         context_options |= {"num_docs": num_docs, "grades": grades}
         # On runs of one document, mistakes in the arguments show before anything runs.
-        tiny = RunContext({name: {"q": {"d": 1.0}} for name in names}, **context_options)
+        tiny_tokens = None if tokens is None else {"d": 1}
+        tiny = RunContext({name: {"q": {"d": 1.0}} for name in names}, tokens=tiny_tokens, **context_options)
         if relative:
-            tiny.evaluate({"q": {"d": 1}}, relative)
+            tiny.evaluate([ir_measures.Qrel("q", "d", 1, "an aspect")], relative)
     # Two conditions that PyTerrier would find violated only in the second call.
     if options.get("perquery") and options.get("baseline") is not None:
         raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
@@ -175,6 +183,7 @@ def Experiment(
 
     first = {k: v for k, v in options.items() if k not in _SECOND_CALL_ONLY}
     runs, times = run_and_time(systems, topics, qrels, metrics, names, first)
+    context_options |= {"tokens": tokens}
     context = RunContext(
         {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options
     )
@@ -235,29 +244,26 @@ def _as_list(
     systems: Any, names: Sequence[str] | None, options: dict[str, Any]
 ) -> tuple[list[Any], list[str], dict[str, Any]]:
     """Systems and names as lists and the baseline as a number, checked as ``pt.Experiment`` does; unique names."""
-    baseline = options.get("baseline")
     if isinstance(systems, dict):
         names, systems = list(systems.keys()), list(systems.values())
-        if isinstance(baseline, str):
-            if baseline not in names:
-                raise ValueError(f"Unknown baseline '{baseline}'. Valid options are: {', '.join(names)}")
-            options = options | {"baseline": names.index(baseline)}
     elif not isinstance(systems, list):
         raise TypeError(f"systems is {kind_of(systems)}; give a list or dict of transformers or DataFrames")
-    elif isinstance(baseline, str):
-        raise TypeError(f"baseline={baseline!r} is a name; it must be a number where systems is a list")
     for i, system in enumerate(systems):
         if not isinstance(system, (pd.DataFrame, pt.Transformer)):
             raise TypeError(f"system {i} is {kind_of(system)}; give a transformer or a DataFrame of results")
     if names is None:
         names = [str(system) for system in systems]
+    if len(names) != len(systems):
+        raise ValueError(f"{len(names)} names for {len(systems)} systems; give names one of each")
     baseline = options.get("baseline")
-    if baseline is not None and not 0 <= baseline < len(systems):
+    if isinstance(baseline, str):
+        if baseline not in names:
+            raise ValueError(f"baseline={baseline!r} is not a system; the systems are {list(names)}")
+        options = options | {"baseline": list(names).index(baseline)}
+    elif baseline is not None and baseline not in range(len(systems)):
         raise ValueError(
             f"baseline={baseline} is not a system; there are {len(systems)}, from 0 to {len(systems) - 1}"
         )
-    if len(names) != len(systems):
-        raise ValueError(f"{len(names)} names for {len(systems)} systems; give names one of each")
     twice = next((n for i, n in enumerate(names) if n in names[:i]), None)
     if twice is not None:
         raise ValueError(

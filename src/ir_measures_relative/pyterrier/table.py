@@ -123,8 +123,9 @@ def not_comparable(
 ) -> set[tuple[str, str]]:
     """The measures and systems whose comparison with the baseline is not valid; and one warning that says why.
 
-    A system and the baseline compare on a measure relative to priors where both stand against the same priors but
-    for each other, and on a distance to the reference where neither is the reference; see
+    On a measure relative to priors, a system and the baseline compare if, apart from the two themselves,
+    both are scored against the same runs. On a distance to the reference they compare if neither is the
+    reference; see
     :func:`~ir_measures_relative.compare`.
     """
     baseline = options.get("baseline")

@@ -20,7 +20,7 @@ from ..io.qrels import Qrels
 from ..measures.declaration import RelativeMeasure
 from ..measures.parameters import value_of
 from ..measures.strings import is_relative, parse_measures, value_range
-from ..messages import kind_of, warn
+from ..messages import few_quoted, kind_of, warn
 from ..options import is_number
 from ..priors import ContextData, Listed, Policy, matching, policy_of, replaced
 from ..scoring import mean_of_topics, one_topic_counts, score_runs
@@ -48,8 +48,8 @@ def compare(
     """Compares runs two by two on measures, relative or not: differences, intervals, and tests that are valid.
 
     A paired test of two runs asks whether one quantity differs between them. On a measure that is relative to priors
-    it is one quantity only where both runs stand against the same priors but for each other, and each counts the
-    other as a prior or neither does. There are two ways to have that:
+    it is one quantity only if, apart from the two themselves, both are scored against the same runs, and
+    each counts the other as a prior or neither does. There are two ways to have that:
 
     - fixed priors, ``priors=["BM25", …]``: what does each candidate add to these? The candidates are not among them;
     - symmetric ones, ``priors="others"``: each candidate against all other runs, so "which of the two would you rather
@@ -77,7 +77,7 @@ def compare(
             of topics that all rows share; t in units of what 5 % of the row's own resamples exceed. The intervals are
             the rows' own, all made wider by one factor.
         confidence: of the intervals: of all at once by ``"max-t"`` (for 95 % on sparse measures in practice in 80 to
-            90 %; docs/valid-statistics.md has the figures), of each on its own with None. With another
+            90 %; docs/tests-checked.md has the figures), of each on its own with None. With another
             correction the interval of a row has the confidence 1 - (1 - confidence) · p / p_corrected, that of the
             row's test.
         family: which rows are corrected together: ``"call"``, all of them, or ``"measure"``, those of each measure.
@@ -333,11 +333,13 @@ def _candidates(
             raise ValueError(f"{name!r} is {kind_of(name)}; give the name of a run of the context")
         what = "baseline" if name == baseline else "names"
         if name not in context.runs:
-            raise ValueError(f"{what}={name!r}: the context holds no such run; its runs are {context.names}")
+            raise ValueError(
+                f"{what}={name!r}: the context holds no such run; its runs are {few_quoted(context.names)}"
+            )
         if name in fixed:
             raise ValueError(
-                f"{what}={name!r} is among the fixed priors={list(fixed)}: against itself it has no prior where the "
-                "others have one, so its values are another quantity; leave it out of one of the two, or give "
+                f"{what}={name!r} is among the fixed priors={few_quoted(fixed)}: against itself it has no prior where "
+                "the others have one, so its values are another quantity; leave it out of one of the two, or give "
                 "priors='others'"
             )
     twice = next((n for i, n in enumerate(asked) if n in asked[:i]), None)
@@ -511,7 +513,7 @@ def copies_of_nearest(
         priors: the names of the priors of each run, instead of those that the context's policy gives it.
     """
     cutoff = measure.params.get("cutoff")
-    shared = judged.cached(("shared", cutoff), lambda: _shared(judged, cutoff))
+    shared = shared_documents(judged, cutoff)
     nearest: list[str | None] = []
     means = np.full(len(names), np.nan)
     values = np.full((len(names), len(judged.judgments.query_ids)), np.nan)
@@ -542,16 +544,20 @@ def _score_of_copy(judged: JudgedContext, name: str, near: str, measure: Any, pr
     return values
 
 
-def _shared(judged: JudgedContext, cutoff: int | None) -> IntArray:
+def shared_documents(judged: JudgedContext, cutoff: int | None) -> IntArray:
     """How many documents of the judged topics each two runs both hold in their tops: runs × runs."""
-    tops = [judged.top(run, cutoff) for run in judged.context.runs.values()]
-    keys = [pair_keys(top.docs.query, top.hashes) for top in tops]
-    different, document = np.unique(np.concatenate(keys), return_inverse=True)
-    starts = np.cumsum([0, *map(len, keys)])
-    shape = len(keys), max(len(different), 1)
-    holds = csr_array((np.ones(len(document), dtype=np.int64), document, starts), shape=shape)
-    both: IntArray = (holds @ holds.T).toarray()
-    return both
+
+    def compute() -> IntArray:
+        tops = [judged.top(run, cutoff) for run in judged.context.runs.values()]
+        keys = [pair_keys(top.docs.query, top.hashes) for top in tops]
+        different, document = np.unique(np.concatenate(keys), return_inverse=True)
+        starts = np.cumsum([0, *map(len, keys)])
+        shape = len(keys), max(len(different), 1)
+        holds = csr_array((np.ones(len(document), dtype=np.int64), document, starts), shape=shape)
+        both: IntArray = (holds @ holds.T).toarray()
+        return both
+
+    return judged.cached(("shared", cutoff), compute)
 
 
 class _Warnings:

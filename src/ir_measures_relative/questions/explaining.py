@@ -8,7 +8,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arrays import BoolArray, FloatArray, IntArray
+from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
 from ..comparison import Comparison, check_is_context, judged_context, some
 from ..context import RunContext
 from ..ids import Ids
@@ -16,7 +16,9 @@ from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..judgments import Judgments
 from ..measures.declaration import Change, Contributions, RelativeMeasure
+from ..measures.parameters import value_of
 from ..measures.strings import parse_measure
+from ..messages import few_quoted
 from ..priors import group_of
 from ..scoring import check_campaign
 
@@ -35,8 +37,8 @@ def explain(
         context: the runs that it is relative to.
         run: the name of a member; or a newcomer, as anything that a context takes but a path.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measure: NRG, UniqueRel, P_Rareness or AP_Rareness; or FusionGain, of which the documents are those of
-            the fused ranking, and those that the run drove out of it, with ``position before``.
+        measure: NRG, UniqueRel, alpha_NRG, NewAspects, P_Rareness or AP_Rareness; or FusionGain, of which the
+            documents are those of the fused ranking, and those that the run drove out of it, with ``position before``.
         query_id: one query; all if not given.
         group: the group of a newcomer, as for :meth:`RunContext.evaluating`; else that of its column.
 
@@ -49,6 +51,8 @@ def explain(
         - ``position in P`` for each prior P: NA outside its top k
         - ``gain``: the residual gain G(d|R) of NRG, or the weight of rareness
         - ``contribution``: to the score; the contributions of a query sum to its score
+        - ``aspects``, ``new aspects``, by alpha_NRG and NewAspects: the names of those that the document answers, as a
+          tuple; and of those that neither the documents above it nor any prior's top k show
 
     Raises:
         ValueError: no such member or query, or a measure that is not a sum over documents.
@@ -65,7 +69,9 @@ def explain(
     parsed = relative_measure(measure)
     if isinstance(run, str):
         if run not in context.runs:
-            raise ValueError(f"explain({run!r}): the context holds no such run; its runs are {context.names}")
+            raise ValueError(
+                f"explain({run!r}): the context holds no such run; its runs are {few_quoted(context.names)}"
+            )
         rankings, member = context.runs[run], run
         if group is not None:
             raise ValueError(
@@ -97,6 +103,7 @@ def explain(
         columns[f"position in {judged.names[i]}"] = _or_na(places, places > 0)
     columns["gain"] = found.gain
     columns["contribution"] = found.contribution
+    columns |= {name: pd.Series(values, dtype=object) for name, values in found.names.items()}
     return pd.DataFrame(columns)
 
 
@@ -112,12 +119,13 @@ class Explained(NamedTuple):
     places: list[IntArray]  #: for each of these the positions there; 0 outside its top k
     gain: FloatArray
     contribution: FloatArray
+    names: dict[str, ObjectArray]  #: what else the measure says of each, such as its aspects
 
 
 def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
     """:func:`explain`, as arrays; ValueError for a measure that is not a sum over documents."""
     contributions = measure.contributions(comparison)
-    cutoff, judged_only = measure.get("cutoff"), measure.get("judged_only")
+    cutoff, judged_only = measure.depth, value_of(measure, "judged_only", False)
     judged, judgments = comparison.judged, comparison.judgments
     if measure.RELATIVE_TO == "systems":
         seen_by = [i for i, name in enumerate(judged.names) if name != comparison.member]
@@ -134,9 +142,14 @@ def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
     else:
         listed, position, known, _, _ = judged.top(comparison.rankings, cutoff)
         query, ids, grade = listed.query, listed.ids, listed.grade
-        places = [listed.positions_in(judged.context.runs[judged.names[i]], cutoff) for i in seen_by]
+        others = [judged.context.runs[judged.names[i]] for i in seen_by]
+        places = [judged.positions_in(run, listed, cutoff, False) for run in others]
     gain, contribution = _of_documents(contributions, query, ids)
-    return Explained(query, ids, position, known, grade, seen_by, places, gain, contribution)
+    row = contributions.docs.rows_of(query, ids)
+    names = {
+        column: np.append(of_one, object_array([()]))[row] for column, of_one in contributions.names.items()
+    }
+    return Explained(query, ids, position, known, grade, seen_by, places, gain, contribution, names)
 
 
 def _table_of_change(comparison: Comparison, measure: RelativeMeasure, change: Change) -> pd.DataFrame:
@@ -170,9 +183,9 @@ def _table_of_change(comparison: Comparison, measure: RelativeMeasure, change: C
 
 def _of_documents(contributions: Contributions, query: IntArray, ids: Ids) -> list[FloatArray]:
     """The gain and the contribution of each of some documents; 0 for those that have none."""
-    docs, *values = contributions
+    docs, gain, contribution, _ = contributions
     row = docs.rows_of(query, ids)
-    return [np.where(row >= 0, np.append(value, 0.0)[row], 0.0) for value in values]
+    return [np.where(row >= 0, np.append(value, 0.0)[row], 0.0) for value in (gain, contribution)]
 
 
 def _of_query(comparison: Comparison, measure: RelativeMeasure, query_id: str) -> Comparison:

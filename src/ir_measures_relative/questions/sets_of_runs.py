@@ -21,7 +21,7 @@ from ..jobs import Work
 from ..measures.browsing import CoverageFunction
 from ..measures.declaration import RelativeMeasure
 from ..measures.nrg import NRG
-from ..messages import warn
+from ..messages import few_quoted, warn
 from ..options import ROUNDED, check_choice, check_confidence, check_count
 from ..priors import matching
 from ..scoring import check_campaign
@@ -53,19 +53,19 @@ def select_complementary(
     The value of a group of runs is what a searcher gains who reads them all:
     ``(1/N) · Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))`` for NRG, N from the gains before any prior (1 with
     ``norm=None``, of all judged documents with ``norm='whole'``); the largest term instead of the sum with base
-    RR; for UniqueRel@k the number of distinct relevant documents in their top k; for TaSC what a searcher gains
-    who knows the best of them for each query. It is that of the measure for one run, and may exceed 1 for
-    several, which show more than one ranking can hold. Except for base RR it is monotone and submodular. Where
-    the measure is what a run adds to it, as ``NRG(norm='ideal')``, NRG of base P and RBP, and UniqueRel are, the
-    marginals sum to it and the greedy selection reaches at least 1 - 1/e (63 %) of the best group's. The default
-    ``NRG@10`` prefers what is good *for what is left to find*, which is another aim: no such promise goes with
-    it.
+    RR; for UniqueRel@k the number of distinct relevant documents in their top k; for NewAspects@k that of aspects; for
+    TaSC what a searcher gains who knows the best of them for each query. It is that of the measure for one run, and
+    may exceed 1 for several, which show more than one ranking can hold. Except for base RR it is monotone and
+    submodular. Where the measure is what a run adds to it, as ``NRG(norm='ideal')``, NRG of base P and RBP, UniqueRel
+    and NewAspects are, the marginals sum to it and the greedy selection reaches at least 1 - 1/e (63 %) of the best
+    group's. The default ``NRG@10`` prefers what is good *for what is left to find*, which is another aim: no such
+    promise goes with it.
 
     Args:
         context: the runs; its own policy of priors does not count here.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         n: how many runs to choose.
-        measure: a measure with priors: NRG, UniqueRel or TaSC, without ``prior=``.
+        measure: a measure with priors: NRG, UniqueRel, NewAspects, alpha_NRG or TaSC, without ``prior=``.
         method: ``"greedy"`` or ``"exact"``.
         time_limit: the seconds after which ``"exact"`` returns the best group so far, with a warning; None for no
             limit.
@@ -75,8 +75,8 @@ def select_complementary(
 
         - ``name``
         - ``marginal``: the mean over queries of the measure given those before
-        - ``cumulative``: the value of the runs so far; NaN with base ERR, where it is not known
-        - ``bound``: no group of as many runs has a higher value; NaN with base RR and ERR, where it is not known
+        - ``cumulative``: the value of the runs so far; NaN with base ERR and alpha_NRG, where it is not known
+        - ``bound``: no group of as many runs has a higher value; NaN where that is so, and with base RR
 
         The last bound of an exact selection is the certificate that its group is the best: it equals ``cumulative``,
         and is above it only where the time ran out. With base ERR the worth of a document depends on the others.
@@ -265,7 +265,7 @@ def sweep(
     Args:
         context: the runs; its own policy of priors does not count here.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measure: a measure with priors: NRG, UniqueRel or TaSC, without ``prior=``.
+        measure: a measure with priors: NRG, UniqueRel, NewAspects, alpha_NRG or TaSC, without ``prior=``.
         over: ``"size"``: sets of 0, 1, 2, … of the other runs, a row a size, which is the mean over all sets of that
             size, or over ``samples`` of them, drawn at random; ``"subset"``: every set, for up to 12 others; or
             families: a list of names or globs such as ``["bm25*", "neural*"]``, or a dict from a label to names.
@@ -316,7 +316,9 @@ def sweep(
     unknown = [n for n in chosen if n not in context.runs]
     if isinstance(names, str) or unknown:
         wrong = repr(names) if isinstance(names, str) else str(unknown)
-        raise ValueError(f"names={wrong}: give a list of runs of the context, which are {context.names}")
+        raise ValueError(
+            f"names={wrong}: give a list of runs of the context, which are {few_quoted(context.names)}"
+        )
     work = Work(time_limit=time_limit)
     judged = judged_context(context, qrels)
     check_campaign(judged)

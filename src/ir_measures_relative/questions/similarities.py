@@ -19,6 +19,7 @@ from ..jobs import Work, map_tasks
 from ..judgments import Judgments
 from ..measures.declaration import RelativeMeasure
 from ..measures.strings import parse_measure, parse_measures, registered
+from ..priors import ContextData
 from ..scoring import check_campaign
 from ..unjudged.bounds import table_of
 
@@ -99,7 +100,7 @@ def with_reference(measure: ir_measures.Measure | str) -> RelativeMeasure:
 
 
 def judged_or_not(
-    context: RunContext, qrels: Qrels | None, measures: Sequence[RelativeMeasure]
+    context: ContextData, qrels: Qrels | None, measures: Sequence[RelativeMeasure]
 ) -> JudgedContext:
     """The context seen through the judgments; where there are none, through all queries of its runs without any.
 

@@ -1,7 +1,8 @@
 """The report: one HTML file of a campaign, which opens from disk, without a network.
 
 ``campaign`` holds what the sections look at; each file of ``sections`` is a section, with its data, its words and its
-pictures; ``contents`` lists them, and has the pages of single runs; ``page`` puts everything together.
+pictures; ``run_pages`` lists them, and has the pages of single runs, ``pair_pages`` those of two; ``page`` puts it all
+together. ``site`` writes a leaderboard of the same parts, as static files.
 Needs Jinja2 and vl-convert: ``pip install 'ir-measures-relative[report]'``.
 """
 
@@ -77,6 +78,70 @@ def report(
     return target
 
 
+def leaderboard(
+    context: RunContext,
+    qrels: Qrels | None,
+    measures: Sequence[ir_measures.Measure | str],
+    folder: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    command: str | None = None,
+) -> Path:
+    """Writes a leaderboard as static files, such as a shared task publishes: an index, and a page a run.
+
+    The index ranks the runs by the first measure, with the ranks that each could have with very many topics like
+    these, and says which runs next to each other are separable at all. It has intervals, near-copies, and what the
+    numbers are relative to.
+    There is no script in the files, and no server is needed.
+
+    Args:
+        context, qrels, measures, title, command: as for :func:`report`.
+        folder: where the files go: a new one, an empty one, or that of an older leaderboard, which is replaced.
+
+    Returns:
+        the path of the index.
+
+    Raises:
+        ValueError: as for :func:`report`.
+        OSError: the folder cannot be made, or holds something else.
+        ImportError: Jinja2 or vl-convert is missing.
+    """
+    parsed, target = parse_measures(measures), check_folder(folder)
+    if not context.names:
+        raise ValueError("the context holds no run, so there is nothing to rank; give RunContext some runs")
+    columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
+    message = write_leaderboard(context, columns, parsed, target, title=title, command=command)
+    if message is not None:
+        warn(message)
+    return target / "index.html"
+
+
+def check_folder(folder: str | os.PathLike[str]) -> Path:
+    """The folder; OSError where a leaderboard cannot go there, and ImportError as for :func:`report`."""
+    require_packages()
+    from .site import check_place
+
+    return check_place(folder)
+
+
+def write_leaderboard(
+    context: RunContext,
+    qrels: QrelsColumns,
+    measures: Sequence[ir_measures.Measure],
+    folder: str | os.PathLike[str],
+    *,
+    given: Scores | None = None,
+    title: str | None = None,
+    command: str | None = None,
+) -> str | None:
+    """:func:`leaderboard`, of what is read and checked already; returns what its reader is warned of."""
+    from .site import write_site
+
+    campaign = campaign_of(context, qrels, measures, given=given, command=command)
+    write_site(campaign, Path(folder), title or "Leaderboard")
+    return campaign.one_topic
+
+
 def check_target(path: str | os.PathLike[str]) -> Path:
     """The path; OSError where no file can be written to it, and ImportError as for :func:`report`."""
     require_packages()
@@ -115,6 +180,7 @@ def write(
     """
     # What needs the packages, and what the sections call.
     from .page import page
+    from .pair_pages import pairs_of
     from .run_pages import documents_of, sections_of
 
     dataset = context.dataset if dataset is None else dataset
@@ -122,7 +188,8 @@ def write(
     campaign = campaign_of(context, qrels, measures, given=given, queries=asked, command=command)
     n = len(context.names)
     title = title or f"{n} run{'' if n == 1 else 's'}, side by side"
-    text = page(campaign, sections_of(campaign), documents_of(campaign, found), title)
+    shared = campaign.data | {"documents": documents_of(campaign, found), "pairs": pairs_of(campaign)}
+    text = page(campaign, *sections_of(campaign), shared, title)
     # What was there stays where it cannot be written.
     write_whole(path, lambda beside: Path(beside).write_bytes(text.encode("utf-8", "replace")))
     return campaign.one_topic

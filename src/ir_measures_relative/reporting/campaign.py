@@ -19,7 +19,7 @@ from ..io.datasets import dataset_of, fetching
 from ..io.qrels import QrelsColumns
 from ..measures.declaration import RelativeMeasure
 from ..measures.nrg import NRG
-from ..measures.strings import is_relative
+from ..measures.strings import is_relative, value_range
 from ..messages import kind_of, warn
 from ..options import ROUNDED, TIED
 from ..scoring import Scores, one_topic_counts, score_runs
@@ -40,6 +40,15 @@ _PLACES = 9
 _LONGEST_SLUG = 80
 # How many characters of a text a report shows.
 _LONGEST_TEXT = 300
+
+
+# What a value is relative to, in words.
+_RELATIVE_TO = {
+    "priors": "the priors of the run, which are other runs",
+    "systems": "all runs",
+    "reference": "the reference run",
+    "chance": "a random ranking",
+}
 
 
 @dataclass(frozen=True)
@@ -65,6 +74,20 @@ class ReportedCampaign:
         """The first cutoff of a measure that is not a deep one."""
         cutoffs = (m.params.get("cutoff") for m in self.measures)
         return next((k for k in cutoffs if isinstance(k, int) and k <= _DEEPEST), _CUTOFF)
+
+    def is_relative(self, measure: int) -> bool:
+        """Of the measure in this place."""
+        return is_relative(self.measures[measure])
+
+    @property
+    def first_absolute(self) -> int | None:
+        """The place of the first absolute measure."""
+        return next((i for i in range(len(self.measures)) if not self.is_relative(i)), None)
+
+    @property
+    def first_relative(self) -> int | None:
+        """The place of the first relative measure."""
+        return next((i for i in range(len(self.measures)) if self.is_relative(i)), None)
 
     @cached_property
     def one_topic(self) -> str | None:
@@ -140,7 +163,7 @@ def _data_of(judged: JudgedContext, scores: Scores, queries: Mapping[str, str]) 
         "topics": [
             {"id": q, "slug": slug} | ({"query": queries[q]} if q in queries else {}) for q, slug in topics
         ],
-        "measures": [{"name": str(m), "relative": is_relative(m)} for m in scores.measures],
+        "measures": [{"name": str(m), "relative": is_relative(m), "tip": tip(m)} for m in scores.measures],
     } | _values(scores)
 
 
@@ -161,6 +184,21 @@ def _values(scores: Scores) -> dict[str, list[Any]]:
         result["lower"].append(numbers((mean - below).tolist()))
         result["upper"].append(numbers((mean + above).tolist()))
     return result
+
+
+def tip(measure: ir_measures.Measure) -> str:
+    """What a measure is, in a line or two: its name, what it says, its range, and what it is relative to."""
+    said = [str(getattr(measure, "PRETTY_NAME", None) or measure.NAME)]
+    if is_relative(measure):
+        said.append(str(getattr(measure, "SHORT_DESC", None) or "").rstrip("."))
+    low, high = value_range(measure)
+    if math.isfinite(low):
+        said.append(f"Range: {low:g} to {high:g}" if math.isfinite(high) else f"Range: {low:g} and above")
+    relative_to = (
+        _RELATIVE_TO[measure.RELATIVE_TO] if is_relative(measure) else "nothing: it scores a run alone"
+    )
+    said.append(f"Relative to {relative_to}")
+    return "".join(f"{part}. " for part in said if part).strip()
 
 
 def slugs(ids: Sequence[str]) -> list[str]:

@@ -22,13 +22,18 @@ import vl_convert
 
 from .. import __version__
 from .campaign import ReportedCampaign
-from .run_pages import strip
+from .run_pages import by_topic
 from .sections import Section
 
 # The command replaces a file that has this name within its first bytes: an older report.
 _GENERATOR, _HEAD = "ir_measures_relative", 512
+GENERATOR = f"{_GENERATOR} {__version__}"
 # Of one module, in this order.
-_SCRIPTS = ("elements.js", "tables.js", "pictures.js", "scatter.js", "run.js", "start.js")
+_SCRIPTS = (
+    *("elements.js", "tables.js", "choice.js", "pictures.js", "scatter.js", "topics.js", "run.js", "pair.js"),
+    "start.js",
+)
+_PIECES = ("run_link", "number", "short_number", "picture", "table", "cell", "name_of_run")
 _LICENSE = (
     "Vega, Vega-Lite and Vega-Embed: Copyright (c) University of Washington Interactive Data Lab, "
     "BSD 3-Clause License, https://github.com/vega"
@@ -36,32 +41,46 @@ _LICENSE = (
 
 
 def page(
-    campaign: ReportedCampaign, sections: Sequence[Section], documents: dict[str, Any] | None, title: str
+    campaign: ReportedCampaign,
+    sections: Sequence[Section],
+    left_out: Sequence[str],
+    data: dict[str, Any],
+    title: str,
 ) -> str:
-    """The file, as text: a campaign's sections, with the documents at the top of each run as its page has them."""
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(_asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    pieces = environment.get_template("pieces.html").make_module({"runs": campaign.data["runs"]})
-    environment.globals.update(
-        {name: getattr(pieces, name) for name in ("run_link", "number", "picture", "table")}
-    )
-    data = campaign.data | ({} if documents is None else {"documents": documents})
-    scripts = [_bundle(), "\n".join(map(_asset, _SCRIPTS))]
+    """The file, as text: a campaign's sections, and what the pages of runs and of pairs are made from."""
+    environment = environment_of(campaign.data["runs"])
+
+    def rendered(words: str, part: Section) -> str:
+        return str(environment.from_string(words).render(part.facts))
+
+    scripts = [_bundle(), "\n".join(map(asset, _SCRIPTS))]
     text: str = environment.get_template("report.html").render(
         title=title,
-        generator=f"{_GENERATOR} {__version__}",
+        generator=GENERATOR,
         policy=_policy(scripts),
-        style=_asset("report.css"),
+        style=asset("report.css"),
         scripts=scripts,
         license=_LICENSE,
         runs=len(campaign.data["runs"]),
         topics=len(campaign.data["topics"]),
-        fingerprint=campaign.fingerprint,
-        sections=[(part, environment.from_string(part.words).render(part.facts)) for part in sections],
+        judgments=campaign.fingerprint["qrels"]["judgments"],
+        groups=campaign.data["groups"],
+        headline=[rendered(part.headline, part) for part in sections if part.headline],
+        left_out=left_out,
+        sections=[(part, rendered(part.words, part)) for part in sections],
         json={"data": as_json(data), "figures": as_json(figures(sections))},
     )
     return text.lstrip()
+
+
+def environment_of(runs: Sequence[Any]) -> jinja2.Environment:
+    """What renders templates, with the pieces that sections call, of these runs."""
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(asset), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    pieces = environment.get_template("pieces.html").make_module({"runs": runs})
+    environment.globals.update({name: getattr(pieces, name) for name in _PIECES})
+    return environment
 
 
 def is_report(path: str | os.PathLike[str]) -> bool:
@@ -72,10 +91,10 @@ def is_report(path: str | os.PathLike[str]) -> bool:
 
 def figures(sections: Sequence[Section]) -> dict[str, Any]:
     """What the scripts draw and list, by name: specifications with their rows, and tables."""
-    config = {"config": json.loads(_asset("vega.json"))}  # its colours are variables of the style sheet
-    specs = {"strip": strip()} | {name: spec for part in sections for name, spec in part.specs.items()}
-    found: dict[str, Any] = {name: {"spec": config | spec} for name, spec in specs.items()}
+    config = {"config": json.loads(asset("vega.json"))}  # its colours are variables of the style sheet
+    found: dict[str, Any] = {name: {"spec": config | spec} for name, spec in by_topic().items()}
     for part in sections:
+        found |= part.data
         found |= {name: {"table": table._asdict()} for name, table in part.tables.items()}
         for name, drawn in part.pictures.items():
             more = {"spec": config | drawn.spec, "fields": list(drawn.fields.items())}
@@ -99,7 +118,7 @@ def _policy(scripts: list[str]) -> str:
 
 
 @lru_cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     return files(__package__).joinpath("templates").joinpath(name).read_text(encoding="utf-8")
 
 

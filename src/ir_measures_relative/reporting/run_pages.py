@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from ..arrays import IntArray, object_array
+from ..arrays import FloatArray, IntArray, object_array
 from ..comparison import Comparison
 from ..questions.explaining import Explained, explained
 from .campaign import Lookup, ReportedCampaign
@@ -20,6 +20,7 @@ from .sections import (
     Section,
     Spec,
     comparison,
+    fusion,
     likeness,
     point,
     quantity,
@@ -32,18 +33,21 @@ from .sections import (
     unjudged,
 )
 
-#: In the order of the page. Each has ``section``, which makes it of a campaign: None where there is nothing to say.
-SECTIONS = (runs, scatter, likeness, selection, shapley, comparison, unjudged, relative_to)
+#: In the order of the page. Each has ``section``, which makes it of a campaign, or says why it is not there.
+SECTIONS = (scatter, runs, likeness, selection, fusion, shapley, comparison, unjudged, relative_to)
 
 # How many documents of a ranking are shown: as many as the cutoff has, up to the second; the first without one.
 _SHOWN, _MOST = 10, 20
+# How many rows of documents a file holds, in about 4 MB; of how many topics at least; and how many topics a run's page
+# lists at each end, as ``run.js`` does.
+_MOST_ROWS, _FEWEST_TOPICS, _EXTREMES = 60_000, 50, 10
 
 
-def sections_of(campaign: ReportedCampaign) -> list[Section]:
-    """What there is to say of a campaign."""
+def sections_of(campaign: ReportedCampaign) -> tuple[list[Section], list[str]]:
+    """What there is to say of a campaign, and what is left out."""
     modules = tqdm(SECTIONS, desc="report", unit="section", disable=None, leave=False)
     found = [module.section(campaign) for module in modules]
-    return [section for section in found if section is not None]
+    return [one for one in found if isinstance(one, Section)], [one for one in found if isinstance(one, str)]
 
 
 def documents_of(campaign: ReportedCampaign, texts: Lookup) -> dict[str, Any] | None:
@@ -52,15 +56,38 @@ def documents_of(campaign: ReportedCampaign, texts: Lookup) -> dict[str, Any] | 
     if measure is None:
         return None
     found = [explained(Comparison(judged, run, name), measure) for name, run in judged.context.runs.items()]
-    cutoff = measure.get("cutoff")
-    about = documents(found, judged.judgments.n_queries, cutoff)
+    cutoff, place = measure.get("cutoff"), campaign.measures.index(measure)
+    kept = _kept(campaign.scores.values[:, place], _depth(cutoff))
+    about = documents(found, kept, cutoff)
     if known := texts(about["docs"]):
         about["texts"] = [known.get(doc) for doc in about["docs"]]
-    return {"measure": campaign.measures.index(measure), "cutoff": cutoff, **about}
+    every = len(kept) == judged.judgments.n_queries
+    return {"measure": place, "cutoff": cutoff, "kept": None if every else kept.tolist(), **about}
 
 
-def documents(found: Sequence[Explained], n_topics: int, cutoff: int | None) -> dict[str, Any]:
-    """The documents at the top of each run, as the page has them: each once, however many runs have it.
+def _depth(cutoff: int | None) -> int:
+    return _SHOWN if cutoff is None else min(cutoff, _MOST)
+
+
+def _kept(values: FloatArray, depth: int) -> IntArray:
+    """Of which topics the file holds documents, by the values of runs × topics: of all, unless that is too much.
+
+    Then of those where some run is highest or lowest, and those where the runs differ most.
+    """
+    runs, topics = values.shape
+    most = max(_FEWEST_TOPICS, _MOST_ROWS // (runs * depth))
+    if topics <= most:
+        return np.arange(topics)
+    known = np.nan_to_num(values)
+    order = np.argsort(-known, axis=1, kind="stable")
+    extreme = np.concatenate([order[:, :_EXTREMES], order[:, -_EXTREMES:]], axis=1).ravel()
+    apart = np.argsort(-np.ptp(known, axis=0), kind="stable")
+    first = list(dict.fromkeys([*extreme.tolist(), *apart.tolist()]))
+    return np.sort(first[: max(most, 2 * _EXTREMES)])
+
+
+def documents(found: Sequence[Explained], topics: IntArray, cutoff: int | None) -> dict[str, Any]:
+    """The documents at the top of each run on some topics, as the page has them: each once, however many runs have it.
 
     - ``depth``: how many are shown;
     - ``docs``: the ids;
@@ -68,14 +95,14 @@ def documents(found: Sequence[Explained], n_topics: int, cutoff: int | None) -> 
     - ``found``: for each topic its documents, as ``[doc, grade or None, [run, position, run, …]]``;
     - ``listed``: for each run and topic what is at its top, as ``[place in found, position, gain, contribution]``.
     """
-    depth = _SHOWN if cutoff is None else min(cutoff, _MOST)
-    tops = [np.flatnonzero(of_run.position <= depth) for of_run in found]
+    depth, n_topics = _depth(cutoff), len(topics)
+    tops = [np.flatnonzero((of_run.position <= depth) & np.isin(of_run.query, topics)) for of_run in found]
 
     def column(name: str) -> Any:
         return np.concatenate([getattr(of_run, name)[top] for of_run, top in zip(found, tops, strict=True)])
 
     run = np.repeat(np.arange(len(found)), list(map(len, tops)))
-    topic, position = column("query"), column("position")
+    topic, position = np.searchsorted(topics, column("query")), column("position")
     texts = [doc for of_run, top in zip(found, tops, strict=True) for doc in of_run.ids.take(top).strings()]
     ids, doc = np.unique(object_array(texts), return_inverse=True)
     pair, first, entry = np.unique(topic * max(len(ids), 1) + doc, return_index=True, return_inverse=True)
@@ -118,7 +145,12 @@ def _places(
     return [flat[a:b].reshape(-1).tolist() for a, b in itertools.pairwise(ends)]
 
 
-def strip() -> Spec:
+def by_topic() -> dict[str, Spec]:
+    """The pictures by topic: of a run beside all others, and of the difference of two; and both of very many topics."""
+    return {"strip": _strip(), "differences": _differences(), "curves": _curves()}
+
+
+def _strip() -> Spec:
     """A run's value on every topic, over those of all other runs."""
     labels = {"labelExpr": "topics[datum.value]", "labelAngle": -90, "labelOverlap": True, "labelLimit": 70}
     axis = labels | {"title": "topic, in the order of the run's values", "ticks": False}
@@ -135,3 +167,44 @@ def strip() -> Spec:
             {"transform": [{"filter": "datum.own"}], "mark": point(50), "encoding": {"tooltip": own}},
         ],
     }  # fmt: skip
+
+
+def _differences() -> Spec:
+    """A bar a topic: by how much one run is above the other."""
+    labels = {"labelExpr": "topics[datum.value]", "labelAngle": -90, "labelOverlap": True, "labelLimit": 70}
+    axis = labels | {"title": "topic, in the order of the differences", "ticks": False}
+    colour = {
+        "field": "side",
+        "type": "nominal",
+        "scale": {"domain": ["first", "second"], "range": ["var(--better)", "var(--worse)"]},
+        "legend": None,
+    }
+    return {
+        "width": "container",
+        "height": 260,
+        "params": [{"name": "topics", "value": []}],
+        "mark": {"type": "bar", "cursor": "pointer"},
+        "encoding": {
+            "x": {"field": "place", "type": "ordinal", "axis": axis},
+            "y": quantity("value", title=None),
+            "color": colour,
+            "tooltip": said(topic="topic", first="first", second="second", shown="difference"),
+        },
+    }
+
+
+def _curves() -> Spec:
+    """Of very many topics, the values from the highest to the lowest, over the share of the topics."""
+    x = quantity(
+        "share", title="share of the topics, from the highest value", axis={"format": "%", "grid": False}
+    )
+    lines = {"x": x, "y": quantity("value", title=None), "detail": {"field": "name", "type": "nominal"}}
+    colour = {"condition": {"test": "datum.own", "value": "var(--accent)"}, "value": "var(--soft)"}
+    width = {"condition": {"test": "datum.own", "value": 2.5}, "value": 1}
+    tooltip = said(name="run", percent="share of topics", shown="value at least")
+    return {
+        "width": "container",
+        "height": 300,
+        "mark": {"type": "line", "interpolate": "step-before"},
+        "encoding": lines | {"color": colour, "strokeWidth": width, "tooltip": tooltip},
+    }

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.interpolate import CubicSpline
-from scipy.special import ndtr, stdtr
+from scipy.special import betaincinv, ndtr, stdtr
 from scipy.stats import binom, rankdata, studentized_range
 
 from ..arrays import FloatArray
-from ..options import ROUNDED, check_choice, check_confidence, check_count
-from .bootstrap import almost, critical, resampled_t, without_rounding
-from .intervals import student_interval
+from ..options import ROUNDED, TIED, check_choice, check_confidence, check_count
+from .bootstrap import FEWEST_DIFFERING, almost, critical, resampled_t, without_rounding
+from .intervals import mean_and_error, mean_interval, student_interval
 from .pairs_and_ties import BATCH, Pairs, flipped_signs, permuted_means, topic_counts, with_ties
 
 #: Up to how many topics Wilcoxon's test is exact, where none are tied; and where some are. As in scipy.
@@ -144,6 +144,57 @@ def paired_test(
             lower, upper = found.interval(confidence[rows])
         result[:, rows] = found.p, lower, upper
     return Outcome(*result)
+
+
+# --- the interval of a mean that a decision can stand on
+
+
+def cautious_interval(
+    values: FloatArray, ends: tuple[float, float], confidence: float, counts: FloatArray
+) -> tuple[float, float]:
+    """The interval of the mean of one value a topic. It has two ends, whatever the values are.
+
+    - Fewer than five topics say nothing: the interval is the range of the measure.
+    - All values but at most four are the same, c, or so many are that the bootstrap says nothing. The others then make
+      up a share of at most s of all topics, by the exact binomial interval (Clopper and Pearson 1934), and lie anywhere
+      in the range of the measure. So the interval is from ``(1 - s)·c + s·least`` to ``(1 - s)·c + s·greatest``. Of 50
+      topics that are all the same, s is 0.07 at 95 %.
+      Of values that are 0 or more, of which one to four are not 0, the upper end is the greatest value that there is
+      times s, or Student's on the scale of the logarithm, if that is higher.
+    - Else it is the widest of Student's interval, of the studentized bootstrap's, with half of the error at each end,
+      and, where no value can be negative, of Student's on the scale of the logarithm.
+
+    Args:
+        values: one a topic.
+        ends: the least and the greatest value that the measure can have.
+        confidence: of the interval.
+        counts: how often each resample of the bootstrap holds each topic, as of :func:`.topic_counts`.
+    """
+    low, high = ends
+    n = len(values)
+    if n < FEWEST_DIFFERING:
+        return low, high
+    pairs = Pairs.of_differences(values[None])
+    d = pairs.differences
+    logs = mean_interval(d, confidence) if low >= 0 else (np.array([np.inf]), np.array([-np.inf]))
+    _, which, count = np.unique(
+        np.round(d[0] / max(pairs.limit, TIED)), return_inverse=True, return_counts=True
+    )
+    usual = d[0, np.flatnonzero(which == count.argmax())[0]]
+    others = n - int(count.max())
+    found = [student_interval(d, confidence), logs]
+    mean, error, _ = mean_and_error(d)
+    for rows, t in resampled_t(d, pairs.limit, counts):
+        if len(rows):  # else too many resamples hold one value alone
+            below, above = (critical(side, (1 - confidence) / 2) for side in (t, -t))
+            found.append((mean - below * error, mean + above * error))
+    if others < FEWEST_DIFFERING or len(found) == 2:
+        share = float(betaincinv(others + 1, n - others, (1 + confidence) / 2))
+        lower, upper = ((1 - share) * usual + share * end for end in ends)
+        if low == usual == 0 < others:
+            upper = min(upper, max(share * d.max(), logs[1][0]))
+        return float(lower), float(upper)
+    return float(max(min(one[0][0] for one in found), low)), float(min(max(one[1][0] for one in found), high))
 
 
 # --- tests of the differences of each pair

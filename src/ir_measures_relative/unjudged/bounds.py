@@ -259,17 +259,20 @@ def model_of(
     elsewhere: int | None = 0,
     residual: bool = False,
     closed: bool = False,
+    names: Sequence[str] | None = None,
 ) -> Model:
     """The model of a measure; a ValueError says which have one.
 
     Args:
         elsewhere, residual: as for :func:`bounds`.
+        names: the runs of the campaign, where ``judged`` holds others beside them that are made of these.
         closed: whether the judged documents are taken to be all there are.
     """
     if elsewhere is not None:
         check_count("elsewhere", elsewhere, 0)
 
-    options: Any = {"elsewhere": elsewhere, "residual": residual, "closed": closed, "names": judged.names}
+    options: Any = {"elsewhere": elsewhere, "residual": residual, "closed": closed}
+    options["names"] = judged.names if names is None else names
 
     def of(measure: ir_measures.Measure, judged: JudgedContext) -> Model:
         labelings = Labelings(measure, judged, bound=of, **options)

@@ -8,7 +8,7 @@ much more, or less, often than their places say the documents of the runs that h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
 import ir_measures
@@ -34,8 +34,8 @@ _DEEPER = 10
 _RIDGE = 1.0
 # How far the log-odds of the documents of a run may be from what their places say, as a standard deviation.
 _INTERCEPT = 0.7
-# Odds of the pool from two runs know nothing (a Brier score of .25), and of three they are too sure.
-_FEWEST_RUNS = 4
+#: Odds of the pool from two runs know nothing (a Brier score of .25), and of three they are too sure.
+FEWEST_RUNS = 4
 
 
 def check_odds(odds: Odds, n_runs: int, measures: Sequence[ir_measures.Measure], perquery: bool) -> None:
@@ -51,9 +51,9 @@ def check_odds(odds: Odds, n_runs: int, measures: Sequence[ir_measures.Measure],
                 f"{measure}: odds are those of being relevant, and its gains give {rewarded[0]}, the label of what is "
                 "not, a gain; leave odds out"
             )
-    if isinstance(odds, str) and odds == "pool" and n_runs < _FEWEST_RUNS:
+    if isinstance(odds, str) and odds == "pool" and n_runs < FEWEST_RUNS:
         raise ValueError(
-            f"the odds of the pool need at least {_FEWEST_RUNS} runs to learn from, and there are {n_runs}: add runs "
+            f"the odds of the pool need at least {FEWEST_RUNS} runs to learn from, and there are {n_runs}: add runs "
             "of the campaign, leave odds out, or give a function as odds"
         )
 
@@ -100,9 +100,21 @@ def probabilities(
     It is never 0 or 1: half a labeling counts for either run, since what no sample shows is not impossible.
     ``chances`` are those of the open documents; for the others see :func:`.verdicts`.
     """
+    above = np.zeros(len(a))
+    for values in sampled_values(model, chances, samples, seed, spread):
+        means = values.mean(axis=2)
+        difference = means[a] - means[b]
+        tied = np.abs(difference) <= LABELED_ALIKE
+        above += (difference > LABELED_ALIKE).sum(axis=1) + tied.sum(axis=1) / 2
+    return (above + 0.5) / (samples + 1)
+
+
+def sampled_values(
+    model: Model, chances: FloatArray, samples: int, seed: int, spread: float
+) -> Iterator[FloatArray]:
+    """The values of the runs on labelings that are drawn by chances, in batches (runs, labelings, queries)."""
     random = np.random.default_rng(seed)
     gains = model.known_gain[model.known_gain > 0]
-    above = np.zeros(len(a))
     holders = model.open_docs.positions()[:, model.open] > 0
     share = holders / np.maximum(holders.sum(axis=0), 1)
     inside = np.clip(chances, 1e-9, 1 - 1e-9)
@@ -115,11 +127,7 @@ def probabilities(
         drawn = random.random((size, len(chances))) < chance
         # Its gain is that of some relevant document.
         gain = random.choice(gains, drawn.shape) if len(gains) else np.ones(drawn.shape)
-        means = model.sampled(drawn * gain).mean(axis=2)
-        difference = means[a] - means[b]
-        tied = np.abs(difference) <= LABELED_ALIKE
-        above += (difference > LABELED_ALIKE).sum(axis=1) + tied.sum(axis=1) / 2
-    return (above + 0.5) / (samples + 1)
+        yield model.sampled(drawn * gain)
 
 
 def settled_probabilities(probability: FloatArray, verdict: ObjectArray) -> FloatArray:

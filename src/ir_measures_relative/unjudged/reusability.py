@@ -11,11 +11,12 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..comparison import JudgedContext, check_is_context, judged_context
+from ..comparison import Depth, JudgedContext, check_is_context, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..judgments import Judgments
 from ..measures.strings import parse_measures
+from ..messages import few_quoted
 from ..options import check_count
 from ..priors import ContextData, some_runs
 from ..scoring import Scores, check_campaign, score_runs
@@ -122,7 +123,9 @@ def groups_of(context: ContextData, groups: Mapping[str, str] | None) -> list[st
     group_of = dict(context.groups if groups is None else groups)
     unknown = [name for name in group_of if name not in names]
     if unknown:
-        raise ValueError(f"groups names {unknown}, which the context does not hold; its runs are {names}")
+        raise ValueError(
+            f"groups names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
+        )
     taken = set(group_of.values())
     return [group_of.get(name, f"{name} alone" if name in taken else name) for name in names]
 
@@ -150,7 +153,7 @@ class FewerRuns(JudgedContext):
         self.grades = whole.grades
         self._all, self._rows = whole, np.array(rows, dtype=np.int64)
 
-    def positions_of_runs(self, docs: Judgments, cutoff: int | None, judged_only: bool) -> IntArray:
+    def positions_of_runs(self, docs: Judgments, cutoff: Depth, judged_only: bool) -> IntArray:
         whole, key = self._all, ("positions", docs, cutoff, judged_only)
         return self.cached(key, lambda: whole.positions_of_runs(docs, cutoff, judged_only)[self._rows])
 
@@ -173,13 +176,18 @@ class FewerLabels(JudgedContext):
         keep, grade = keep.copy(), old.grade.copy()
         keep[first] = True
         grade[first] = np.minimum(grade[first], 0)
-        left = Judgments(old.query_ids, old.query[keep], old.ids.take(keep), grade[keep])
+        labels = old.labels
+        if labels is not None:  # a document loses all of its labels
+            row = old.rows_of(labels.query, labels.ids)
+            lowered = np.where(np.isin(row, first), np.minimum(labels.grade, 0), labels.grade)
+            labels = labels._replace(grade=lowered).take(np.flatnonzero(keep[row]))
+        left = Judgments(old.query_ids, old.query[keep], old.ids.take(keep), grade[keep], labels)
         super().__init__(whole.context, left, whole=whole.whole)
         self.grades = whole.grades
         self._all, self._keep = whole, keep
         self._keep_relevant = (keep & (grade > 0))[old.grade > 0]
 
-    def positions_of_runs(self, docs: Judgments, cutoff: int | None, judged_only: bool) -> IntArray:
+    def positions_of_runs(self, docs: Judgments, cutoff: Depth, judged_only: bool) -> IntArray:
         if judged_only or (docs is not self.judgments and docs is not self.judgments.relevant):
             return super().positions_of_runs(docs, cutoff, judged_only)
         whole, keep, old = self._all, self._keep, self._all.judgments

@@ -20,7 +20,7 @@ from ..io.files import check_writable, write_whole
 from ..io.qrels import Qrels
 from ..jobs import Work
 from ..measures.parameters import value_of
-from ..messages import escaped
+from ..messages import escaped, few_quoted
 from ..options import LABELED_ALIKE, check_count, is_number
 from ..priors import ContextData
 from ..stats.pairs_and_ties import tie_limit, with_ties
@@ -238,7 +238,7 @@ def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
     names = context.names
     if len(names) < 2:
         raise ValueError(
-            f"a verdict is about two runs, and the context holds {names}; add the runs to compare"
+            f"a verdict is about two runs, and the context holds {few_quoted(names)}; add the runs to compare"
         )
     if context.reference is not None:
         second = names.index(context.reference)
@@ -256,7 +256,9 @@ def _pair(context: ContextData, between: object) -> tuple[IntArray, IntArray]:
         raise ValueError(f"between={between!r} must be the names of two runs, such as ('BM25', 'ANCE')")
     unknown = [name for name in between if name not in names]
     if unknown:
-        raise ValueError(f"between names {unknown}, which the context does not hold; its runs are {names}")
+        raise ValueError(
+            f"between names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
+        )
     a, b = (np.array([names.index(name)], dtype=np.int64) for name in between)
     return a, b
 

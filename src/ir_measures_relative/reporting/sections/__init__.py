@@ -1,6 +1,7 @@
 """What a section of the report is, and what the pictures of sections share.
 
-A new section is a file here with a function ``section``, and its place in the list of ``run_pages``.
+A new section is a file here with a function ``section``, and its place in the list of ``run_pages``. Where there is
+nothing to show, ``section`` returns a sentence that says why. The page lists these sentences at its end.
 
 Pictures are specifications of Vega-Lite, whose data the page fills in. A picture is then data, the same to the byte for
 the same input, and needs no code of its own for axes, hover and zoom. Vega's program is embedded without a network by
@@ -29,8 +30,8 @@ class Table(NamedTuple):
     """Numbers as a table, which can be sorted."""
 
     caption: str
-    #: The title of each column, and its kind: ``run`` (its place), ``value``, ``p``, ``count`` (a whole number), or
-    #: ``word``.
+    #: The title of each column, and its kind: ``run`` (its place), ``runs`` (places), ``value``, ``p``, ``count`` (a
+    #: whole number), or ``word``.
     columns: Sequence[tuple[str, str]]
     rows: Sequence[Sequence[Any]]
 
@@ -64,8 +65,10 @@ class Section(NamedTuple):
     facts: dict[str, Any] = {}  #: the variables of the words
     pictures: dict[str, Picture] = {}
     tables: dict[str, Table] = {}
-    #: The specifications of pictures that a script of the page gives their data.
-    specs: dict[str, dict[str, Any]] = {}
+    #: What a script of the page draws from, by name.
+    data: dict[str, dict[str, Any]] = {}
+    #: What the section says at the top of the page: a template as well, of a sentence or two.
+    headline: str = ""
 
 
 def quantity(field: str, **more: Any) -> Spec:
@@ -84,7 +87,7 @@ def point(size: int) -> Spec:
     return {"type": "point", "filled": True, "size": size} | look
 
 
-def _runs(field: str, **more: Any) -> Spec:
+def axis_of_runs(field: str, **more: Any) -> Spec:
     """An axis of runs, which the page names."""
     axis = {"labelExpr": "names[datum.value]", "title": None, "ticks": False, "domain": False}
     return {"field": field, "type": "ordinal", "axis": axis | more}
@@ -96,17 +99,17 @@ def row_a_run(rows: int, layers: list[Spec], **shared: Any) -> Spec:
         "width": "container",
         "height": _ROW * rows,
         "params": [{"name": "names", "value": []}],
-        "encoding": {"y": _runs("run_place", labelLimit=130)} | shared,
+        "encoding": {"y": axis_of_runs("run_place", labelLimit=130)} | shared,
         "layer": layers,
     }
 
 
-def intervals(rows: int, **titles: str) -> Spec:
-    """A row a run: from ``lower`` to ``upper``, and ``value`` as a point; and what hovering says."""
+def intervals(rows: int, axis: str, **titles: str) -> Spec:
+    """A row a run: from ``lower`` to ``upper``, and ``value`` as a point; the title of the axis; what hovering says."""
     bar = {"type": "rule", "color": "var(--accent)", "opacity": 0.5, "strokeWidth": 4, "cursor": "pointer"}
-    lower = quantity("lower", title=None, scale={"zero": False})
+    lower = quantity("lower", title=axis, scale={"zero": False})
     layers: list[Spec] = [{"mark": bar, "encoding": {"x": lower, "x2": {"field": "upper"}}}]
-    layers.append({"mark": point(45), "encoding": {"x": quantity("value")}})
+    layers.append({"mark": point(45), "encoding": {"x": quantity("value", title=axis)}})
     return row_a_run(rows, layers, tooltip=said(**titles))
 
 
@@ -118,8 +121,8 @@ def square(colour: Spec, mark: Spec, **titles: str) -> Spec:
         "params": [{"name": "names", "value": []}],
         "mark": {"type": "rect", "cursor": "pointer"} | mark,
         "encoding": {
-            "x": _runs("other_place", labelOverlap=False, labelAngle=-90),
-            "y": _runs("run_place", labelOverlap=False),
+            "x": axis_of_runs("other_place", labelOverlap=False, labelAngle=-90),
+            "y": axis_of_runs("run_place", labelOverlap=False),
             "color": colour,
             "tooltip": said(**titles),
         },

@@ -26,12 +26,12 @@ _COLUMNS = {
 }
 
 
-def section(campaign: ReportedCampaign) -> Section | None:
+def section(campaign: ReportedCampaign) -> Section | str:
     """The differences on the absolute measures, where a reference is named."""
     context = campaign.context
     absolute = [m for m in campaign.measures if not is_relative(m)]
     if not campaign.several or context.reference is None or not absolute:
-        return None
+        return "Against the reference: it needs a reference, another run and an absolute measure."
     try:
         # The priors do not matter to these measures, and the context's may hold the reference.
         found = compare(
@@ -43,7 +43,7 @@ def section(campaign: ReportedCampaign) -> Section | None:
             baseline=context.reference,
         )
     except ImportError:  # statsmodels, for the correction
-        return None
+        return "Against the reference: the package statsmodels is not installed."
     rows = campaign.rows(found.drop(columns="other"), *_COLUMNS)
     table = Table("The difference of each run from the reference", [("run", "run"), *_COLUMNS.values()], rows)
     title, facts = "Against the reference", {"reference": campaign.reference}

@@ -17,10 +17,10 @@ blocks.</p>
 """
 
 
-def section(campaign: ReportedCampaign) -> Section | None:
+def section(campaign: ReportedCampaign) -> Section | str:
     """The distances of every two runs, clustered."""
     if not campaign.several:
-        return None
+        return "Which runs are alike: there is one run."
     measure = MED @ campaign.cutoff
     distance, _ = squares(campaign.judged, measure)
     order = clustered(distance)

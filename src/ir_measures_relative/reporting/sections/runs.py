@@ -1,31 +1,72 @@
-"""The table of the runs. ``templates/runs.html`` writes it."""
+"""The table of the runs, and which is best and which adds most. ``templates/runs.html`` writes the table."""
 
 from __future__ import annotations
 
-import ir_measures
+from typing import Any, NamedTuple
 
+import ir_measures
+import numpy as np
+
+from ...jobs import Work
+from ...measures.rank_biased import RBO
 from ...measures.strings import is_relative
-from ...questions.comparing import copies_of_nearest
+from ...options import ROUNDED
+from ...questions.comparing import copies_of_nearest, shared_documents, why_not_comparable
+from ...questions.similarities import score_pairs
+from ...scoring import one_topic_of_runs
+from ...stats.intervals import student_interval
 from ..campaign import ReportedCampaign, number
 from . import COLOURS, Section
 
 WORDS = """
-<p>Means over {{ n_topics }} topics, with the 95 % interval of the mean below. The interval says how sure a mean
-is, not whether two runs differ: both meet the same topics. A run leads to its own page; a column’s name sorts by
-it.</p>
-{% if copies | select | list %}<p>Below what a run adds stands what an exact copy of its nearest prior would have in its
-place, which is the one that holds most of the documents of its top. A run that is not well above that adds little.</p>
-{% endif %}
+<p>Means over {{ n_topics }} topics. The bar is the 95 % interval of the mean, on the scale of its column. It says how
+sure a mean is, not whether two runs differ: both meet the same topics.
+{% if copies | select | list %}The upright line is what an exact copy of the run’s nearest prior would
+have in its place. A run that is not well above it adds little. {% endif %}
+A run leads to its own page, a column’s name sorts, and ☆ pins a run: two pinned runs can be compared.</p>
+{% if near %}<p>≈ marks near-copies: RBO of at least {{ least }} with another run.</p>{% endif %}
 {% if one_topic %}<p><strong>Few topics count:</strong> {{ one_topic }}.</p>{% endif %}
 {% include "runs.html" %}
 """
+
+HEADLINE = """
+{% macro lead(of) %}{% if of.second is not none and not of.clear %} <small>Its lead over {{ run_link(of.second) }} could
+be chance.</small>{% endif %}{% endmacro %}
+{% if best %}<li><strong>Best on its own:</strong> {{ run_link(best.run) }}, {{ measures[best.measure].name }}
+{{ short_number(best.mean) }}.{{ lead(best) }}</li>{% endif %}
+{% if adds %}<li><strong>{{ "Adds most:" if adds.adds else "Highest:" }}</strong> {{ run_link(adds.run) }},
+{% if adds.measure != unique %}{{ measures[adds.measure].name }} {{ short_number(adds.mean) }}
+{%- if shows is not none %}: {% else %}.{% endif %}{% endif %}
+{% if shows is not none %}{{ short_number(shows) }} relevant documents a topic that no
+{{ "other run shows" if others else "prior run shows" }}.{% endif %}{{ lead(adds) }}</li>{% endif %}
+"""
+
+# Two runs of at least this RBO are near-copies. They share at least this part of their first documents: less would
+# leave RBO (p = 0.9) below 0.95, wherever they differ.
+_NEAR, _LEAST_SHARED, _TOP = 0.95, 0.75, 10
+# RBO looks at so many documents; those that follow have 0.3 % of the weight.
+_DEPTH = 50
+
+
+class Leader(NamedTuple):
+    """The highest run by a measure."""
+
+    measure: int
+    run: int
+    mean: float
+    second: int | None  #: the next one; None of one run
+    clear: bool  #: whether the interval of the difference from that lies above 0; or whether there is none to give
+    adds: bool  #: whether the measure says what a run adds
 
 
 def section(campaign: ReportedCampaign) -> Section:
     """Every run with its means, sorted by the first relative measure."""
     data = campaign.data
-    by = next((i for i, measure in enumerate(data["measures"]) if measure["relative"]), 0)
+    by = campaign.first_relative or 0
     means = data["means"][by]
+    names = [measure.NAME for measure in campaign.measures]
+    unique = names.index("UniqueRel") if "UniqueRel" in names else None
+    adds = _leader(campaign, campaign.first_relative) if campaign.several else None
     facts = {
         "n_topics": len(data["topics"]),
         "sorted_by": by,
@@ -34,8 +75,59 @@ def section(campaign: ReportedCampaign) -> Section:
         "colours": COLOURS,
         "one_topic": campaign.one_topic,
         "copies": [_copies(campaign, measure) for measure in campaign.measures],
+        "ranges": [_scale(data[end][m] for end in ("lower", "means", "upper")) for m in range(len(names))],
+        "near": _near_copies(campaign),
+        "least": _NEAR,
+        "topic_of": [one_topic_of_runs(campaign.scores, m) for m in range(len(names))],
+        "best": _leader(campaign, campaign.first_absolute),
+        "adds": adds,
+        "unique": unique,
+        "shows": None if unique is None or adds is None or not adds.adds else data["means"][unique][adds.run],
+        "others": campaign.context.priors == "others",
     }
-    return Section("runs", "Runs", "The runs", WORDS, data | facts)
+    return Section("runs", "Runs", "The runs", WORDS, data | facts, headline=HEADLINE)
+
+
+def _leader(campaign: ReportedCampaign, measure: int | None) -> Leader | None:
+    """The highest run by the measure in this place, and whether that is sure on other topics."""
+    if measure is None or campaign.data["means"][measure][0] is None:
+        return None
+    means = np.array(campaign.data["means"][measure], dtype=float)
+    order, kind = (
+        np.argsort(-np.nan_to_num(means, nan=-np.inf), kind="stable").tolist(),
+        campaign.measures[measure],
+    )
+    adds = is_relative(kind) and kind.RELATIVE_TO == "priors"
+    if len(order) == 1 or not np.isfinite(means[order[1]]):
+        return Leader(measure, order[0], float(means[order[0]]), None, True, adds)
+    first, second = order[:2]
+    values = campaign.scores.values[:, measure]
+    lower, _ = student_interval(values[first] - values[second], 0.95)
+    names = campaign.judged.names
+    alike = why_not_comparable(campaign.judged, kind, names[first], names[second]) is None
+    clear = not alike or bool(lower > 0)
+    return Leader(measure, first, float(means[first]), second, clear, adds)
+
+
+def _scale(columns: Any) -> tuple[float, float]:
+    """The least and the greatest number of a column: where the scale of its bars begins and ends."""
+    known = [x for column in columns for x in column if x is not None] or [0.0]
+    return min(known), max(max(known), min(known) + ROUNDED)
+
+
+def _near_copies(campaign: ReportedCampaign) -> dict[int, list[tuple[int, float]]]:
+    """From each run that has near-copies to these, with their RBO, the nearest first."""
+    judged = campaign.judged
+    shared = shared_documents(judged, _TOP)
+    own = np.diag(shared)
+    first, second = np.nonzero(np.triu(shared >= _LEAST_SHARED * np.maximum(own, own[:, None]), 1))
+    pairs = list(zip(first.tolist(), second.tolist(), strict=True))
+    found: dict[int, list[tuple[int, float]]] = {}
+    for (a, b), overlap in zip(pairs, score_pairs(judged, RBO @ _DEPTH, pairs, Work(1)), strict=True):
+        if (mean := float(overlap.mean())) >= _NEAR:
+            found.setdefault(a, []).append((b, mean))
+            found.setdefault(b, []).append((a, mean))
+    return {run: sorted(others, key=lambda one: (-one[1], one[0])) for run, others in found.items()}
 
 
 def _copies(

@@ -1,66 +1,171 @@
-"""One measure over another. ``templates/scatter.js`` draws the two that the reader chooses in ``scatter.html``."""
+"""One measure over another. ``templates/scatter.js`` draws what is placed here."""
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+import unicodedata
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from ...arrays import FloatArray, IntArray
+from ...drawing.label_places import ALL_LABELLED, place_labels
+from ...drawing.planes import Axis, axis_of, frontier
 from ..campaign import ReportedCampaign
-from . import COLOURS, Section, Spec, quantity, said
+from . import Section
 
 WORDS = """
-<p>Each run by one measure over another. With a measure of what runs add on one axis, look for runs that lie high for
-their place on the x-axis: they find documents that the others miss. A click opens a run.</p>
 {% include "scatter.html" %}
+<p class="about">The dashed line joins the runs that no other run beats on both axes. An axis is broken (//) where a few
+runs lie far from the others. A click opens a run.
+{% if runs > on_a_phone %}{% if runs <= on_a_screen %}On a small screen{% else %}Of {{ runs }} runs{% endif %} only
+those on the line, those far from the others and the highest have their names here: pin a run, or point at it, to see
+its name.{% endif %}
+{% if left_out %}The list above leaves out {{ left_out }} pairs of measures: it has those of the first absolute and
+the first relative measure.{% endif %}</p>
 """
 
-_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
+
+class Size(NamedTuple):
+    """Of a picture, in pixels."""
+
+    width: int
+    height: int
+    higher: int  #: with more runs than :data:`_CROWD`
+    named: int  #: up to how many runs all have their names
 
 
-def section(campaign: ReportedCampaign) -> Section | None:
+# For a screen and for a phone.
+_SIZES = (Size(1150, 400, 560, ALL_LABELLED), Size(358, 330, 420, 25))
+# What the axes' own numbers and titles take: left, right, top, bottom.
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 10, 8, 42
+_CROWD = 30
+_RADIUS = 5.0
+# About how wide a letter is, and how high a line; how many letters of a name are shown, as in ``scatter.js``.
+_LETTER, _LINE, _LONGEST = 6.7, 13.0, 22
+# More pairs of measures are not all shown.
+_MOST_PAIRS = 15
+# Of so many names of a crowd, one goes to those that are high on an axis, for each.
+_PART_HIGHEST = 6
+
+
+def section(campaign: ReportedCampaign) -> Section | str:
     """A point a run, relative over absolute; of one measure there is no such picture."""
     if len(campaign.measures) < 2:
-        return None
-    all_grouped = all("group" in run for run in campaign.data["runs"])
-    spec, title = scatter(len(campaign.data["groups"]), all_grouped), "Relative and absolute"
-    return Section("scatter", title, title, WORDS, specs={"scatter": spec})
-
-
-def scatter(groups: int, all_grouped: bool) -> Spec:
-    """A point a run, of so many groups; it can be zoomed and moved."""
-    colour: Spec = {"color": {"value": "var(--g0)"}}
-    shape: Spec = {}
-    if groups:
-        # As in the pictures of ``plots``: every seven groups the shapes move on by one.
-        colours = [f"var(--g{i % COLOURS})" for i in range(groups)]
-        shapes = [_SHAPES[(i + i // COLOURS) % len(_SHAPES)] for i in range(groups)]
-        if not all_grouped:
-            colours, shapes = [*colours, "var(--soft)"], [*shapes, "circle"]
-        numbers = list(range(len(colours)))  # the page gives those in no group the last
-        legend = {"title": None, "orient": "bottom", "labelExpr": "groups[datum.value]"}
-        group = {"field": "group", "type": "nominal"}
-        colour = {"color": group | {"scale": {"domain": numbers, "range": colours}, "legend": legend}}
-        shape = {"shape": group | {"scale": {"domain": numbers, "range": shapes}, "legend": legend}}
-    x, y = (quantity(axis, scale={"zero": False, "padding": 12}) for axis in "xy")
-    tooltip = said(name="run", sx="x", sy="y", **({"groupName": "group"} if groups else {}))
-    bar = {"type": "rule", "strokeWidth": 1, "opacity": 0.45}
-    # The wheel alone scrolls the page; a pinch comes as a wheel with Ctrl.
-    zoom: dict[str, Any] = {"type": "interval", "zoom": "wheel![event.ctrlKey]"}
-    return {
-        "width": "container",
-        "height": 420,
-        "params": [{"name": "groups", "value": []}],
-        "encoding": colour,
-        "layer": [
-            {"mark": bar, "encoding": {"x": x | {"field": "xl"}, "x2": {"field": "xu"}, "y": y}},
-            {"mark": bar, "encoding": {"x": x, "y": y | {"field": "yl"}, "y2": {"field": "yu"}}},
-            {
-                "params": [{"name": "zoom", "select": zoom, "bind": "scales"}],
-                "mark": {"type": "point", "filled": True, "size": 90, "opacity": 0.9, "cursor": "pointer"},
-                "encoding": {"x": x, "y": y, "tooltip": tooltip} | shape,
-            },
-            {
-                "mark": {"type": "text", "align": "left", "dx": 8, "fontSize": 10, "fill": "var(--soft)"},
-                "encoding": {"x": x, "y": y, "text": {"field": "label"}, "color": {"value": "var(--soft)"}},
-            },
-        ],
+        return "The picture of one measure over another: there is one measure."
+    pairs = _pairs(campaign)
+    known = [(pair, places) for pair in pairs if (places := _plane(campaign, *pair)) is not None]
+    if not known:
+        return "The picture of one measure over another: there is one run."
+    n = len(campaign.measures)
+    facts = {
+        "runs": len(campaign.judged.names),
+        "on_a_screen": _SIZES[0].named,
+        "on_a_phone": _SIZES[1].named,
+        "left_out": n * (n - 1) // 2 - len(pairs),
     }
+    planes = [{"x": x, "y": y, "sizes": sizes} for (x, y), sizes in known]
+    title = "What runs add, over how good they are"
+    return Section("scatter", "Picture", title, WORDS, facts, data={"scatter": {"planes": planes}})
+
+
+def _pairs(campaign: ReportedCampaign) -> list[tuple[int, int]]:
+    """The measures across and up: first the first absolute and the first relative one."""
+    first = campaign.first_absolute or 0, campaign.first_relative or 0
+    every = [
+        (j, i) if campaign.is_relative(i) and not campaign.is_relative(j) else (i, j)
+        for i, j in itertools.combinations(range(len(campaign.measures)), 2)
+    ]
+    if len(every) > _MOST_PAIRS:
+        every = [pair for pair in every if {*first} & {*pair}]
+    return sorted(every, key=lambda pair: (pair != first, pair))
+
+
+def _plane(campaign: ReportedCampaign, x: int, y: int) -> list[dict[str, Any]] | None:
+    """Where everything stands, on a screen and on a phone; None where fewer than two runs have both values."""
+    means, lower, upper = (
+        np.array(campaign.data[key], dtype=float)[[x, y]] for key in ("means", "lower", "upper")
+    )
+    runs = np.flatnonzero(np.isfinite(means).all(axis=0))
+    if len(runs) < 2:
+        return None
+    means = means[:, runs]
+    ends = [np.where(np.isnan(of[:, runs]), means, of[:, runs]) for of in (lower, upper)]
+    axes = [axis_of(values) for values in means]
+    best = frontier(*means)
+    names = [campaign.judged.names[r] for r in runs]
+    named = [_named(means, axes, best, size.named) for size in _SIZES]
+    placed = [
+        _placed(axes, means, ends, runs, names, *of_size) for of_size in zip(named, _SIZES, strict=True)
+    ]
+    return [{"line": runs[best].tolist(), **one} for one in placed]
+
+
+def _named(means: FloatArray, axes: list[Axis], best: IntArray, most: int) -> IntArray:
+    """Which runs have their names beside them: all, unless that are too many."""
+    if means.shape[1] <= most:
+        return np.arange(means.shape[1])
+    far = [np.flatnonzero(axis.is_outlier(values)) for axis, values in zip(axes, means, strict=True)]
+    high = [np.argsort(-values, kind="stable")[: most // _PART_HIGHEST] for values in means]
+    return np.unique(np.concatenate([best, *far, *high]))
+
+
+def _placed(
+    axes: list[Axis],
+    means: FloatArray,
+    ends: list[FloatArray],
+    runs: IntArray,
+    names: list[str],
+    named: IntArray,
+    size: Size,
+) -> dict[str, Any]:
+    """A picture of one size: points as [run, x, y, left, right, bottom, top], names as [run, x, y, end of the line]."""
+    width, height = size.width, size.height if len(runs) <= _CROWD else size.higher
+
+    def across(places: Any) -> FloatArray:
+        return np.asarray(_LEFT + places * (width - _LEFT - _RIGHT))
+
+    def up(places: Any) -> FloatArray:
+        return np.asarray(height - _BOTTOM - places * (height - _TOP - _BOTTOM))
+
+    def shown(values: FloatArray) -> list[FloatArray]:
+        places = (np.clip(axis.place(v), 0, 1) for axis, v in zip(axes, values, strict=True))
+        return [to(place) for to, place in zip((across, up), places, strict=True)]
+
+    points = np.column_stack(shown(means))
+    bounds = np.array([_LEFT, _TOP, width - _RIGHT, height - _BOTTOM], dtype=float)
+    sizes = np.array([(_width(names[i]), _LINE) for i in named])
+    others = np.delete(points, named, axis=0)
+    taken = np.concatenate([others - _RADIUS, others + _RADIUS], axis=1)
+    found = place_labels(points[named], sizes, bounds, taken, _RADIUS)
+    labels = _rows(runs[named], found.centres, found.lines[:, 1])
+    (left, bottom), (right, top) = (shown(of) for of in ends)
+    return {
+        "width": width,
+        "height": height,
+        "frame": bounds.tolist(),
+        "x": _ticks(axes[0], across),
+        "y": _ticks(axes[1], up),
+        "points": _rows(runs, points, left, right, bottom, top),
+        "names": [row for row, placed in zip(labels, found.placed, strict=True) if placed],
+    }
+
+
+def _rows(runs: IntArray, *columns: FloatArray) -> list[list[float]]:
+    numbers = np.column_stack(columns).round(1)
+    return [[run, *row] for run, row in zip(runs.tolist(), numbers.tolist(), strict=True)]
+
+
+def _ticks(axis: Axis, to: Any) -> dict[str, Any]:
+    """The numbers along an axis, and where it is broken."""
+    places = to(axis.place(np.array(axis.ticks)))
+    return {
+        "ticks": [[round(float(at), 1), f"{tick:.3g}"] for at, tick in zip(places, axis.ticks, strict=True)],
+        "breaks": [round(float(to(at)), 1) for at in axis.breaks],
+    }
+
+
+def _width(name: str) -> float:
+    """About how wide a name is."""
+    wide = [2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in name.strip()[:_LONGEST]]
+    return _LETTER * max(sum(wide), len("(no name)") if not wide else 1) + 4

@@ -7,7 +7,7 @@ from ...measures.strings import is_relative
 from ...questions.comparing import copies_of_nearest
 from ...questions.sets_of_runs import select_complementary
 from ..campaign import ReportedCampaign
-from . import Picture, Section, Spec, Table, point, quantity, said
+from . import Picture, Section, Spec, Table, axis_of_runs, point, quantity, said
 
 WORDS = """
 <p>Runs chosen one by one, each the one with the highest {{ measure }} given those chosen before. The line is what a
@@ -20,10 +20,10 @@ a copy of the most similar run chosen before would add.</p>
 _SELECTED = 50
 
 
-def section(campaign: ReportedCampaign) -> Section | None:
+def section(campaign: ReportedCampaign) -> Section | str:
     """The greedy selection by the first measure relative to priors, with its bound."""
     if not campaign.several:
-        return None
+        return "Which runs complement each other: there is one run."
     relative = (m for m in campaign.measures if is_relative(m))
     by_priors = (m for m in relative if m.RELATIVE_TO == "priors" and m.get("prior") is None)
     measure = next(by_priors, NRG(norm="ideal") @ campaign.cutoff)
@@ -37,14 +37,15 @@ def section(campaign: ReportedCampaign) -> Section | None:
     columns = [("place", "count"), ("run", "run")]
     columns += [(title, "value") for title in (str(measure), "a copy", "together", "at most")]
     fields = {"place": "count", "run": "run"} | dict.fromkeys(("marginal", "copy", "value", "bound"), "value")
-    picture = Picture(_spec(), fields, drawn, Table("The runs in the order chosen", columns, drawn))
+    table_of = Table("The runs in the order chosen", columns, drawn)
+    picture = Picture(_spec(str(measure)), fields, drawn, table_of, names=[run for _, run, *_ in drawn])
     facts, title = {"measure": str(measure)}, "Which runs complement each other"
     return Section("selection", "Complementary", title, WORDS, facts, {"selection": picture})
 
 
-def _spec() -> Spec:
+def _spec(measure: str) -> Spec:
     """What the runs chosen so far find, and what no group of as many can exceed."""
-    x = quantity("place", title="runs chosen", axis={"tickMinStep": 1, "format": "d", "grid": False})
+    x = axis_of_runs("run_place", labelAngle=-90, labelLimit=130, title="runs, in the order chosen")
     bound = {"type": "line", "color": "var(--soft)", "strokeDash": [4, 3]}
     found = {"type": "line", "color": "var(--accent)", "strokeWidth": 2}
     titles = {"run_name": "run", "marginal_shown": "adds", "copy_shown": "a copy adds"}
@@ -52,10 +53,17 @@ def _spec() -> Spec:
     return {
         "width": "container",
         "height": 280,
+        "params": [{"name": "names", "value": []}],
         "encoding": {"x": x},
         "layer": [
-            {"mark": bound, "encoding": {"y": quantity("bound")}},
-            {"mark": found, "encoding": {"y": quantity("value", title=None, scale={"zero": False})}},
-            {"mark": point(70), "encoding": {"y": quantity("value"), "tooltip": tooltip}},
+            {"mark": bound, "encoding": {"y": quantity("bound", title=f"{measure}, added up")}},
+            {
+                "mark": found,
+                "encoding": {"y": quantity("value", title=f"{measure}, added up", scale={"zero": False})},
+            },
+            {
+                "mark": point(70),
+                "encoding": {"y": quantity("value", title=f"{measure}, added up"), "tooltip": tooltip},
+            },
         ],
     }

@@ -14,17 +14,17 @@ them.</p>
 """
 
 
-def section(campaign: ReportedCampaign) -> Section | None:
+def section(campaign: ReportedCampaign) -> Section | str:
     """The credit of each run, the largest first."""
     if not campaign.several:
-        return None
+        return "Whose credit it is: there is one run."
     known = (m for m in campaign.measures if isinstance(m, type(Shapley)))
     measure = next(known, Shapley @ campaign.cutoff)
     name = str(measure)
     rows = campaign.rows(campaign.context.evaluate(campaign.qrels, [measure]), name)
     rows.sort(key=lambda row: -(row[1] or 0.0))
     bar = {"type": "bar", "color": "var(--accent)", "cursor": "pointer", "height": {"band": 0.7}}
-    bars = {"mark": bar, "encoding": {"x": quantity("value", title=None)}}
+    bars = {"mark": bar, "encoding": {"x": quantity("value", title=name)}}
     spec = row_a_run(len(rows), [bars], tooltip=said(run_name="run", value_shown="credit"))
     table = Table("The credit of each run", [("run", "run"), (name, "value")], rows)
     order = [run for run, _ in rows]

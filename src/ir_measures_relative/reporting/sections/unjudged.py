@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ...measures.nrg import NRG
@@ -14,6 +13,10 @@ from ..campaign import ReportedCampaign
 from . import Picture, Section, Table, intervals, square
 
 WORDS = """
+{% if left_out %}<p>Not here, since the verdicts would take long:
+{% for measure, work in left_out %}{{ measure }}{{ ", " if not loop.last }}{% endfor %}
+({{ "{:,}".format(left_out[0][1]) }} pairs of runs times topics). <code>verdicts()</code> computes them.
+{% if measures %}The measures here are the next ones that take less.{% endif %}</p>{% endif %}
 {% for measure in measures %}
 <h3>What {{ measure }} could be</h3>
 <p>The least and the greatest value of each run, over all labels that the unjudged documents in the runs’ top ranks
@@ -27,6 +30,13 @@ judgments decide. They speak of these topics, and not of others.{% if reference 
 of the difference from {{ run_link(reference) }}: one that lies above or below 0 is a proof.{% endif %}</p>
 {{ picture("verdicts-" ~ loop.index0, "A map of every two runs: better, worse, equal or open") }}
 {% endfor %}
+"""
+
+HEADLINE = """
+{% if total %}<li><strong>{{ open_ones or "None" }} of {{ "{:,}".format(total) }} verdicts</strong>
+by {{ measures[0] }} {{ "is" if open_ones < 2 else "are" }} open:
+{% if open_ones %}labels of unjudged documents could still change {{ "it" if open_ones == 1 else "them" }}.
+{% else %}no labels of unjudged documents could change them.{% endif %}</li>{% endif %}
 """
 
 # Pairs of runs times topics up to which verdicts take less than half a minute: of most measures, and of those whose
@@ -48,27 +58,44 @@ class Open(NamedTuple):
     verdicts: list[list[Any]]  #: run, other, verdict, lower, value, upper, open
 
 
-def section(campaign: ReportedCampaign) -> Section | None:
+def section(campaign: ReportedCampaign) -> Section | str:
     """Bounds and verdicts; nothing where all is judged, or where the verdicts would take long."""
-    found = list(_open(campaign)) if campaign.several else []
-    if not found:
-        return None
+    if not campaign.several:
+        return "What unjudged documents leave open: there is one run."
+    found, left_out = _open(campaign)
+    if not found and not left_out:
+        return (
+            "What unjudged documents leave open: nothing is open, or no measure has both a cutoff and bounds."
+        )
     against = campaign.reference is not None
     pictures = {f"bounds-{i}": _bounds(one) for i, one in enumerate(found)}
     pictures |= {f"verdicts-{i}": _against(one) if against else _map(one) for i, one in enumerate(found)}
-    facts = {"measures": [one.measure for one in found], "reference": campaign.reference}
-    title = "What unjudged documents leave open"
-    return Section("unjudged", "Unjudged", title, WORDS, facts, pictures)
+    words = [verdict for _, _, verdict, *_ in found[0].verdicts] if found else []
+    facts = {
+        "measures": [one.measure for one in found],
+        "reference": campaign.reference,
+        "left_out": left_out,
+        "total": len(words),
+        "open_ones": words.count("open"),
+    }
+    title, known = "What unjudged documents leave open", {k: facts[k] for k in ("measures", "reference")}
+    return Section(
+        "unjudged", "Unjudged", title, WORDS, facts, pictures, data={"verdicts": known}, headline=HEADLINE
+    )
 
 
-def _open(campaign: ReportedCampaign) -> Iterator[Open]:
-    """Of the first absolute and of the first relative measure that has bounds."""
+def _open(campaign: ReportedCampaign) -> tuple[list[Open], list[tuple[str, int]]]:
+    """The first absolute and the first relative measure that has bounds; and those that would take long."""
     n, kinds = len(campaign.judged.names), set()
     work = n * (n - 1) // 2 * campaign.judged.judgments.n_queries
+    found, left_out = [], []
     for measure in campaign.measures:
         cutoff, relative = measure.params.get("cutoff"), is_relative(measure)
         limit = _PAIRS_OF_RESIDUALS if isinstance(measure, type(NRG)) else _PAIRS
-        if relative in kinds or not isinstance(cutoff, int) or work * max(1, cutoff // _PER_CUTOFF) > limit:
+        if relative in kinds or not isinstance(cutoff, int):
+            continue
+        if work * max(1, cutoff // _PER_CUTOFF) > limit:
+            left_out.append((str(measure), work))
             continue
         asked = campaign.context, campaign.qrels, [measure]
         try:
@@ -78,14 +105,15 @@ def _open(campaign: ReportedCampaign) -> Iterator[Open]:
         kinds.add(relative)
         if (ends["lower"] < ends["upper"]).any():  # else no label can change the measure
             words = campaign.rows(verdicts(*asked), "verdict", *_ENDS, "open")
-            yield Open(str(measure), campaign.rows(ends, *_ENDS), words)
+            found.append(Open(str(measure), campaign.rows(ends, *_ENDS), words))
+    return found, left_out
 
 
 def _bounds(found: Open) -> Picture:
     """Runs as intervals of what their values could become, the best on top."""
     rows = sorted(found.bounds, key=lambda row: -row[2])
     columns = [("run", "run"), ("at least", "value"), (found.measure, "value"), ("at most", "value")]
-    spec = intervals(len(rows), run_name="run", **_SAID_OF_ENDS)
+    spec = intervals(len(rows), found.measure, run_name="run", **_SAID_OF_ENDS)
     table = Table("The least and the greatest value of each run", columns, rows)
     return Picture(spec, {"run": "run"} | _ENDS, rows, table, names=[row[0] for row in rows])
 
@@ -102,7 +130,9 @@ def _against(found: Open) -> Picture:
     ]
     listed = [[run, verdict, value, low, high, n] for run, _, verdict, low, value, high, n in rows]
     table = Table("The verdict on each run", [*columns, ("open documents", "count")], listed)
-    spec = intervals(len(rows), run_name="run", verdict="is", **_SAID_OF_ENDS)
+    spec = intervals(
+        len(rows), f"difference in {found.measure}", run_name="run", verdict="is", **_SAID_OF_ENDS
+    )
     drawn, names = [[run, *cells] for run, _, *cells, _ in rows], [row[0] for row in rows]
     return Picture(spec, {"run": "run", "verdict": "word"} | _ENDS, drawn, table, names)
 

@@ -15,7 +15,8 @@ async function draw(place, name, rows, parameters = {}, change = null) {
   svg.setAttribute("aria-hidden", "true"); // its table says the same
   result.view.addEventListener("click", (event, item) => {
     const datum = item?.datum?.datum ?? item?.datum;
-    if (Number.isInteger(datum?.run)) location.hash = address(datum.run, Number.isInteger(datum.topic_) ? datum.topic_ : null);
+    if (datum?.address) location.hash = datum.address;
+    else if (Number.isInteger(datum?.run)) location.hash = address(datum.run, Number.isInteger(datum.topic_) ? datum.topic_ : null);
   });
   return result;
 }
@@ -33,10 +34,13 @@ const value2 = (x) => [value(x), x];
 
 // The cells of a table, by the kind of their column.
 const p = (x) => [typeof x === "number" && x < 5e-5 ? "<.0001" : value(x), x];
-const cells = { run: runLink, value: value2, p, count: (x) => [shown(x), x], word: (x) => x };
+const cells = { run: runLink, value: value2, p, count: (x) => [shown(x), x], word: (x) => x, runs: (x) => el("span", { class: "runs" }, x.flatMap((r, i) => [i ? ", " : "", runLink(r)])) };
 
-const tableOf = ({ caption, columns, rows }) =>
-  table(columns.map(([title, kind]) => [title, ["value", "p", "count"].includes(kind)]), rows.map((row) => row.map((x, i) => cells[columns[i][1]](x))), caption);
+function tableOf({ caption, columns, rows }) {
+  const run = columns.findIndex(([, kind]) => kind === "run");
+  const shown = run < 0 ? rows : rows.filter((row) => visible.has(row[run]));
+  return table(columns.map(([title, kind]) => [title, ["value", "p", "count"].includes(kind)]), shown.map((row) => row.map((x, i) => cells[columns[i][1]](x))), caption);
+}
 
 // The table of a picture is made when it is opened, or when the page is printed with it open.
 function fill(figure, make) {
@@ -64,7 +68,7 @@ function rowsOf({ fields, rows, names, mirrored }) {
       else if (kind === "value") row[`${field}_shown`] = value(row[field]);
     }
   }
-  return all.filter((row) => row.value !== null);
+  return all.filter((row) => row.value !== null && visible.has(row.run) && (row.other === undefined || visible.has(row.other)));
 }
 
 // How large the cells of a square map are, so that names are legible and it fits a screen where that goes.
@@ -77,10 +81,13 @@ function fitSquare(spec, place, n) {
 
 async function drawFigure(figure) {
   const name = figure.dataset.chart;
-  const picture = figures[name];
+  const picture = { ...figures[name], names: figures[name].names.filter((r) => visible.has(r)) };
   const place = $(".plot", figure);
   const square = picture.spec.width.step !== undefined;
   const names = picture.names.map((r) => short(runs[r].name, square ? 20 : 24));
-  await draw(place, name, rowsOf(picture), { names }, (spec) => { if (square) fitSquare(spec, place, names.length); });
+  await draw(place, name, rowsOf(picture), { names }, (spec) => {
+    if (square) fitSquare(spec, place, names.length);
+    else if (spec.encoding.y?.field === "run_place") spec.height = (spec.height / figures[name].names.length) * Math.max(1, names.length);
+  });
   fill(figure, () => tableOf(picture.table));
 }

@@ -8,6 +8,7 @@ function runPage(r, t) {
   const page = el("article", {},
     el("p", {}, el("a", { href: "#runs" }, "← all runs")),
     el("h2", { tabindex: "-1", class: "name-of-run" }, text(run.name.length > 300 ? short(run.name, 300) : run.name)), named,
+    runs.length > 1 ? el("p", {}, el("button", { type: "button", class: "pin named", "data-pin": r, "aria-pressed": "false" }, "pin this run")) : null,
     box("The means", table([["measure"], ["mean", true], ["95 % interval", true], ["runs above", true]], measures.map((m, i) => [
       m.name, value2(means[i][r]), [lower[i][r] === null ? "–" : `${value(lower[i][r])} to ${value(upper[i][r])}`, lower[i][r]],
       means[i].filter((x) => x !== null && x > means[i][r]).length]), "The means of the run")));
@@ -16,18 +17,15 @@ function runPage(r, t) {
     const names = documents.priors[r].flatMap((p, i) => [i ? ", " : "", runLink(p)]);
     page.append(el("details", {}, el("summary", {}, `${measures[first].name} is relative to ${documents.priors[r].length > 1 ? `${documents.priors[r].length} runs` : "one run"}`), el("p", {}, names)));
   }
-  const select = el("select", { id: "strip-measure" }, measures.map((m, i) => el("option", { value: i, selected: i === first }, m.name)));
-  const figure = el("figure", { class: "picture" },
-    el("div", { class: "plot", role: "img", "aria-label": "The value on each topic, over those of all runs; the table below has the same numbers" }),
-    el("details", { class: "numbers" }, el("summary", {}, "The numbers as a table"), box("The numbers")));
-  page.append(el("h3", {}, "Topic by topic"), el("p", {}, "Each dot is this run, each tick another one. A click opens the topic."),
+  const select = measureSelect("strip-measure", first);
+  const figure = figureOf("The value on each topic, over those of all runs");
+  page.append(el("h3", {}, "Topic by topic"), el("p", {}, topics.length > MANY ? "The thick line is this run, each thin line another one." : "Each dot is this run, each tick another one. A click opens the topic."), saidOfMany(),
     el("div", { class: "controls" }, el("label", {}, "measure ", select)), figure);
   const topicPart = el("div", { id: "topic" });
   if (documents) {
-    const known = topics.map((_, i) => i).filter((i) => values[first][r][i] !== null);
-    const sorted = known.sort((a, b) => values[first][r][b] - values[first][r][a] || a - b);
+    const sorted = highestFirst((t) => values[first][r][t]);
     const list = (some) => el("ol", {}, some.map((i) => el("li", {}, topicLink(r, i), ` ${value(values[first][r][i])}`, asked(i))));
-    const n = Math.min(5, Math.floor(sorted.length / 2) || sorted.length);
+    const n = Math.min(LISTED, Math.floor(sorted.length / 2) || sorted.length);
     const last = values[first][r][sorted[sorted.length - 1]];
     const ties = sorted.filter((i) => values[first][r][i] === last).length;
     page.append(el("div", { class: "two" },
@@ -43,20 +41,26 @@ function runPage(r, t) {
 }
 
 async function drawStrip(figure, r, m) {
-  const order = topics.map((_, t) => t).filter((t) => values[m][r][t] !== null).sort((a, b) => values[m][r][b] - values[m][r][a] || a - b);
-  const rows = [];
-  order.forEach((t, place) => {
-    const topic = short(topics[t].id, 40);
-    runs.forEach((run, i) => {
-      const x = values[m][i][t];
-      if (i !== r && x !== null) rows.push({ run: i, topic_: t, place, topic, value: x, name: short(run.name, 60), shown: value(x), own: false });
+  const of = values[m];
+  const order = highestFirst((t) => of[r][t]);
+  if (topics.length > MANY) {
+    const rows = [...runs.keys()].filter((i) => i !== r).concat(r).flatMap((i) => curve(of[i], runs[i].name, { own: i === r, run: i }));
+    await draw($(".plot", figure), "curves", rows, {}, (spec) => measureTitle(spec, ["y"], measures[m].name));
+  } else {
+    const rows = [];
+    order.forEach((t, place) => {
+      const topic = short(topics[t].id, 40);
+      runs.forEach((run, i) => {
+        const x = of[i][t];
+        if (i !== r && x !== null) rows.push({ run: i, topic_: t, place, topic, value: x, name: short(run.name, 60), shown: value(x), own: false });
+      });
+      rows.push({ run: r, topic_: t, place, topic, value: of[r][t], shown: value(of[r][t]), others: above(m, r, t), own: true });
     });
-    rows.push({ run: r, topic_: t, place, topic, value: values[m][r][t], shown: value(values[m][r][t]), others: above(m, r, t), own: true });
-  });
-  await draw($(".plot", figure), "strip", rows, { topics: order.map((t) => short(topics[t].id, 16)) }, (spec) => measureTitle(spec, ["y"], measures[m].name));
-  const field = (t) => values.map((of) => of)[m].map((of) => of[t]).filter((x) => x !== null);
+    await draw($(".plot", figure), "strip", rows, { topics: order.map((t) => short(topics[t].id, 16)) }, (spec) => measureTitle(spec, ["y"], measures[m].name));
+  }
+  const field = (t) => of.map((list) => list[t]).filter((x) => x !== null);
   fill(figure, () => table([["topic"], [measures[m].name, true], ["lowest run", true], ["highest run", true], ["runs above", true]],
-    order.map((t) => [topicLink(r, t), value2(values[m][r][t]), value2(Math.min(...field(t))), value2(Math.max(...field(t))), above(m, r, t)]), "The value on each topic"));
+    (topics.length > MANY ? extremes(order, ENDS) : order).map((t) => [topicLink(r, t), value2(of[r][t]), value2(Math.min(...field(t))), value2(Math.max(...field(t))), above(m, r, t)]), "The value on each topic"));
 }
 
 // The documents at the top of a run for one topic, and where the others have them.
@@ -65,10 +69,10 @@ function showTopic(place, r, t, order) {
   const at = order.indexOf(t);
   const step = (to, label) => el("a", order[to] === undefined ? { "aria-disabled": "true" } : { href: address(r, order[to]) }, label);
   const others = new Set(documents.priors[r]);
-  const listed = documents.listed[r][t];
-  const most = Math.max(...listed.map(([, , , contribution]) => contribution), 0);
-  const rows = listed.map(([i, position, gain, contribution]) => {
-    const [doc, grade, places] = documents.found[t][i];
+  const rowsOfTopic = listed(r, t) ?? [];
+  const most = Math.max(...rowsOfTopic.map(([, , , contribution]) => contribution), 0);
+  const rows = rowsOfTopic.map(([i, position, gain, contribution]) => {
+    const [doc, grade, places] = foundOn(t)[i];
     const seen = [];
     for (let j = 0; j < places.length; j += 2) if (others.has(places[j])) seen.push([places[j], places[j + 1]]);
     seen.sort((a, b) => a[1] - b[1] || a[0] - b[0]);
@@ -84,5 +88,5 @@ function showTopic(place, r, t, order) {
   place.replaceChildren(el("h3", { tabindex: "-1" }, "Topic ", text(short(topics[t].id, 80))), topics[t].query ? el("p", {}, text(topics[t].query)) : "",
     el("p", { class: "steps" }, `${measures[m].name} ${value(values[m][r][t])}; ${above(m, r, t)} of ${runs.length} runs are above. `, step(at - 1, "← higher"), step(at + 1, "lower →")),
     el("p", {}, `What the documents at the top contribute${cut}: the contributions of all add up to the value.`),
-    rows.length ? box("The documents", table([["position", true], ["document"], ["grade", true], ["gain", true], ["contribution", true], ["also in"]], rows, "The documents at the top")) : el("p", {}, "The run has no document for this topic."));
+    rows.length ? box("The documents", table([["position", true], ["document"], ["grade", true], ["gain", true], ["contribution", true], ["also in"]], rows, "The documents at the top")) : listed(r, t) ? el("p", {}, "The run has no document for this topic.") : notKept());
 }

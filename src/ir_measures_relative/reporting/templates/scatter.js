@@ -1,56 +1,64 @@
-// One measure over another: the reader chooses them.
+// One measure over another. Where points and names stand is computed already, for a screen and for a phone.
 
-function scatterRows(x, y, bars, names) {
-  return runs.map((run, r) => ({
-    run: r, name: short(run.name, 60), group: run.group ?? groups.length, groupName: run.group === undefined ? "–" : short(groups[run.group], 60),
-    label: names ? short(run.name, 24) : "", x: means[x][r], y: means[y][r], sx: value(means[x][r]), sy: value(means[y][r]),
-    xl: bars ? lower[x][r] ?? means[x][r] : means[x][r], xu: bars ? upper[x][r] ?? means[x][r] : means[x][r],
-    yl: bars ? lower[y][r] ?? means[y][r] : means[y][r], yu: bars ? upper[y][r] ?? means[y][r] : means[y][r],
-  })).filter((row) => row.x !== null && row.y !== null);
+const svg = (tag, attributes = {}, ...children) => {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, of] of Object.entries(attributes)) if (of !== null && of !== undefined) node.setAttribute(key, of);
+  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return node;
+};
+const mark = ({ colour, shape }, more = {}) => svg("svg", { class: "mark", viewBox: "-7 -7 14 14", width: 14, height: 14, "aria-hidden": "true" }, svg("path", { d: shape, style: `fill: ${colour}`, ...more }));
+
+function axes(place, x, y) {
+  const [left, top, right, bottom] = place.frame;
+  const said = (at, words, more) => svg("text", { x: at[0], y: at[1], ...more }, words);
+  return [
+    ...place.x.ticks.flatMap(([at, words]) => [svg("path", { class: "grid", d: `M${at} ${top}V${bottom}` }), said([at, bottom + 15], words, { "text-anchor": "middle" })]),
+    ...place.y.ticks.flatMap(([at, words]) => [svg("path", { class: "grid", d: `M${left} ${at}H${right}` }), said([left - 6, at + 4], words, { "text-anchor": "end" })]),
+    svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
+    ...place.x.breaks.map((at) => svg("path", { class: "break", d: `M${at - 5} ${bottom + 6}l5 -12m1 12l5 -12` })),
+    ...place.y.breaks.map((at) => svg("path", { class: "break", d: `M${left - 6} ${at + 5}l12 -5m-12 -1l12 -5` })),
+    said([(left + right) / 2, place.height - 6], short(measures[x].name, 60), { "text-anchor": "middle", class: "title" }),
+    said([-(top + bottom) / 2, 13], short(measures[y].name, 44), { "text-anchor": "middle", class: "title", transform: "rotate(-90)" }),
+  ];
 }
 
-async function drawScatter(figure) {
-  const [x, y] = [Number($("#scatter-x").value), Number($("#scatter-y").value)];
-  const place = $(".plot", figure);
-  const wide = place.clientWidth;
-  await draw(place, "scatter", scatterRows(x, y, $("#scatter-bars").checked, $("#scatter-names").checked), { groups: [...groups.map((g) => short(g, 22)), "no group"] }, (spec) => {
-    measureTitle(spec, ["x"], measures[x].name);
-    measureTitle(spec, ["y"], measures[y].name);
-    if (wide < 500) spec.height = 320;
-    for (const channel of groups.length ? [spec.encoding.color, spec.layer[2].encoding.shape] : []) channel.legend.columns = Math.max(1, Math.floor(wide / 165));
-    const said = spec.layer[2].encoding.tooltip;
-    said[1].title = measures[x].name;
-    said[2].title = measures[y].name;
+function drawScatter(figure) {
+  const { x, y, sizes } = figures.scatter.planes[Number($("#scatter-measures").value)];
+  const of = $(".plot", figure);
+  const place = sizes[of.clientWidth < 700 ? 1 : 0];
+  const at = new Map(place.points.map(([r, ...point]) => [r, point]));
+  const named = new Map(place.names.map(([r, ...name]) => [r, name]));
+  const shade = (r) => (visible.has(r) ? null : "dim");
+  const bars = $("#scatter-bars").checked ? place.points.filter(([r]) => visible.has(r)).map(([r, px, py, a, b, c, d]) =>
+    svg("path", { class: "bar-of-run", d: `M${a} ${py}H${b}M${px} ${c}V${d}`, style: `stroke: ${look(runs[r].group).colour}` })) : [];
+  const lines = place.names.filter(([r, , , ex, ey]) => ex !== at.get(r)[0] || ey !== at.get(r)[1]).map(([r, , , ex, ey]) =>
+    svg("path", { class: `leader ${shade(r) ?? ""}`, d: `M${at.get(r)[0]} ${at.get(r)[1]}L${ex} ${ey}` }));
+  const points = place.points.map(([r, px, py]) => svg("g", { class: `point ${shade(r) ?? ""} ${pinned.includes(r) ? "pinned" : ""}`, "data-run": r, transform: `translate(${px} ${py})` },
+    svg("circle", { r: 9, class: "ring" }), svg("path", { d: look(runs[r].group).shape, style: `fill: ${look(runs[r].group).colour}` })));
+  const name = (r, cx, cy, more) => svg("text", { x: cx, y: cy + 4, class: `name-of-point ${shade(r) ?? ""} ${pinned.includes(r) ? "pinned" : ""}`, ...more }, short(runs[r].name, 22));
+  const names = place.names.map(([r, cx, cy]) => name(r, cx, cy, { "text-anchor": "middle" }));
+  // A pinned run that has no name beside it gets one over the picture.
+  const more = pinned.filter((r) => at.has(r) && !named.has(r)).map((r) => name(r, at.get(r)[0], at.get(r)[1] - 16, { "text-anchor": at.get(r)[0] > place.width / 2 ? "end" : "start" }));
+  const line = place.line.filter((r) => at.has(r)).map((r) => `${at.get(r)[0]} ${at.get(r)[1]}`);
+  of.replaceChildren(svg("svg", { class: "marks", viewBox: `0 0 ${place.width} ${place.height}`, "aria-hidden": "true" },
+    axes(place, x, y), line.length > 1 ? svg("path", { class: "frontier", d: `M${line.join("L")}` }) : null, bars, lines, points, names, more));
+  const picture = $("svg", of);
+  const hit = (event) => event.target.closest("[data-run]");
+  picture.addEventListener("click", (event) => { if (hit(event)) location.hash = address(Number(hit(event).dataset.run)); });
+  picture.addEventListener("mousemove", (event) => {
+    if (!hit(event)) return hush();
+    const r = Number(hit(event).dataset.run);
+    const group = runs[r].group === undefined ? [] : [short(groups[runs[r].group], 60)];
+    tell([el("strong", {}, text(short(runs[r].name, 60))), ...group, `${measures[x].name}: ${value(means[x][r])}`, `${measures[y].name}: ${value(means[y][r])}`], event.clientX, event.clientY);
   });
-  fill(figure, () => table([["run"], ...(groups.length ? [["group"]] : []), [measures[x].name, true], [measures[y].name, true]],
-    runs.map((run, r) => [runLink(r), ...(groups.length ? [run.group === undefined ? "–" : text(groups[run.group])] : []), value2(means[x][r]), value2(means[y][r])]), "The two measures of each run"));
-}
-
-function zoom(factor) {
-  const view = views.get($("#scatter .plot"))?.view;
-  if (!view) return;
-  for (const axis of ["x", "y"]) {
-    const [low, high] = view.scale(axis).domain();
-    const middle = (low + high) / 2;
-    const half = ((high - low) / 2) * factor;
-    view.signal(`zoom_${axis}`, factor ? [middle - half, middle + half] : null);
-  }
-  if (factor) view.run();
-  else drawScatter($("#scatter figure"));
+  picture.addEventListener("mouseleave", hush);
 }
 
 function startScatter() {
-  const find = (relative) => Math.max(0, measures.findIndex((m) => m.relative === relative));
-  const start = { x: find(false), y: find(true) };
-  if (start.x === start.y) start.y = start.x ? 0 : 1;
-  for (const axis of ["x", "y"]) {
-    const select = $(`#scatter-${axis}`);
-    select.append(...measures.map((m, i) => el("option", { value: i, selected: i === start[axis] }, m.name)));
-    select.addEventListener("change", () => drawScatter($("#scatter figure")));
-  }
-  $("#scatter-names").checked = runs.length <= (innerWidth < 600 ? 8 : 25); // of more, names hide each other
-  for (const box of ["#scatter-bars", "#scatter-names"]) $(box).addEventListener("change", () => drawScatter($("#scatter figure")));
-  $("#scatter .buttons").addEventListener("click", (event) => {
-    if (event.target.dataset.zoom) zoom(Number(event.target.dataset.zoom));
-  });
+  const figure = $("#scatter figure");
+  const draw = () => { if (!$("#sections").hidden) drawScatter(figure); };
+  $("#scatter-measures").append(...figures.scatter.planes.map(({ x, y }, i) => el("option", { value: i }, `${measures[y].name} over ${measures[x].name}`)));
+  for (const control of ["#scatter-measures", "#scatter-bars"]) $(control).addEventListener("change", draw);
+  changed.push(draw);
+  matchMedia("(max-width: 760px)").addEventListener("change", draw);
 }

@@ -1,17 +1,25 @@
-// Addresses (#run=…&topic=…), controls, and pictures that are drawn when they come into view.
+// Addresses (#run=…&topic=…, #pair=…&with=…), controls, and pictures that are drawn when they come into view.
+
+const runOf = (slug) => runs.findIndex((run) => run.slug === slug);
 
 function route() {
-  const match = /^#run=([^&]*)(?:&topic=(.*))?$/.exec(location.hash);
-  const r = match ? runs.findIndex((run) => run.slug === match[1]) : -1;
-  const t = match?.[2] === undefined ? -1 : topics.findIndex((topic) => topic.slug === match[2]);
-  $("#campaign").hidden = r >= 0;
-  $("#run").hidden = r < 0;
-  if (r < 0) {
+  const match = /^#(run|pair)=([^&]*)(?:&with=([^&]*))?(?:&topic=(.*))?$/.exec(location.hash);
+  const [r, other] = match ? [runOf(match[2]), match[1] === "pair" ? runOf(match[3]) : null] : [-1, null];
+  const t = match?.[4] === undefined ? -1 : topics.findIndex((topic) => topic.slug === match[4]);
+  const whole = r < 0 || other === -1 || r === other;
+  for (const part of ["#campaign", "#sections", "#finder", "#shown"]) $(part).hidden = !whole;
+  $("#run").hidden = whole;
+  $("#choice").hidden = runs.length < 2 || (!whole && !pinned.length);
+  hush();
+  if (whole) {
+    $("#run").replaceChildren();
     if (match) location.replace("#runs");
     else if (location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    if (figures.scatter) drawScatter($("#scatter figure"));
     return;
   }
-  const topicPart = runPage(r, t < 0 ? null : t);
+  const topicPart = other === null ? runPage(r, t < 0 ? null : t) : pairPage(r, other, t < 0 ? null : t);
+  showPins();
   if (t < 0) {
     scrollTo(0, 0);
     $("h2", $("#run")).focus({ preventScroll: true });
@@ -21,16 +29,24 @@ function route() {
   }
 }
 
-if ($("#scatter")) startScatter();
-for (const place of document.querySelectorAll("[data-table]")) place.append(tableOf(figures[place.dataset.table].table));
+if (figures.scatter) startScatter();
+startChoice();
+const fillTables = () => { for (const place of document.querySelectorAll("[data-table]")) place.replaceChildren(tableOf(figures[place.dataset.table].table)); };
+fillTables();
 
-const waiting = new Set(document.querySelectorAll("#campaign figure[data-chart]"));
-const begin = (figure) => { if (waiting.delete(figure)) return figure.dataset.chart === "scatter" ? drawScatter(figure) : drawFigure(figure); };
+const drawn = [...document.querySelectorAll("#sections figure[data-chart]")].filter((figure) => figure.dataset.chart !== "scatter");
+const waiting = new Set(drawn);
+const begin = (figure) => { if (waiting.delete(figure)) return drawFigure(figure); };
 const watch = new IntersectionObserver((entries) => {
   for (const entry of entries) if (entry.isIntersecting) { watch.unobserve(entry.target); begin(entry.target); }
 }, { rootMargin: "400px" });
-for (const figure of waiting) watch.observe(figure);
-addEventListener("beforeprint", () => { if (!$("#campaign").hidden) waiting.forEach(begin); });
+for (const figure of drawn) watch.observe(figure);
+changed.push((what) => {
+  if (what === "pins") return;
+  fillTables();
+  for (const figure of drawn) if (!waiting.has(figure)) { waiting.add(figure); watch.observe(figure); }
+});
+addEventListener("beforeprint", () => { if (!$("#sections").hidden) waiting.forEach(begin); });
 
 addEventListener("hashchange", route);
 route();

@@ -1,0 +1,427 @@
+"""What an audit estimates: differences of runs as weights of labels, and the documents whose labels matter."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
+
+import ir_measures
+import numpy as np
+
+from ..arrays import BoolArray, FloatArray, IntArray, object_array, rank_within, ratio
+from ..comparison import JudgedContext, check_is_context
+from ..context import RunContext
+from ..extremes.additive import Additive, Followed
+from ..extremes.cascade import Cascade
+from ..extremes.model import Model
+from ..extremes.open_documents import OpenDocuments
+from ..extremes.ratios import Normalized
+from ..extremes.residual import Residual
+from ..io.qrels import Qrels, QrelsColumns, qrels_columns
+from ..io.qrels import judge as judge_columns
+from ..judgments import Judgments
+from ..measures.gains import discount, grades_between, ideal_dcg, reciprocal
+from ..measures.parameters import value_of
+from ..measures.strings import parse_measures
+from ..options import ROUNDED
+from ..priors import ContextData, Watched, policy_of, replaced
+from ..questions.comparing import why_not_comparable
+from ..scoring import check_campaign
+from ..unjudged.bounds import model_of
+from ..unjudged.verdicts import pairs_of
+from .sampling import sums_by_query
+
+#: Labels of a language model: qrels, or from query id and document id to a grade, or None for none.
+Judge: TypeAlias = "Qrels | Callable[[str, str], int | None]"
+#: Which comparisons: a pair of runs, a run and the list of its priors, or several of these; None for all pairs.
+Between: TypeAlias = "Sequence[Any] | None"
+
+# So many cells of predictions at most: a judge that knows more grades has them put together.
+_MOST_CELLS = 6
+# The constant of reciprocal rank fusion.
+_RRF = 60.0
+# With less correlation than this, either way, a judge is taken to say nothing. It is 0.02 by chance in 9,000 labels.
+_TELLS = 0.05
+# How large ideals are beside the greatest there could be, where a judge does not say.
+_OF_MOST = 0.75
+# The chance that a reader goes on after a document, where ERR is made linear.
+_GOES_ON = 0.7
+
+
+class Asked(NamedTuple):
+    """A measure as it was asked for."""
+
+    name: str  #: as it is printed
+    measure: ir_measures.Measure
+    as_dcg: bool  #: whether it is DCG over a constant: nDCG stands in for it
+
+
+class Versus(NamedTuple):
+    """A comparison: of two runs, or a run by itself relative to fixed priors."""
+
+    name: str
+    other: str
+    priors: tuple[str, ...] | None  #: the fixed priors, where there is no other run
+
+
+class Target(NamedTuple):
+    """A measure of every comparison as sums of labels, over the documents of a campaign."""
+
+    asked: Asked
+    linear: bool  #: whether the sums are the differences, and not what stands in for them
+    weight: FloatArray  #: of gains from 0 to 1, in the mean over queries; shape (comparisons, documents)
+    offset: FloatArray  #: what the sums have where all gains are 0; shape (comparisons, queries)
+    gain: FloatArray  #: of each grade from the lowest up, from 0 to 1
+    grades: tuple[int, int]  #: the lowest and the highest grade
+
+
+def read_measures(measures: Sequence[ir_measures.Measure | str]) -> list[Asked]:
+    """The measures; DCG, which ir_measures does not know, over the DCG of k documents of the highest grade."""
+    given = [measures] if isinstance(measures, (str, ir_measures.measures.Measure)) else list(measures)
+    dcg = [isinstance(m, str) and m.startswith("DCG") for m in given]
+    parsed = [parse_measures([f"n{m}" if own else m])[0] for m, own in zip(given, dcg, strict=True)]
+    if not parsed:
+        raise ValueError("measures is empty; give at least one, such as P(rel=2)@10")
+    found = [Asked(str(m)[own:], m, own) for m, own in zip(parsed, dcg, strict=True)]
+    return list({asked.name: asked for asked in found}.values())
+
+
+def read_between(context: ContextData, between: Between) -> list[Versus]:
+    """The comparisons; ValueError for what is none."""
+    names = context.names
+    if between is None:
+        return [Versus(names[a], names[b], None) for a, b in zip(*pairs_of(context), strict=True)]  # type: ignore[arg-type]
+    single = len(between) == 2 and isinstance(between[0], str)
+    found = []
+    for pair in [between] if single else between:
+        if isinstance(pair, str) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise ValueError(
+                f"between={between!r} must be the names of two runs, such as ('BM25', 'ANCE'), a run and a list of its "
+                "priors, such as ('ANCE', ['BM25']), or a list of these"
+            )
+        name, other = pair
+        fixed = None if isinstance(other, str) else tuple(other)
+        unknown = [n for n in (name, *(fixed or [other])) if n not in names]
+        if unknown or fixed == () or name in (fixed or [other]):
+            what = (
+                f"names {unknown}, not runs of the context" if unknown else f"compares {name!r} with itself"
+            )
+            raise ValueError(f"between {what if fixed != () else 'has no prior'}; its runs are {names}")
+        found.append(Versus(name, other if fixed is None else ",".join(fixed), fixed))
+    if not found:
+        raise ValueError("between is empty; leave it out for all pairs of runs")
+    return found
+
+
+class Audited:
+    """The runs of a campaign, the labels of a judge, and what each label counts for.
+
+    Args:
+        context: the runs.
+        judge: the labels of the model, whose queries are the topics; of a function, the topics are those of the runs.
+        measures, between: as for :func:`.plan`.
+        depth: how many documents of a topic at most an ideal ranking is looked for among; 0 where none is needed.
+
+    Attributes:
+        docs: the documents, with the judge's grades, and 0 where it gives none.
+        known: whether the judge gives one.
+        versus: the comparisons.
+    """
+
+    def __init__(
+        self,
+        context: RunContext,
+        judge: Judge,
+        measures: Sequence[ir_measures.Measure | str],
+        between: Between = None,
+        depth: int = 0,
+    ) -> None:
+        check_is_context(context)
+        self.context, self.depth = context, depth
+        self.asked, self.versus = read_measures(measures), read_between(context, between)
+        if callable(judge):
+            query_ids = dict.fromkeys(q for run in context.runs.values() for q in run.query_ids)
+            judged = Judgments.none_of(object_array(query_ids))
+        else:
+            judged = judge_columns(qrels_columns(judge))
+        any_grade = replaced(context, grades=None)
+        check_campaign(JudgedContext(any_grade, judged))
+        empty = JudgedContext(any_grade, Judgments.none_of(judged.query_ids))
+        found = OpenDocuments(empty, None if None in self.cutoffs else max(c or 0 for c in self.cutoffs)).docs
+        if depth:
+            found = _together(found, OpenDocuments(empty, depth).docs, judged)
+        if callable(judge):
+            every = zip(found.query_ids[found.query], found.doc_ids, strict=True)
+            rows = [(*ids, grade) for ids in every if (grade := judge(*ids)) is not None]
+            columns = map(object_array, zip(*rows, strict=True))
+            judged = judge_columns(QrelsColumns(*columns)) if rows else judged
+        row = rows_in(judged, found)
+        self.known: BoolArray = row >= 0
+        grade = np.where(self.known, judged.grade[row], 0) if len(judged) else np.zeros_like(row)
+        self.check_known(grade, "judge")
+        self.docs = Judgments(found.query_ids, found.query, found.ids, grade)
+
+    def without_judge(self) -> Audited:
+        """The same, where nothing is known of the labels but by people."""
+        plain = copy.copy(self)
+        for computed in ("cell", "share", "in_full", "agreement"):
+            plain.__dict__.pop(computed, None)
+        plain.docs, plain.known = self.labelled(np.zeros_like(self.docs.grade)), np.ones_like(self.known)
+        return plain
+
+    @property
+    def cutoffs(self) -> list[int | None]:
+        """How deep each measure looks."""
+        return [value_of(asked.measure, "cutoff") for asked in self.asked]
+
+    @property
+    def n_queries(self) -> int:
+        """How many topics there are."""
+        return self.docs.n_queries
+
+    def check_known(self, grade: IntArray, whose: str) -> None:
+        """Raises ValueError for a grade that the context does not know."""
+        low, high = self.context.grades or (-np.inf, np.inf)
+        unknown = grade[(grade < min(low, 0)) | (grade > max(high, 1))]
+        if len(unknown):
+            raise ValueError(
+                f"the labels of the {whose} hold the grade {unknown[0]}, and the context says grades from {low} "
+                f"to {high}: correct RunContext(…, grades=…), or map the grades of the {whose} to these"
+            )
+
+    @cached_property
+    def cell(self) -> IntArray:
+        """The documents by the judge's grade, numbered from 0; those without one are a cell of their own."""
+        grades = np.unique(self.docs.grade[self.known])
+        if not self.tells:
+            return self.known.astype(np.int64)
+        if len(grades) > _MOST_CELLS:
+            ends = np.quantile(self.docs.grade[self.known], np.arange(1, _MOST_CELLS) / _MOST_CELLS)
+            grades = np.unique(ends)
+        return np.where(self.known, 1 + np.searchsorted(grades, self.docs.grade), 0)
+
+    @cached_property
+    def share(self) -> FloatArray:
+        """The judge's grade of each document as a share of its scale, NaN for none."""
+        grades = self.docs.grade[self.known]
+        low, high = grades.min(initial=0), grades.max(initial=0)
+        share = (self.docs.grade - low) / max(high - low, 1) if self.tells else 0.5
+        return np.where(self.known, share, np.nan)
+
+    @cached_property
+    def fused(self) -> FloatArray:
+        """How high the runs together rank each document, by reciprocal rank fusion."""
+        positions = JudgedContext(self.context, self.docs).positions_of_runs(self.docs, None, False)
+        scores: FloatArray = np.where(positions > 0, 1.0 / (_RRF + positions), 0.0).sum(axis=0)
+        return scores
+
+    @cached_property
+    def agreement(self) -> float:
+        """The correlation of the judge's grades with where the runs rank documents; 0 where there is none."""
+        grade, fused = self.docs.grade[self.known], self.fused[self.known]
+        if not len(grade) or not np.ptp(grade) or not np.ptp(fused):
+            return 0.0
+        return float(np.corrcoef(grade, fused)[0, 1])
+
+    @property
+    def tells(self) -> bool:
+        """Whether the judge's grades say something, where all its documents are there to compare with the runs."""
+        return not self.depth or abs(self.agreement) > _TELLS
+
+    @cached_property
+    def in_full(self) -> BoolArray:
+        """What to label where a topic is labelled in full: the tops, and where the documents of the ideal may be."""
+        docs, names = self.docs, self.context.names
+        judged = JudgedContext(self.context, docs)
+        compared = [
+            names.index(n) for v in self.versus for n in ([v.name] if v.priors else [v.name, v.other])
+        ]
+        tops = [judged.positions_of_runs(docs, cutoff, False)[compared] > 0 for cutoff in self.cutoffs]
+        by_judge = np.where(self.known, docs.grade, docs.grade.min(initial=0) - 1)
+        first, second = (
+            _places(docs.query, *keys) for keys in ((by_judge, self.fused), (self.fused, by_judge))
+        )
+        # Three by the judge, and one by the runs, in turns; by the runs alone where the judge does not agree with them.
+        turn = np.minimum(first / 0.75, second / 0.25 + 0.5) if self.agreement > _TELLS else second
+        held: BoolArray = np.any(tops, axis=(0, 1))
+        return held | (_places(docs.query, held.astype(np.int64), -turn) <= self.depth)
+
+    def grades(self, labels: IntArray | None = None) -> tuple[int, int]:
+        """The lowest and the highest grade: the context's, or all that judge, labels and measures name."""
+        if self.context.grades is not None:
+            low, high = self.context.grades
+            return min(low, 0), max(high, 1)
+        every = np.concatenate([self.docs.grade, [0, 1] if labels is None else labels])
+        named = [
+            int(value_of(asked.measure, name) or 0) for asked in self.asked for name in ("rel", "max_rel")
+        ]
+        return int(every.min(initial=0)), int(max([every.max(initial=1), *named]))
+
+    def with_priors(self, priors: tuple[str, ...] | None, grades: tuple[int, int]) -> ContextData:
+        """The context, with fixed priors where a comparison has them."""
+        if priors is None:
+            return replaced(self.context, grades=grades)
+        policy = policy_of(list(priors), self.context.names, self.context.groups)
+        return replaced(self.context, priors=list(priors), policy=policy, grades=grades)
+
+    def targets(self, topics: bool, grades: tuple[int, int]) -> list[Target]:
+        """What is to be estimated.
+
+        Args:
+            topics: whether some topics are labelled in full, so that measures need not be linear.
+            grades: as of :meth:`grades`.
+
+        Raises:
+            ValueError: a measure that is not linear, without such topics; one that cannot be audited at all; runs
+                that do not compare; priors that the judgments choose.
+        """
+        levels = grades_between(*grades)
+        models: dict[Any, tuple[bool, FloatArray, FloatArray]] = {}
+        judged: dict[Any, list[JudgedContext]] = {}
+        for priors in dict.fromkeys(v.priors for v in self.versus):
+            context, n = self.with_priors(priors, grades), max(len(self.docs), 1)
+            # Every grade stands at some document, so that the model says what each gains; mostly one model is enough.
+            judged[priors] = [
+                JudgedContext(
+                    context, self.labelled(levels[(start + np.arange(len(self.docs))) % len(levels)])
+                )
+                for start in range(0, len(levels), n)
+            ]
+            _check_priors(judged[priors][0])
+        targets = []
+        for asked in self.asked:
+            for priors, of_grades in judged.items():
+                made = [_model(asked, one) for one in of_grades]
+                gain = np.concatenate([model.known_gain for model in made])[: len(levels)]
+                models[priors] = *self._weights(asked, made[0], of_grades[0], gain), gain
+            linear = all(model[0] for model in models.values())
+            if not linear and not topics and not asked.as_dcg:
+                raise ValueError(
+                    f"{asked.name}: a sample of documents alone is not valid for it, since topics differ in their "
+                    f"ideal; give topics=5, or more, to have some topics labelled in full"
+                    + (f", or ask for {asked.name[1:]}" if asked.name.startswith("nDCG") else "")
+                )
+            rows = [self._weight_of(versus, asked, models, judged) for versus in self.versus]
+            weight = np.array(rows).reshape(len(rows), len(self.docs)) / max(self.n_queries, 1)
+            weight[np.abs(weight) <= ROUNDED * np.abs(weight).max(initial=0.0)] = 0.0
+            gain = next(iter(models.values()))[2]
+            low, high = gain.min(), gain.max()
+            scaled = ratio(gain - low, np.full(len(gain), high - low))
+            targets.append(
+                Target(
+                    asked,
+                    linear or asked.as_dcg,
+                    weight * (high - low),
+                    sums_by_query(weight * low, self.docs.query, self.n_queries),
+                    scaled,
+                    grades,
+                )
+            )
+        return targets
+
+    def labelled(self, grade: IntArray) -> Judgments:
+        """The documents with other grades."""
+        return Judgments(self.docs.query_ids, self.docs.query, self.docs.ids, grade)
+
+    def _weight_of(self, versus: Versus, asked: Asked, models: Any, judged: Any) -> FloatArray:
+        """What the gain of each document counts in one comparison on its topic."""
+        names, (_, weight, _) = self.context.names, models[versus.priors]
+        if versus.priors is not None:
+            return np.asarray(weight[names.index(versus.name)])
+        why_not = why_not_comparable(judged[None][0], asked.measure, versus.name, versus.other)
+        if why_not is not None:
+            raise ValueError(
+                f"{asked.name} of {versus.name!r} and of {versus.other!r} are different quantities: {why_not}; give "
+                "the context priors='others', or compare each with fixed priors, between=('run', ['prior', …])"
+            )
+        return np.asarray(weight[names.index(versus.name)] - weight[names.index(versus.other)])
+
+    def _weights(
+        self, asked: Asked, model: Model, judged: JudgedContext, gain: FloatArray
+    ) -> tuple[bool, FloatArray]:
+        """Whether a measure is linear in the gains; and the weights of these in every run, or in what is near it."""
+        if isinstance(model, Additive) and not isinstance(model, Followed):
+            return True, model.weight
+        docs, depth = self.docs, value_of(asked.measure, "cutoff")
+        of_judge = gain[docs.grade - judged.grades[0]]
+
+        def ideal(survival: FloatArray | float = 1.0) -> float:
+            """About how large ideals are: between the judge's, and a good part of the greatest there could be."""
+            gains = np.full(len(of_judge), gain.max()), of_judge
+            most, own = (ideal_dcg(g * survival, docs.query, self.n_queries, depth).mean() for g in gains)
+            return float((own + _OF_MOST * most) / 2 if self.tells else _OF_MOST * most) or 1.0
+
+        if asked.as_dcg and isinstance(model, Normalized):
+            if depth is None:
+                raise ValueError(f"{asked.name} needs a cutoff: write {asked.name}@10")
+            return True, model.weight / (discount.up_to(depth).sum() * gain.max())
+        if isinstance(model, (Normalized, Residual)) and self.depth:
+            deep = model.cutoff
+            if deep is None or deep > self.depth:
+                raise ValueError(
+                    f"{asked.name} cannot be audited: its ideal ranking may hold {deep or 'all'} documents, and "
+                    f"depth={self.depth} of a topic are labelled; give a smaller cutoff, or a larger depth"
+                )
+        if isinstance(model, Normalized):
+            return False, model.weight / ideal()
+        if isinstance(model, Residual):
+            return False, model.weight / np.array([[ideal(row)] for row in model.survival])
+        if isinstance(model, Cascade) and not any(map(len, model.priors)):
+            position = judged.positions_of_runs(judged.judgments, depth, False)
+            return False, reciprocal(position) * _GOES_ON ** (position - 1.0)
+        raise ValueError(
+            f"{asked.name} cannot be audited: a sample of documents alone is not valid for it, and there is no linear "
+            "surrogate that is; give P, RBP, SDCG, DCG, UniqueRel, NRG, nDCG or Shapley(base='P')"
+        )
+
+
+def _model(asked: Asked, judged: JudgedContext) -> Model:
+    if value_of(asked.measure, "judged_only", False):
+        raise ValueError(
+            f"{asked.name} leaves out documents without a label, and an audit is about all; drop judged_only"
+        )
+    try:
+        return model_of(asked.measure, judged, closed=True)
+    except ValueError as error:
+        raise ValueError(f"{asked.name} cannot be audited: {error}") from None
+
+
+def _check_priors(judged: JudgedContext) -> None:
+    campaign = Watched(judged)
+    for name in judged.names:
+        judged.context.policy.priors_of(campaign, name)
+    if campaign.asked:
+        raise ValueError(
+            "the judgments decide which runs are whose priors, and an audit has few; give the context the dict that "
+            "BestOfOtherGroups.choose(means, groups) makes as its priors"
+        )
+
+
+def _places(query: IntArray, *keys: FloatArray | IntArray) -> IntArray:
+    """The place of each document of its query by falling keys, the first of which counts most; from 1."""
+    order = np.lexsort((*(-key for key in reversed(keys)), query))
+    places = np.empty(len(query), dtype=np.int64)
+    places[order] = rank_within(query[order])
+    return places
+
+
+def rows_in(judgments: Judgments, docs: Judgments) -> IntArray:
+    """The row in some judgments of each document, -1 for one that is not there."""
+    code = np.array([judgments.query_code.get(q, -1) for q in docs.query_ids], dtype=np.int64)[docs.query]
+    row = np.full(len(docs), -1, dtype=np.int64)
+    some = np.flatnonzero(code >= 0)
+    row[some] = judgments.rows_of(code[some], docs.ids.take(some))
+    return row
+
+
+def _together(*parts: Judgments) -> Judgments:
+    """The documents of some judgments of the same queries, each once."""
+    ids, query = parts[0].ids, np.concatenate([part.query for part in parts])
+    for part in parts[1:]:
+        ids = ids.followed_by(part.ids)
+    order = np.argsort(query, kind="stable")
+    every = Judgments(parts[0].query_ids, query[order], ids.take(order), np.zeros_like(order))
+    again, _ = every.repeats()
+    return every.select(~np.isin(np.arange(len(every)), again))

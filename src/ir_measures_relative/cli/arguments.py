@@ -1,0 +1,211 @@
+"""The arguments that commands share, each declared once; the parser of a command; and what measures are asked for."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any, NoReturn, Protocol
+
+import ir_measures
+
+from ..measures.strings import is_relative, parse_measure, split_measures
+from ..messages import is_text
+from ..priors import NAMED
+from .output import PROG, say
+from .tables import DEFAULT_PLACES, FORMATS
+
+
+class Command(Protocol):
+    """What a file of this folder has that is a command."""
+
+    USAGE: str  #: its arguments, without the name
+    EXAMPLE: str  #: arguments that work on what ``python -m ir_measures_relative.demo campaign`` writes
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declares its arguments."""
+
+    def run(self, args: argparse.Namespace) -> int | None:
+        """Does it, and returns the exit code, None for 0; ValueError and the like for wrong input."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        say("error", f"{message}; see {self.prog} --help")
+        sys.exit(2)
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """As argparse does, which says nothing where it cannot write."""
+        (file or sys.stderr).write(message)
+
+
+def parser_of(name: str, summary: str, command: Command) -> Parser:
+    """The parser of a command."""
+    called = f"{PROG} {name}"
+    parser = Parser(
+        prog=called,
+        usage=f"{called} {command.USAGE}",
+        description=summary[0].upper() + summary[1:],
+        epilog=f"example, after python -m {PROG}.demo campaign:\n  {called} {command.EXAMPLE}",
+        formatter_class=partial(argparse.RawDescriptionHelpFormatter, max_help_position=24, width=100),
+    )
+    command.add_arguments(parser)
+    return parser
+
+
+def add_runs(
+    parser: argparse.ArgumentParser, called: str = "RUNS", *, to: Sequence[str] = ("--to",), qrels: str = ""
+) -> None:
+    """QRELS, the runs that the command is about, and what they are held against.
+
+    Args:
+        called: what the help calls the runs.
+        to: the flags of what they are held against; none where the command holds them against each other alone.
+        qrels: what else QRELS may be.
+    """
+    parser.add_argument(
+        "qrels",
+        metavar="QRELS",
+        help=f"judgments: a TREC qrels file, plain or packed, or an ir_datasets id{qrels}",
+    )
+    parser.add_argument(
+        "run",
+        metavar=called,
+        help="a run file, a folder of run files, a glob in quotes, or - for standard input",
+    )
+    if to:
+        parser.add_argument(
+            *to,
+            dest="to",
+            action="append",
+            default=[],
+            metavar="RUNS",
+            help=f"what {called} is held against: a run file, folder or glob; may be given several times. "
+            "Each run is then held against these alone",
+        )
+    else:
+        parser.set_defaults(to=[])
+    parser.add_argument("--names", metavar="CSV", help="two columns: a run's file or tag, the name to show")
+    parser.set_defaults(priors=None, groups=None, reference=None, num_docs=None, grades=None)
+
+
+def add_context(parser: argparse.ArgumentParser) -> None:
+    """What is known of the runs, which their relative measures look at."""
+    parser.add_argument(
+        "--priors",
+        choices=tuple(NAMED),
+        metavar="POLICY",
+        help="which runs a run is held against: others (default without --to), earlier (those before it by "
+        "name), or best-of-other-groups (the best of each other group by nDCG@10; needs --groups)",
+    )
+    parser.add_argument("--groups", metavar="CSV", help="two columns: run, group; the rest are group 'other'")
+    parser.add_argument("--reference", metavar="RUN", help="the run that MED, RBO, RBA, rrLP … compare with")
+    add_collection(parser)
+
+
+def add_collection(parser: argparse.ArgumentParser) -> None:
+    """What is known of the collection."""
+    parser.add_argument("--num_docs", type=int, metavar="N", help="how many documents the collection holds")
+    parser.add_argument(
+        "--grades",
+        type=int,
+        nargs=2,
+        metavar=("LOW", "HIGH"),
+        help="the lowest and the highest label there is",
+    )
+
+
+def add_measures(parser: argparse.ArgumentParser, *defaults: str) -> None:
+    """MEASURE…, which may be left out where there are defaults."""
+    instead = f"; default: {' '.join(defaults)}" if defaults else ""
+    parser.add_argument(
+        "measures",
+        metavar="MEASURE",
+        nargs="*" if defaults else "+",
+        default=list(defaults),
+        help=f"of this package or of ir_measures, such as nDCG@10 or \"NRG(base='RBP')@10\"{instead}",
+    )
+
+
+def add_measure(parser: argparse.ArgumentParser, default: str) -> None:
+    """One MEASURE, which may be left out."""
+    parser.add_argument("measures", metavar="MEASURE", nargs="?", default=default, help=f"default: {default}")
+
+
+def add_provider(parser: argparse.ArgumentParser) -> None:
+    """Who computes the measures that are not relative."""
+    parser.add_argument(
+        "--provider",
+        choices=ir_measures.providers.registry,
+        metavar="NAME",
+        help="the ir_measures provider of measures that are not relative, such as pytrec_eval",
+    )
+
+
+def add_table(parser: argparse.ArgumentParser) -> None:
+    """How a table is written."""
+    parser.add_argument(
+        "-o",
+        "--output_format",
+        choices=FORMATS,
+        metavar="FORMAT",
+        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; if not given, tsv, aligned on a terminal",
+    )
+    parser.add_argument(
+        "-p", "--places", type=int, default=DEFAULT_PLACES, help="decimal places; -1 for all (default: 4)"
+    )
+    parser.add_argument("--sort", metavar="COLUMN", help="sort by it: numbers from the highest, text from A")
+
+
+def add_output(parser: argparse.ArgumentParser, what: str) -> None:
+    """The file that a command writes."""
+    parser.add_argument("--output", required=True, metavar="FILE", help=what)
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """How many processes."""
+    parser.add_argument("--jobs", type=int, metavar="N", default=1, help="how many processes (default: 1)")
+
+
+def measures_of(args: argparse.Namespace) -> list[ir_measures.Measure]:
+    """The measures that are asked for, each once; ValueError for what is none."""
+    texts: Iterable[str] = [args.measures] if isinstance(args.measures, str) else args.measures
+    found: dict[ir_measures.Measure, None] = {}
+    for text in chain.from_iterable(map(split_measures, texts)):
+        if len(text) < 1000 and os.path.exists(text):
+            raise ValueError(
+                f"{text!r} is a file, not a measure: give QRELS, one RUN (or a folder of runs), then measures; a run "
+                f"to compare with goes after --to"
+            )
+        if not is_text(text):
+            raise ValueError(f"{text!r} is not a measure, since it is not text; give one such as NRG@10")
+        found[parse_measure(text)] = None
+    if not found:
+        raise ValueError("no measure is given; name one, such as NRG@10")
+    return list(found)
+
+
+def measure_of(args: argparse.Namespace) -> ir_measures.Measure:
+    """The one measure that is asked for; ValueError for several."""
+    measure, *more = measures_of(args)
+    if more:
+        raise ValueError(f"this takes one measure; leave out {', '.join(map(str, more))}")
+    return measure
+
+
+def provider_of(args: argparse.Namespace, measures: Sequence[ir_measures.Measure]) -> Any:
+    """What computes the absolute measures: ir_measures, or the one of its providers that is named."""
+    if args.provider is None:
+        return ir_measures.DefaultPipeline
+    provider = ir_measures.providers.registry[args.provider]
+    other = [str(m) for m in measures if not is_relative(m) and not provider.supports(m)]
+    if other:
+        raise ValueError(
+            f"--provider {args.provider} does not compute {', '.join(other)}; leave --provider out"
+        )
+    return provider

@@ -1,0 +1,40 @@
+"""``explain``: the documents behind what a run adds."""
+
+from __future__ import annotations
+
+import argparse
+
+import ir_measures_relative as package
+
+from . import arguments
+from .tables import check_table, show
+
+USAGE = "QRELS RUN [MEASURE] --to RUNS [--query ID] [options]"
+EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/runs/BM25.run --query 3"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which query."""
+    arguments.add_runs(parser, "RUN")
+    arguments.add_measure(parser, "UniqueRel@10")
+    parser.add_argument("--query", metavar="ID", help="this query alone; default: all")
+    arguments.add_table(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prints the table of :func:`ir_measures_relative.explain`; of several runs with a column ``name``."""
+    check_table(args)
+    measure = arguments.measure_of(args)
+    import pandas as pd
+
+    from .inputs import read
+
+    given = read(args, [measure])
+    tables = []
+    for names, context in given.campaigns():
+        for name in names:
+            table = package.explain(context, name, given.judgments, measure, args.query)
+            if given.is_folder:
+                table.insert(0, "name", name)
+            tables.append(table)
+    show(pd.concat(tables, ignore_index=True), args)

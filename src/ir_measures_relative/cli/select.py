@@ -1,0 +1,39 @@
+"""``select``: the runs that complement each other."""
+
+from __future__ import annotations
+
+import argparse
+
+import ir_measures_relative as package
+
+from . import arguments
+from .tables import check_table, show
+
+USAGE = "QRELS RUNS [MEASURE] [--number N] [options]"
+EXAMPLE = "campaign/qrels.txt campaign/runs --number 3"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """How many runs, and how they are found."""
+    arguments.add_runs(parser, to=())
+    arguments.add_measure(parser, "UniqueRel@10")
+    parser.add_argument(
+        "--number", type=int, default=3, metavar="N", help="how many runs to choose (default: %(default)s)"
+    )
+    parser.add_argument("--method", default="greedy", help="greedy (default), or exact: the best group")
+    arguments.add_table(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prints the table of :func:`ir_measures_relative.select_complementary`."""
+    check_table(args)
+    measure = arguments.measure_of(args)
+    from .inputs import read
+
+    given = read(args)
+    show(
+        package.select_complementary(
+            given.together, given.judgments, args.number, measure, method=args.method
+        ),
+        args,
+    )

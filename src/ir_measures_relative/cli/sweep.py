@@ -1,0 +1,50 @@
+"""``sweep``: what a run adds as more is deployed."""
+
+from __future__ import annotations
+
+import argparse
+
+import ir_measures_relative as package
+
+from . import arguments
+from .tables import check_table, show
+
+USAGE = "QRELS RUNS [MEASURE] [--over SETS] [--to RUNS …] [options]"
+EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/runs"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Over which sets of priors."""
+    arguments.add_runs(parser)
+    arguments.add_measure(parser, "UniqueRel@10")
+    parser.add_argument(
+        "--over",
+        default="size",
+        metavar="SETS",
+        help="the sets of other runs to hold a run against: size (default; how many there are), subset (each set), or "
+        "names and globs with commas between",
+    )
+    parser.add_argument("--samples", type=int, default=100, metavar="N", help="sets of a size (default: 100)")
+    arguments.add_table(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prints the table of :func:`ir_measures_relative.sweep`."""
+    check_table(args)
+    measure = arguments.measure_of(args)
+    import pandas as pd
+
+    from .inputs import read
+
+    over = args.over if args.over in ("size", "subset") else args.over.split(",")
+    given = read(args)
+    show(
+        pd.concat(
+            [
+                package.sweep(context, given.judgments, measure, over, names, samples=args.samples)
+                for names, context in given.campaigns()
+            ],
+            ignore_index=True,
+        ),
+        args,
+    )

@@ -1,0 +1,216 @@
+"""Relative measures in LensKit's evaluation: a collector that says whose list it is, and all pairs of recommenders.
+
+LensKit gives a metric a list and its test items, and not the user. A relative measure needs the lists that other
+recommenders made for the same user, so it goes with :class:`RelativeCollector`. :func:`measure_pairs` compares
+collections two by two, without a collector. Needs LensKit: ``pip install 'ir-measures-relative[lenskit]'``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import ir_measures
+
+from ..comparison import Comparison, JudgedContext
+from ..context import RunContext
+from ..io.neighbours import items_as_columns, labelled_items
+from ..io.qrels import judge, qrels_columns
+from ..io.runs import read_run
+from ..measures.strings import is_relative, parse_measures
+from ..messages import needs_extra
+
+try:
+    from lenskit.metrics import ListMetric, MeasurementCollector
+except ImportError:
+    raise needs_extra("measuring with LensKit", "lenskit") from None
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The keys of the list that a collector measures.
+_keys: ContextVar[Mapping[str, Any] | None] = ContextVar("ir_measures_relative_list_keys", default=None)
+
+
+@contextmanager
+def _measuring(keys: Mapping[str, Any]) -> Iterator[None]:
+    token = _keys.set(keys)
+    try:
+        yield
+    finally:
+        _keys.reset(token)
+
+
+class RelativeCollector(MeasurementCollector):  # type: ignore[misc]
+    """A ``MeasurementCollector`` that tells a :class:`RelativeMetric` whose list it measures. Takes all metrics.
+
+    With LensKit 2026 use it as any collector: ``collector.measure_run(lists, test)``. With 2025.8, which has no such
+    method, call ``collector.add_list_measurement(items, test_items, user_id=…)`` for every list.
+    """
+
+    def add_list_measurement(self, output: Any, test: Any, **keys: Any) -> None:
+        """Measures a list, of whom the keys say: ``user_id=7``. LensKit 2025.8 calls this ``measure_list``."""
+        name = (
+            "add_list_measurement"
+            if hasattr(MeasurementCollector, "add_list_measurement")
+            else "measure_list"
+        )
+        measure = getattr(super(), name)
+        with _measuring(keys):
+            measure(output, test, **keys)
+
+    measure_list = add_list_measurement
+
+    def empty_copy(self) -> RelativeCollector:
+        """A collector of the same metrics; LensKit's own method gives one that knows no users."""
+        copy = super().empty_copy()
+        copy.__class__ = type(self)
+        result: RelativeCollector = copy
+        return result
+
+
+class RelativeMetric(ListMetric):  # type: ignore[misc]
+    """A relative measure as a metric of LensKit's. The mean is LensKit's own, over the lists that it measures.
+
+    A list without an order ranks by score. Ratings of the test items are labels; without ratings, all are relevant.
+
+    Args:
+        measure: such as ``"NRG@10"``, ``"rrLP"``, ``"RBO"``.
+        runs: what to compare with: the lists of other recommenders, by name, as ``ItemListCollection`` with one key.
+        reference: the name of the one that MED, RBO, RBA and lexiprecision compare with; needed if there are several.
+
+    Raises:
+        ValueError: a measure that is not relative, or lists that cannot be read.
+
+    Example:
+        >>> from lenskit.data import ItemList, ItemListCollection
+        >>> from ir_measures_relative.lenskit import RelativeCollector, RelativeMetric
+        >>> old = ItemListCollection.from_dict({7: ItemList(["a", "b"], ordered=True)}, key="user_id")
+        >>> collector = RelativeCollector()
+        >>> collector.add_metric(RelativeMetric("rrLP", {"old": old}))
+        >>> collector.add_list_measurement(ItemList(["b", "a"], ordered=True), ItemList(["b"]), user_id=7)
+        >>> collector.list_metrics()["rrLP"].tolist()
+        [0.5]
+    """
+
+    default = 0.0
+
+    def __init__(self, measure: Any, runs: Mapping[str, Any], *, reference: str | None = None) -> None:
+        [self.measure] = parse_measures([measure])
+        if not is_relative(self.measure):
+            raise ValueError(f"{self.measure} is relative to nothing; give LensKit's own metric")
+        self._context = RunContext(runs, reference=reference)
+        fields = {lists.key_fields for lists in runs.values() if hasattr(lists, "key_fields")}
+        self._fields = [next(iter(f)) for f in fields]
+
+    @property
+    def label(self) -> str:
+        """The name of the column: the measure string."""
+        return str(self.measure)
+
+    def measure_list(self, output: Any, test: Any, /) -> float:
+        """The value of a list; NaN where no test item is there.
+
+        Raises:
+            ValueError: it is not told whose list it is, by a :class:`RelativeCollector`.
+        """
+        query = self._query()
+        if not len(test):
+            return float("nan")
+        labels = labelled_items(_rows(test, query), "the test items")
+        judgments = judge(qrels_columns(labels))
+        runs = {name: run.of_query(query) for name, run in self._context.runs.items()}
+        context = RunContext(runs, reference=self._context.reference)
+        rankings = read_run(items_as_columns(_rows(output, query), "the list") if len(output) else {})
+        values = self.measure.score(Comparison(JudgedContext(context, judgments), rankings, None))
+        return float(values[0])
+
+    def _query(self) -> str:
+        keys = _keys.get()
+        if keys is None:
+            raise ValueError(
+                f"{self.measure} must know whose list it is; add it to a RelativeCollector, and not to a collector of "
+                "LensKit's"
+            )
+        named = [str(keys[field]) for field in self._fields if field in keys]
+        if not named:
+            raise ValueError(f"{self.measure}: the keys of the list are {list(keys)}, and not {self._fields}")
+        return named[0]
+
+
+def _rows(items: Any, query: str) -> pd.DataFrame:
+    """The items of a list as rows, of whom they are for."""
+    frame: pd.DataFrame = items.to_df(numbers=False)
+    return frame.assign(query_id=query)
+
+
+class PairMeasurements:
+    """What :func:`measure_pairs` gives, in tables such as LensKit's ``RunAnalysis`` gives."""
+
+    def __init__(self, values: pd.DataFrame) -> None:
+        self._values = values
+
+    def list_metrics(self) -> pd.DataFrame:
+        """A row a run, reference and list; a column a measure."""
+        return self._values
+
+    def list_summary(self) -> pd.DataFrame:
+        """A row a run, reference and measure, with the mean, the median and the standard deviation over the lists."""
+        by_pair = self._values.groupby(["run", "reference"], sort=False)
+        result: pd.DataFrame = by_pair.agg(["mean", "median", "std"]).stack(level=0, future_stack=True)
+        return result.rename_axis(["run", "reference", "metric"])
+
+
+def measure_pairs(
+    runs: Mapping[str, Any],
+    test: Any,
+    measures: Sequence[ir_measures.Measure | str],
+    reference: str | None = None,
+) -> PairMeasurements:
+    """Compares collections of lists two by two: each run beside one other, which is its prior and its reference.
+
+    ``NRG@10`` and ``UniqueRel@10`` say what the run adds to the other, ``rrLP``, ``sgnLR`` and ``RPP`` which one is
+    preferred, ``RBO`` how alike they are, and ``P_Rareness@10`` how rare its hits are among the two.
+
+    Args:
+        runs: ``ItemListCollection`` by name, with one key; or anything else that is a run.
+        test: the test items, as an ``ItemListCollection`` or other judgments. Lists are those of the test items; one
+            that a run lacks counts as empty.
+        measures: relative measures.
+        reference: the run to compare all others with; every pair, both ways round, if not given.
+
+    Raises:
+        ValueError: fewer than two runs, no such reference, a measure that is relative to nothing.
+    """
+    import pandas as pd
+
+    parsed = parse_measures(measures)
+    alone = [str(m) for m in parsed if not is_relative(m)]
+    if alone:
+        raise ValueError(
+            f"{', '.join(alone)} is relative to nothing; give LensKit's own metrics to RunAnalysis"
+        )
+    if len(runs) < 2:
+        raise ValueError(
+            f"measure_pairs compares runs two by two, and there is {len(runs)}; give at least two"
+        )
+    context = RunContext(runs, reference=reference)
+    columns = qrels_columns(test)
+    others = context.names if reference is None else [reference]
+    tables = []
+    for name, other in itertools.product(context.names, others):
+        if name != other:
+            pair = RunContext({n: context.runs[n] for n in (name, other)}, reference=other)
+            rows = pair.evaluate(columns, parsed, perquery=True)
+            tables.append(rows[rows["name"] == name].assign(reference=other))
+    rows = pd.concat(tables, ignore_index=True).rename(columns={"name": "run", "query_id": "list"})
+    wide = rows.pivot(index=["run", "reference", "list"], columns="measure", values="value")
+    order = rows[["run", "reference", "list"]].drop_duplicates()
+    wide = wide.reindex(pd.MultiIndex.from_frame(order))[[str(m) for m in parsed]]
+    return PairMeasurements(wide.rename_axis(columns=None))
+
+
+__all__ = ["PairMeasurements", "RelativeCollector", "RelativeMetric", "measure_pairs"]

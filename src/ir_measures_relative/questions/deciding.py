@@ -1,0 +1,308 @@
+"""Is a candidate worth adding to what is deployed? One answer, made of what the other functions find out."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import pandas as pd
+
+from ..comparison import check_is_context
+from ..context import RunContext
+from ..extremes.model import share
+from ..io.qrels import Qrels
+from ..io.runs import Run, name_runs, read_run
+from ..jobs import Work
+from ..measures.fusion import FusionGain
+from ..measures.nrg import NRG
+from ..measures.strings import is_relative, parse_measures, value_range
+from ..messages import warn
+from ..options import check_count, is_number
+from ..priors import Others
+from ..rankings import Rankings
+from ..stats.paired_tests import PairedTestOptions
+from ..stats.pairs_and_ties import topic_counts
+from . import wording
+from .findings import Candidacy, Resamples, depth_of, documents, finding, probability, table_of
+
+# How deep rankings are looked at where the first measure has no cutoff.
+_CUTOFF = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Worth:
+    """What :func:`worth` answers. ``print`` shows the text and the table, and so does a notebook."""
+
+    candidate: str  #: what the candidate is called
+    deployed: tuple[str, ...]  #: the names of the deployed runs
+    verdict: str  #: ``"adds"``, ``"adds nothing"`` or ``"open"``
+    #: What an open verdict lacks, ``"topics"``, ``"labels"``, ``"topics and labels"``, or ``"judgments"`` where there
+    #: are none at all; None where the verdict is not open.
+    missing: str | None
+    text: str  #: the answer in three to six sentences
+    table: pd.DataFrame  #: a row a finding; :func:`worth` says what its columns are
+    judge: pd.DataFrame  #: ``query_id`` and ``doc_id`` of what to judge next, in that order
+    settings: Mapping[str, Any] = field(default_factory=dict)  #: ``by``, ``at_least`` and ``confidence``
+
+    @property
+    def adds(self) -> bool:
+        """Whether the verdict is "adds"."""
+        return self.verdict == "adds"
+
+    def __str__(self) -> str:
+        if not len(self.table):
+            return self.text
+        shown = self.table.drop(columns=["name", "other"]).dropna(axis=1, how="all")
+        return f"{self.text}\n\n{shown.to_string(index=False, float_format='%.3f', na_rep='')}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        table = self.table.dropna(axis=1, how="all").to_html(
+            index=False, float_format="%.3f", na_rep="", border=0
+        )
+        return f"<p>{escape(self.text)}</p>{table if len(self.table) else ''}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it; what is not a number, or infinite, is None."""
+        plain: dict[str, Any] = {
+            "candidate": self.candidate,
+            "deployed": list(self.deployed),
+            **self.settings,
+            "verdict": self.verdict,
+            "adds": self.adds,
+            "missing": self.missing,
+            "text": self.text,
+        }
+        for name, table in (("table", self.table), ("judge", self.judge)):
+            plain[name] = json.loads(table.to_json(orient="records", double_precision=15))
+        return plain
+
+
+def worth(
+    context: RunContext,
+    qrels: Qrels | None,
+    candidate: str | Run,
+    deployed: str | Sequence[str] | None = None,
+    by: Sequence[ir_measures.Measure | str] = ("UniqueRel@10", "FusionGain(base='nDCG@10')"),
+    at_least: float = 0.0,
+    confidence: float = 0.95,
+    *,
+    n: int = 20,
+    elsewhere: int | None = 0,
+    resamples: int = 9999,
+    seed: int = 0,
+    time_limit: float | None = 10.0,
+) -> Worth:
+    """Is a candidate worth adding to the runs that are deployed? A verdict, a text, and the numbers behind it.
+
+    The verdict is about new topics like these, and about all labels that the unjudged documents could have. It goes by
+    the first measure of ``by``:
+
+    - ``"adds"``: the interval of its mean is above ``at_least``, even under the labels that are least kind;
+    - ``"adds nothing"``: the interval is not above ``at_least``, even under the kindest labels; or ``at_least`` is 0,
+      and no topic has anything under any labels;
+    - ``"open"``: neither. The text says whether topics or labels are missing, and which documents to judge.
+
+    The documents whose labels count are the unjudged ones in the top k of any of these runs, as for :func:`bounds`. The
+    interval is the widest of three, as ``cautious_interval`` says. It is two-sided, so a verdict "adds" should be
+    wrong in 2.5 % of the cases at most; the page "Is it worth adding?" has what was measured.
+
+    Some measures are above 0 for a copy of a deployed run. By these the candidate must be above ``at_least`` itself,
+    and by as much above a copy of its nearest deployed run, which is the one with the highest RBO.
+
+    Args:
+        context: the runs. Its ``priors``, groups and reference do not count here; ``deployed`` does.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`. Without any, the answer is what the rankings say.
+        candidate: the name of a run of the context, or any other run: a dict, a DataFrame, the path of a file.
+        deployed: the names of the deployed runs, or globs; all other runs of the context if not given.
+        by: measures that are relative to prior runs, the first of which decides; and absolute ones.
+        at_least: the mean of the first measure that would be worth having, in its unit; that of UniqueRel is relevant
+            documents a topic. The other measures are compared with 0.
+        confidence: of the intervals.
+        n: how many documents to name that should be judged next.
+        elsewhere: as for :func:`bounds`, but 0 if not given: no document that none of these runs shows is relevant
+            beside those that are judged so.
+        resamples, seed: of the bootstrap, and of the labels that are drawn for ``probability``.
+        time_limit: seconds for the bounds; what is not finished has wider bounds.
+
+    Returns:
+        a :class:`Worth`. Its table has a row for each measure of ``by``, one for ``NRG(norm='ideal')`` on the scale of
+        nDCG, and one for the effectiveness of the candidate beside the best deployed run's, by the base of
+        FusionGain, else nDCG@10. The columns:
+
+        - ``name``, ``other``: the candidate, and what it stands against: the deployed runs, or the best of them;
+        - ``measure``;
+        - ``mean``: the candidate's, by the judgments as they are;
+        - ``copy``: what a copy of the nearest deployed run has in the candidate's place;
+        - ``other_mean``: of the best deployed run, where the measure is absolute;
+        - ``difference``: what the verdict is about: the mean; the mean less ``copy`` where that is less; the mean less
+          ``other_mean``;
+        - ``lower``, ``upper``: its interval over topics, by the judgments as they are;
+        - ``least``, ``most``: what it could be on these topics, whatever the labels of the unjudged documents are;
+        - ``lowest``, ``highest``: the interval over topics under the labels least kind to the candidate, and under
+          the kindest: the two together;
+        - ``verdict``: as above; ``"better"``, ``"worse"`` or ``"open"`` of an absolute measure;
+        - ``probability``: where labels are missing for the verdict, and there are four runs: the chance that it is
+          "adds" once the unjudged documents are judged. Their labels are drawn as for :func:`verdicts`;
+        - ``unjudged``: the share of the candidate's top k that is not judged;
+        - ``topics``: how many.
+
+    Raises:
+        ValueError: no deployed run, or the candidate among them; a measure that does not say what a run adds; a run
+            that shares no query with the judgments.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, worth
+        >>> qrels = {f"q{i}": {"A": 1, "B": 1, "C": 0} for i in range(12)}
+        >>> old, new = ({q: {d: 1.0 for d in docs} for q in qrels} for docs in ("AC", "AB"))
+        >>> answer = worth(RunContext({"BM25": old}), qrels, new, by=["UniqueRel@2"])
+        >>> answer.verdict, answer.candidate, answer.deployed
+        ('adds', 'candidate', ('BM25',))
+        >>> print(answer.text.partition(" (95")[0])
+        The candidate adds to BM25: on average 1 relevant document a topic that BM25 does not show in its top 2
+    """
+    check_is_context(context)
+    measures = _measures(by)
+    _check_at_least(at_least, measures[0])
+    check_count("n", n, 1)
+    PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)  # which checks them
+    work = Work(time_limit=time_limit)
+    name, against, run = _runs(context, candidate, deployed)
+    campaign = Candidacy.of(context, qrels, name, against, run)
+    settings = {"by": [str(m) for m in measures], "at_least": float(at_least), "confidence": confidence}
+    cutoff = depth_of(measures[0]) or _CUTOFF
+    if not len(campaign.judged.judgments):
+        unseen = campaign.unseen(cutoff)
+        text = wording.without_judgments(campaign, unseen, cutoff)
+        return Worth(name, against, "open", "judgments", text, pd.DataFrame(), table_of(unseen[:n]), settings)
+    shown = _with_others(measures, cutoff)
+    drawn = Resamples(confidence, topic_counts(resamples, campaign.topics, seed))
+    findings = []
+    for done, measure in enumerate(shown):
+        threshold = 0.0 if done else float(at_least)
+        left = share(work, len(shown) - done)
+        findings.append(finding(campaign, measure, threshold, drawn, elsewhere, left))
+    first, wanted = findings[0], []
+    missing = first.missing()
+    if missing in ("labels", "topics and labels"):
+        wanted = documents(campaign, first)
+    if missing == "labels":
+        first.row["probability"] = probability(campaign, first, seed)
+    text = wording.answer(campaign, findings, cutoff, len(wanted), n)
+    table = pd.DataFrame([found.row for found in findings])
+    return Worth(name, against, first.verdict, missing, text, table, table_of(wanted[:n]), settings)
+
+
+def _measures(by: Sequence[ir_measures.Measure | str]) -> list[ir_measures.Measure]:
+    """The measures; ValueError where the first does not say what a run adds, or one says against whom."""
+    measures = parse_measures(by, "by")
+    first = measures[0]
+    if not is_relative(first) or first.RELATIVE_TO != "priors":
+        raise ValueError(
+            f"the verdict goes by the first measure of by=, and {first} does not say what a run adds to others: give "
+            "UniqueRel@10, or FusionGain(base='nDCG@10'); compare() says which of two runs is better"
+        )
+    for measure in measures:
+        if is_relative(measure) and measure.RELATIVE_TO != "priors":
+            raise ValueError(
+                f"{measure} is not relative to prior runs; give UniqueRel, NRG, TaSC or FusionGain, or an absolute "
+                "measure after the first"
+            )
+        if measure.params.get("prior") is not None:
+            raise ValueError(
+                f"{measure}: deployed= says what the candidate is compared with; leave prior= out"
+            )
+    return measures
+
+
+def _with_others(measures: Sequence[ir_measures.Measure], cutoff: int) -> list[ir_measures.Measure]:
+    """The measures; NRG on the scale of nDCG, if none is NRG; and the effectiveness, each once."""
+    bases = [m.base_measure() for m in measures if m.NAME == FusionGain.NAME]
+    scale = [] if any(m.NAME == NRG.NAME for m in measures) else [NRG(norm="ideal") @ cutoff]
+    effectiveness = (
+        [] if any(not is_relative(m) for m in measures) else [*bases, ir_measures.nDCG @ _CUTOFF][:1]
+    )
+    return [*measures, *scale, *effectiveness]
+
+
+def _check_at_least(at_least: Any, first: ir_measures.Measure) -> None:
+    high = value_range(first)[1]
+    if not is_number(at_least) or not 0 <= at_least < high:
+        raise ValueError(
+            f"at_least={at_least!r} is not allowed; it is the least mean of {first} that is worth having, from 0 to "
+            f"below {high:g}"
+        )
+
+
+def _runs(
+    context: RunContext, candidate: str | Run, deployed: str | Sequence[str] | None
+) -> tuple[str, tuple[str, ...], Rankings]:
+    """The candidate's name, the deployed runs, and the candidate."""
+    names = context.names
+    text = candidate if isinstance(candidate, str) else None
+    same = next((n for n, run in context.runs.items() if run is candidate or n == text), None)
+    if same is not None:
+        name, run = same, context.runs[same]
+    elif text is not None and not Path(text).exists():
+        raise ValueError(
+            f"candidate={text!r} is neither a run of the context nor a file; its runs are {_shortened(names)}"
+        )
+    else:
+        run = read_run(candidate, "the candidate")
+        name = run.tag or wording.UNNAMED
+        if isinstance(candidate, (str, os.PathLike)):
+            name = name_runs([Path(candidate)], [run])[0]
+    if deployed is None:
+        if not isinstance(context.policy, Others):
+            warn(
+                f"worth() holds the candidate against all other runs of the context, whatever its priors="
+                f"{context.priors!r} are; name the deployed runs, deployed=[…], if it should not",
+                context,
+            )
+        against = [n for n in names if n != same]
+    else:
+        against = _named(deployed, names, same)
+    if not against and deployed is not None:
+        raise ValueError(
+            f"deployed={deployed!r} names no run besides the candidate; name the runs that you have, or leave it out: "
+            "all other runs are then deployed"
+        )
+    if not against:
+        raise ValueError(
+            f"there is no deployed run to compare {name!r} with: the context holds {_shortened(names)}; add the runs "
+            "that are deployed to the RunContext"
+        )
+    if name in against:
+        name = f"{name} (candidate)"
+    return name, tuple(against), run
+
+
+def _named(deployed: str | Sequence[str], names: Sequence[str], member: str | None) -> list[str]:
+    """The runs that names or globs stand for, but for a candidate that a glob finds."""
+    asked = [deployed] if isinstance(deployed, str) else list(deployed)
+    found: list[str] = []
+    for pattern in asked:
+        if pattern == member:
+            raise ValueError(
+                f"the candidate {member!r} is among the deployed runs; leave it out of deployed= to ask what it adds "
+                "to the others"
+            )
+        fitting = [pattern] if pattern in names else fnmatch.filter(names, str(pattern))
+        if not fitting:
+            raise ValueError(
+                f"deployed={deployed!r}: {pattern!r} fits no run of the context; its runs are {_shortened(names)}"
+            )
+        found += fitting
+    return [n for n in names if n in set(found) and n != member]
+
+
+def _shortened(names: Sequence[str]) -> str:
+    """Some names, for a message."""
+    return f"{list(names[:8])}" + (f" and {len(names) - 8} more" if len(names) > 8 else "")

@@ -1,0 +1,423 @@
+"""What is found out of a candidate beside deployed runs: one finding a measure, over topics and over labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import ir_measures
+import numpy as np
+import pandas as pd
+
+from ..arrays import FloatArray
+from ..comparison import JudgedContext
+from ..extremes.model import Model
+from ..io.qrels import Qrels
+from ..jobs import Work
+from ..measures.declaration import OfAbsoluteBase
+from ..measures.parameters import value_of
+from ..measures.rank_biased import RBO
+from ..measures.strings import is_relative, value_range
+from ..options import LABELED_ALIKE
+from ..priors import ContextData, OfEach, replaced
+from ..rankings import Rankings
+from ..scoring import check_campaign, shares_of_topics, warn_if_empty
+from ..stats.bootstrap import FEWEST_DIFFERING
+from ..stats.paired_tests import cautious_interval
+from ..unjudged.bounds import model_of, settled, values_of
+from ..unjudged.odds import chances_of, check_odds, default_spread, sampled_values
+from ..unjudged.verdicts import differences, unjudged_shares
+from .similarities import judged_or_not, score_pairs
+
+# The name of the copy of the nearest deployed run, which no run has.
+_COPY = "\x7fcopy"
+# How deep rankings are held side by side by RBO: the positions beyond have 0.003 % of the weight.
+_DEPTH_OF_RBO = 100
+# How many labelings are drawn, and the resamples of topics for each.
+_LABELINGS, _RESAMPLES_OF_LABELS = 200, 499
+
+#: By topic, the documents that the candidate alone shows, in its order.
+Documents = list[tuple[str, str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidacy:
+    """A candidate and the runs that are deployed, on the judgments; the candidate is the last of the runs."""
+
+    judged: JudgedContext
+
+    @classmethod
+    def of(
+        cls, context: ContextData, qrels: Qrels | None, name: str, deployed: Sequence[str], run: Rankings
+    ) -> Candidacy:
+        """The campaign; ValueError where a run shares no query with the judgments."""
+        runs = {n: context.runs[n] for n in deployed} | {name: run}
+        some = replaced(context, runs=runs, groups={}, policy=_priors(deployed, [name]), reference=None)
+        judged = judged_or_not(some, qrels, [])
+        if len(judged.judgments) or qrels is not None:
+            check_campaign(judged)
+        else:
+            for one in runs.values():
+                warn_if_empty(one, some)
+        return cls(judged)
+
+    @property
+    def name(self) -> str:
+        """The candidate."""
+        return self.judged.names[-1]
+
+    @property
+    def deployed(self) -> list[str]:
+        """The deployed runs."""
+        return self.judged.names[:-1]
+
+    @property
+    def topics(self) -> int:
+        """How many topics there are."""
+        return self.judged.judgments.n_queries
+
+    @cached_property
+    def likeness(self) -> FloatArray:
+        """How much each deployed run ranks as the candidate does: the mean RBO."""
+        last = len(self.deployed)
+        pairs = [(last, i) for i in range(last)]
+        values: FloatArray = score_pairs(self.judged, RBO @ _DEPTH_OF_RBO, pairs, Work()).mean(axis=1)
+        return values
+
+    @cached_property
+    def nearest(self) -> int:
+        """The deployed run that ranks most as the candidate does; the first of several."""
+        return int(self.likeness.argmax())
+
+    @cached_property
+    def is_copy(self) -> bool:
+        """Whether the nearest deployed run ranks every topic exactly as the candidate does."""
+        return self.ranks_alike(None)
+
+    def ranks_alike(self, depth: int | None) -> bool:
+        """Whether the first documents are the same in the candidate and the nearest deployed run, on every topic."""
+        one, other = (self.judged.head_of(name, depth) for name in (self.name, self.deployed[self.nearest]))
+        return one == other
+
+    @cached_property
+    def with_copy(self) -> JudgedContext:
+        """The campaign with a copy of the nearest deployed run, which stands against the same runs; it is the last."""
+        context, copy = self.judged.context, self.judged.context.runs[self.deployed[self.nearest]]
+        policy = _priors(self.deployed, [self.name, _COPY])
+        added = replaced(context, runs={**context.runs, _COPY: copy}, policy=policy)
+        return JudgedContext(added, self.judged.judgments)
+
+    def lacking(self, name: str) -> int:
+        """On how many topics a run has no ranking."""
+        return self.topics - len(self.judged.head_of(name, 1))
+
+    def largest_difference(self, measure: ir_measures.Measure) -> float:
+        """How far labels could put the candidate and its nearest deployed run apart: the mean of a MED."""
+        pairs = [(len(self.deployed), self.nearest)]
+        return float(score_pairs(self.judged, measure, pairs, Work()).mean())
+
+    def unseen(self, cutoff: int) -> Documents:
+        """The documents in the candidate's top that are in no deployed run's, as query and id; first ranks first."""
+        judged, found = self.judged, []
+        for query, docs in judged.head_of(self.name, cutoff).items():
+            seen = {d for name in self.deployed for d in judged.head_of(name, cutoff).get(query, ())}
+            query_id = str(judged.judgments.query_ids[query])
+            found += [(rank, query, query_id, doc) for rank, doc in enumerate(docs) if doc not in seen]
+        return [(query_id, doc) for _, _, query_id, doc in sorted(found)]
+
+
+def _priors(deployed: Sequence[str], of: Sequence[str]) -> OfEach:
+    """The deployed runs are the priors of these; they themselves have none, which saves fusing them."""
+    return OfEach({name: () for name in deployed} | {name: tuple(deployed) for name in of})
+
+
+class Resamples(NamedTuple):
+    """Resamples of topics, and the confidence of the intervals that are made of them."""
+
+    confidence: float
+    counts: FloatArray  #: how often each resample holds each topic: resamples × topics
+
+
+class Quantity(NamedTuple):
+    """One quantity by topic: the candidate's value, or by how much it is above another run's."""
+
+    value: FloatArray  #: by the judgments as they are
+    least: FloatArray  #: under the labels of the open documents that are least kind to the candidate, topic by topic
+    most: FloatArray  #: under the kindest
+    ends: tuple[float, float]  #: between which it lies
+    always_0: bool = False  #: whether the rankings make it 0 on any topic
+
+    def under(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The values under the labels that are least kind, as judged, and under the kindest."""
+        return self.least, self.value, self.most
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """What is found by one measure. Where there are several parts, it is the smallest of them that counts.
+
+    Each is at least that much only where all parts are, so that a verdict "adds" needs no correction for their number.
+    """
+
+    measure: ir_measures.Measure
+    model: Model
+    parts: list[Quantity]
+    at_least: float
+    resamples: Resamples
+    other: int  #: with whom the candidate is compared, as an index into the runs: the copy, or the best deployed run
+    row: dict[str, Any]  #: of the table
+
+    @cached_property
+    def _intervals(self) -> list[list[tuple[float, float]]]:
+        """The interval of each part under each labeling."""
+
+        def interval(part: Quantity, values: FloatArray) -> tuple[float, float]:
+            return (0.0, 0.0) if part.always_0 else cautious_interval(values, part.ends, *self.resamples)
+
+        found = []
+        for part in self.parts:
+            as_judged = interval(part, part.value)
+            # Where labels move nothing, the values differ by rounding alone.
+            found.append(
+                [as_judged if np.array_equal(v, part.value) else interval(part, v) for v in part.under()]
+            )
+        return found
+
+    def interval(self, labels: int) -> tuple[float, float]:
+        """The interval over topics under the labels that are least kind (0), as judged (1), or kindest (2)."""
+        lower, upper = (min(ends[labels][side] for ends in self._intervals) for side in (0, 1))
+        return lower, upper
+
+    def mean(self, labels: int) -> float:
+        """The mean over these topics, of :meth:`interval`."""
+        return min(float(part.under()[labels].mean()) for part in self.parts)
+
+    @property
+    def own_ends(self) -> tuple[float, float]:
+        """The interval of the candidate's own value, under the least kind labels and the kindest."""
+        return self._intervals[0][0][0], self._intervals[0][2][1]
+
+    @property
+    def lowest(self) -> float:
+        """The lower end of the interval under the labels that are least kind."""
+        return self.interval(0)[0]
+
+    @property
+    def highest(self) -> float:
+        """The upper end of the interval under the kindest labels."""
+        return self.interval(2)[1]
+
+    @property
+    def verdict(self) -> str:
+        """Whether it adds; of an absolute measure, whether it is better."""
+        words = ("adds", "adds nothing") if is_relative(self.measure) else ("better", "worse")
+        below = self.highest <= self.at_least if is_relative(self.measure) else self.highest < self.at_least
+        below |= self.nothing_here
+        return words[0] if self.lowest > self.at_least else words[1] if below else "open"
+
+    @property
+    def nothing_here(self) -> bool:
+        """Whether no topic of these has anything, whatever the labels are, where anything above 0 was asked for.
+
+        New topics may have something: ``highest`` says how much. But no number of topics brings that down to 0, so an
+        open verdict would never be settled.
+        """
+        if not is_relative(self.measure) or len(self.parts) > 1 or self.at_least:
+            return False
+        values = np.abs(self.parts[0].under())
+        return values.shape[1] >= FEWEST_DIFFERING and bool((values <= LABELED_ALIKE).all())
+
+    def largest_topic(self) -> tuple[str, float]:
+        """The topic with the largest share of the candidate's mean, and the share; NaN where a value is below 0."""
+        shares = shares_of_topics(self.parts[0].value[None])[0]
+        largest = int(np.nan_to_num(shares).argmax())
+        return str(self.model.open_docs.docs.query_ids[largest]), float(shares[largest])
+
+    @property
+    def labels_matter(self) -> bool:
+        """Whether labels decide on which side of ``at_least`` the mean over these topics is."""
+        return self.mean(0) <= self.at_least < self.mean(2)
+
+    @property
+    def labels_may_decide(self) -> bool:
+        """Whether some labels would make the interval over these topics leave ``at_least`` out."""
+        return self.interval(2)[0] > self.at_least or self.interval(0)[1] <= self.at_least
+
+    def missing(self) -> str | None:
+        """What an open verdict lacks; None where it is not open."""
+        if self.verdict != "open":
+            return None
+        if self.labels_may_decide:
+            return "labels"
+        return "topics and labels" if self.labels_matter else "topics"
+
+    def topics_needed(self) -> int | None:
+        """How many topics would settle an open verdict, were they like these; None where no number is known to."""
+        parts = list(zip(self.parts, self._intervals, strict=True))
+        if self.mean(0) > self.at_least:
+            return max(self._needed(part, part.least, ends[0][0]) for part, ends in parts)
+        below = [(part, ends) for part, ends in parts if part.most.mean() < self.at_least]
+        return min((self._needed(part, part.most, ends[2][1]) for part, ends in below), default=None)
+
+    def _needed(self, part: Quantity, values: FloatArray, end: float) -> int:
+        """How many topics would have an interval that ends before ``at_least``; it shrinks with their square root."""
+        from scipy.special import stdtrit
+
+        n, mean = len(values), float(values.mean())
+        gap, level = abs(mean - self.at_least), (1 + self.resamples.confidence) / 2
+        differing = int(np.count_nonzero(np.abs(values) > LABELED_ALIKE))
+        if not differing and np.isfinite(part.ends[1]):  # by the share of topics that may differ
+            return math.ceil(math.log(1 - level) / math.log1p(-self.at_least / part.ends[1]))
+        if differing >= FEWEST_DIFFERING and np.isfinite(end):
+            return max(math.ceil(n * ((mean - end) / gap) ** 2), n + 1)
+        needed = max(FEWEST_DIFFERING, math.ceil(FEWEST_DIFFERING * n / max(differing, 1)))
+        for _ in range(20):  # t depends on the number, and less and less so
+            needed = max(needed, math.ceil((stdtrit(needed - 1, level) * values.std(ddof=1) / gap) ** 2))
+        return max(needed, n + 1)
+
+
+def finding(
+    campaign: Candidacy,
+    measure: ir_measures.Measure,
+    at_least: float,
+    resamples: Resamples,
+    elsewhere: int | None,
+    work: Work,
+) -> Finding:
+    """What is found by one measure.
+
+    Args:
+        at_least: with what the verdict compares.
+        resamples: of topics, for the intervals.
+        elsewhere: as for :func:`.bounds`.
+        work: the time that the bounds may take.
+    """
+    if is_relative(measure):
+        return _added(campaign, measure, at_least, resamples, elsewhere, work)
+    return _alone(campaign, measure, at_least, resamples, elsewhere, work)
+
+
+def _added(
+    campaign: Candidacy,
+    measure: ir_measures.Measure,
+    at_least: float,
+    resamples: Resamples,
+    elsewhere: int | None,
+    work: Work,
+) -> Finding:
+    judged, c, copy = campaign.with_copy, len(campaign.deployed), len(campaign.deployed) + 1
+    model = model_of(measure, judged, elsewhere, names=campaign.judged.names)
+    value = values_of(judged, measure, model)
+    low, high = value_range(measure)
+    of_all = settled(model.one(work), value, model)
+    nothing_new = measure.is_0_for_a_copy and not value_of(measure, "judged_only", False)
+    nothing_new = nothing_new and not campaign.unseen(measure["cutoff"])
+    one = Quantity(value[c], of_all.lower[c], of_all.upper[c], (low, high), nothing_new)
+    parts = [one]
+    if not measure.is_0_for_a_copy:
+        between, ends = differences(judged, measure, model, np.array([c]), np.array([copy]), work)
+        # By a measure with a cutoff, what ranks alike to there is a copy.
+        depth = None if value_of(measure, "judged_only", False) else value_of(measure, "cutoff")
+        apart, alike = high - low, campaign.ranks_alike(depth)
+        parts.append(Quantity(between[0], ends.lower[0], ends.upper[0], (-apart, apart), alike))
+    row: dict[str, Any] = {
+        "name": campaign.name,
+        "other": ", ".join(campaign.deployed),
+        "measure": str(measure),
+    }
+    row |= {"mean": float(value[c].mean()), "copy": float(value[copy].mean()), "other_mean": np.nan}
+    return _told(campaign, Finding(measure, model, parts, at_least, resamples, copy, row), measure)
+
+
+def _alone(
+    campaign: Candidacy,
+    measure: ir_measures.Measure,
+    at_least: float,
+    resamples: Resamples,
+    elsewhere: int | None,
+    work: Work,
+) -> Finding:
+    judged, c = campaign.judged, len(campaign.deployed)
+    model = model_of(measure, judged, elsewhere)
+    value = values_of(judged, measure, model)
+    best = int(value[:c].mean(axis=1).argmax())
+    between, ends = differences(judged, measure, model, np.array([c]), np.array([best]), work)
+    low, high = value_range(measure)
+    depth = None if value_of(measure, "judged_only", False) else value_of(measure, "cutoff")
+    same = best == campaign.nearest and campaign.ranks_alike(depth)
+    part = Quantity(between[0], ends.lower[0], ends.upper[0], (low - high, high - low), same)
+    row: dict[str, Any] = {"name": campaign.name, "other": campaign.deployed[best], "measure": str(measure)}
+    row |= {"mean": float(value[c].mean()), "copy": np.nan, "other_mean": float(value[best].mean())}
+    return _told(campaign, Finding(measure, model, [part], at_least, resamples, best, row), measure)
+
+
+def depth_of(measure: ir_measures.Measure) -> int | None:
+    """How deep a measure looks at a ranking: its cutoff, or that of its base; None for all of it."""
+    of = measure.base_measure() if isinstance(measure, OfAbsoluteBase) else measure
+    depth: int | None = value_of(of, "cutoff")
+    return depth
+
+
+def _told(campaign: Candidacy, found: Finding, measure: ir_measures.Measure) -> Finding:
+    """The finding with its row, but for the probability."""
+    lower, upper = found.interval(1)
+    unjudged = unjudged_shares(campaign.judged, depth_of(measure))[-1].mean()
+    found.row.update(
+        difference=found.mean(1),
+        lower=lower,
+        upper=upper,
+        least=found.mean(0),
+        most=found.mean(2),
+        lowest=found.lowest,
+        highest=found.highest,
+        verdict=found.verdict,
+        probability=np.nan,
+        unjudged=float(unjudged),
+        topics=campaign.topics,
+    )
+    return found
+
+
+def probability(campaign: Candidacy, found: Finding, seed: int) -> float:
+    """The chance that the verdict is "adds" once all open documents are judged; NaN where too few runs tell it."""
+    try:
+        check_odds("pool", len(campaign.judged.names), [found.measure], perquery=False)
+    except ValueError:
+        return np.nan
+    spread, row = default_spread(len(campaign.judged.names)), len(campaign.deployed)
+    chances, adds = chances_of(found.model, "pool"), 0
+    confidence, counts = found.resamples.confidence, found.resamples.counts[:_RESAMPLES_OF_LABELS]
+    for values in sampled_values(found.model, chances, _LABELINGS, seed, spread):
+        for labeled in values.swapaxes(0, 1):
+            drawn = [labeled[row], labeled[row] - labeled[found.other]][: len(found.parts)]
+            lower = min(
+                cautious_interval(v, p.ends, confidence, counts)[0]
+                for v, p in zip(drawn, found.parts, strict=True)
+            )
+            adds += lower > found.at_least
+    return (adds + 0.5) / (_LABELINGS + 1)
+
+
+def documents(campaign: Candidacy, found: Finding) -> Documents:
+    """The open documents whose labels move the finding: those that move it most first, and then by the first rank."""
+    model, part = found.model, found.parts[-1]
+    a, b = len(campaign.deployed), found.other
+    reach = np.maximum(np.abs(part.least), np.abs(part.most))
+    docs = model.open_docs.docs
+    moved = np.where(model.open_docs.exists & model.open, model.influence(a, b, reach), 0.0)
+    rows = np.flatnonzero(moved > LABELED_ALIKE)
+    run = campaign.judged.context.runs[campaign.name]
+    position = docs.positions_in(run, None, False)[rows]
+    rank = np.where(position > 0, position, np.iinfo(np.int64).max)
+    order = rows[np.lexsort((docs.query[rows], rank, -np.round(moved[rows], 9)))]
+    ids = docs.ids.take(order).strings()
+    return [(str(q), str(d)) for q, d in zip(docs.query_ids[docs.query[order]], ids, strict=True)]
+
+
+def table_of(found: Documents) -> pd.DataFrame:
+    """Documents as a table."""
+    columns = {name: [pair[i] for pair in found] for i, name in enumerate(("query_id", "doc_id"))}
+    return pd.DataFrame({name: pd.Series(values, dtype=str) for name, values in columns.items()})

@@ -1,0 +1,105 @@
+// The page of two runs: their differences topic by topic, and their documents side by side.
+
+const difference = (m, a, b, t) => (values[m][a][t] === null || values[m][b][t] === null ? null : values[m][a][t] - values[m][b][t]);
+const TIE = 1e-8; // values have nine decimal places here
+
+// How two runs compare by a measure: [wins, ties, losses].
+function counted(m, a, b) {
+  const all = topics.map((_, t) => difference(m, a, b, t)).filter((d) => d !== null);
+  const wins = all.filter((d) => d > TIE).length;
+  const losses = all.filter((d) => d < -TIE).length;
+  return { all, counts: [wins, all.length - wins - losses, losses] };
+}
+
+// The interval of the mean difference: the report's own, else Student's for this pair alone, of absolute measures.
+function intervalOf(m, a, b, all) {
+  const { intervals, t } = data.pairs;
+  const [first, second] = a < b ? [a, b] : [b, a];
+  if (intervals) {
+    const ends = intervals[m]?.[first * runs.length - (first * (first + 1)) / 2 + second - first - 1];
+    return ends && (a < b ? ends : [-ends[1], -ends[0]]);
+  }
+  if (measures[m].relative || t === null || all.length < 2) return null;
+  const mean = all.reduce((sum, d) => sum + d, 0) / all.length;
+  const reach = t * Math.sqrt(all.reduce((sum, d) => sum + (d - mean) ** 2, 0) / (all.length - 1) / all.length);
+  return reach > 0 ? [mean - reach, mean + reach] : null;
+}
+
+// What no labels of the unjudged documents can change, of this pair: [verdict on a, least, greatest difference].
+function verdictOf(m, a, b) {
+  const at = figures.verdicts?.measures.indexOf(measures[m].name) ?? -1;
+  if (at < 0) return null;
+  const { fields, rows } = figures[`verdicts-${at}`];
+  const against = fields.some(([field]) => field === "other");
+  for (const row of rows) {
+    const of = Object.fromEntries(fields.map(([field], i) => [field, row[i]]));
+    const other = against ? of.other : figures.verdicts.reference;
+    if (of.run === a && other === b) return [of.verdict, of.lower, of.upper];
+    if (of.run === b && other === a) return [{ better: "worse", worse: "better" }[of.verdict] ?? of.verdict, -of.upper, -of.lower];
+  }
+  return null;
+}
+
+const between = (ends) => (ends ? `${value(ends[0])} to ${value(ends[1])}` : "–");
+
+function pairPage(a, b, t) {
+  const first = documents ? documents.measure : 0;
+  const rows = measures.map((measure, m) => {
+    const { all, counts } = counted(m, a, b);
+    const verdict = verdictOf(m, a, b);
+    const mean = all.length ? means[m][a] - means[m][b] : null;
+    return [measure.name, value2(means[m][a]), value2(means[m][b]), value2(mean), between(intervalOf(m, a, b, all)), ...counts, verdict ? `${verdict[0]} (${between(verdict.slice(1))})` : "–"];
+  });
+  const pairs = (runs.length * (runs.length - 1)) / 2;
+  const { all, counts } = counted(first, a, b);
+  const select = measureSelect("pair-measure", first);
+  const figure = figureOf("The difference on each topic");
+  const topicPart = el("div", { id: "topic" });
+  const lists = el("div", { class: "two" });
+  $("#run").replaceChildren(el("article", {},
+    el("p", {}, el("a", { href: "#runs" }, "← all runs"), " · ", el("a", { href: pairAddress(b, a) }, "the other way round")),
+    el("h2", { tabindex: "-1" }, text(short(runs[a].name, 80)), " and ", text(short(runs[b].name, 80))),
+    el("p", {}, `By ${measures[first].name}, `, runLink(a), ` is higher on ${counts[0]} topics, `, runLink(b), ` on ${counts[2]}, and they are equal on ${counts[1]}.`),
+    box("The two runs by each measure", table([["measure"], ["first", true], ["second", true], ["difference", true], ["95 % interval"], ["wins", true], ["ties", true], ["losses", true], ["with any labels, the first is"]], rows, "The two runs by each measure")),
+    el("p", {}, `${data.pairs.intervals ? `The intervals hold at once for all ${pairs.toLocaleString("en")} pairs of runs, so you may choose the pair after seeing the results.` : `The intervals are for this pair alone: of ${pairs.toLocaleString("en")} pairs, some differ by chance. Call compare() for intervals of relative measures, and of all pairs at once.`} The last column is what no labels of the unjudged documents can change; “–” is not computed, or nothing is open.`),
+    el("h3", {}, "Topic by topic"), el("p", {}, "Above 0 the first run is higher, below 0 the second."), saidOfMany(),
+    el("div", { class: "controls" }, el("label", {}, "measure ", select)), figure, lists, topicPart));
+  const change = () => drawPair(figure, lists, a, b, Number(select.value));
+  select.addEventListener("change", change);
+  change();
+  if (documents) showBoth(topicPart, a, b, t ?? highestFirst((i) => (all.length ? Math.abs(difference(first, a, b, i) ?? 0) : null))[0] ?? 0);
+  return topicPart;
+}
+
+async function drawPair(figure, lists, a, b, m) {
+  const of = (t) => difference(m, a, b, t);
+  const order = highestFirst(of);
+  const link = (t) => el("a", { href: pairAddress(a, b, t), class: "name", title: topics[t].id }, text(topics[t].id));
+  const list = (title, some) => el("div", {}, el("h3", {}, title), el("ol", {}, some.map((t) => el("li", {}, link(t), ` ${value(of(t))}`, asked(t)))));
+  lists.replaceChildren(list("Where the first is most above", order.filter((t) => of(t) > TIE).slice(0, LISTED)), list("and the second", order.filter((t) => of(t) < -TIE).slice(-LISTED).reverse()));
+  if (topics.length > MANY) await draw($(".plot", figure), "curves", curve(order.map(of), "difference", { own: true }), {}, (spec) => measureTitle(spec, ["y"], `difference in ${measures[m].name}`));
+  else {
+    const rows = order.map((t, place) => ({ place, topic: short(topics[t].id, 40), value: of(t), shown: value(of(t)), side: of(t) > 0 ? "first" : "second", first: value(values[m][a][t]), second: value(values[m][b][t]), address: pairAddress(a, b, t) }));
+    await draw($(".plot", figure), "differences", rows, { topics: order.map((t) => short(topics[t].id, 16)) }, (spec) => measureTitle(spec, ["y"], `difference in ${measures[m].name}`));
+  }
+  fill(figure, () => table([["topic"], ["first", true], ["second", true], ["difference", true]],
+    (topics.length > MANY ? extremes(order, ENDS) : order).map((t) => [link(t), value2(values[m][a][t]), value2(values[m][b][t]), value2(of(t))]), "The difference on each topic"));
+}
+
+// The documents of two runs for one topic; each says where the other run has it.
+function showBoth(into, a, b, t) {
+  const side = (r, other) => {
+    const own = listed(r, t);
+    if (!own) return el("div");
+    const rows = own.map(([i, position]) => {
+      const [doc, grade, places] = foundOn(t)[i];
+      const at = places.findIndex((x, k) => k % 2 === 0 && x === other);
+      const said = documents.texts?.[doc];
+      return [position, [el("div", { class: "doc" }, el("span", { class: "id", title: documents.docs[doc] }, text(documents.docs[doc])), said ? el("p", {}, text(said)) : null), documents.docs[doc]],
+        [grade === null ? "unjudged" : String(grade), grade ?? ""], at < 0 ? ["–", ""] : [String(places[at + 1]), places[at + 1]]];
+    });
+    return el("div", {}, el("h4", {}, text(short(runs[r].name, 60))), rows.length ? box("The documents", table([["position", true], ["document"], ["grade", true], ["in the other", true]], rows, "The documents at the top")) : el("p", {}, "The run has no document for this topic."));
+  };
+  into.replaceChildren(el("h3", { tabindex: "-1" }, "Topic ", text(short(topics[t].id, 80))), topics[t].query ? el("p", {}, text(topics[t].query)) : "",
+    listed(a, t) ? el("div", { class: "two" }, side(a, b), side(b, a)) : notKept());
+}

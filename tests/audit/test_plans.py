@@ -1,0 +1,249 @@
+"""Plans: what they ask for, that they can be drawn anew, and what is refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from audited import CONTEXT, HUMAN, JUDGE, RUNS, TOPICS, labels_of
+from ir_measures_relative import RunContext, audit, judge_next
+from ir_measures_relative.priors import BestOfOtherGroups
+from oracles import audit as oracle
+
+P = ["P(rel=2)@5"]
+
+
+def test_chances_go_by_weights_and_by_the_judge() -> None:
+    plan = audit.plan(CONTEXT, JUDGE, P, 20, between=("a", "b"))
+    rankings = [
+        {q: sorted(docs, key=docs.__getitem__, reverse=True) for q, docs in RUNS[name].items()}
+        for name in ("a", "b")
+    ]
+    weights = {ids: w for ids, w in oracle.precision_weights(*rankings, 5).items() if w}
+    assert set(zip(plan["query_id"], plan["doc_id"], strict=True)) == set(weights)  # no other label matters
+    chance = {g: 0.05 + 0.75 * g / 3 for g in range(4)}
+    score = {
+        (q, d): float(abs(w)) * ((chance[JUDGE[q][d]] * (1 - chance[JUDGE[q][d]])) ** 0.5 + 0.1)
+        for (q, d), w in weights.items()
+    }
+    expected = dict(zip(score, oracle.chances(list(score.values()), 20), strict=True))
+    own = zip(plan["query_id"], plan["doc_id"], plan["probability"], strict=True)
+    assert {(q, d): p for q, d, p in own} == pytest.approx(expected, abs=1e-9)
+
+
+def test_what_is_asked_for_comes_up_as_often_as_its_chance() -> None:
+    plans = [audit.plan(CONTEXT, JUDGE, P, 20, between=("a", "b"), seed=seed) for seed in range(300)]
+    share = np.mean([plan["ask"] for plan in plans], axis=0)
+    chance = plans[0]["probability"].to_numpy()
+    assert (np.abs(share - chance) < 4.5 * np.sqrt(chance * (1 - chance) / 300) + 1e-9).all()
+    counts = [plan["ask"].sum() for plan in plans]
+    assert np.mean(counts) == pytest.approx(20, abs=1) and np.std(counts) < 5
+
+
+def test_a_larger_budget_asks_for_more_of_the_same() -> None:
+    few, many = (audit.plan(CONTEXT, JUDGE, P, budget, seed=3) for budget in (10, 30))
+    asked = [set(zip(p["query_id"][p["ask"]], p["doc_id"][p["ask"]], strict=True)) for p in (few, many)]
+    assert asked[0] < asked[1]
+    backwards = {q: dict(reversed(of.items())) for q, of in reversed(JUDGE.items())}
+    again = audit.plan(CONTEXT, backwards, P, 10, seed=3)
+    order = ["query_id", "doc_id"]
+    pd.testing.assert_frame_equal(
+        *(pd.DataFrame(p).sort_values(order, ignore_index=True) for p in (few, again))
+    )
+
+
+def test_one_plan_for_several_measures_counts_each_alike() -> None:
+    alone = audit.plan(CONTEXT, JUDGE, ["UniqueRel(rel=2)@5"], 10)
+    both = audit.plan(CONTEXT, JUDGE, ["UniqueRel(rel=2)@5", "NRG(base='P',rel=2)@5"], 10)
+    assert both["probability"].to_numpy() == pytest.approx(alone["probability"].to_numpy())
+    found = audit.estimate(CONTEXT, both, labels_of(both), JUDGE, ["UniqueRel(rel=2)@5"], ("a", "b"))
+    assert found.loc[0, "lower"] < found.loc[0, "upper"]
+
+
+def test_topics_in_full() -> None:
+    plan = audit.plan(CONTEXT, JUDGE, ["nDCG@5"], 50, between=("a", "b"), topics=3, depth=12)
+    certain = plan[plan["probability"] == 1].groupby("query_id").size()
+    assert (certain == 12).sum() == 3 and plan["probability"].sum() == pytest.approx(50)
+
+
+class TestAcrossFiles:
+    def test_a_table_that_was_written_and_read(self, tmp_path: Path) -> None:
+        plan = audit.plan(CONTEXT, JUDGE, P, 30, seed=7)
+        expected = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, P)
+        plan.to_csv(tmp_path / "plan.csv", index=False)
+        read = pd.read_csv(tmp_path / "plan.csv").sample(frac=1, random_state=0)
+        assert not read.attrs
+        found = audit.estimate(CONTEXT, read, labels_of(plan), JUDGE, P)
+        pd.testing.assert_frame_equal(found, expected)
+        renamed = read.rename(columns={"query_id": "qid", "doc_id": "docno"})
+        pd.testing.assert_frame_equal(audit.estimate(CONTEXT, renamed, labels_of(plan), JUDGE, P), expected)
+
+    def test_the_pool_and_what_stands_beside_it(self, tmp_path: Path) -> None:
+        path = tmp_path / "pool.txt"
+        plan = audit.plan(CONTEXT, JUDGE, ["nDCG@5"], 60, topics=3, depth=10, seed=5, path=path)
+        asked = plan[plan["ask"]]
+        assert path.read_text().split() == [x for row in asked.itertuples(index=False) for x in row[:2]]
+        expected = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, ["nDCG@5"])
+        for given in (path, str(path) + ".plan.csv"):
+            found = audit.estimate(CONTEXT, given, labels_of(plan), JUDGE, ["nDCG@5"])
+            pd.testing.assert_frame_equal(found, expected)
+        several = [("a", ["b", "c"]), ("c", "d")]
+        plan = audit.plan(CONTEXT, JUDGE, P, 30, between=several, path=path)
+        found = audit.estimate(CONTEXT, path, labels_of(plan), JUDGE, P, several)
+        assert found["other"].tolist() == ["b,c", "d"]
+        assert len(audit.estimate(CONTEXT, path, labels_of(plan), JUDGE, P, ("c", "d"))) == 1
+        with pytest.raises(FileNotFoundError, match="no such file"):
+            audit.estimate(CONTEXT, tmp_path / "other", {}, JUDGE, P)
+        with pytest.raises(FileNotFoundError, match="no folder"):
+            audit.plan(CONTEXT, JUDGE, P, 10, path=tmp_path / "none" / "pool")
+
+
+class TestChanged:
+    PLAN = audit.plan(CONTEXT, JUDGE, P, 30)
+
+    def refused(
+        self, message: str, plan: pd.DataFrame | None = None, labels: Any = None, **others: Any
+    ) -> None:
+        plan = self.PLAN if plan is None else plan
+        labels = labels_of(self.PLAN) if labels is None else labels
+        arguments = {"context": CONTEXT, "judge": JUDGE, "measures": P} | others
+        with pytest.raises(ValueError, match=message):
+            audit.estimate(plan=plan, labels=labels, **arguments)
+
+    def test_by_hand(self) -> None:
+        for change in ("ask", "probability", "row", "added"):
+            for attrs in (True, False):
+                plan = self.PLAN.copy()
+                if change == "ask":
+                    plan.loc[plan.index[3], "ask"] = not plan["ask"][3]
+                elif change == "probability":
+                    plan.loc[3, "probability"] *= 0.99
+                elif change == "row":
+                    plan = plan.drop(index=[3])
+                else:
+                    plan.loc[len(plan)] = ["q0", "other", 1.0, True]
+                plan.attrs = dict(self.PLAN.attrs) if attrs else {}
+                self.refused(r"the plan differs in \d+ documents from what audit.plan gives", plan)
+        twice = pd.concat([self.PLAN, self.PLAN[:2]])
+        self.refused("2 documents stand in the plan twice", twice)
+
+    def test_other_runs_or_another_judge(self) -> None:
+        others = RunContext({**RUNS, "a": RUNS["b"]}, grades=(0, 3))
+        self.refused("the plan differs in", context=others)
+        self.refused("the plan differs in", judge=HUMAN)
+
+    def test_labels_that_are_missing_or_too_many(self) -> None:
+        labels = labels_of(self.PLAN)
+        hard = {q: {d: g for d, g in of.items() if g == JUDGE[q][d]} for q, of in labels.items()}
+        skipped = sum(map(len, labels.values())) - sum(map(len, hard.values()))
+        assert skipped > 3
+        self.refused(
+            f"{skipped} of the {self.PLAN['ask'].sum()} labels that the plan asks for are missing",
+            labels=hard,
+        )
+        partial = {q: of for q, of in labels.items() if q != "q0"}
+        self.refused(f"{len(labels['q0'])} of the", labels=partial)
+        whole = sum(map(len, HUMAN.values())) - self.PLAN["ask"].sum()
+        self.refused(f"{whole} labels are of documents that the plan does not ask for", labels=HUMAN)
+
+    def test_grades_that_the_context_does_not_know(self) -> None:
+        labels = labels_of(self.PLAN)
+        first = next(iter(labels))
+        labels[first] = dict.fromkeys(labels[first], 7)
+        self.refused("the labels of the people hold the grade 7, and the context says", labels=labels)
+        for judge in (lambda q, d: 100, {q: dict.fromkeys(of, 100) for q, of in JUDGE.items()}):
+            with pytest.raises(ValueError, match="the labels of the judge hold the grade 100"):
+                audit.plan(CONTEXT, judge, P, 30)
+
+    def test_a_list_that_is_no_plan(self) -> None:
+        asked = judge_next(CONTEXT, {q: {} for q in TOPICS} | {"q0": {"d0": 1}}, P[0], 10)
+        self.refused("no column probability and ask: a list of documents without chances, such as", asked)
+        self.refused("the plan is a dict; give the table", plan={})
+
+    def test_measures_that_it_is_not_for(self) -> None:
+        self.refused(r"P\(rel=2\)@8 looks at \d+ documents that the plan could not", measures=["P(rel=2)@8"])
+        pair = audit.plan(CONTEXT, JUDGE, P, 30, between=("a", "b"))
+        self.refused(r"P\(rel=2\)@5 looks at \d+ documents", pair, labels_of(pair))
+
+
+def test_a_judge_of_many_grades_has_few_cells() -> None:
+    rng = np.random.default_rng(1)
+    judge = {q: {d: int(33 * g + rng.integers(-10, 10)) for d, g in of.items()} for q, of in HUMAN.items()}
+    plan = audit.plan(RunContext(RUNS), judge, P, 30)
+    found = audit.estimate(RunContext(RUNS), plan, labels_of(plan), judge, P)
+    assert (found["lower"] <= found["difference"]).all() and (found["difference"] <= found["upper"]).all()
+
+
+def test_where_pyterrier_users_find_it() -> None:
+    from ir_measures_relative import pyterrier
+
+    assert pyterrier.audit is audit and "audit" in dir(pyterrier)
+
+
+@pytest.mark.parametrize("measure", ["nDCG@5", "NRG@5", "NRG(norm='ideal')@5", "ERR@5"])
+def test_not_by_documents_alone(measure: str) -> None:
+    message = f"{re.escape(measure)}: a sample of documents alone is not valid for it, since topics differ in their ideal"
+    with pytest.raises(ValueError, match=message):
+        audit.plan(CONTEXT, JUDGE, [measure], 30)
+    assert audit.plan(CONTEXT, JUDGE, [measure], 60, topics=3, depth=10)["ask"].any()
+
+
+@pytest.mark.parametrize(
+    "measure", ["AP", "AP@100", "RR@10", "AP_Rareness@10", "NRG(base='RR')@10", "TaSC", "rrLP"]
+)
+@pytest.mark.parametrize("topics", [0, 3])
+def test_not_at_all(measure: str, topics: int) -> None:
+    with pytest.raises(ValueError, match=r"cannot be audited|relative to|reference|needs"):
+        audit.plan(RunContext(RUNS, grades=(0, 3), reference="a"), JUDGE, [measure], 400, topics=topics)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"budget": 0}, "budget=0 is not allowed"),
+        ({"budget": 2.5}, "budget=2.5 is not allowed"),
+        ({"topics": 1}, "topics=1 is not allowed: one topic does not say"),
+        ({"topics": 9, "budget": 1000}, "topics=9 is more than there are, 8"),
+        ({"topics": 5, "budget": 10}, r"to label 5 topics in full takes \d+ labels, and budget=10"),
+        (
+            {"topics": 5, "budget": 60, "measures": ["nDCG@5"], "depth": 12},
+            "to label 5 topics in full takes 60 labels",
+        ),
+        (
+            {"topics": 3, "measures": ["nDCG@20"], "depth": 10},
+            "its ideal ranking may hold 20 documents, and depth=10",
+        ),
+        ({"topics": 3, "measures": ["nDCG"]}, "its ideal ranking may hold all documents, and depth=40"),
+        ({"topics": 3, "measures": ["NRG(norm='whole')@5"]}, "its ideal ranking may hold all documents"),
+        ({"seed": -1}, "seed=-1 is not allowed"),
+        ({"between": ("a", "z")}, r"between names \['z'\], not runs of the context"),
+        ({"between": ("a", "a")}, "compares 'a' with itself"),
+        ({"between": ("a", [])}, "between has no prior"),
+        ({"between": "ab"}, "must be the names of two runs"),
+        ({"between": []}, "between is empty"),
+        ({"measures": []}, "measures is empty"),
+        ({"measures": ["P(rel=2,judged_only=True)@5"]}, "drop judged_only"),
+        ({"measures": ["DCG"]}, "DCG needs a cutoff: write DCG@10"),
+        ({"judge": {"z": {"d0": 1}}}, "no query in common"),
+        (
+            {"context": RunContext(RUNS, priors="earlier"), "measures": ["UniqueRel@5"]},
+            "are different quantities",
+        ),
+        (
+            {
+                "context": RunContext(RUNS, priors=BestOfOtherGroups(), groups={n: n for n in RUNS}),
+                "measures": ["UniqueRel@5"],
+            },
+            "the judgments decide which runs are whose priors",
+        ),
+    ],
+)
+def test_refused(arguments: dict[str, Any], message: str) -> None:
+    given = {"context": CONTEXT, "judge": JUDGE, "measures": P, "budget": 30} | arguments
+    with pytest.raises(ValueError, match=message):
+        audit.plan(**given)

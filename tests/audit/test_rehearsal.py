@@ -1,0 +1,74 @@
+"""Rehearsals: coverage by simulation, with judges that are good, bad and worse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from audited import CONTEXT, HUMAN, JUDGE
+from ir_measures_relative import RunContext, audit
+from ir_measures_relative.io.qrels import qrels_columns
+
+
+def test_columns_and_the_same_again() -> None:
+    table = audit.simulate(CONTEXT, HUMAN, JUDGE, ["P(rel=2)@5", "UniqueRel(rel=2)@5"], [40, 20], repeats=5)
+    assert repr(table).startswith("These topics, with human labels as truth\n")
+    assert list(table.columns) == [
+        "measure", "budget", "labels", "coverage", "worst", "half_width", "human_only", "ratio", "decided", "wrong",
+        "saved",
+    ]  # fmt: skip
+    assert table["budget"].tolist() == [20, 20, 40, 40]
+    again = audit.simulate(CONTEXT, HUMAN, JUDGE, ["P(rel=2)@5"], 20, repeats=5)
+    first = table[table["measure"] == "P(rel=2)@5"].iloc[0]
+    assert first["coverage"] >= 0.8 and 0 < again.loc[0, "half_width"] < 1
+    assert table.loc[0, "half_width"] > table.loc[2, "half_width"]
+
+
+def test_a_perfect_judge_saves_labels_and_a_useless_one_does_no_harm() -> None:
+    perfect, useless = (
+        audit.simulate(CONTEXT, HUMAN, judge, ["P(rel=2)@5"], [15, 25, 35], between=("a", "b"), repeats=60)
+        for judge in (HUMAN, {q: dict.fromkeys(of, 1) for q, of in HUMAN.items()})
+    )
+    assert (perfect["ratio"] < 0.95).all() and perfect["saved"].dropna().gt(0).all()
+    assert useless["ratio"].to_numpy() == pytest.approx(1.0) and (useless["coverage"] > 0.85).all()
+
+
+def test_topics_of_both_must_be_the_same() -> None:
+    other = {q: of for q, of in HUMAN.items() if q != "q0"}
+    with pytest.raises(ValueError, match="different topics"):
+        audit.simulate(CONTEXT, other, JUDGE, ["P(rel=2)@5"], [20])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrong", [0.1, 0.3, 0.5])
+def test_intervals_hold_on_robust_with_noisy_judges(robust03_path: Path, wrong: float) -> None:
+    """A judge that changes a known share of the labels; 95 % of the intervals hold the human difference."""
+    runs = sorted((robust03_path / "runs").glob("*.gz"))[:4]
+    columns = qrels_columns(str(robust03_path / "qrels.txt.gz"))
+    human: dict[str, dict[str, int]] = {}
+    for q, d, g in zip(*columns.ids(), columns.relevance, strict=True):
+        human.setdefault(q, {})[d] = int(g)
+    rng = np.random.default_rng(1)
+    judge = {
+        q: {d: int(rng.integers(0, 3)) if rng.random() < wrong else g for d, g in of.items()}
+        for q, of in human.items()
+    }
+    context = RunContext.from_trec(runs, grades=(0, 2))
+    found = audit.simulate(context, human, judge, ["P@10", "UniqueRel@10"], [80], repeats=40)
+    assert (found["coverage"] >= 0.92).all() and (found["worst"] >= 0.8).all()
+    assert (found["wrong"] <= 0.05).all()
+
+
+@pytest.mark.slow
+def test_two_parts_hold_on_dl19(dl19_path: Path) -> None:
+    judge = dl19_path / "llm" / "gpt-4o.qrels.gz"
+    if not judge.exists():
+        pytest.skip("the labels of language models are not here")
+    runs = sorted((dl19_path / "runs").iterdir())[:2]
+    found = audit.simulate(
+        RunContext.from_trec(runs, grades=(0, 3)), dl19_path / "qrels.txt.gz", judge, ["nDCG@10"], [310],
+        topics=5, repeats=40,
+    ).iloc[0]  # fmt: skip
+    assert found["coverage"] >= 0.85 and found["ratio"] <= 0.9

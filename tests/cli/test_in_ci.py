@@ -1,0 +1,196 @@
+"""In continuous integration: the page from an empty folder, the action's steps, and the fixture of pytest."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from candidates import write_candidates
+
+pytest_plugins = ["pytester"]
+ROOT = Path(__file__).resolve().parents[2]
+bash = pytest.mark.skipif(sys.platform == "win32", reason="needs bash")
+
+
+@pytest.fixture
+def commands(tmp_path: Path) -> dict[str, str]:
+    """The environment with the command, which need not be installed, and python as this one."""
+    (tmp_path / "bin").mkdir()
+    script = f'#!/bin/sh\nexec {sys.executable} -m ir_measures_relative "$@"\n'
+    python = f'#!/bin/sh\nexec {sys.executable} "$@"\n'
+    for name, text in (("ir_measures_relative", script), ("python", python)):
+        (tmp_path / "bin" / name).write_text(text)
+        (tmp_path / "bin" / name).chmod(0o755)
+    return os.environ | {"PATH": f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+
+
+def run_bash(script: str, folder: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """As GitHub runs a step whose shell is bash."""
+    command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
+
+
+# ---- the page --------------------------------------------------------------------------------------------
+
+
+@bash
+@pytest.mark.slow
+def test_the_page_from_an_empty_folder(tmp_path: Path, commands: dict[str, str]) -> None:
+    yaml = pytest.importorskip("yaml", reason="PyYAML reads the workflow")
+    text = (ROOT / "docs" / "in-ci.md").read_text(encoding="utf-8")
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    for kind, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        if kind in ("console", "bash"):
+            installed = "pytest" in block and not _is_installed()
+            script = re.sub(r"^\$ ", "", block, flags=re.MULTILINE)
+            script = (
+                script.replace("pytest -q", "pytest -q -p ir_measures_relative_pytest")
+                if installed
+                else script
+            )
+            done = run_bash(script, folder, commands)
+            assert done.returncode == 0, (script, done.stdout, done.stderr)
+            if "echo" in script:
+                assert done.stdout.startswith("3-grams adds to the 6 deployed runs")
+                assert done.stdout.endswith("exit code 0\n")
+            if "pytest" in script:
+                assert "1 passed" in done.stdout
+        elif kind == "py":
+            (folder / "test_candidate.py").write_text(block)
+        elif "jobs:" in block:
+            *_, last = yaml.safe_load(block)["jobs"]["worth"]["steps"]
+            summary = tmp_path / "summary.md"
+            done = run_bash(last["run"], folder, commands | {"GITHUB_STEP_SUMMARY": str(summary)})
+            assert done.returncode == 0 and summary.read_text().startswith("### 3-grams: adds\n")
+        elif kind == "yaml":
+            (step,) = yaml.safe_load(block)
+            inputs = yaml.safe_load((ROOT / ".github/actions/worth/action.yml").read_text())["inputs"]
+            needed = {name for name, one in inputs.items() if one.get("required")}
+            assert step["uses"] == "./.github/actions/worth" and needed <= set(step["with"]) <= set(inputs)
+    assert ElementTree.parse(folder / "worth.xml").getroot().get("tests") == "1"
+    assert json.loads((folder / "worth.json").read_text())["verdict"] == "adds"
+
+
+def _is_installed() -> bool:
+    from importlib.metadata import entry_points
+
+    return "ir_measures_relative" in entry_points(group="pytest11").names
+
+
+# ---- the action ------------------------------------------------------------------------------------------
+
+
+def act(folder: Path, env: dict[str, str], **given: str) -> tuple[int, str, str]:
+    """Runs the steps of the action as GitHub does: exit code, the summary of the job, and the output."""
+    yaml = pytest.importorskip("yaml", reason="PyYAML reads the action")
+    action: dict[str, Any] = yaml.safe_load((ROOT / ".github/actions/worth/action.yml").read_text())
+    assert action["runs"]["using"] == "composite"
+    inputs = {name: one.get("default") for name, one in action["inputs"].items()} | given
+    assert None not in inputs.values() and set(inputs) == set(action["inputs"])
+    summary, output = folder / "summary", folder / "output"
+    env = env | {"GITHUB_STEP_SUMMARY": str(summary), "GITHUB_OUTPUT": str(output)}
+    code = 0
+    for step in action["runs"]["steps"]:
+        assert step["shell"] == "bash" and "${{" not in step["run"]
+        of_step = {
+            name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: inputs[found[1]], value)
+            for name, value in step.get("env", {}).items()
+        }
+        done = run_bash(step["run"], folder, env | of_step)
+        code = done.returncode
+        if code:
+            break
+    return (
+        code,
+        summary.read_text() if summary.exists() else "",
+        output.read_text() if output.exists() else "",
+    )
+
+
+@bash
+@pytest.mark.parametrize(("candidate", "code"), [("strong", 0), ("copy", 1), ("unjudged", 3)])
+def test_the_action(tmp_path: Path, commands: dict[str, str], candidate: str, code: int) -> None:
+    write_candidates(tmp_path)
+    given = {"qrels": "qrels.txt", "candidate": f"new/{candidate}.run", "to": "runs/BM25.run\nruns/QL.run\n"}
+    done = act(tmp_path, commands, **given, by="UniqueRel@5")
+    assert (done[0], done[2]) == (code, f"code={code}\n")
+    assert done[1].startswith(f"### {candidate}: ") and "| name | other |" in done[1]
+
+
+@bash
+def test_the_action_that_only_reports_and_wrong_input(tmp_path: Path, commands: dict[str, str]) -> None:
+    write_candidates(tmp_path)
+    given = {"qrels": "qrels.txt", "to": "runs", "by": "UniqueRel@5", "gate": "false"}
+    code, summary, output = act(tmp_path, commands, candidate="new", **given)
+    assert (code, output, summary.count("### ")) == (0, "code=1\n", 3)
+    (tmp_path / "output").unlink()
+    assert act(tmp_path, commands, candidate="nix; touch harmed $(touch harmed)", **given)[::2] == (
+        2,
+        "code=2\n",
+    )
+    assert not (tmp_path / "harmed").exists()
+
+
+def test_the_action_names_no_host() -> None:
+    text = (ROOT / ".github/actions/worth/action.yml").read_text() + (ROOT / "docs/in-ci.md").read_text()
+    assert "://" not in text and "pypi" not in text.lower()
+
+
+# ---- the fixture of pytest -------------------------------------------------------------------------------
+
+TEST = """
+def test_adds(worth):
+    assert worth("new/{}.run", to="runs", qrels="qrels.txt", by=["UniqueRel@5"]).adds
+"""
+
+
+def asked(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    loaded = [] if _is_installed() else ["-p", "ir_measures_relative_pytest"]
+    return pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider", *loaded, *arguments)
+
+
+def test_the_fixture(pytester: pytest.Pytester) -> None:
+    write_candidates(pytester.path)
+    pytester.makepyfile(test_strong=TEST.format("strong"), test_copy=TEST.format("copy"))
+    result = asked(pytester)
+    result.assert_outcomes(passed=1, failed=1)
+    text = result.stdout.str()
+    assert re.search(r"Captured stdout call -*\ncopy adds nothing to BM25 and QL: ", text)
+    assert "strong adds" not in text
+
+
+def test_a_candidate_among_the_others_and_runs_as_dicts(pytester: pytest.Pytester) -> None:
+    write_candidates(pytester.path)
+    (pytester.path / "new" / "strong.run").rename(pytester.path / "runs" / "strong.run")
+    pytester.makepyfile("""
+        def test_files(worth):
+            answer = worth("runs/strong.run", to="runs", qrels="qrels.txt", by=["UniqueRel@5"])
+            assert answer.adds and answer.deployed == ("BM25", "QL")
+
+        def test_dicts(worth):
+            runs = {"a": {"1": {"A": 1.0}, "2": {"B": 1.0}}}
+            assert not worth(runs["a"], to=runs, qrels={"1": {"A": 1}, "2": {"B": 1}}, by=["UniqueRel@1"]).adds
+    """)
+    asked(pytester).assert_outcomes(passed=2)
+
+
+def test_pytest_does_not_wait_for_the_package(pytester: pytest.Pytester) -> None:
+    """Nothing is imported before a test asks, and nothing is said."""
+    pytester.makepyfile("""
+        import sys
+
+        def test_light():
+            assert not {"ir_measures", "pandas", "ir_measures_relative"} & set(sys.modules)
+    """)
+    result = asked(pytester)
+    result.assert_outcomes(passed=1)
+    assert "relative" not in result.stdout.str() + result.stderr.str()

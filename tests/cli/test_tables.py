@@ -1,0 +1,127 @@
+"""``-o``, ``--sort``, and columns that are aligned on a terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from command_line import COMMAND, QRELS, RUNS, output, run, write_run
+from ir_measures_relative import RunContext
+
+GIVEN = ("qrels.txt", "runs", "nDCG@2", "NRG@2")
+
+
+def written(files: Path, *arguments: object) -> str:
+    done = run(*GIVEN, *arguments, cwd=files)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.fixture
+def expected() -> pd.DataFrame:
+    return RunContext(RUNS).evaluate(QRELS, list(GIVEN[2:]))
+
+
+def test_csv(files: Path, expected: pd.DataFrame) -> None:
+    found = pd.read_csv(io.StringIO(written(files, "-o", "csv", "-p", "-1")))
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+
+
+def test_csv_quotes_what_it_must(files: Path) -> None:
+    (files / "names.csv").write_text('A,"x, ""y"""\n')
+    rows = list(csv.reader(io.StringIO(written(files, "-o", "csv", "--names", files / "names.csv"))))
+    assert [row[0] for row in rows] == ["name", 'x, "y"', "B", "C"] and {len(row) for row in rows} == {3}
+
+
+def test_markdown(files: Path) -> None:
+    assert written(files, "-o", "markdown").splitlines()[:3] == [
+        "| name | nDCG@2 | NRG@2 |",
+        "|---|---:|---:|",
+        "| A | 0.4600 | 0.4600 |",
+    ]
+
+
+def test_latex(files: Path) -> None:
+    (files / "names.csv").write_text("A,50%_of #1 & $x^2~\\{}\n")
+    lines = written(files, "-o", "latex", "--names", files / "names.csv").splitlines()
+    assert lines[0] == r"\begin{tabular}{lrr}" and lines[-1] == r"\end{tabular}"
+    name = r"50\%\_of \#1 \& \$x\textasciicircum{}2\textasciitilde{}\textbackslash{}\{\}"
+    assert lines[4] == name + r" & 0.4600 & 0.4600 \\"
+
+
+def test_parquet(files: Path, expected: pd.DataFrame) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    with open(files / "table.parquet", "wb") as out:
+        subprocess.run([*COMMAND, *GIVEN, "-o", "parquet"], cwd=files, stdout=out, check=True)
+    pd.testing.assert_frame_equal(pd.read_parquet(files / "table.parquet"), expected, check_dtype=False)
+
+
+def test_lists_in_cells(files: Path) -> None:
+    """fuse names several runs in one: text in a table, a list in JSON."""
+    given = "fuse", files / "qrels.txt", files / "runs", "P@2"
+    row = output(*given).splitlines()[2].split("\t")
+    plain = json.loads(output(*given, "-o", "jsonl").splitlines()[1])
+    assert row[2] == ", ".join(plain["names"]) and len(plain["names"]) == 2
+    assert set(plain["chosen"]) <= set(RUNS)
+
+
+def test_sort(files: Path, expected: pd.DataFrame) -> None:
+    by_number = [line.split("\t")[0] for line in written(files, "--sort", "NRG@2").splitlines()[1:]]
+    assert by_number == expected.sort_values("NRG@2", ascending=False)["name"].tolist()
+    (files / "names.csv").write_text("A,z\nB,y\nC,x\n")
+    names = written(files, "--names", files / "names.csv", "--sort", "name").splitlines()[1:]
+    assert [line[0] for line in names] == ["x", "y", "z"]
+
+
+def test_what_has_no_value_comes_last(files: Path) -> None:
+    given = "explain", files / "qrels.txt", files / "runs" / "C.run", "UniqueRel@2", "--to", files / "runs"
+    found = run(*given, "--sort", "relevance").stdout.splitlines()[1:]
+    assert [line.split("\t")[2] for line in found] == ["1", "1", "0", "nan"]
+
+
+pty = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+
+
+def on_a_terminal(files: Path, *arguments: str) -> tuple[int, str]:
+    """What the command shows on a terminal, with its exit code."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    with subprocess.Popen([*COMMAND, *arguments], cwd=files, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while part := os.read(ours, 65536):
+                shown += part
+        except OSError:  # the other end is closed
+            pass
+    os.close(ours)
+    return process.returncode, shown.decode().replace("\r\n", "\n")
+
+
+@pty
+def test_aligned_on_a_terminal(files: Path) -> None:
+    write_run(files / "runs" / "long.run", "a-long-name", RUNS["A"] | {"3": {"z": 1.0}})
+    code, text = on_a_terminal(files, *GIVEN, "-p", "2")
+    assert code == 0
+    lines = [line for line in text.splitlines() if "|" not in line and "reading" not in line and line]
+    start = next(i for i, line in enumerate(lines) if line.startswith("name "))
+    assert lines[start : start + 2] == ["name         nDCG@2  NRG@2", "A              0.46   0.00"]
+    code, text = on_a_terminal(files, *GIVEN, "-o", "tsv")
+    assert "name\tnDCG@2\tNRG@2\n" in text
+
+
+@pty
+def test_parquet_does_not_go_to_a_terminal(files: Path) -> None:
+    assert on_a_terminal(files, *GIVEN, "-o", "parquet") == (
+        2,
+        "ir_measures_relative: error: -o parquet is no text for a terminal; send it to a file: > table.parquet\n",
+    )

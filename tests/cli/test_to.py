@@ -1,0 +1,236 @@
+"""``--to``: what runs are held against; names, groups, a run from the standard input; and the flags that are gone."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from command_line import QRELS, RUNS, error, output, process, run, write_run
+from ir_measures_relative import RunContext, bounds, similarity, sweep, verdicts
+
+
+@pytest.fixture
+def later(files: Path) -> Path:
+    """A and a run like it in later/, B and C in runs/."""
+    (files / "later").mkdir()
+    (files / "runs" / "A.run").rename(files / "later" / "A.run")
+    write_run(files / "later" / "D.run", "D", RUNS["A"] | {"3": {"z": 1.0}})
+    return files
+
+
+D = RUNS["A"] | {"3": {"z": 1.0}}
+DEPLOYED = {name: RUNS[name] for name in "BC"}
+
+
+def alone(name: str, run: object, **options: object) -> RunContext:
+    return RunContext({name: run} | DEPLOYED, **options)  # type: ignore[dict-item, arg-type]
+
+
+def table(*arguments: object) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(run(*arguments, "-p", "-1").stdout), sep="\t")
+
+
+def test_each_run_of_a_folder_is_a_newcomer(later: Path) -> None:
+    """Though A and D show the same, neither takes anything from the other; also by what is relative to all systems."""
+    measures = ["NRG@2", "UniqueRel@2", "P_Rareness@2", "Shapley@2", "rrLP"]
+    options = "--to", later / "runs", "--reference", "B"
+    found = table(later / "qrels.txt", later / "later", *measures, *options).set_index("name")
+    for name, ranking in (("A", RUNS["A"]), ("D", D)):
+        context = alone(name, ranking, reference="B")
+        expected = context.evaluate(QRELS, measures).set_index("name").loc[name]
+        assert found.loc[name].to_dict() == pytest.approx(expected.to_dict(), abs=1e-15), name
+    one = output(later / "qrels.txt", later / "later" / "D.run", *measures, *options, "-p", "-1")
+    assert [float(line.split("\t")[1]) for line in one.splitlines()] == found.loc["D"].tolist()
+
+
+def test_unless_a_policy_is_given(later: Path) -> None:
+    found = table(
+        later / "qrels.txt", later / "later", "NRG@2", "--to", later / "runs", "--priors", "others"
+    ).set_index("name")
+    expected = RunContext({"A": RUNS["A"], "D": D} | DEPLOYED).evaluate(QRELS, ["NRG@2"]).set_index("name")
+    assert found["NRG@2"].to_dict() == pytest.approx(expected.loc[["A", "D"], "NRG@2"].to_dict())
+
+
+def test_by_date_the_runs_of_to_are_earlier(later: Path) -> None:
+    given = later / "qrels.txt", later / "later", "NRG@2", "--priors", "earlier"
+    found = table(*given, "--to", later / "runs").set_index("name")["NRG@2"]
+    expected = RunContext(DEPLOYED | {"A": RUNS["A"], "D": D}, priors="earlier").evaluate(QRELS, ["NRG@2"])
+    assert found.to_dict() == pytest.approx(expected.set_index("name")["NRG@2"].loc[["A", "D"]].to_dict())
+
+
+def test_to_is_a_file_a_folder_or_a_glob_and_may_be_given_again(later: Path) -> None:
+    given = later / "qrels.txt", later / "later", "NRG@2"
+    expected = output(*given, "--to", later / "runs")
+    assert output(*given, "--to", later / "runs" / "B.run", "--to", later / "runs" / "*.run") == expected
+    assert output(*given, "--to", later / "runs" / "C.run", "--to", later / "runs" / "B.run") == expected
+
+
+def test_the_other_commands_hold_each_candidate_against_them_alone(later: Path) -> None:
+    given = later / "qrels.txt", later / "later", "UniqueRel@2", "--to", later / "runs"
+    both = {"A": RUNS["A"], "D": D}
+    of_bounds = [bounds(alone(n, r), QRELS, ["UniqueRel@2"]) for n, r in both.items()]
+    expected = pd.concat([t[t["name"] == n] for n, t in zip(both, of_bounds, strict=True)], ignore_index=True)
+    pd.testing.assert_frame_equal(table("unjudged", *given, "--bounds"), expected, check_dtype=False)
+    pairs = [verdicts(alone(n, r), QRELS, ["UniqueRel@2"]) for n, r in both.items()]
+    expected = pd.concat([t[t["name"] == n] for n, t in zip(both, pairs, strict=True)], ignore_index=True)
+    pd.testing.assert_frame_equal(table("unjudged", *given), expected, check_dtype=False)
+    swept = [sweep(alone(n, r), QRELS, "UniqueRel@2", names=[n]) for n, r in both.items()]
+    expected = pd.concat(swept, ignore_index=True)
+    found = table("sweep", *given)
+    pd.testing.assert_series_equal(found["mean"], expected["mean"])
+    assert found["name"].tolist() == expected["name"].tolist()
+    given = later / "qrels.txt", later / "later", "P@3", "--to", later / "runs"
+    asked = output("unjudged", *given, "--judge", "9").splitlines()
+    assert set(asked) == {"1 b", "2 e"}
+    among = run("unjudged", later / "qrels.txt", later / "runs" / "B.run", *given[2:], "--judge", "9")
+    assert among.returncode == 0 and "no run is held against itself" in among.stderr
+
+
+def test_similar_with_and_without_judgments(later: Path) -> None:
+    found = table("similar", "none", later / "later", "RBO", "--to", later / "runs")
+    everything = similarity(RunContext({"A": RUNS["A"], "D": D} | DEPLOYED), None, ["RBO"])
+    between = everything[everything["name"].isin(["A", "D"]) & everything["other"].isin(["B", "C"])]
+    pd.testing.assert_frame_equal(found, between.reset_index(drop=True), check_dtype=False)
+    assert len(table("similar", "none", later / "runs")) == 1
+    (later / "none").write_text((later / "qrels.txt").read_text())
+    assert run("similar", "none", "runs", cwd=later).returncode == 0  # of a file with that name
+
+
+def test_a_copy_in_a_folder_is_told_of(later: Path) -> None:
+    write_run(later / "later" / "E.run", "E", RUNS["B"])
+    done = run(later / "qrels.txt", later / "later", "NRG@2", "--to", later / "runs")
+    assert done.returncode == 0 and "'B' of --to ranks exactly as 'E'" in done.stderr
+
+
+def test_files_of_one_name_in_two_folders(later: Path) -> None:
+    (later / "later" / "A.run").rename(later / "later" / "B.run")
+    text = (later / "later" / "B.run").read_text().replace(" A\n", " B\n")
+    (later / "later" / "B.run").write_text(text)
+    names = [
+        line.split("\t")[0]
+        for line in output(later / "qrels.txt", later / "later", "NRG@2", "--to", later / "runs").splitlines()
+    ]
+    assert names == ["name", "later/B.run", "later/D.run"]
+
+
+# ---- names, groups, the standard input -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["A", "A.run", "runs/A.run"])
+def test_names_by_tag_or_file(files: Path, key: str) -> None:
+    (files / "names.csv").write_text(f"run,name\n{key},BM25 (tuned)\n")
+    done = run("qrels.txt", "runs", "NRG(prior='BM25*')@2", "--names", "names.csv", cwd=files)
+    assert done.stdout.splitlines()[1].startswith("BM25 (tuned)\t")
+    (files / "names.tsv").write_text(f"{key}\tBM25 (tuned)\n")
+    again = run("qrels.txt", "runs", "NRG(prior='BM25*')@2", "--names", "names.tsv", cwd=files)
+    assert again.stdout == done.stdout
+    reference = ["MED@2", "--names", "names.csv", "--reference"]
+    for name in ("BM25 (tuned)", "runs/A.run", "A.run"):
+        assert run("qrels.txt", "runs", *reference, name, cwd=files).returncode == 0
+
+
+def test_groups_of_some_runs(files: Path) -> None:
+    (files / "groups.csv").write_text("A,x\n")
+    done = run(
+        "qrels.txt", "runs", "NRG@2", "--groups", "groups.csv", "--priors", "best-of-other-groups", cwd=files
+    )
+    assert done.returncode == 0
+    assert (
+        done.stderr
+        == "ir_measures_relative: warning: --groups groups.csv has no group for B, C: in the group 'other'\n"
+    )
+    (files / "all.csv").write_text("A,x\nB,other\nC,other\n")
+    whole = output(
+        files / "qrels.txt",
+        files / "runs",
+        "NRG@2",
+        "--groups",
+        files / "all.csv",
+        "--priors",
+        "best-of-other-groups",
+    )
+    assert whole == done.stdout
+
+
+def test_a_run_from_the_standard_input(files: Path) -> None:
+    content = (files / "runs" / "A.run").read_text()
+    to = "--to", "runs/B.run"
+    done = process("qrels.txt", "-", "NRG@2", *to, cwd=files, input=content)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == run("qrels.txt", "runs/A.run", "NRG@2", *to, cwd=files).stdout
+    other = process("qrels.txt", "runs/B.run", "NRG@2", "--to", "-", cwd=files, input=content)
+    assert other.stdout == run("qrels.txt", "runs/B.run", "NRG@2", "--to", "runs/A.run", cwd=files).stdout
+
+
+def test_long_lists_of_names_are_shortened(files: Path) -> None:
+    (files / "many").mkdir()
+    for number in range(65):
+        write_run(files / "many" / f"{number:02}.run", f"run{number:02}", RUNS["A"])
+    for given in (["MED@2"], ["rrLP", "--reference", "nix"], ["NRG(prior='nix')@2"]):
+        said = error("qrels.txt", "many", *given, cwd=files)
+        assert "and 57 more" in said and len(said) < 400
+    assert "and 57 more" in error("compare", "qrels.txt", "many", "P@2", "--baseline", "nix", cwd=files)
+
+
+# ---- completion ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs descriptors that a process inherits")
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [("wo", {"worth "}), ("s", {"score", "select", "similar", "sweep"}), ("worth --ga", {"--gate "})],
+)
+def test_completion(typed: str, found: set[str], tmp_path: Path) -> None:
+    """As the shell asks: the line in the environment, the answer into a file."""
+    pytest.importorskip("argcomplete", reason="argcomplete is not installed, the extra [completion]")
+    line = f"ir_measures_relative {typed}"
+    asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_IFS": "|"}
+    env = os.environ | asked | {"_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "found")}
+    done = process(env=env)
+    assert done.returncode == 0, done.stderr
+    assert set((tmp_path / "found").read_text().split("|")) == found
+
+
+# ---- the flags of version 0.2 ----------------------------------------------------------------------------
+
+MOVED = {
+    "qrels.txt runs NRG@2 -p 3 --compare=B": "compare qrels.txt runs NRG@2 -p 3 --baseline B",
+    "qrels.txt runs NRG@2 --compare": "compare qrels.txt runs NRG@2",
+    "qrels.txt runs 'P@2 AP' --bounds -q": "unjudged qrels.txt runs 'P@2 AP' -q --bounds",
+    "qrels.txt runs P@2 --verdicts --jobs 1": "unjudged qrels.txt runs P@2 --jobs 1",
+    "qrels.txt runs P@2 --judge 3": "unjudged qrels.txt runs P@2 --judge 3",
+    "--cite NRG rrLP": "cite NRG rrLP",
+    "--plot a.png qrels.txt runs P@2 NRG@2": "plot qrels.txt runs P@2 NRG@2 --output a.png",
+    "qrels.txt runs P@2 --report a.html --priors earlier": "report qrels.txt runs P@2 --priors earlier --output a.html",
+    "score qrels.txt runs/A.run P@2 --prior runs/B.run --bounds": "unjudged qrels.txt runs/A.run P@2 --to runs/B.run --bounds",
+}
+
+
+@pytest.mark.parametrize("old", MOVED)
+def test_an_old_flag_names_its_command_with_what_to_type(files: Path, old: str) -> None:
+    pytest.importorskip("matplotlib", reason="one of them draws")
+    pytest.importorskip("vl_convert", reason="one of them reports")
+    said = error(*shlex.split(old), cwd=files)
+    told, typed = said.split("; type: ir_measures_relative ")
+    assert typed == MOVED[old] and told.startswith("--") and told.endswith(" is a command now")
+    assert run(*shlex.split(typed), cwd=files).returncode == 0
+
+
+def test_odds_too(files: Path) -> None:
+    said = error("qrels.txt", "runs", "P@2", "--verdicts", "--odds", cwd=files)
+    assert said.endswith("type: ir_measures_relative unjudged qrels.txt runs P@2 --odds")
+
+
+def test_prior_is_to(files: Path) -> None:
+    given = files / "qrels.txt", files / "runs" / "A.run", "NRG@2"
+    to, prior = (
+        output(*given, flag, files / "runs" / "B.run", "-o", "jsonl") for flag in ("--to", "--prior")
+    )
+    assert to == prior and json.loads(to)

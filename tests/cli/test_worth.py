@@ -1,0 +1,230 @@
+"""``worth``: the gate's exit codes, and the answer in every form, whatever runs are called."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+
+from candidates import write_candidates
+from command_line import QRELS, RUNS, error, process, run, write_run
+from ir_measures_relative import RunContext, worth
+from ir_measures_relative.cli.worth import wrapped
+
+TO = ("--to", "runs")
+BY = ("--by", "UniqueRel@5")
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    return write_candidates(tmp_path)
+
+
+def gate(campaign: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The answer, which may be any of the gate's exit codes."""
+    return run("worth", "qrels.txt", *arguments, *TO, *BY, cwd=campaign)
+
+
+@pytest.mark.parametrize(("candidate", "code"), [("strong", 0), ("copy", 1), ("unjudged", 3)])
+def test_the_gate(campaign: Path, candidate: str, code: int) -> None:
+    path = f"new/{candidate}.run"
+    answer = worth(
+        RunContext.from_trec(campaign / "runs"),
+        str(campaign / "qrels.txt"),
+        str(campaign / path),
+        by=["UniqueRel@5"],
+    )
+    assert {0: "adds", 1: "adds nothing", 3: "open"}[code] == answer.verdict
+    done = gate(campaign, path, "--gate")
+    assert (done.returncode, done.stderr) == (code, "")
+    assert " ".join(done.stdout.split()).startswith(answer.text)
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    assert gate(campaign, path).returncode == 0
+
+
+def test_at_least_decides_too(campaign: Path) -> None:
+    assert gate(campaign, "new/strong.run", "--at-least", "2", "--gate").returncode == 0
+    assert gate(campaign, "new/strong.run", "--at-least", "4", "--gate").returncode == 1
+
+
+def test_the_worst_of_several_counts(campaign: Path) -> None:
+    whole = gate(campaign, "new", "--gate", "-o", "json")
+    found = json.loads(whole.stdout)
+    verdicts = {one["candidate"]: one["verdict"] for one in found["candidates"]}
+    assert verdicts == {"copy": "adds nothing", "strong": "adds", "unjudged": "open"}
+    assert (found["verdict"], whole.returncode) == ("adds nothing", 1)
+    (campaign / "new" / "copy.run").unlink()
+    assert gate(campaign, "new", "--gate").returncode == 3
+    (campaign / "new" / "unjudged.run").unlink()
+    assert gate(campaign, "new", "--gate").returncode == 0
+
+
+def test_each_candidate_stands_alone(campaign: Path) -> None:
+    """A copy of a candidate takes nothing from it."""
+    alone = json.loads(gate(campaign, "new/strong.run", "-o", "json").stdout)["candidates"][0]
+    write_run(campaign / "new" / "twin.run", "twin", {str(q): {"d2": 2.0, "d3": 1.0} for q in range(1, 31)})
+    beside = json.loads(gate(campaign, "new", "-o", "json").stdout)["candidates"]
+    assert next(one for one in beside if one["candidate"] == "strong") == alone
+
+
+def test_a_candidate_in_the_folder_of_the_others(campaign: Path) -> None:
+    (campaign / "new" / "strong.run").rename(campaign / "runs" / "strong.run")
+    done = gate(campaign, "runs/strong.run", "--gate")
+    assert done.returncode == 0 and "no run is held against itself" in done.stderr
+
+
+def test_a_folder_held_against_itself(campaign: Path) -> None:
+    """Without --to each run is a candidate beside the others."""
+    done = run("worth", "qrels.txt", "runs", *BY, "--gate", cwd=campaign)
+    assert done.returncode == 0 and "BM25 adds to QL" in done.stdout and "QL adds to BM25" in done.stdout
+
+
+def test_markdown_is_a_comment(campaign: Path) -> None:
+    text = gate(campaign, "new", "-o", "markdown").stdout
+    assert [line for line in text.splitlines() if line.startswith("### ")] == [
+        "### copy: adds nothing",
+        "### strong: adds",
+        "### unjudged: open",
+    ]
+    assert text.count("<details>") == text.count("</details>") == 1
+    assert "| 1 | d20 |" in text and "nan" not in text
+
+
+def test_junit_is_valid(campaign: Path) -> None:
+    root = ElementTree.fromstring(gate(campaign, "new", "-o", "junit").stdout)
+    cases = {case.get("name"): [kind.tag for kind in case] for case in root.iter("testcase")}
+    assert cases == {"copy": ["failure"], "strong": ["system-out"], "unjudged": ["skipped"]}
+    for counted in (root, root[0]):
+        assert {key: counted.get(key) for key in ("tests", "failures", "skipped", "errors")} == {
+            "tests": "3", "failures": "1", "skipped": "1", "errors": "0",
+        }  # fmt: skip
+
+
+def test_the_table_in_other_formats(campaign: Path) -> None:
+    lines = gate(campaign, "new", "-o", "csv").stdout.splitlines()
+    assert lines[0].startswith("name,other,measure,mean") and len(lines) == 1 + 3 * 3
+
+
+HOSTILE = [
+    "a|b<img src=x onerror=alert(1)>",
+    "@everyone #1 [x](y)",
+    "</testcase>\x0b\x1b[2J&\n### adds",
+    "\ud800z",
+]
+
+
+def test_hostile_names_are_escaped(campaign: Path) -> None:
+    names = "".join(
+        f'"{file}","{name}"\n' for file, name in zip(("strong", "copy", "unjudged"), HOSTILE, strict=False)
+    )
+    (campaign / "names.csv").write_text(names)
+    text = gate(campaign, "new", "--names", "names.csv", "-o", "markdown").stdout
+    assert "<img" not in text.replace("\\<img", "") and "\x1b" not in text and "\n### adds\n" not in text
+    assert "\\[x\\](y)" in text and "@everyone" not in text and "#1 " not in text
+    assert all(line.count("|") - line.count("\\|") in (0, 18, 3) for line in text.splitlines()), text
+    junit = gate(campaign, "new", "--names", "names.csv", "-o", "junit").stdout
+    shown = {case.get("name") for case in ElementTree.fromstring(junit).iter("testcase")}
+    assert shown == {*HOSTILE[:2], "</testcase>\\x0b\\x1b[2J&\\n### adds"}
+    assert json.loads(gate(campaign, "new", "--names", "names.csv", "-o", "json").stdout)
+
+
+def test_no_line_starts_with_a_per_cent_sign() -> None:
+    text = "x" * 98 + " 1 % of its top 10"
+    assert wrapped(text) == "x" * 98 + "\n1 % of its top 10"
+
+
+def test_names_that_no_xml_can_hold() -> None:
+    from ir_measures_relative.cli.worth import _junit
+
+    runs = {name: RUNS["A"] for name in ("x", HOSTILE[3])}
+    answer = worth(RunContext(runs, grades=(0, 2)), QRELS, HOSTILE[3], by=["UniqueRel@2"])
+    assert b"\\ud800z" in ElementTree.tostring(ElementTree.fromstring(_junit({HOSTILE[3]: answer})))
+
+
+def test_no_judgments(campaign: Path) -> None:
+    done = run("worth", "none", "new/strong.run", *TO, "--gate", cwd=campaign)
+    assert done.returncode == 3 and "no judgments" in done.stdout
+    (campaign / "none").write_text((campaign / "qrels.txt").read_text())  # a file goes before the word
+    assert run("worth", "none", "new/strong.run", *TO, *BY, "--gate", cwd=campaign).returncode == 0
+
+
+def test_from_the_standard_input(campaign: Path) -> None:
+    content = (campaign / "new" / "strong.run").read_text()
+    done = process("worth", "qrels.txt", "-", *TO, *BY, "--gate", cwd=campaign, input=content)
+    assert (done.returncode, done.stdout) == (0, gate(campaign, "new/strong.run").stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["qrels.txt", "new/strong.run"], "new/strong.run is held against nothing: give the runs that you have with --to"),
+        (["qrels.txt", "new/strong.run", "--to", "new/strong.run"], "is the evaluated run itself"),
+        (["qrels.txt", "new/strong.run", "--to", "empty"], "the folder holds no file of a run"),
+        (["qrels.txt", "empty", "--to", "runs"], "the folder holds no file of a run"),
+        (["qrels.txt", "new/nix.run", "--to", "runs"], "no such file or folder"),
+        (["nothing.txt", "new/strong.run", "--to", "runs"], "the qrels hold no judgment"),
+        (["qrels.txt", "new/strong.run", "--to", "runs", "--by", "nDCG@10"], "does not say what a run adds"),
+        (["qrels.txt", "new/strong.run", "--to", "runs", "--at-least", "-1"], "not allowed"),
+        (["qrels.txt", "new/strong.run", "--to", "runs", "-o", "xml"], "invalid choice"),
+    ],
+)  # fmt: skip
+def test_wrong_input_is_2_with_and_without_the_gate(
+    campaign: Path, arguments: list[str], message: str
+) -> None:
+    (campaign / "empty").mkdir()
+    (campaign / "nothing.txt").write_text("")
+    for more in ([], ["--gate"]):
+        assert message in error("worth", *arguments, *more, cwd=campaign)
+
+
+def test_the_gate_does_not_open_beside_an_empty_file(campaign: Path) -> None:
+    """Anything adds to nothing: a step that went wrong must not let a candidate pass."""
+    (campaign / "empty.run").write_text("")
+    given = "qrels.txt", "new/strong.run", "--to", "empty.run"
+    said = error("worth", *given, *BY, "--gate", cwd=campaign)
+    assert said == "--gate: empty.run holds no ranking; look how it was written"
+    assert "empty.run holds no ranking" in error(
+        "worth", "qrels.txt", "empty.run", *TO, *BY, "--gate", cwd=campaign
+    )
+    assert run("worth", *given, *BY, cwd=campaign).returncode == 0
+
+
+def test_fifty_topics_take_less_than_ten_seconds(tmp_path: Path) -> None:
+    """Two runs of 100 documents, the imports included; on this machine alone it is about 2."""
+    for name, step in (("old", 1), ("new", 2)):
+        rankings = {str(q): {f"d{(i * step + q) % 300}": 100.0 - i for i in range(100)} for q in range(50)}
+        write_run(tmp_path / f"{name}.run", name, rankings)
+    labels = pd.DataFrame([(q, d) for q in range(50) for d in range(0, 300, 3)])
+    lines = (f"{q} 0 d{d} {(d + q) % 5 == 0:d}\n" for q, d in labels.itertuples(index=False))
+    (tmp_path / "qrels.txt").write_text("".join(lines))
+    before = time.process_time() + sum(_children())
+    started = time.perf_counter()
+    done = process("worth", "qrels.txt", "new.run", "--to", "old.run", "--gate", cwd=tmp_path)
+    assert done.returncode in (0, 1, 3), done.stderr
+    taken = min(time.perf_counter() - started, time.process_time() + sum(_children()) - before)
+    assert taken < 10
+
+
+def _children() -> tuple[float, float]:
+    import os
+
+    times = os.times()
+    return times.children_user, times.children_system
+
+
+def test_a_mistake_of_the_package_is_no_answer(
+    monkeypatch: pytest.MonkeyPatch, capsys, campaign: Path
+) -> None:
+    """Python's own exit code for one is 1, which means that a candidate adds nothing."""
+    from ir_measures_relative.cli import main
+    from ir_measures_relative.questions import deciding
+
+    monkeypatch.setattr(deciding, "_measures", lambda by: 1 / 0)
+    monkeypatch.chdir(campaign)
+    assert main(["worth", "qrels.txt", "new/strong.run", "--to", "runs", "--gate"]) == 70
+    assert "ZeroDivisionError" in capsys.readouterr().err

@@ -1,0 +1,346 @@
+"""One small campaign as other tools write it: three runs with ties, of which one lacks a query, and graded judgments."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+QUERIES = ["q-1", "2", "tópico-3"]
+DOCS = ["d-1", "1017759", "clueweb09-en-42", "文書-4", "Zürich_6", "0007"]
+#: The ties are in this order, which is neither that of the ids nor its reverse.
+RUNS: dict[str, dict[str, dict[str, float]]] = {
+    name: {
+        query: {
+            DOCS[(i * step + shift + j) % 6]: score for i, score in enumerate([9.5, 4.25, 4.25, 4.25, -1.5])
+        }
+        for j, query in enumerate(QUERIES)
+        if (name, query) != ("dense_ü", "2")
+    }
+    for name, step, shift in (("bm25-base", 1, 0), ("dense_ü", 5, 3), ("rerank.v2", 1, 4))
+}
+QRELS = {query: {doc: (i + j) % 4 for i, doc in enumerate(DOCS[:5])} for j, query in enumerate(QUERIES)}
+BY_TEXT = {query: f"query {query}" for query in QUERIES}
+
+
+class Kind(NamedTuple):
+    """What writes a run or the judgments as a file of a kind, and what is to be read of it."""
+
+    format: str  #: the name that the registry has for it
+    write: Callable[[str], bytes]  #: given the name of a run, or '' for judgments
+    ordered: bool = False  #: whether the order of the list counts, and not the score
+    texts: bool = False  #: whether the texts of queries are their ids
+    part: str = ""  #: what has to be said behind the path
+    depth: int | None = None  #: how many documents of a ranking it holds
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()
+
+
+def _lines(values: Any) -> bytes:
+    return b"".join(_json(value) + b"\n" for value in values)
+
+
+def _csv(rows: Any, delimiter: str = ",") -> bytes:
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter).writerows(rows)
+    return text.getvalue().encode()
+
+
+def _rows(name: str) -> Any:
+    return [
+        (query, doc, rank, score)
+        for query, docs in RUNS[name].items()
+        for rank, (doc, score) in enumerate(docs.items(), start=1)
+    ]
+
+
+def _labels() -> Any:
+    return [(query, doc, label) for query, docs in QRELS.items() for doc, label in docs.items()]
+
+
+def _dict(name: str) -> bytes:
+    return _json(RUNS[name] if name else QRELS)
+
+
+def _mteb(name: str) -> bytes:
+    run = RUNS[name]
+    first = {QUERIES[0]: run[QUERIES[0]]}
+    meta = {"model_name": f"x/{name}", "revision": "1"}
+    return _json(
+        {"mteb_model_meta": meta, "deu": {"dev": first, "test": first}, "eng": {"dev": first, "test": run}}
+    )
+
+
+def _mteb_of_one_subset(name: str) -> bytes:
+    return _json({"mteb_model_meta": {"model_name": name, "revision": None}, "default": {"test": RUNS[name]}})
+
+
+def _rank_eval(name: str) -> bytes:
+    if not name:
+        return _json({
+            "requests": [
+                {"id": q, "request": {}, "ratings": [{"_index": "i", "_id": d, "rating": r} for d, r in docs.items()]}
+                for q, docs in QRELS.items()
+            ]
+        })  # fmt: skip
+    details = {
+        q: {
+            "metric_score": 0.5,
+            "hits": [
+                {"hit": {"_index": "i", "_id": d, "_score": s}, "rating": QRELS[q].get(d)}
+                for d, s in docs.items()
+            ],
+        }
+        for q, docs in RUNS[name].items()
+    }
+    return _json({"metric_score": 0.5, "details": details})
+
+
+def _hits(documents: Any) -> bytes:
+    hits = [{"_index": "x", "_id": str(i), "_source": d} for i, d in enumerate(documents)]
+    return _json({"took": 3, "hits": {"total": {"value": len(hits)}, "hits": hits}})
+
+
+def _opensearch_judgments(_: str) -> Any:
+    rated = [
+        {"query": BY_TEXT[q], "ratings": [{"docId": d, "rating": f"{r}.0"} for d, r in docs.items()]}
+        for q, docs in QRELS.items()
+    ]
+    return {"name": "Tiny", "judgmentRatings": rated}
+
+
+def _evaluations(*names: str) -> Any:
+    return [
+        {"searchConfigurationId": name, "searchText": BY_TEXT[q], "documentIds": list(docs), "metrics": []}
+        for name in names
+        for q, docs in RUNS[name].items()
+    ]
+
+
+def _pairwise(name: str) -> bytes:
+    results = [
+        {
+            "queryText": BY_TEXT[q],
+            "snapshots": [
+                {"searchConfigurationId": n, "docIds": list(RUNS[n].get(q, {}))}
+                for n in ("rerank.v2", "dense_ü")
+            ],
+        }
+        for q in QUERIES
+    ]
+    return _hits([{"id": "x", "searchConfigurationList": ["rerank.v2", "dense_ü"], "results": results}])
+
+
+def _references(name: str) -> bytes:
+    return _lines(
+        {"run_id": name, "topic_id": q, "topic": BY_TEXT[q], "references": list(docs)[:3], "answer": []}
+        for q, docs in RUNS[name].items()
+    )
+
+
+def _candidates(name: str) -> bytes:
+    return _lines(
+        {
+            "query": {"text": BY_TEXT[q], "qid": q},
+            "candidates": [{"docid": d, "score": s} for d, s in docs.items()],
+        }
+        for q, docs in RUNS[name].items()
+    )
+
+
+def _kilt(name: str) -> bytes:
+    return _lines(
+        {"id": q, "input": BY_TEXT[q], "output": [{"provenance": [{"wikipedia_id": d} for d in docs]}]}
+        for q, docs in RUNS[name].items()
+    )
+
+
+def _quepid_csv(_: str) -> bytes:
+    rows = [(BY_TEXT[q], d, f"{r}.0") for q, d, r in _labels()]
+    return _csv([("query", "docid", "rating"), *rows, (BY_TEXT["2"], "0007", ""), (" -unrated", "", "")])
+
+
+def _quepid_book_csv(_: str) -> bytes:
+    rows = [(BY_TEXT[q], d, f"{r}.0", "" if r else "1.0") for q, d, r in _labels()]
+    return _csv([("query", "docid", "Ada L", "Anonymous"), *rows])
+
+
+def _quepid_book(_: str) -> bytes:
+    pairs = [
+        {
+            "query_text": BY_TEXT[q],
+            "doc_id": d,
+            "judgements": [
+                {"rating": float(r), "user_email": "ada@example.org"},
+                {"rating": None, "user_email": "bob@example.org"},
+            ],
+        }
+        for q, d, r in _labels()
+    ]
+    return _json({"name": "b", "query_doc_pairs": pairs})
+
+
+def _quepid_case(_: str) -> bytes:
+    queries = [
+        {"query_text": BY_TEXT[q], "ratings": [{"doc_id": d, "rating": float(r)} for d, r in docs.items()]}
+        for q, docs in QRELS.items()
+    ]
+    return _json({"case_name": "c", "queries": queries})
+
+
+def _rre(_: str) -> bytes:
+    queries = [
+        {
+            "placeholders": {"$query": BY_TEXT[q]},
+            "relevant_documents": {d: {"gain": r} for d, r in docs.items()},
+        }
+        for q, docs in QRELS.items()
+    ]
+    return _json({"index": "i", "queries": queries})
+
+
+def _quepid_trec(_: str) -> bytes:
+    return "".join(f"\n{q} 0 {d} {r}.0\n" for q, d, r in _labels()).encode()
+
+
+def _quepid_snapshot_csv(name: str) -> bytes:
+    header = ("Snapshot Name", "Snapshot Time", "Case ID", "Query Text", "Doc ID", "Doc Position", "title")
+    rows = [(name, "2025", 1, BY_TEXT[q], d, rank, "a, title") for q, d, rank, _ in reversed(_rows(name))]
+    return _csv([header, *rows])
+
+
+def _quepid_snapshot(name: str) -> bytes:
+    queries = [{"query_id": 100 + i, "query_text": BY_TEXT[q], "ratings": {}} for i, q in enumerate(QUERIES)]
+    docs = {str(100 + QUERIES.index(q)): [{"id": d} for d in ranked] for q, ranked in RUNS[name].items()}
+    return _json({"id": 7, "name": name, "docs": docs, "queries": queries, "scores": []})
+
+
+def _ms_marco(name: str) -> bytes:
+    return "".join(f"{q}\t{d}\t{rank}\n" for q, d, rank, _ in reversed(_rows(name))).encode()
+
+
+def _beir(_: str) -> bytes:
+    return _csv([("query-id", "corpus-id", "score"), *_labels()], "\t")
+
+
+def _headed(name: str) -> bytes:
+    rows = [(q, d, s) for q, d, _, s in _rows(name)]
+    return _csv([("query_id", "doc_id", "score"), *rows])
+
+
+def _json_rows(name: str) -> bytes:
+    rows = [(q, d, s) for q, d, _, s in _rows(name)] if name else _labels()
+    return _lines(dict(zip(("qid", "docno", "score" if name else "label"), row, strict=True)) for row in rows)
+
+
+def _parquet(frame: Any) -> bytes:
+    data = io.BytesIO()
+    frame.to_parquet(data)
+    return data.getvalue()
+
+
+def _ranx_parquet(name: str) -> bytes:
+    import pandas as pd
+
+    rows = [(q, d, s) for q, d, _, s in _rows(name)] if name else _labels()
+    return _parquet(pd.DataFrame(rows, columns=["q_id", "doc_id", "score"]))
+
+
+def _lenskit_flat(name: str) -> bytes:
+    import pandas as pd
+
+    return _parquet(
+        pd.DataFrame(_rows(name), columns=["user_id", "item_id", "rank", "score"])
+        if name
+        else pd.DataFrame(_labels(), columns=["user_id", "item_id", "rating"]).astype({"rating": float})
+    )
+
+
+def _lenskit_native(name: str) -> bytes:
+    import pandas as pd
+
+    lists = RUNS[name] | {"nothing": {}} if name else QRELS
+    items = [
+        [
+            {"item_id": d, "rank": rank, "score": s} if name else {"item_id": d, "rating": float(s)}
+            for rank, (d, s) in enumerate(docs.items(), start=1)
+        ]
+        for docs in lists.values()
+    ]
+    return _parquet(pd.DataFrame({"user_id": list(lists), "items": items}))
+
+
+TABLE, ROWS, QUEPID_CSV = "a table with a header", "rows in JSON", "judgments from Quepid as CSV"
+DICT = "a JSON dict {query_id: {doc_id: score}}"
+SEARCH = "OpenSearch Search Relevance"
+
+#: Files of runs, by what the tests call them.
+OF_RUNS = {
+    "dict": Kind(DICT, _dict),
+    "MTEB, one subset": Kind("MTEB's predictions", _mteb_of_one_subset),
+    "MTEB": Kind("MTEB's predictions", _mteb, part="eng:test"),
+    "rank_eval": Kind("a rank_eval response", _rank_eval, ordered=True),
+    "evaluations": Kind(f"evaluation results of {SEARCH}", lambda n: _lines(_evaluations(n)), True, True),
+    "evaluations of three": Kind(
+        f"evaluation results of {SEARCH}", lambda n: _hits(_evaluations(*RUNS)), True, True, "NAME"
+    ),
+    "pairwise": Kind(f"a pairwise experiment of {SEARCH}", _pairwise, True, True, "NAME"),
+    "references": Kind("answers with references (ragnarok, TREC RAG)", _references, True, depth=3),
+    "candidates": Kind("candidates (rank_llm)", _candidates, ordered=True),
+    "KILT": Kind("KILT (pyserini)", _kilt, ordered=True),
+    "snapshot CSV": Kind("a snapshot from Quepid as CSV", _quepid_snapshot_csv, True, True),
+    "snapshot": Kind("a snapshot from Quepid", _quepid_snapshot, True, True),
+    "MS MARCO": Kind("an MS MARCO run", _ms_marco, ordered=True),
+    "CSV": Kind(TABLE, _headed),
+    "JSON rows": Kind(ROWS, _json_rows),
+    "ranx Parquet": Kind("Parquet", _ranx_parquet),
+    "LensKit flat": Kind("Parquet", _lenskit_flat, ordered=True),
+    "LensKit native": Kind("Parquet", _lenskit_native, ordered=True),
+}
+#: Files of judgments.
+OF_JUDGMENTS = {
+    "dict": Kind(DICT, _dict),
+    "rank_eval": Kind("a rank_eval request", _rank_eval),
+    "OpenSearch": Kind(f"judgments of {SEARCH}", lambda n: _json(_opensearch_judgments(n)), texts=True),
+    "OpenSearch, a search": Kind(
+        f"judgments of {SEARCH}", lambda n: _hits([_opensearch_judgments(n)]), texts=True
+    ),
+    "Quepid CSV": Kind(QUEPID_CSV, _quepid_csv, texts=True),
+    "Quepid book CSV": Kind(QUEPID_CSV, _quepid_book_csv, texts=True, part="ada l"),
+    "Quepid book": Kind("a book of Quepid", _quepid_book, texts=True, part="ada@example.org"),
+    "Quepid case": Kind("a case of Quepid", _quepid_case, texts=True),
+    "RRE": Kind("ratings for RRE", _rre, texts=True),
+    "Quepid TREC": Kind("TREC qrels with decimals (Quepid)", _quepid_trec),
+    "BEIR": Kind(TABLE, _beir),
+    "JSON rows": Kind(ROWS, _json_rows),
+    "ranx Parquet": Kind("Parquet", _ranx_parquet),
+    "LensKit flat": Kind("Parquet", _lenskit_flat),
+    "LensKit native": Kind("Parquet", _lenskit_native),
+}
+#: Files that hold neither, by the name of their format.
+OF_NEITHER = {
+    "a JSON file of measures": _json({q: {"map": 0.5, "ndcg_cut_10": 0.25} for q in QUERIES}),
+    "an experiment of OpenSearch Search Relevance without rankings": _hits(
+        [{"searchConfigurationList": ["a"], "results": [{"queryText": "x", "evaluationId": "e"}]}]
+    ),
+    "an assignment of nuggets (AutoNuggetizer)": _lines([{"qid": "q", "docid": "d", "nuggets": []}]),
+    "a list of nuggets (AutoNuggetizer)": b"104861_1\tConcrete costs $3\tvital\n104861_2\tIt varies\tokay\n",
+    "a pickle": b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}\x94.",
+    "a file for learning to rank (SVMrank)": b"\n3.0 qid:100 # d-1 2024 election\n",
+    "Vespa's responses": _lines([{"root": {"id": "toplevel", "children": []}}]),
+    "a table of means": b"name,ndcg@10,searchtime_avg\nbm25,0.5,0.004\n",
+}
+
+
+def trec_run(name: str) -> bytes:
+    """A run in TREC's format."""
+    return "".join(f"{q} Q0 {d} {rank} {s} {name}\n" for q, d, rank, s in _rows(name)).encode()
+
+
+def trec_qrels() -> bytes:
+    """The judgments in TREC's format."""
+    return "".join(f"{q} 0 {d} {r}\n" for q, d, r in _labels()).encode()

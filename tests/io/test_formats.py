@@ -1,0 +1,438 @@
+"""What other tools write is told by its content and read as the TREC files of the same campaign; or refused by name."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tools.formats import PAGE, PLACE, block
+from tools.pages import filled
+
+from ir_measures_relative import RelativeWarning, RunContext
+from ir_measures_relative.io.content import Content
+from ir_measures_relative.io.formats import formats
+from ir_measures_relative.io.order import keeping_order
+from ir_measures_relative.io.qrels import judge, read_qrels_file
+from ir_measures_relative.io.runs import read_run, read_trec_run
+from kinds import BY_TEXT, OF_JUDGMENTS, OF_NEITHER, OF_RUNS, QRELS, RUNS, Kind, trec_qrels, trec_run
+
+pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+
+
+def expected(name: str, kind: Kind) -> dict[str, list[str]]:
+    """The rankings of a run as a file of this kind holds it."""
+    run: Any = RUNS[name]
+    if not kind.ordered:
+        run = read_trec_run(trec_run(name), "x", "x").to_dict()
+    return {BY_TEXT[q] if kind.texts else q: list(docs)[: kind.depth] for q, docs in run.items()}
+
+
+def rankings(path: Any) -> dict[str, list[str]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RelativeWarning)
+        return {q: list(docs) for q, docs in read_run(path).to_dict().items()}
+
+
+def labels(path: Any) -> dict[str, dict[str, int]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RelativeWarning)
+        judged = judge(read_qrels_file(path).columns)
+    found: dict[str, dict[str, int]] = {}
+    for query, doc, grade in zip(judged.query, judged.ids.strings(), judged.grade.tolist(), strict=True):
+        found.setdefault(str(judged.query_ids[query]), {})[doc] = grade
+    return found
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("kind", OF_RUNS)
+def test_a_run_has_the_rankings_of_the_trec_file(kind: str, name: str, tmp_path: Path) -> None:
+    of = OF_RUNS[kind]
+    if kind == "pairwise" and name not in ("rerank.v2", "dense_ü"):
+        pytest.skip("a pairwise experiment has two runs")
+    file = tmp_path / "file"
+    file.write_bytes(of.write(name))
+    path = f"{file}#{of.part.replace('NAME', name)}" if of.part else file
+    assert rankings(path) == expected(name, of)
+
+
+@pytest.mark.parametrize("kind", OF_JUDGMENTS)
+def test_judgments_have_the_labels_of_the_trec_file(kind: str, tmp_path: Path) -> None:
+    of = OF_JUDGMENTS[kind]
+    file = tmp_path / "file"
+    file.write_bytes(of.write(""))
+    path = f"{file}#{of.part}" if of.part else file
+    assert labels(path) == {BY_TEXT[q] if of.texts else q: docs for q, docs in QRELS.items()}
+
+
+ALL = [
+    *((kind.format, kind.write("rerank.v2")) for kind in OF_RUNS.values()),
+    *((kind.format, kind.write("")) for kind in OF_JUDGMENTS.values()),
+    *OF_NEITHER.items(),
+]
+
+
+@pytest.mark.parametrize(("name", "data"), ALL, ids=[name for name, _ in ALL])
+def test_a_file_is_of_one_format(name: str, data: bytes) -> None:
+    """So that the order in which formats are asked does not matter."""
+    assert [f.name for f in formats() if f.holds(Content(data, "x"))] == [name]
+
+
+def test_every_format_has_a_file_here_and_trec_files_are_of_none() -> None:
+    assert {f.name for f in formats()} == {name for name, _ in ALL}
+    for data in (trec_run("dense_ü"), trec_qrels(), b"", b"\n \n", b"q\t0\td\t1\n"):
+        assert not [f.name for f in formats() if f.holds(Content(data, "x"))]
+
+
+@pytest.mark.parametrize("name", OF_NEITHER)
+def test_what_is_neither_is_refused_by_name(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(OF_NEITHER[name])
+    with pytest.raises(ValueError, match=f"run 'r' .* does not hold a run: it is {name.split(' (')[0]}"):
+        RunContext({"r": file})
+    with pytest.raises(
+        ValueError, match=f"the qrels .* does not hold judgments: it is {name.split(' (')[0]}"
+    ):
+        read_qrels_file(file)
+
+
+def test_the_other_of_the_two_is_refused_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    for kind, read in ((OF_RUNS["KILT"], read_qrels_file), (OF_JUDGMENTS["RRE"], read_run)):
+        file.write_bytes(kind.write("rerank.v2"))
+        with pytest.raises(
+            ValueError, match=r"file.* holds (a run: it is KILT|judgments: it is ratings for RRE)"
+        ):
+            read(file)
+
+
+def test_a_part_is_named_where_there_are_several(tmp_path: Path) -> None:
+    file = tmp_path / "predictions.json"
+    file.write_bytes(OF_RUNS["MTEB"].write("rerank.v2"))
+    with pytest.raises(
+        ValueError, match=r"holds 'deu:dev', 'deu:test', 'eng:dev', 'eng:test'; say which behind the"
+    ):
+        read_run(file)
+    for part in ("test", "fra", "eng:train"):
+        with pytest.raises(ValueError, match=rf"such as '#deu:dev', and not '{part}'"):
+            read_run(f"{file}#{part}")
+    assert RunContext.from_files(f"{file}#eng:test").names == ["x/rerank.v2"]
+    file.write_bytes(OF_RUNS["MTEB, one subset"].write("rerank.v2"))
+    assert rankings(f"{file}#test") == rankings(file)
+    file.write_bytes(OF_RUNS["dict"].write("rerank.v2"))
+    with pytest.raises(ValueError, match="holds one run, and no part 'test'; leave out '#test'"):
+        read_run(f"{file}#test")
+    for data, read in ((trec_run("rerank.v2"), read_run), (trec_qrels(), read_qrels_file)):
+        file.write_bytes(data)
+        with pytest.raises(ValueError, match="no part 'test'; leave out '#test'"):
+            read(f"{file}#test")
+    literal = tmp_path / "runs#test"
+    literal.write_bytes(trec_run("rerank.v2"))
+    assert len(read_run(literal)) == 15  # a file of this name goes before a part
+
+
+def test_runs_of_one_file_are_all_of_them_in_a_context(tmp_path: Path) -> None:
+    file = tmp_path / "evaluations.json"
+    file.write_bytes(OF_RUNS["evaluations of three"].write(""))
+    with (
+        pytest.raises(
+            ValueError, match=r"holds the runs 'bm25-base', 'dense_ü', 'rerank.v2'; say which behind"
+        ),
+        pytest.warns(RelativeWarning, match="their texts count as ids"),
+    ):
+        read_run(file)
+    with pytest.warns(RelativeWarning, match="their texts count as ids"):
+        context = RunContext.from_files(file)
+    assert context.names == list(RUNS)
+    with pytest.warns(RelativeWarning, match="their texts count as ids"):
+        assert RunContext.from_files(f"{file}#dense_ü").names == ["dense_ü"]
+
+
+def test_a_folder_of_json(tmp_path: Path) -> None:
+    """Named by the files; judgments among them are not taken for a run."""
+    for name in RUNS:
+        (tmp_path / f"{name}.json").write_bytes(OF_RUNS["dict"].write(name))
+    context = RunContext.from_files(tmp_path)
+    assert context.names == sorted(RUNS)
+    assert RunContext.from_trec(tmp_path).names == sorted(RUNS)  # the old name
+    with pytest.warns(
+        RelativeWarning, match=r"has no ranking for 1 of 3 judged queries: .*BEIR's and pytrec_eval's own"
+    ):
+        table = context.evaluate(QRELS, ["nDCG@10", "NRG@10"])
+    same = RunContext({name: read_trec_run(trec_run(name), name, name) for name in sorted(RUNS)})
+    assert table.equals(same.evaluate(QRELS, ["nDCG@10", "NRG@10"]))
+    (tmp_path / "qrels.json").write_bytes(OF_JUDGMENTS["dict"].write(""))
+    with pytest.raises(ValueError, match=r"qrels\.json may be judgments: all its scores are whole numbers"):
+        RunContext.from_files(tmp_path)
+
+
+def test_the_tool_is_told_of_once_a_context_and_only_where_a_query_lacks(tmp_path: Path) -> None:
+    file = tmp_path / "bm25.json"
+    file.write_bytes(OF_RUNS["dict"].write("bm25-base"))
+    RunContext.from_files(file, priors=[]).evaluate(QRELS, ["nDCG@10"])  # a warning would be an error
+    file.write_bytes(OF_RUNS["MTEB, one subset"].write("dense_ü"))
+    context = RunContext.from_files(file, priors=[])
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            context.evaluate(QRELS, ["nDCG@10"])
+    assert sum("MTEB's own mean" in str(w.message) for w in said) == 1
+
+
+def test_folders_of_tira(tmp_path: Path) -> None:
+    """Names and groups are those of the metadata, beside the run or above it."""
+    for name, team in (("bm25-base", "ows"), ("dense_ü", "seupd")):
+        folder = tmp_path / team / name / "lag-1"
+        folder.mkdir(parents=True)
+        (folder / "run.txt").write_bytes(trec_run(name).replace(name.encode(), b"run"))
+        (folder.parent / "ir-metadata.yml").write_text(f"tag: {name}\nactor:\n  team: {team}\n", "utf-8")
+    context = RunContext.from_files(tmp_path)
+    assert dict(context.groups) == {"bm25-base": "ows", "dense_ü": "seupd"}
+    assert RunContext.from_files(tmp_path, groups=None).groups == {}
+    assert RunContext.from_files(f"{tmp_path}/*/*/lag-1").names == ["bm25-base", "dense_ü"]
+    (tmp_path / "ows" / "bm25-base" / "ir-metadata.yml").write_text("a: [", "utf-8")
+    with pytest.raises(ValueError, match=r"ir-metadata\.yml is no YAML \(.*\); mend it or remove it"):
+        RunContext.from_files(tmp_path)
+
+
+@pytest.mark.parametrize("label", ["", " ", None])
+def test_no_label_is_unjudged(label: Any, tmp_path: Path) -> None:
+    file = tmp_path / "qrels.json"
+    file.write_text(json.dumps({"q": {"a": "3.0", "b": label, "c": 0}, "r": {"d": label}}))
+    assert labels(file) == {"q": {"a": 3, "c": 0}}
+
+
+@pytest.mark.parametrize(
+    ("label", "message"), [("0.9", "0.9.*by a threshold, such as"), ("high", "'high'; relevance must")]
+)
+def test_labels_that_are_no_whole_numbers(label: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "qrels.json"
+    file.write_text(json.dumps({"q": {"a": 1, "b": label}}))
+    with pytest.raises(
+        ValueError, match=rf"qrels\.json: query 'q', document 'b' has the relevance {message}"
+    ):
+        read_qrels_file(file)
+
+
+BROKEN = {
+    "cut": ('{"q": {"a": 1.0', r"the JSON is cut or damaged \(.* in line 1, column 16\)"),
+    "cut line": ('{"id": "q", "output": []}\n{"id": "r"', r"line 2: the JSON is cut or damaged"),
+    "more": ('{\n"q": {"a": 1.0}}\n{}', "line 3: there is more text behind the end of the JSON"),
+    "twice": ('{"q": {"a": 1.0, "a": 2.0}}', "the key 'a' stands twice in one object"),
+    "query twice": ('{"q": {"a": 1.0}, "q": {"b": 2.0}}', "the key 'q' stands twice in one object"),
+    "NaN": ('{"q": {"a": NaN}}', "query 'q', document 'a' has the score nan"),
+    "infinite": ('{"q": {"a": 1e999}}', "query 'q', document 'a' has the score inf"),
+    "huge": ('{"q": {"a": 1' + "0" * 400 + "}}", "query 'q', document 'a' has a score that is not a float"),
+    "digits": ('{"q": {"a": ' + "1" * 10_000 + "}}", "holds a number of thousands of digits|not a float"),
+    "text": ('{"q": {"b": 1, "a": "x"}}', "query 'q', document 'a' has the score 'x', a str"),
+    "deep": ('{"q": ' + "[" * 100_000 + "]" * 100_000 + "}", "nested too deep"),
+    "list": ("[[1, 2]]", "is JSON of no kind that is read here; give"),
+    "other": ('{"a": 1, "b": 2}', r"is JSON of no kind that is read here \(its first keys are \['a', 'b'\]\)"),
+    "Latin": ('{"q": {"\udce9": 1.0}}', "line 1: it is not text in UTF-8"),
+    "half": ('{"q": {"\\ud800": 1.0}}', "half of a surrogate pair"),
+    "hits": ('{"details": {"q": {"hits": 7}}, "metric_score": 1}', "looks like a rank_eval response, but is not built"),
+    "id": ('{"details": {"q": {"hits": [{"hit": {}}]}}, "metric_score": 1}', "not built like one: it lacks '_id'"),
+    "two lists": ('{"id": "q", "output": []}\n{"id": "q", "output": []}', "query 'q' has two lists"),
+    "document": (
+        '{"topic_id": "q", "references": ["a", "a"]}',
+        "query 'q' lists document 'a' more than once",
+    ),
+    "cells": ("query_id,doc_id,score\nq,a,1.0\nq,b\n", "line 3: 2 cells where the header has 3"),
+    "score": ("query_id,doc_id,score\nq,a,1_0\n", "query 'q', document 'a' has the score '1_0'"),
+    "ranks": ("q\ta\t1\nq\tb\tx\n", "query 'q' has the rank 'x'"),
+    "columns": ("q\ta\t1\nq\tb\n", "line 2: 2 columns where an MS MARCO run has three"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*documents that answers cite")
+@pytest.mark.parametrize("case", BROKEN)
+def test_what_is_broken_is_refused_in_words(case: str, tmp_path: Path) -> None:
+    content, message = BROKEN[case]
+    file = tmp_path / "file.json"
+    file.write_bytes(content.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ValueError, match=rf"(?s)file\.json.*({message})"):
+        read_run(file)
+
+
+def test_an_empty_dict_is_an_empty_run(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text("{}")
+    assert len(read_run(tmp_path / "run.json")) == 0
+
+
+def test_scores_that_keep_an_order() -> None:
+    """Given scores are kept where they fall, and lie a step of a float lower where they do not."""
+    query = np.array([0, 0, 0, 0, 1, 1, 1])
+    given = [3.0, 2.0, 2.0, -0.0, -1.5, -1.5, 7.0]
+    kept = keeping_order(query, np.arange(7), given)
+    assert kept[[0, 1, 3, 4]].tolist() == [3.0, 2.0, 0.0, -1.5]
+    assert kept[2] == np.nextafter(np.float32(2), np.float32(0)) and kept[5] == np.nextafter(
+        np.float32(-1.5), np.float32(-2)
+    )
+    assert (np.diff(kept.astype(np.float32))[[0, 1, 2, 4, 5]] < 0).all()
+    assert keeping_order(query, -np.arange(7), None).tolist() == [-4, -3, -2, -1, -3, -2, -1]
+    assert keeping_order(query, np.arange(7), [1.0] * 6 + [None]).tolist() == [-1, -2, -3, -4, -1, -2, -3]
+    assert len(keeping_order(np.array([], dtype=int), [], [])) == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_scores_that_keep_an_order_at_random(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    query, scores = rng.integers(0, 5, 200), rng.choice([-1e-40, 0.0, 1e-45, 1.5, -2.0, 1e30], 200)
+    rank = rng.integers(0, 30, 200)
+    kept = keeping_order(query, rank, scores.tolist()).astype(np.float32)
+    for q in range(5):
+        rows = np.flatnonzero(query == q)
+        in_order = kept[rows[np.argsort(rank[rows], kind="stable")]]
+        assert (np.diff(in_order) < 0).all()
+
+
+def test_the_command_reads_them_as_well(tmp_path: Path) -> None:
+    """QRELS, RUN and --prior; and the part of a file behind its path."""
+    (tmp_path / "qrels.tsv").write_bytes(OF_JUDGMENTS["BEIR"].write(""))
+    (tmp_path / "mteb.json").write_bytes(OF_RUNS["MTEB"].write("rerank.v2"))
+    (tmp_path / "bm25.parquet").write_bytes(OF_RUNS["ranx Parquet"].write("bm25-base"))
+    arguments = ["qrels.tsv", "mteb.json#eng:test", "nDCG@10 NRG@10", "--prior", "bm25.parquet"]
+    command = [sys.executable, "-m", "ir_measures_relative"]
+    done = subprocess.run([*command, *arguments], cwd=tmp_path, capture_output=True, text=True)
+    (tmp_path / "qrels").write_bytes(trec_qrels())
+    for name in ("rerank.v2", "bm25-base"):
+        (tmp_path / name).write_bytes(trec_run(name))
+    same = ["qrels", "rerank.v2", "nDCG@10 NRG@10", "--prior", "bm25-base"]
+    plain = subprocess.run([*command, *same], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == plain.stdout, done.stderr
+
+
+def test_the_command_takes_one_run_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "results").write_bytes(OF_RUNS["evaluations of three"].write(""))
+    (tmp_path / "qrels").write_bytes(OF_JUDGMENTS["OpenSearch"].write(""))
+
+    def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "-m", "ir_measures_relative", "qrels", *arguments]
+        return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+
+    several = command("results", "nDCG@10")
+    assert several.returncode == 2 and "hold 3 runs" in several.stderr and "FILE#bm25-base" in several.stderr
+    one = command("results#dense_ü", "nDCG@10")
+    assert one.stdout.startswith("nDCG@10\t"), one.stderr
+
+
+def test_json_takes_no_more_than_three_times_what_parsing_takes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    run = {f"q{i}": {f"doc-{d}": s for d, s in enumerate(rng.random(1000).tolist())} for i in range(200)}
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps(run))
+
+    def seconds(read: Any) -> float:
+        found = []
+        for _ in range(3):
+            start = time.process_time()
+            read()
+            found.append(time.process_time() - start)
+        return min(found)
+
+    assert seconds(lambda: read_run(file)) < 3 * seconds(lambda: json.loads(file.read_text())) + 0.05
+
+
+def test_no_format_is_loaded_before_a_file_is_read() -> None:
+    code = (
+        "import sys, ir_measures_relative\n"
+        "from ir_measures_relative import RunContext\n"
+        "print([m for m in sys.modules if m.startswith('ir_measures_relative.io.formats.') or m == 'yaml'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_the_page_has_the_table_of_the_formats() -> None:
+    assert filled(PAGE, PLACE) == block(), "run: python -m tools.formats --write"
+
+
+# ---- by the tools themselves ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["parquet", "trec", "txt", "lz4"])
+def test_what_ranx_saves(kind: str, tmp_path: Path) -> None:
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
+    ranx.Run(RUNS["dense_ü"]).save(str(tmp_path / f"run.{kind}"))
+    if kind == "lz4":
+        with pytest.raises(
+            ValueError, match="is an lz4 file, which is not read here.*let ranx save JSON instead"
+        ):
+            read_run(tmp_path / "run.lz4")
+        return
+    ranx.Qrels(QRELS).save(str(tmp_path / f"qrels.{kind}"))
+    assert rankings(tmp_path / f"run.{kind}") == expected("dense_ü", OF_RUNS["dict"])
+    assert labels(tmp_path / f"qrels.{kind}") == QRELS
+
+
+@pytest.mark.parametrize("layout", ["native", "flat"])
+def test_what_lenskit_saves(layout: str, tmp_path: Path) -> None:
+    data = pytest.importorskip("lenskit.data", reason="LensKit is not installed")
+
+    def saved(name: str, lists: Any, **fields: str) -> Path:
+        found = {
+            7 + i: data.ItemList(item_ids=list(docs), **{f: np.array(list(docs.values()), dtype=float) for f in fields.values()}, ordered=name == "run")
+            for i, docs in enumerate(lists.values())
+        }  # fmt: skip
+        file = tmp_path / f"{name}.parquet"
+        data.ItemListCollection.from_dict(found, key="user_id").save_parquet(file, layout=layout)
+        return file
+
+    run = saved("run", RUNS["rerank.v2"], values="scores")
+    assert rankings(run) == {str(7 + i): list(docs) for i, docs in enumerate(RUNS["rerank.v2"].values())}
+    test = saved("test", QRELS, values="rating")
+    assert labels(test) == {str(7 + i): docs for i, docs in enumerate(QRELS.values())}
+
+
+def test_what_pandas_and_polars_write(tmp_path: Path) -> None:
+    pl = pytest.importorskip("polars", reason="polars is not installed")
+    rows = [(q, d, s) for q, docs in RUNS["rerank.v2"].items() for d, s in docs.items()]
+    frame = pl.DataFrame(rows, schema=["qid", "docno", "score"], orient="row")
+    frame.write_csv(tmp_path / "comma")
+    frame.write_csv(tmp_path / "tab", separator="\t")
+    frame.write_ndjson(tmp_path / "lines")
+    frame.write_parquet(tmp_path / "parquet")
+    frame.to_pandas().to_json(tmp_path / "list", orient="records")
+    for name in ("comma", "tab", "lines", "parquet", "list"):
+        assert rankings(tmp_path / name) == expected("rerank.v2", OF_RUNS["dict"]), name
+
+
+def test_judgments_by_nugget_are_not_taken_for_queries(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("".join(f"{q}_{n} 0 d-1 1\n" for q in QRELS for n in range(3)), "utf-8")
+    with pytest.raises(ValueError, match="'q-1_0' may be a nugget of a query: give judgments by query"):
+        RunContext({"r": RUNS["rerank.v2"]}, priors=[]).evaluate(tmp_path / "qrels", ["nDCG@10"])
+
+
+def test_a_part_is_no_other_file_to_write_over(tmp_path: Path) -> None:
+    """--output does not take the file that holds the part of a run."""
+    (tmp_path / "mteb.json").write_bytes(OF_RUNS["MTEB"].write("rerank.v2"))
+    (tmp_path / "qrels").write_bytes(trec_qrels())
+    before = (tmp_path / "mteb.json").read_bytes()
+    command = [sys.executable, "-m", "ir_measures_relative", "qrels", "mteb.json#eng:test", "nDCG@10"]
+    done = subprocess.run([*command, "--plot", "mteb.json"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 2 and (tmp_path / "mteb.json").read_bytes() == before, done.stderr
+
+
+def test_a_million_keys(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    file.write_text("{" + ", ".join(f'"q{i}": {{"d": 1.0}}' for i in range(10**5)) + "}")
+    assert len(read_run(file)) == 10**5
+    file.write_text('{"q": {' + ", ".join(f'"d{i}": {i}.0' for i in range(10**6)) + "}}")
+    assert len(read_run(file)) == 10**6
+
+
+def test_aspects_of_a_table_are_those_of_the_trec_file(tmp_path: Path) -> None:
+    rows = [("q", "1", "a", 1), ("q", "2", "a", 0), ("q", "1", "b", 2)]
+    (tmp_path / "trec").write_text("".join(f"{q} {n} {d} {r}\n" for q, n, d, r in rows))
+    header = "query_id,iteration,doc_id,relevance\n"
+    (tmp_path / "csv").write_text(header + "".join(f"{q},{n},{d},{r}\n" for q, n, d, r in rows) + "q,3,c,\n")
+    trec, table = (read_qrels_file(tmp_path / name) for name in ("trec", "csv"))
+    assert table.columns.aspect_texts().tolist() == trec.columns.aspect_texts().tolist() == ["1", "2", "1"]
+    assert table.iterations.tolist() == trec.iterations.strings().tolist()
+    assert table.columns.relevance.tolist() == [1, 0, 2]

@@ -1,0 +1,410 @@
+"""alpha_NRG and NewAspects: oracles, ndeval, the reduction to NRG, and what they refuse."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from ir_measures import Qrel
+
+from aspect_campaigns import as_qrels, by_query, random_aspects, random_run, ranked
+from drawn import times
+from ir_measures_relative import NRG, NewAspects, RelativeWarning, RunContext, UniqueRel, alpha_NRG
+from oracles.aspects import alpha_nrg_oracle, new_aspects_oracle
+
+pytestmark = pytest.mark.filterwarnings("ignore:the evaluated run ranks exactly as")
+
+ALPHAS = (0.25, 0.3, 0.5, 0.9, 1)
+
+
+@pytest.mark.parametrize("norm", ["residual", "ideal", None])
+def test_alpha_nrg_is_the_oracle(norm: str | None) -> None:
+    rng = random.Random(f"oracle {norm}")
+    for _ in range(times(150)):
+        labels = random_aspects(rng, highest=rng.choice([1, 3]))
+        runs = {f"prior{i}": random_run(rng, labels) for i in range(rng.randint(0, 3))}
+        run, alpha, k, rel = (
+            random_run(rng, labels),
+            rng.choice(ALPHAS),
+            rng.choice([1, 3, 10, None]),
+            rng.randint(1, 3),
+        )
+        measure = alpha_NRG(alpha=alpha, norm=norm, rel=rel)
+        measure = measure if k is None else measure @ k
+        with RunContext(runs):
+            values = by_query(measure.iter_calc(as_qrels(labels, rng), run))
+        for query, of_query in labels.items():
+            priors = [ranked(prior, query) for prior in runs.values()]
+            expected = alpha_nrg_oracle(
+                ranked(run, query), priors, of_query, alpha=alpha, k=k, rel=rel, norm=norm
+            )
+            assert values[query] == pytest.approx(expected, abs=1e-12)
+
+
+def test_new_aspects_is_the_oracle() -> None:
+    rng = random.Random("new aspects")
+    for _ in range(times(300)):
+        labels = random_aspects(rng, highest=3)
+        runs = {f"prior{i}": random_run(rng, labels) for i in range(rng.randint(0, 3))}
+        run, k, rel = random_run(rng, labels), rng.choice([1, 3, 10]), rng.randint(1, 3)
+        gains = rng.choice([None, {}, {1: 2, 3: 5}, {2: 0}])
+        measure = NewAspects(rel=rel) @ k if gains is None else NewAspects(rel=rel, gains=gains) @ k
+        with RunContext(runs):
+            values = by_query(measure.iter_calc(as_qrels(labels, rng), run))
+        for query, of_query in labels.items():
+            priors = [ranked(prior, query) for prior in runs.values()]
+            assert values[query] == new_aspects_oracle(ranked(run, query), priors, of_query, k, rel, gains)
+
+
+def test_the_example_of_ndeval() -> None:
+    """From the tests of pyndeval: alpha-nDCG@5, and strec@5 as a number of aspects."""
+    qrels = [Qrel("0", doc, 1, aspect) for doc, aspect in ("Aa", "Bb", "Db", "Cc")]
+    run = {"0": {"A": 9.3, "D": 8.4, "E": 8.1, "B": 7.6}}
+    with RunContext({}):
+        assert (alpha_NRG @ 5).calc_aggregate(qrels, run) == pytest.approx(0.7868, abs=1e-4)
+        assert (NewAspects @ 5).calc_aggregate(qrels, run) == 2.0
+
+
+def test_without_priors_it_is_the_alpha_ndcg_of_ndeval() -> None:
+    """α is a sum of few powers of 2: of others ndeval takes equal gains for unequal, by how it rounds them."""
+    pytest.importorskip("pyndeval")
+    rng = random.Random("ndeval")
+    for _ in range(times(500)):
+        labels = random_aspects(rng, highest=rng.choice([1, 3]))
+        run, alpha, k, rel = (
+            random_run(rng, labels),
+            rng.choice([0.25, 0.5, 0.75]),
+            rng.choice([1, 3, 10, 20]),
+            rng.randint(1, 3),
+        )
+        theirs = ir_measures.alpha_nDCG(alpha=alpha, rel=rel) @ k
+        with RunContext({}):
+            measure = alpha_NRG(alpha=alpha, rel=rel) @ k
+            ours = by_query(measure.iter_calc(as_qrels(labels), run))
+        expected = by_query(theirs.iter_calc(as_qrels(labels, rng), run))
+        assert ours == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("norm", ["residual", "ideal", None])
+def test_it_is_nrg_where_each_relevant_document_answers_an_aspect_of_its_own(norm: str | None) -> None:
+    rng = random.Random(f"nrg {norm}")
+    for _ in range(times(100)):
+        binary = {
+            query: {doc: max(of_doc.values()) for doc, of_doc in docs.items()}
+            for query, docs in random_aspects(rng).items()
+        }
+        own = [Qrel(q, doc, label, f"of {doc}") for q, docs in binary.items() for doc, label in docs.items()]
+        of_runs = {query: {doc: {} for doc in docs} for query, docs in binary.items()}
+        runs: dict[str, Any] = {f"prior{i}": random_run(rng, of_runs) for i in range(rng.randint(0, 3))}
+        run, k = random_run(rng, of_runs), rng.choice([1, 3, 10])
+        with RunContext(runs):
+            of_aspects = by_query((alpha_NRG(alpha=1, norm=norm) @ k).iter_calc(own, run))
+            of_documents = by_query((NRG(norm=norm) @ k).iter_calc(binary, run))
+            new = by_query((NewAspects @ k).iter_calc(own, run))
+            unique = by_query((UniqueRel @ k).iter_calc(binary, run))
+        assert of_aspects == pytest.approx(of_documents, abs=1e-12)
+        assert new == unique
+
+
+def test_it_is_not_nrg_where_all_documents_answer_one_aspect() -> None:
+    """Then only the first counts, and a prior that shows another one on top leaves nothing."""
+    qrels = [Qrel("q", doc, 1, "the only one") for doc in "ABC"]
+    run = {"q": {"A": 2.0, "B": 1.0}}
+    with RunContext({}):
+        assert (alpha_NRG(alpha=1) @ 10).calc_aggregate(qrels, run) == 1.0
+        assert (NRG @ 10).calc_aggregate(qrels, run) < 1.0
+    with RunContext({"old": {"q": {"C": 1.0}}}):
+        assert (alpha_NRG(alpha=1) @ 10).calc_aggregate(qrels, run) == 0.0
+        assert (NRG @ 10).calc_aggregate(qrels, run) > 0.0
+
+
+def test_the_greedy_ideal_can_be_beaten() -> None:
+    """The largest document first, although two others show all between them; the range says how far."""
+    answers = {"A": "1234", "B": "125", "C": "346"}
+    qrels = [Qrel("q", doc, 1, aspect) for doc, aspects in answers.items() for aspect in aspects]
+    measure = alpha_NRG(alpha=1) @ 2
+    with RunContext({}):
+        value = measure.calc_aggregate(qrels, {"q": {"B": 2.0, "C": 1.0}})
+        greedy = measure.calc_aggregate(qrels, {"q": {"A": 3.0, "C": 2.0}})
+    assert greedy == 1.0 < value <= measure.value_range[1]
+
+
+def of_one_query(answers: dict[str, str]) -> list[Qrel]:
+    return [Qrel("q", doc, 1, aspect) for doc, aspects in answers.items() for aspect in aspects]
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [({"A": "34", "B": "13", "C": "24"}, 0.9825977), ({"C": "34", "B": "13", "A": "24"}, 1.0)],
+)
+def test_of_equal_gain_the_ideal_takes_the_last_id(answers: dict[str, str], expected: float) -> None:
+    """As ndeval does: all gain 2 at the first place. C, then B, or in the second case then A, which answers new ones."""
+    run = {"q": {doc: -float(i) for i, doc in enumerate(answers)}}
+    with RunContext({}):
+        value = (alpha_NRG @ 3).calc_aggregate(of_one_query(answers), run)
+    assert value == pytest.approx(expected, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"A": "235", "B": "1245", "C": "134", "D": "125", "E": "345"},
+        {"A": "34", "B": "124", "C": "235", "D": "234", "E": "1345"},
+    ],
+)
+def test_gains_that_only_rounding_tells_apart_are_equal(answers: dict[str, str]) -> None:
+    """0.1 + 0.1 + 0.01 and 0.01 + 0.1 + 0.1, which are two numbers to a computer."""
+    labels = {doc: {aspect: 1 for aspect in aspects} for doc, aspects in answers.items()}
+    with RunContext({}):
+        value = (alpha_NRG(alpha=0.9) @ 4).calc_aggregate(
+            of_one_query(answers), {"q": dict.fromkeys("EDCBA", 1.0)}
+        )
+    assert value == pytest.approx(alpha_nrg_oracle("EDCBA", [], labels, alpha=0.9, k=4), abs=1e-12)
+
+
+def campaign() -> tuple[dict[str, Any], list[Qrel]]:
+    rng = random.Random("campaign")
+    labels = {
+        f"q{i:02d}": of for i in range(40) for of in random_aspects(rng, highest=3, n_queries=1).values()
+    }
+    return {f"run{i}": random_run(rng, labels) for i in range(5)}, as_qrels(labels, rng)
+
+
+MEASURES = [
+    alpha_NRG(rel=1) @ 10,
+    alpha_NRG(alpha=0.3, rel=2),
+    alpha_NRG(norm="ideal", alpha=0.7, rel=1) @ 3,
+    NewAspects(rel=1) @ 3,
+    NewAspects(gains={}) @ 5,
+]
+
+
+def values_of(table: pd.DataFrame) -> dict[tuple[str, str, str], float]:
+    keys = zip(table["name"], table["query_id"], table["measure"], strict=True)
+    return dict(zip(keys, table["value"], strict=True))
+
+
+def test_values_depend_on_their_query_alone_to_the_last_bit() -> None:
+    runs, qrels = campaign()
+    whole = values_of(RunContext(runs).evaluate(qrels, MEASURES, perquery=True))
+    rng = random.Random(1)
+    shuffled = list(qrels)
+    rng.shuffle(shuffled)
+    turned = {name: dict(reversed(run.items())) for name, run in runs.items()}
+    assert values_of(RunContext(turned).evaluate(shuffled, MEASURES, perquery=True)) == whole
+    queries = sorted({q.query_id for q in qrels})
+    for part in (queries[:1], queries[1:9], queries[9:]):
+        some = {name: {q: run[q] for q in part if q in run} for name, run in runs.items()}
+        values = values_of(
+            RunContext(some).evaluate([q for q in qrels if q.query_id in part], MEASURES, perquery=True)
+        )
+        assert values == {key: value for key, value in whole.items() if key[1] in part}
+
+
+def test_threads_get_the_same_values() -> None:
+    runs, qrels = campaign()
+    whole = values_of(RunContext(runs).evaluate(qrels, MEASURES, perquery=True))
+    context = RunContext(runs)
+    with ThreadPoolExecutor(4) as pool:
+        tables = list(pool.map(lambda _: context.evaluate(qrels, MEASURES, perquery=True), range(8)))
+    assert all(values_of(table) == whole for table in tables)
+
+
+def test_tables_of_few_queries_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the answers of all queries are too many for one table."""
+    runs, qrels = campaign()
+    whole = values_of(RunContext(runs).evaluate(qrels, MEASURES, perquery=True))
+    monkeypatch.setattr("ir_measures_relative.measures.alpha_nrg._CELLS", 50)
+    assert values_of(RunContext(runs).evaluate(qrels, MEASURES, perquery=True)) == whole
+
+
+@pytest.mark.parametrize("form", ["frame", "pyterrier", "subtopic_id", "numbers", "dicts", "file", "parquet"])
+def test_every_form_of_qrels(form: str, tmp_path: Path) -> None:
+    runs, qrels = campaign()
+    context = RunContext(runs)
+    expected = context.evaluate(qrels, MEASURES)
+    frame: Any = pd.DataFrame(qrels)
+    if form == "pyterrier":
+        frame = frame.rename(columns={"query_id": "qid", "doc_id": "docno", "relevance": "label"})
+    elif form == "subtopic_id":
+        frame = frame.rename(columns={"iteration": "subtopic_id"})
+    elif form == "numbers":
+        frame["iteration"] = frame["iteration"].str[1:].astype(int)  # from 0 up, which names an aspect here
+    elif form == "dicts":
+        frame = frame.rename(columns={"iteration": "subtopic_id"}).to_dict("records")
+    elif form == "file":
+        path = tmp_path / "qrels.txt"
+        rows = (f"{q.query_id} {q.iteration} {q.doc_id} {q.relevance}\n" for q in qrels)
+        path.write_text("".join(rows), encoding="utf-8")
+        frame = path
+    elif form == "parquet":
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(tmp_path / "qrels.parquet")
+        frame = tmp_path / "qrels.parquet"
+    pd.testing.assert_frame_equal(context.evaluate(frame, MEASURES), expected, check_exact=True)
+
+
+def test_the_records_of_ir_datasets_name_aspects() -> None:
+    from ir_datasets.formats import TrecSubQrel
+
+    runs, qrels = campaign()
+    records = [TrecSubQrel(q.query_id, q.doc_id, q.relevance, q.iteration) for q in qrels]
+    context = RunContext(runs)
+    pd.testing.assert_frame_equal(
+        context.evaluate(records, MEASURES), context.evaluate(qrels, MEASURES), check_exact=True
+    )
+
+
+NO_ASPECTS: list[Any] = [
+    {"q": {"A": 1}},
+    [Qrel("q", "A", 1)],
+    [Qrel("q", "A", 1, "Q0"), Qrel("q", "B", 1, "0")],
+    pd.DataFrame({"qid": ["q"], "docno": ["A"], "label": [1]}),
+    pd.DataFrame({"query_id": ["q"], "doc_id": ["A"], "relevance": [1], "iteration": [None]}),
+]
+
+
+@pytest.mark.parametrize("qrels", NO_ASPECTS)
+@pytest.mark.parametrize("measure", ["alpha_NRG@10", "NewAspects@10", "alpha_nDCG@10"])
+def test_qrels_without_aspects_are_refused(qrels: Any, measure: str) -> None:
+    with pytest.raises(
+        ValueError, match=f"{measure} needs the aspects of documents, and the qrels name none.*iteration"
+    ):
+        RunContext({"old": {"q": {"A": 1.0}}}).evaluate(qrels, [measure])
+
+
+def test_a_label_without_an_aspect_is_refused_among_others() -> None:
+    qrels = pd.DataFrame(
+        {"query_id": ["q", "p"], "doc_id": ["A", "B"], "relevance": [1, 1], "iteration": ["1", None]}
+    )
+    context = RunContext({"old": {"q": {"A": 1.0}}, "other": {"q": {"X": 1.0}}})
+    with pytest.raises(ValueError, match="query 'p', document 'B' has a label without an aspect"):
+        context.evaluate(qrels, [NewAspects @ 10])
+    assert context.evaluate(qrels, ["P@1"])["P@1"].tolist() == [0.5, 0.0]  # which looks at none
+
+
+def test_a_relevant_document_of_no_aspect_draws_a_warning() -> None:
+    qrels = [Qrel("q", "A", 1, "1"), Qrel("q", "B", 2, "0"), Qrel("q", "C", 0, "0")]
+    context = RunContext({"old": {"q": {"A": 2.0, "B": 1.0}}, "other": {"q": {"X": 1.0}}})
+    with pytest.warns(
+        RelativeWarning, match=r"1 relevant documents whose labels name no aspect.*document 'B'.*as in ndeval"
+    ):
+        context.evaluate(qrels, [NewAspects(rel=1) @ 10])
+    context.evaluate(
+        [q for q in qrels if q.doc_id != "B"], [NewAspects @ 10]
+    )  # judged, and for no aspect: no warning
+
+
+def test_two_labels_for_one_aspect_draw_a_warning() -> None:
+    qrels = [Qrel("q", "A", 0, "1"), Qrel("q", "A", 1, "1"), Qrel("q", "A", 1, "2")]
+    context = RunContext({})
+    with pytest.warns(RelativeWarning, match=r"1 \(query, document, aspect\) twice.*document 'A'"), context:
+        assert (NewAspects @ 10).calc_aggregate(qrels, {"q": {"A": 1.0}}) == 2.0
+
+
+@pytest.mark.parametrize("measure", [alpha_NRG @ 10, NewAspects @ 10])
+def test_graded_labels_without_rel_draw_a_warning(measure: Any) -> None:
+    qrels = [Qrel("q", "A", 3, "1"), Qrel("q", "A", 1, "2")]
+    with RunContext({}):
+        with pytest.warns(
+            RelativeWarning, match=r"from rel=1 on alike, and the qrels hold labels up to 3.*rel=3"
+        ):
+            measure.calc_aggregate(qrels, {"q": {"A": 1.0}})
+        measure(rel=1).calc_aggregate(qrels, {"q": {"A": 1.0}})  # said on purpose: no warning
+
+
+def test_a_plain_measure_sees_the_last_label_as_in_ir_measures() -> None:
+    qrels = [Qrel("q", "A", 2, "1"), Qrel("q", "A", 0, "2"), Qrel("q", "B", 0, "1"), Qrel("q", "B", 1, "2")]
+    run = {"q": {"A": 2.0, "B": 1.0}}
+    expected = ir_measures.calc_aggregate([ir_measures.nDCG @ 10], qrels, run)
+    context = RunContext({"old": run, "other": {"q": {"X": 1.0}}})
+    with pytest.warns(RelativeWarning, match=r"nDCG@10, UniqueRel@10 look at no aspects.*last label"):
+        table = context.evaluate(qrels, ["nDCG@10", "UniqueRel@10", "NewAspects(rel=1)@10"])
+    assert [table["nDCG@10"][0]] == list(expected.values()) == [pytest.approx(0.6309, abs=1e-4)]
+    assert table["UniqueRel@10"].tolist() == [1.0, 0.0]
+    assert table["NewAspects@10"].tolist() == [2.0, 0.0]
+
+
+@pytest.mark.parametrize("alpha", [0, -0.1, 1.1, float("nan"), "0.5", True])
+def test_alpha_is_above_0_and_at_most_1(alpha: Any) -> None:
+    with pytest.raises(ValueError, match="alpha=.*a number above 0 and at most 1"):
+        alpha_NRG(alpha=alpha)
+
+
+@pytest.mark.parametrize("measure", [NewAspects, NewAspects(budget=5) @ 5])
+def test_new_aspects_needs_a_cutoff_or_a_budget(measure: Any) -> None:
+    with pytest.raises(ValueError, match="needs a cutoff or a budget, and not both"):
+        measure.validate_params()
+
+
+def test_bounds_are_refused_in_words() -> None:
+    from ir_measures_relative import bounds, verdicts
+
+    runs, qrels = campaign()
+    for question in (bounds, verdicts):
+        for measure in MEASURES:
+            with pytest.raises(
+                ValueError, match="cannot be bounded: an unjudged document may answer any aspects"
+            ):
+                question(RunContext(runs), qrels, [measure])
+
+
+def test_values_are_within_their_range() -> None:
+    runs, qrels = campaign()
+    for measure in MEASURES:
+        values = RunContext(runs).evaluate(qrels, [measure], perquery=True)["value"].to_numpy()
+        low, high = measure.value_range
+        assert low <= values.min() and values.max() <= high
+        assert np.isfinite(values).all()
+
+
+HOST_MEASURES = [
+    "alpha_nDCG@10",
+    "alpha_nDCG(alpha=0.3)@5",
+    "alpha_DCG(rel=2)@10",
+    "ERR_IA@10",
+    "nERR_IA@20",
+    "NRBP",
+    "NRBP(beta=0.8)",
+    "nNRBP(alpha=0.9)",
+    "AP_IA",
+    "P_IA@5",
+    "StRecall@10",
+]
+
+
+def test_what_ndeval_computes_stands_in_the_same_table() -> None:
+    """Each by itself: of measures with several alphas ir_measures computes the first alone."""
+    pytest.importorskip("pyndeval")
+    runs, qrels = campaign()
+    table = values_of(
+        RunContext(runs).evaluate(qrels, [*HOST_MEASURES, "NewAspects(rel=1)@10"], perquery=True)
+    )
+    for name, run in runs.items():
+        for measure in HOST_MEASURES:
+            theirs = by_query(ir_measures.parse_measure(measure).iter_calc(qrels, run))
+            ours = {query: table[name, query, measure] for query in theirs}
+            assert ours == pytest.approx(theirs, abs=1e-12, nan_ok=True), measure
+    for part in sorted({q.query_id for q in qrels}):
+        some = {name: {q: run[q] for q in (part,) if q in run} for name, run in runs.items()}
+        of_part = RunContext(some).evaluate(
+            [q for q in qrels if q.query_id == part], HOST_MEASURES, perquery=True
+        )
+        for key, value in values_of(of_part).items():
+            assert np.array_equal(value, table[key], equal_nan=True), key
+
+
+@pytest.mark.parametrize("measure", ["TaSC(base='alpha_nDCG@10')", "FusionGain(base='alpha_nDCG@10')"])
+def test_measures_of_aspects_are_bases(measure: str) -> None:
+    pytest.importorskip("pyndeval")
+    runs, qrels = campaign()
+    values = RunContext(runs).evaluate(qrels, [measure, "alpha_nDCG@10"])
+    assert values[measure].nunique() == len(runs)
+    with pytest.raises(ValueError, match="alpha_nDCG@10 needs the aspects"):
+        RunContext(runs).evaluate({"q00": {"d1": 1}}, [measure])
