@@ -28,7 +28,7 @@ def test_ir_measures_own_check_knows_what_is_required(name: str) -> None:
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
-        (Shapley(base="nDCG", rel=2) @ 3, "rel goes with base 'P', 'RBP', not 'nDCG'"),
+        (Shapley(base="nDCG", rel=2) @ 3, "rel goes with base 'P', 'RBP', 'SDCG', not 'nDCG'"),
         (UE(base="Success"), "needs a cutoff"),
     ],
 )

@@ -215,7 +215,7 @@ def test_a_group_of_runs_has_no_value() -> None:
     assert np.isnan(chosen["cumulative"]).all() and np.isnan(chosen["bound"]).all()
     with pytest.raises(ValueError, match="method='exact' needs a measure that sums"):
         select_complementary(context, labels, 2, "NRG(base='ERR')@2", method="exact")
-    assert Shapley.SUPPORTED_PARAMS["base"].choices == ("nDCG", "P", "RBP")
+    assert Shapley.SUPPORTED_PARAMS["base"].choices == ("nDCG", "P", "RBP", "SDCG")
 
 
 def test_measures_do_not_share_what_they_must_not() -> None:
