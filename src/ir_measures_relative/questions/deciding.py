@@ -289,6 +289,11 @@ def _measures(by: Sequence[ir_measures.Measure | str]) -> list[ir_measures.Measu
             f"the verdict goes by the first measure of by=, and {first} does not say what a run adds to others: give "
             "UniqueRel@10, or FusionGain(base='nDCG@10'); compare() says which of two runs is better"
         )
+    if first.NAME == NewAspects.NAME:
+        raise ValueError(
+            f"the verdict holds whatever labels are missing, and {first} has no such bounds: give UniqueRel@10 first, "
+            "and NewAspects after it"
+        )
     for measure in measures:
         if is_relative(measure) and measure.RELATIVE_TO != "priors":
             raise ValueError(
