@@ -189,5 +189,5 @@ def test_a_folder_of_pictures_holds_no_run(files: Path) -> None:
     done = run("qrels.txt", "pictures", "NRG@2", cwd=files)
     assert done.returncode == 2
     assert done.stderr.endswith(
-        "pictures: the folder holds no file of a run; put the TREC run files into it\n"
+        "pictures: the folder holds no file of a run; put the run files into it\n"
     )

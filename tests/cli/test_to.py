@@ -234,3 +234,7 @@ def test_prior_is_to(files: Path) -> None:
         output(*given, flag, files / "runs" / "B.run", "-o", "jsonl") for flag in ("--to", "--prior")
     )
     assert to == prior and json.loads(to)
+
+
+def test_a_run_without_to_is_told_where_it_goes() -> None:
+    assert "the runs to compare with go behind --to" in error("worth", "qrels.txt", "a.run", "b.run")

@@ -261,7 +261,7 @@ def test_pt_relative_holds_what_the_package_holds() -> None:
 def test_dir_shows_what_is_public_and_nothing_else() -> None:
     pt.relative.Experiment, pt.relative.named  # noqa: B018  (which load modules of the folder)
     shown = dir(pt.relative)
-    assert set(shown) == {*pt.relative.__all__, "meta"}
+    assert set(shown) == {*pt.relative.__all__, "audit", "meta"}
     assert all(getattr(pt.relative, name) is not None for name in shown)
 
 

@@ -36,6 +36,8 @@ class Parser(argparse.ArgumentParser):
     """A parser that says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
+        if message.startswith("unrecognized arguments") and "--to" in self._option_string_actions:
+            message += "; the runs to compare with go behind --to"
         say("error", f"{message}; see {self.prog} --help")
         sys.exit(2)
 
