@@ -66,6 +66,8 @@ napoleon_use_rtype = False
 
 #: What readers search for, and the page that answers it: as entries of the index the words find it first.
 ANSWERS = {
+    "aspects": ("nugget", "nuggets", "aspects"),
+    "audit": ("llm judge", "llm judges", "llm labels"),
     "decisions": ("rerank", "reranker", "re-ranker", "reranking"),
     "for-my-paper": ("cite", "citation", "bibtex", "paper"),
     "fusing": ("fusion", "fuse", "hybrid", "hybrid search", "rrf", "reciprocal rank fusion"),
@@ -73,7 +75,7 @@ ANSWERS = {
     "install": ("install", "installation", "extras"),
     "pipelines": ("pyterrier",),
     "no-labels": ("no labels", "no judgments", "no qrels", "without judgments"),
-    "unjudged": ("unjudged", "unjudged documents", "holes", "missing judgments", "llm judge", "llm judges"),
+    "unjudged": ("unjudged", "unjudged documents", "holes", "missing judgments"),
     "valid-statistics": ("significance", "significant", "p-value", "confidence interval", "t-test"),
     "which-measure": ("which measure", "choose a measure"),
     "worth": ("worth", "worth adding"),

@@ -228,3 +228,30 @@ def test_a_mistake_of_the_package_is_no_answer(
     monkeypatch.chdir(campaign)
     assert main(["worth", "qrels.txt", "new/strong.run", "--to", "runs", "--gate"]) == 70
     assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_a_plan_and_then_the_verdict(campaign: Path) -> None:
+    judge = [f"{q} 0 d{d} {int(d < 24)}\n" for q in range(1, 31) for d in range(25)]
+    (campaign / "judge.qrels").write_text("".join(judge))
+    asked = ("new/unjudged.run", "--at-least", "1", "--judge", "judge.qrels", "--plan", "pool.txt")
+    first = gate(campaign, *asked, "--budget", "60")
+    pool = (campaign / "pool.txt").read_text().splitlines()
+    assert f"The plan is written: {len(pool)} documents for people to label." in first.stdout
+    with (campaign / "qrels.txt").open("a") as qrels:
+        qrels.writelines(f"{query} 0 {doc} 1\n" for query, doc in map(str.split, pool))
+    second = gate(campaign, *asked, "--gate")
+    assert (second.returncode, second.stderr) == (0, "")
+    assert second.stdout.startswith("On these 30 topics, with human labels as truth, unjudged adds more than")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("new/copy.run", "--budget", "3"), "need --judge"),
+        (("new/copy.run", "--judge", "qrels.txt"), "--judge needs --plan"),
+        (("new", "--judge", "qrels.txt", "--plan", "p.txt", "--budget", "3"), "one candidate"),
+    ],
+)
+def test_what_a_plan_needs(campaign: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = gate(campaign, *arguments)
+    assert done.returncode == 2 and words in done.stderr

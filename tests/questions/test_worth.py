@@ -13,9 +13,10 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from ir_measures import Qrel
 
 from drawn import examples
-from ir_measures_relative import RelativeWarning, RunContext, Worth, bounds, worth
+from ir_measures_relative import NewAspects, RelativeWarning, RunContext, Worth, bounds, worth
 from ir_measures_relative.stats.paired_tests import cautious_interval
 from ir_measures_relative.stats.pairs_and_ties import topic_counts
 
@@ -521,3 +522,56 @@ def test_it_warns_of_nothing_by_itself():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ask(STRONG, by=["UniqueRel@4", "FusionGain(base='nDCG@4')"])
+
+
+@pytest.mark.filterwarnings("ignore:the qrels judge documents for several aspects")
+class TestNuggets:
+    """Judgments of two aspects: IJ answer the one, and K answers both; the deployed run shows the one."""
+
+    ASPECTS = tuple(
+        Qrel(q, doc, int(doc in relevant), aspect)
+        for q in TOPICS
+        for aspect, relevant in (("causes", "ABIJK"), ("remedy", "K"))
+        for doc in "ABCDEFGHIJKL"
+    )
+
+    def test_the_text_and_the_table_say_what_only_the_candidate_brings(self):
+        found = ask(STRONG, qrels=self.ASPECTS)
+        row = found.table.iloc[-1]
+        with RunContext({"BM25": OLD}, grades=(0, 1)):
+            values = np.array([m.value for m in (NewAspects @ 4).iter_calc(self.ASPECTS, STRONG)])
+        counts = topic_counts(9999, len(TOPICS), 0)
+        assert (row["measure"], row["mean"]) == ("NewAspects@4", pytest.approx(values.mean()))
+        assert (row["lower"], row["upper"]) == cautious_interval(values, (0, np.inf), 0.95, counts)
+        assert row["verdict"] is None and np.isnan(row["least"]) and np.isnan(row["highest"])
+        assert (
+            f"It brings {values.mean():.2f} nuggets a topic that BM25 does not show (by NewAspects@4, 95 % interval "
+            in found.text
+        )
+        assert "for the labels as they are)." in found.text
+        assert "nuggets" not in ask(STRONG).text
+
+    def test_as_it_was_asked_for(self):
+        found = ask(STRONG, qrels=self.ASPECTS, by=["UniqueRel@4", "NewAspects@2"])
+        assert [m for m in found.table["measure"] if "Aspects" in m] == ["NewAspects@2"]
+        with pytest.raises(ValueError, match="give UniqueRel@10 first, and NewAspects after it"):
+            ask(STRONG, qrels=self.ASPECTS, by=["NewAspects@4"])
+
+    def test_too_few_topics(self):
+        few = [q for q in self.ASPECTS if q.query_id in TOPICS[:3]]
+        assert "(by NewAspects@4, 3 topics, too few for an interval" in ask(STRONG, qrels=few).text
+
+    def test_other_measures_warn_of_the_last_label(self):
+        with pytest.warns(RelativeWarning, match="look at no aspects"):
+            ask(STRONG, qrels=self.ASPECTS)
+
+
+@pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
+def test_nuggets_of_dl19(dl19_path):
+    paths = sorted((dl19_path / "runs").iterdir())[:3]
+    context = RunContext.from_trec(paths, grades=(0, 5))
+    found = worth(context, dl19_path / "aspects.qrels.gz", context.names[0], by=["UniqueRel(rel=4)@10"])
+    value = context.evaluate(dl19_path / "aspects.qrels.gz", ["NewAspects(rel=4)@10"])
+    value = value.set_index("name")["NewAspects(rel=4)@10"][context.names[0]]
+    assert found.table.iloc[-1]["mean"] == pytest.approx(value) and value > 0
+    assert "that no deployed run shows (by NewAspects(rel=4)@10" in found.text

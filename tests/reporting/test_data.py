@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ir_measures import Qrel
 from scipy import stats
 
 from drawn import examples
@@ -24,6 +25,7 @@ from ir_measures_relative import (
     explain,
     fuse,
     fusion_pairs,
+    new_aspects,
     select_complementary,
     similarity,
     verdicts,
@@ -407,3 +409,31 @@ def test_formulas() -> None:
 def test_marks_of_emphasis_are_not_shown() -> None:
     found = [piece for _, piece in _parts("not *p-values*, **never** so; ``a*b*c`` and k * 2 * n stay")]
     assert found == ["not p-values, never so; ", "a*b*c", " and k * 2 * n stay"]
+
+
+NUGGETS = [
+    Qrel(q, doc, 1, aspect) for q in ("q1", "q2") for doc, aspect in (("a", "x"), ("b", "x"), ("b", "y"))
+]
+
+
+@pytest.mark.parametrize("tokens", [None, dict.fromkeys("abcdex", 50)])
+def test_new_aspects_are_those_of_the_function(tokens: dict[str, int] | None) -> None:
+    context = RunContext(RUNS, tokens=tokens)
+    campaign = campaign_of(context, qrels_columns(NUGGETS), parse_measures(["P@2"]))
+    found = sections.aspects.section(campaign)
+    assert isinstance(found, sections.Section)
+    expected = new_aspects(context, NUGGETS, "NewAspects@2")
+    table = found.tables["aspects"]
+    assert [title for title, _ in table.columns] == ["run", *expected.columns[1:]]
+    assert [context.names[row[0]] for row in table.rows] == expected["name"].tolist()
+    for place, column in enumerate(expected.columns[1:], start=1):
+        assert [row[place] for row in table.rows] == pytest.approx(expected[column].tolist())
+    assert found.facts["tokens"] is (tokens is not None)
+
+
+def test_new_aspects_are_left_out_in_words() -> None:
+    plain = campaign_of(RunContext(RUNS), qrels_columns(LABELS), parse_measures(["P@2"]))
+    assert sections.aspects.section(plain) == "New aspects: the judgments name no aspects of a topic."
+    short = RunContext(RUNS, tokens={"a": 5})
+    said = sections.aspects.section(campaign_of(short, qrels_columns(NUGGETS), parse_measures(["P@2"])))
+    assert isinstance(said, str) and said.startswith("New aspects: ")

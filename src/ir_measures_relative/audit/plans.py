@@ -154,11 +154,16 @@ def plan(
     design = Design(names, int(budget), None if between is None else pairs, topics, depth, seed)
     table = _table(audited, drawn(audited, audited.targets(topics > 0, audited.grades()), design), design)
     if path is not None:
-        pool = "".join(line + "\n" for line in pool_lines(table[table["ask"]]))
-        beside = f"# {json.dumps(design._asdict())}\n{table.to_csv(index=False)}"
-        for file, text in ((str(path), pool), (f"{path}{_BESIDE}", beside)):
-            write_whole(file, lambda at, text=text: Path(at).write_text(text, encoding="utf-8"))  # type: ignore[misc]
+        write_plan(table, path)
     return table
+
+
+def write_plan(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Writes the documents to label as a pool file, and the plan beside it."""
+    pool = "".join(line + "\n" for line in pool_lines(table[table["ask"]]))
+    beside = f"# {json.dumps(table.attrs['audit'])}\n{table.to_csv(index=False)}"
+    for file, text in ((str(path), pool), (f"{path}{_BESIDE}", beside)):
+        write_whole(file, lambda at, text=text: Path(at).write_text(text, encoding="utf-8"))  # type: ignore[misc]
 
 
 def depth_of(measures: Sequence[ir_measures.Measure | str], topics: int, depth: int | None) -> int:

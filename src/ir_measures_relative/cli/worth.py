@@ -43,6 +43,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--at-least", type=float, default=0.0, metavar="X", help="the least gain worth having (default: 0)"
     )
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default: %(default)s")
+    parser.add_argument("--judge", metavar="QRELS", help="labels of a language model, with --plan")
+    parser.add_argument(
+        "--budget", type=int, metavar="N", help="with --judge: labels that people can give; writes --plan"
+    )
+    parser.add_argument(
+        "--plan",
+        metavar="FILE",
+        help="the documents for people to label. With --budget it is written where the verdict is open; without, "
+        "QRELS holds these labels, and the verdict is about these topics",
+    )
     arguments.add_collection(parser)
     parser.add_argument(
         "--gate",
@@ -68,6 +78,13 @@ def run(args: argparse.Namespace) -> int:
     options: dict[str, Any] = {"at_least": args.at_least, "confidence": args.confidence}
     if args.measures is not None:
         options["by"] = arguments.measures_of(args)
+    if args.judge is None and (args.budget is not None or args.plan is not None):
+        raise ValueError("--budget and --plan need --judge, the labels of a language model; see --help")
+    if args.judge is not None:
+        if args.plan is None:
+            raise ValueError("--judge needs --plan FILE: with --budget N to write it, without to read it")
+        options["judge"] = args.judge
+        options |= {"plan": args.plan} if args.budget is None else {"budget": args.budget}
     import pandas as pd
 
     from .inputs import read
@@ -78,11 +95,18 @@ def run(args: argparse.Namespace) -> int:
     empty = [str(given.files[name]) for name, rankings in given.runs.items() if not len(rankings)]
     if args.gate and empty:  # as an earlier step leaves them that went wrong; beside one, anything adds
         raise ValueError(f"--gate: {few(empty)} holds no ranking; look how it was written")
+    if args.judge is not None and len(given.candidates) > 1:
+        raise ValueError("--judge is for one candidate: each has a plan of its own")
     answers = {
         name: package.worth(context, given.judgments, name, **options)
         for names, context in given.campaigns()
         for name in names
     }
+    for answer in answers.values():
+        if answer.plan is not None:
+            from ..audit.plans import write_plan
+
+            write_plan(answer.plan, args.plan)
     if args.output_format in _FORMATS:
         print(_FORMATS[args.output_format](answers))
     else:
@@ -111,6 +135,8 @@ def _text(answers: Mapping[str, Worth]) -> str:
             rows = answer.judge[["query_id", "doc_id"]].itertuples(index=False)
             lines = [f"  {escaped(query)} {escaped(doc)}" for query, doc in rows]
             parts.append("\n".join(["To judge first, query and document:", *lines]))
+        if answer.plan is not None:
+            parts.append(f"The plan is written: {answer.plan['ask'].sum()} documents for people to label.")
     return "\n\n".join(parts)
 
 

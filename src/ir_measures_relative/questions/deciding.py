@@ -14,12 +14,14 @@ from typing import Any
 import ir_measures
 import pandas as pd
 
+from ..audit.targets import Judge
 from ..comparison import check_is_context
 from ..context import RunContext
 from ..extremes.model import share
 from ..io.qrels import Qrels
 from ..io.runs import Run, name_runs, read_run
 from ..jobs import Work
+from ..measures.alpha_nrg import NewAspects
 from ..measures.fusion import FusionGain
 from ..measures.nrg import NRG
 from ..measures.strings import is_relative, parse_measures, value_range
@@ -27,10 +29,12 @@ from ..messages import warn
 from ..options import check_count, is_number
 from ..priors import Others
 from ..rankings import Rankings
+from ..scoring import warn_of_last_labels
 from ..stats.paired_tests import PairedTestOptions
 from ..stats.pairs_and_ties import topic_counts
 from . import wording
-from .findings import Candidacy, Resamples, depth_of, documents, finding, probability, table_of
+from .auditing import audit_of_worth, can_be_audited, plan_of_worth
+from .findings import Candidacy, Resamples, aspects_row, depth_of, documents, finding, probability, table_of
 
 # How deep rankings are looked at where the first measure has no cutoff.
 _CUTOFF = 10
@@ -50,6 +54,10 @@ class Worth:
     table: pd.DataFrame  #: a row a finding; :func:`worth` says what its columns are
     judge: pd.DataFrame  #: ``query_id`` and ``doc_id`` of what to judge next, in that order
     settings: Mapping[str, Any] = field(default_factory=dict)  #: ``by``, ``at_least`` and ``confidence``
+    plan: pd.DataFrame | None = (
+        None  #: of :func:`.audit.plan`: what people should label; None where there is none
+    )
+    audit: pd.DataFrame | None = None  #: of :func:`.audit.estimate`, where a plan was given
 
     @property
     def adds(self) -> bool:
@@ -80,8 +88,11 @@ class Worth:
             "missing": self.missing,
             "text": self.text,
         }
-        for name, table in (("table", self.table), ("judge", self.judge)):
-            plain[name] = json.loads(table.to_json(orient="records", double_precision=15))
+        for name in ("table", "judge", "plan", "audit"):
+            table = getattr(self, name)
+            plain[name] = table
+            if table is not None:
+                plain[name] = json.loads(table.to_json(orient="records", double_precision=15))
         return plain
 
 
@@ -99,6 +110,9 @@ def worth(
     resamples: int = 9999,
     seed: int = 0,
     time_limit: float | None = 10.0,
+    judge: Judge | None = None,
+    budget: int | None = None,
+    plan: pd.DataFrame | str | os.PathLike[str] | None = None,
 ) -> Worth:
     """Is a candidate worth adding to the runs that are deployed? A verdict, a text, and the numbers behind it.
 
@@ -131,11 +145,17 @@ def worth(
             beside those that are judged so.
         resamples, seed: of the bootstrap, and of the labels that are drawn for ``probability``.
         time_limit: seconds for the bounds; what is not finished has wider bounds.
+        judge: the labels of a language model, as for :func:`.audit.plan`, with ``budget`` or ``plan``.
+        budget: how many labels people can give. Where the verdict is open and labels are missing, the answer's
+            ``plan`` says of which documents. The first measure must be UniqueRel, which is a sum of labels.
+        plan: that plan, or the path of its file, once the qrels hold the labels that it asks for. The verdict is then
+            that of the audit: about the topics of the judge, with human labels as truth, and not about new topics.
 
     Returns:
         a :class:`Worth`. Its table has a row for each measure of ``by``, one for ``NRG(norm='ideal')`` on the scale of
         nDCG, and one for the effectiveness of the candidate beside the best deployed run's, by the base of
-        FusionGain, else nDCG@10. The columns:
+        FusionGain, else nDCG@10. Where the qrels name aspects, the last row has NewAspects, without bounds and
+        verdict: it holds for the labels as they are. The columns:
 
         - ``name``, ``other``: the candidate, and what it stands against: the deployed runs, or the best of them;
         - ``measure``;
@@ -156,7 +176,8 @@ def worth(
 
     Raises:
         ValueError: no deployed run, or the candidate among them; a measure that does not say what a run adds; a run
-            that shares no query with the judgments.
+            that shares no query with the judgments; a budget or a plan without a judge; what :func:`.audit.plan` and
+            :func:`.audit.estimate` raise.
 
     Example:
         >>> from ir_measures_relative import RunContext, worth
@@ -173,16 +194,25 @@ def worth(
     _check_at_least(at_least, measures[0])
     check_count("n", n, 1)
     PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)  # which checks them
+    _check_audit(measures[0], judge, budget, plan)
     work = Work(time_limit=time_limit)
     name, against, run = _runs(context, candidate, deployed)
     campaign = Candidacy.of(context, qrels, name, against, run)
     settings = {"by": [str(m) for m in measures], "at_least": float(at_least), "confidence": confidence}
     cutoff = depth_of(measures[0]) or _CUTOFF
-    if not len(campaign.judged.judgments):
+    if not len(campaign.judged.judgments) and plan is None:
         unseen = campaign.unseen(cutoff)
         text = wording.without_judgments(campaign, unseen, cutoff)
-        return Worth(name, against, "open", "judgments", text, pd.DataFrame(), table_of(unseen[:n]), settings)
-    shown = _with_others(measures, cutoff)
+        made, advice = _plan(campaign, measures[0], judge, budget if unseen else None, seed)
+        text = f"{text} {advice}".strip()
+        table = table_of(unseen[:n])
+        return Worth(name, against, "open", "judgments", text, pd.DataFrame(), table, settings, made)
+    of_people = None
+    if plan is not None and judge is not None:  # before the rest: labels may be missing
+        of_people = audit_of_worth(campaign, measures[0], judge, plan, float(at_least), confidence)
+    of_aspects = _of_aspects(campaign, measures, cutoff)
+    shown = [m for m in _with_others(measures, cutoff) if m not in of_aspects]
+    warn_of_last_labels(campaign.judged, shown)
     drawn = Resamples(confidence, topic_counts(resamples, campaign.topics, seed))
     findings = []
     for done, measure in enumerate(shown):
@@ -190,14 +220,64 @@ def worth(
         left = share(work, len(shown) - done)
         findings.append(finding(campaign, measure, threshold, drawn, elsewhere, left))
     first, wanted = findings[0], []
-    missing = first.missing()
+    verdict, missing = first.verdict, first.missing()
     if missing in ("labels", "topics and labels"):
         wanted = documents(campaign, first)
     if missing == "labels":
         first.row["probability"] = probability(campaign, first, seed)
-    text = wording.answer(campaign, findings, cutoff, len(wanted), n)
-    table = pd.DataFrame([found.row for found in findings])
-    return Worth(name, against, first.verdict, missing, text, table, table_of(wanted[:n]), settings)
+    aspects = [aspects_row(campaign, measure, drawn) for measure in of_aspects]
+    table = pd.DataFrame([found.row for found in findings] + aspects)
+    if of_people is not None:
+        text = wording.audited(campaign, findings, aspects, of_people)
+        verdict, missing = of_people.verdict, "labels" if of_people.verdict == "open" else None
+        return Worth(
+            name, against, verdict, missing, text, table, table_of([]), settings, audit=of_people.table
+        )
+    text = wording.answer(campaign, findings, aspects, cutoff, len(wanted), n)
+    made = None
+    if wanted:
+        made, advice = _plan(campaign, first.measure, judge, budget, seed)
+        text = f"{text} {advice}".strip()
+    return Worth(name, against, verdict, missing, text, table, table_of(wanted[:n]), settings, made)
+
+
+def _plan(
+    campaign: Candidacy, measure: ir_measures.Measure, judge: Judge | None, budget: int | None, seed: int
+) -> tuple[pd.DataFrame | None, str]:
+    """What people should label, and the advice to do so."""
+    if judge is None or budget is None:
+        return None, ""
+    if not can_be_audited(measure):
+        return None, wording.no_plan(measure)
+    made = plan_of_worth(campaign, measure, judge, budget, seed)
+    return made, wording.planned(int(made["ask"].sum()))
+
+
+def _check_audit(first: ir_measures.Measure, judge: Any, budget: Any, plan: Any) -> None:
+    if budget is not None:
+        check_count("budget", budget, 1)
+    if budget is not None and plan is not None:
+        raise ValueError("give budget= to make a plan, or plan= once people have labelled it, and not both")
+    if judge is None and (budget is not None or plan is not None):
+        given = "budget" if plan is None else "plan"
+        raise ValueError(f"{given}= needs judge=, the labels of a language model for all documents")
+    if judge is not None and budget is None and plan is None:
+        raise ValueError(
+            "judge= needs budget=, how many labels people can give, or plan=, what they have labelled"
+        )
+    if plan is not None and not can_be_audited(first):
+        raise ValueError(f"plan= was given. {wording.no_plan(first)}")
+
+
+def _of_aspects(
+    campaign: Candidacy, measures: Sequence[ir_measures.Measure], cutoff: int
+) -> list[ir_measures.Measure]:
+    """NewAspects as it was asked for after the first measure; else to the cutoff, where there are aspects."""
+    asked = [m for m in measures[1:] if m.NAME == NewAspects.NAME]
+    if asked or not campaign.judged.judgments.has_aspects:
+        return asked
+    rel = measures[0].params.get("rel")
+    return [(NewAspects if rel is None else NewAspects(rel=rel)) @ cutoff]
 
 
 def _measures(by: Sequence[ir_measures.Measure | str]) -> list[ir_measures.Measure]:
@@ -208,6 +288,11 @@ def _measures(by: Sequence[ir_measures.Measure | str]) -> list[ir_measures.Measu
         raise ValueError(
             f"the verdict goes by the first measure of by=, and {first} does not say what a run adds to others: give "
             "UniqueRel@10, or FusionGain(base='nDCG@10'); compare() says which of two runs is better"
+        )
+    if first.NAME == NewAspects.NAME:
+        raise ValueError(
+            f"the verdict holds whatever labels are missing, and {first} has no such bounds: give UniqueRel@10 first, "
+            "and NewAspects after it"
         )
     for measure in measures:
         if is_relative(measure) and measure.RELATIVE_TO != "priors":

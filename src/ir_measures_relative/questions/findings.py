@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray
-from ..comparison import JudgedContext
+from ..comparison import Comparison, JudgedContext
 from ..extremes.model import Model
 from ..io.qrels import Qrels
 from ..jobs import Work
@@ -352,6 +352,17 @@ def _alone(
     row: dict[str, Any] = {"name": campaign.name, "other": campaign.deployed[best], "measure": str(measure)}
     row |= {"mean": float(value[c].mean()), "copy": np.nan, "other_mean": float(value[best].mean())}
     return _told(campaign, Finding(measure, model, [part], at_least, resamples, best, row), measure)
+
+
+def aspects_row(campaign: Candidacy, measure: ir_measures.Measure, resamples: Resamples) -> dict[str, Any]:
+    """The row of the aspects that only the candidate shows: by the labels as they are, so without bounds."""
+    judged, name = campaign.judged, campaign.name
+    values = measure.score(Comparison(judged, judged.context.runs[name], name))
+    lower, upper = cautious_interval(values, value_range(measure), *resamples)
+    mean = float(values.mean())
+    row: dict[str, Any] = {"name": name, "other": ", ".join(campaign.deployed), "measure": str(measure)}
+    row |= {"mean": mean, "copy": 0.0, "difference": mean, "lower": lower, "upper": upper}
+    return row | {"verdict": None, "topics": campaign.topics}
 
 
 def depth_of(measure: ir_measures.Measure) -> int | None:

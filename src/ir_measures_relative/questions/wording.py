@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+import ir_measures
 
 from ..measures.fusion import FusionGain
 from ..measures.med import MED
@@ -11,6 +15,7 @@ from ..measures.strings import is_relative
 from ..messages import escaped
 from ..scoring import FEWEST_TOPICS, LARGE_SHARE
 from ..stats.bootstrap import FEWEST_DIFFERING
+from .auditing import AuditOfWorth
 from .findings import Candidacy, Documents, Finding
 
 #: What a candidate without a name is called.
@@ -21,26 +26,99 @@ _ALIKE = 0.9
 _MOST_TOPICS = 10_000
 
 
-def answer(campaign: Candidacy, findings: Sequence[Finding], cutoff: int, wanted: int, n: int) -> str:
+def answer(
+    campaign: Candidacy,
+    findings: Sequence[Finding],
+    aspects: Sequence[dict[str, Any]],
+    cutoff: int,
+    wanted: int,
+    n: int,
+) -> str:
     """Three to six sentences: the verdict, what the candidate is on its own and fused, the labels, what to do.
 
     Args:
         findings: the first decides.
+        aspects: the rows of NewAspects.
         cutoff: how deep the rankings are looked at.
         wanted: how many unjudged documents can move the first finding.
         n: how many of them are named at most.
     """
     first = findings[0]
+    sentences = [_verdict(campaign, first), _one_topic(campaign, first), _lacking(campaign)]
+    sentences += _others(campaign, findings, aspects)
+    sentences += [_labels(first, cutoff), _to_do(campaign, first, wanted, n)]
+    return _joined(filter(None, sentences))
+
+
+def _others(campaign: Candidacy, findings: Sequence[Finding], aspects: Sequence[dict[str, Any]]) -> list[str]:
+    """What the measures beside the first say."""
     alone = next((f for f in findings[1:] if not is_relative(f.measure)), None)
     fused = next((f for f in findings[1:] if f.measure.NAME == FusionGain.NAME), None)
-    sentences = [_verdict(campaign, first), _one_topic(campaign, first), _lacking(campaign)]
+    sentences = [_nuggets(campaign, row, findings[0]) for row in aspects]
     if alone is not None:
         sentences.append(_alone(alone))
     if fused is not None and not campaign.is_copy:
         gain = _gain(campaign, fused)
         sentences.append(f"{gain[0].upper()}{gain[1:]}.")
-    sentences += [_labels(first, cutoff), _to_do(campaign, first, wanted, n)]
-    return _joined(filter(None, sentences))
+    return sentences
+
+
+def _nuggets(campaign: Candidacy, row: dict[str, Any], first: Finding) -> str:
+    """The aspects that only the candidate shows."""
+    ends = f"{_confidence(first)} {number(row['lower'])} to {number(row['upper'])}"
+    if not math.isfinite(row["upper"]):
+        ends = f"{_count(campaign.topics, 'topic')}, too few for an interval"
+    unit = "nugget" if number(row["mean"]) == "1" else "nuggets"
+    return (
+        f"It brings {number(row['mean'])} {unit} a topic that {_shows(campaign)} (by {row['measure']}, {ends}, for the "
+        "labels as they are)."
+    )
+
+
+def planned(asked: int) -> str:
+    """The advice to follow a plan, of so many documents."""
+    return (
+        f"A language model's labels can help: people label the {_count(asked, 'document')} of the plan, and with "
+        "plan= the answer is about these topics, with human labels as truth."
+    )
+
+
+def no_plan(measure: ir_measures.Measure) -> str:
+    """Why there is no plan."""
+    return f"There is no plan by {measure}: what a run adds by it is no sum of labels. Give UniqueRel first."
+
+
+def audited(
+    campaign: Candidacy,
+    findings: Sequence[Finding],
+    aspects: Sequence[dict[str, Any]],
+    found: AuditOfWorth,
+) -> str:
+    """The verdict by the labels of a plan, and about what it is."""
+    first, name, deployed = findings[0], _name(campaign), _all(campaign)
+    asked = f"the {number(first.at_least)} asked for "
+    said = {
+        "adds": f"{name} adds {'more than ' + asked if first.at_least else ''}to",
+        "adds nothing": f"{name} does not add {asked}to" if first.at_least else f"{name} adds nothing to",
+        "open": f"it is open whether {name} adds {asked if first.at_least else ''}to",
+    }
+    mean, k = number(found.cell("difference")), first.measure["cutoff"]
+    unit = "relevant document" if mean == "1" else "relevant documents"
+    ends = f"{_confidence(first)} {number(found.cell('lower'))} to {number(found.cell('upper'))}"
+    new_topics = {"adds": "it adds", "adds nothing": "it does not add that", "open": "this is open"}
+    sentences = [
+        f"On these {_count(found.topics, 'topic')}, with human labels as truth, {said[found.verdict]} {deployed}.",
+        f"On average it has {mean} {unit} a topic that {_shows(campaign)} in its top {k} "
+        f"({ends}, from {_count(int(found.cell('labels')), 'label')} by people).",
+        f"The language model alone says {number(found.cell('judge_alone'))}.",
+        f"For new topics, whatever the labels that are missing, {new_topics[first.verdict]}.",
+        *_others(campaign, findings, aspects),
+    ]
+    if found.verdict == "open":
+        sentences.append(
+            "Labels are missing: a plan with a larger budget asks for the same documents, and more."
+        )
+    return _joined(sentences)
 
 
 def without_judgments(campaign: Candidacy, unseen: Documents, cutoff: int) -> str:
@@ -151,9 +229,13 @@ def _lacking(campaign: Candidacy) -> str:
 def _interval(campaign: Candidacy, found: Finding, lower: float, upper: float) -> str:
     if campaign.topics < FEWEST_DIFFERING:
         return f"{_count(campaign.topics, 'topic')}, too few for an interval"
-    ends = f"{100 * found.resamples.confidence:g} % interval {number(lower)} to {number(upper)}"
+    ends = f"{_confidence(found)} {number(lower)} to {number(upper)}"
     told = [number(found.row[end]) for end in ("least", "most")]
     return f"{ends}, whatever the labels" if told[0] != told[1] else ends
+
+
+def _confidence(found: Finding) -> str:
+    return f"{100 * found.resamples.confidence:g} % interval"
 
 
 def _alone(found: Finding) -> str:

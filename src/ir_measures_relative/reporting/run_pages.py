@@ -19,6 +19,7 @@ from .campaign import Lookup, ReportedCampaign
 from .sections import (
     Section,
     Spec,
+    aspects,
     comparison,
     fusion,
     likeness,
@@ -34,7 +35,7 @@ from .sections import (
 )
 
 #: In the order of the page. Each has ``section``, which makes it of a campaign, or says why it is not there.
-SECTIONS = (scatter, runs, likeness, selection, fusion, shapley, comparison, unjudged, relative_to)
+SECTIONS = (scatter, runs, likeness, selection, aspects, fusion, shapley, comparison, unjudged, relative_to)
 
 # How many documents of a ranking are shown: as many as the cutoff has, up to the second; the first without one.
 _SHOWN, _MOST = 10, 20

@@ -1,0 +1,35 @@
+"""What each run adds to a context window: aspects (nuggets) that its priors do not show, and what they cost."""
+
+from __future__ import annotations
+
+from ...measures.alpha_nrg import NewAspects
+from ...questions.nuggets import new_aspects
+from ..campaign import ReportedCampaign
+from . import Section, Table
+
+WORDS = """
+<p>{{ measure }}: how many aspects (nuggets) of a topic each run shows that none of its priors shows, on average. These
+are by the labels as they are: a document without labels shows no aspect.{% if tokens %} The last column has the new
+aspects for each 1,000 tokens of the documents that no prior shows.{% endif %}</p>
+{{ table("aspects", "What each run adds in aspects") }}
+"""
+
+
+def section(campaign: ReportedCampaign) -> Section | str:
+    """The new aspects of each run, those that add most first."""
+    if not campaign.judged.judgments.has_aspects:
+        return "New aspects: the judgments name no aspects of a topic."
+    if not campaign.several:
+        return "New aspects: there is one run."
+    known = (m for m in campaign.measures if isinstance(m, type(NewAspects)))
+    measure = next(known, NewAspects @ campaign.cutoff)
+    try:
+        found = new_aspects(campaign.context, campaign.qrels, measure)
+    except ValueError as error:  # a label without an aspect, or a document without a length
+        return f"New aspects: {error}."
+    titles = [column for column in found.columns if column != "name"]
+    columns = [("run", "run"), *((title, "value") for title in titles)]
+    table = Table("What each run adds in aspects", columns, campaign.rows(found, *titles))
+    facts = {"measure": str(measure), "tokens": campaign.context.lengths is not None}
+    title = "Which nuggets only one brings"
+    return Section("aspects", "Nuggets", title, WORDS, facts, tables={"aspects": table})
