@@ -18,6 +18,7 @@ from ..extremes.model import Model
 from ..io.qrels import Qrels
 from ..jobs import Work
 from ..measures.declaration import OfAbsoluteBase
+from ..measures.fusion import FusionGain
 from ..measures.parameters import value_of
 from ..measures.rank_biased import RBO
 from ..measures.strings import is_relative, value_range
@@ -181,9 +182,12 @@ class Finding:
         for part in self.parts:
             as_judged = interval(part, part.value)
             # Where labels move nothing, the values differ by rounding alone.
-            found.append(
-                [as_judged if np.array_equal(v, part.value) else interval(part, v) for v in part.under()]
+            least, _, most = (
+                as_judged if np.array_equal(v, part.value) else interval(part, v) for v in part.under()
             )
+            # Other values may have a shorter interval, and labels may leave the values as they are judged.
+            least, most = (min(least[0], as_judged[0]), least[1]), (most[0], max(most[1], as_judged[1]))
+            found.append([least, as_judged, most])
         return found
 
     def interval(self, labels: int) -> tuple[float, float]:
@@ -199,6 +203,11 @@ class Finding:
     def own_ends(self) -> tuple[float, float]:
         """The interval of the candidate's own value, under the least kind labels and the kindest."""
         return self._intervals[0][0][0], self._intervals[0][2][1]
+
+    @property
+    def lead(self) -> tuple[float, float] | None:
+        """The interval of the lead over a copy, likewise; None where a copy has nothing."""
+        return (self._intervals[1][0][0], self._intervals[1][2][1]) if len(self.parts) > 1 else None
 
     @property
     def lowest(self) -> float:
@@ -315,13 +324,16 @@ def _added(
     of_all = settled(model.one(work), value, model)
     nothing_new = measure.is_0_for_a_copy and not value_of(measure, "judged_only", False)
     nothing_new = nothing_new and not campaign.unseen(measure["cutoff"])
-    one = Quantity(value[c], of_all.lower[c], of_all.upper[c], (low, high), nothing_new)
-    parts = [one]
-    if not measure.is_0_for_a_copy:
+    # By a measure with a cutoff, what ranks alike to there is a copy.
+    depth = None if value_of(measure, "judged_only", False) else value_of(measure, "cutoff")
+    alike = not measure.is_0_for_a_copy and campaign.ranks_alike(depth)
+    # One run fused with itself ranks as it does alone, so a copy of the only deployed run gains nothing.
+    copy_has_0 = measure.is_0_for_a_copy or (measure.NAME == FusionGain.NAME and c == 1)
+    nothing = nothing_new or (copy_has_0 and alike)
+    parts = [Quantity(value[c], of_all.lower[c], of_all.upper[c], (low, high), nothing)]
+    if not copy_has_0:
         between, ends = differences(judged, measure, model, np.array([c]), np.array([copy]), work)
-        # By a measure with a cutoff, what ranks alike to there is a copy.
-        depth = None if value_of(measure, "judged_only", False) else value_of(measure, "cutoff")
-        apart, alike = high - low, campaign.ranks_alike(depth)
+        apart = high - low
         parts.append(Quantity(between[0], ends.lower[0], ends.upper[0], (-apart, apart), alike))
     row: dict[str, Any] = {
         "name": campaign.name,

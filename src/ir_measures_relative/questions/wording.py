@@ -13,6 +13,7 @@ from ..measures.med import MED
 from ..measures.nrg import UniqueRel
 from ..measures.strings import is_relative
 from ..messages import escaped
+from ..options import LABELED_ALIKE
 from ..scoring import FEWEST_TOPICS, LARGE_SHARE
 from ..stats.bootstrap import FEWEST_DIFFERING
 from .auditing import AuditOfWorth
@@ -56,7 +57,7 @@ def _others(campaign: Candidacy, findings: Sequence[Finding], aspects: Sequence[
     fused = next((f for f in findings[1:] if f.measure.NAME == FusionGain.NAME), None)
     sentences = [_nuggets(campaign, row, findings[0]) for row in aspects]
     if alone is not None:
-        sentences.append(_alone(alone))
+        sentences.append(_alone(campaign, alone))
     if fused is not None and not campaign.is_copy:
         gain = _gain(campaign, fused)
         sentences.append(f"{gain[0].upper()}{gain[1:]}.")
@@ -164,12 +165,15 @@ def _verdict(campaign: Candidacy, found: Finding) -> str:
     if found.verdict == "adds nothing" and found.parts[0].always_0:
         return f"{name} adds nothing to {deployed}: {_shows_nothing_new(campaign, found)}."
     if found.nothing_here:
+        text = f"{name} adds nothing to {deployed}: "
+        new = f"New topics may have up to {number(found.highest)} on average."
+        if found.measure.NAME != UniqueRel.NAME:
+            return f"{text}{found.measure} is 0 on each of the {campaign.topics} topics. {new}"
         k, shown = found.measure["cutoff"], "no deployed run" if len(campaign.deployed) > 1 else deployed
         verb = "shows" if len(campaign.deployed) > 1 else "does not show"
         return (
-            f"{name} adds nothing to {deployed}: on none of the {campaign.topics} topics does its top {k} hold a "
-            f"relevant document that {shown} {verb} there. New topics may have up to {number(found.highest)} on "
-            "average."
+            f"{text}on none of the {campaign.topics} topics does its top {k} hold a relevant document that {shown} "
+            f"{verb} there. {new}"
         )
     asked = f"the {number(found.at_least)} asked for "
     what = {
@@ -204,7 +208,10 @@ def _gain(campaign: Candidacy, found: Finding) -> str:
         return text
     copy = found.row["copy"]
     would = "gain" if copy >= 0 else "lose"
-    return f"{text}, where a second copy of {_near(campaign)} would {would} {number(abs(copy))}"
+    text += f", where a second copy of {_near(campaign)} would {would} {number(abs(copy))}"
+    if found.lead is None or campaign.topics < FEWEST_DIFFERING:
+        return text
+    return f"{text} (lead over that copy: {number(found.lead[0])} to {number(found.lead[1])})"
 
 
 def _one_topic(campaign: Candidacy, found: Finding) -> str:
@@ -230,15 +237,14 @@ def _interval(campaign: Candidacy, found: Finding, lower: float, upper: float) -
     if campaign.topics < FEWEST_DIFFERING:
         return f"{_count(campaign.topics, 'topic')}, too few for an interval"
     ends = f"{_confidence(found)} {number(lower)} to {number(upper)}"
-    told = [number(found.row[end]) for end in ("least", "most")]
-    return f"{ends}, whatever the labels" if told[0] != told[1] else ends
+    return f"{ends}, whatever the labels" if found.row["most"] - found.row["least"] > LABELED_ALIKE else ends
 
 
 def _confidence(found: Finding) -> str:
     return f"{100 * found.resamples.confidence:g} % interval"
 
 
-def _alone(found: Finding) -> str:
+def _alone(campaign: Candidacy, found: Finding) -> str:
     row = found.row
     words = {"better": "better than", "worse": "worse than", "open": "not clearly better or worse than"}
     told = found.verdict
@@ -246,7 +252,7 @@ def _alone(found: Finding) -> str:
         return f"On its own it is as good as {escaped(row['other'])}: {found.measure} {number(row['mean'])}."
     return (
         f"On its own it is {words[told]} {escaped(row['other'])}: {found.measure} {number(row['mean'])} against "
-        f"{number(row['other_mean'])} (difference {number(row['lowest'])} to {number(row['highest'])})."
+        f"{number(row['other_mean'])} (difference: {_interval(campaign, found, row['lowest'], row['highest'])})."
     )
 
 
@@ -257,14 +263,17 @@ def _labels(found: Finding, cutoff: int) -> str:
         others = ", but not all that the others show" if "labels" in (found.missing() or "") else ""
         return f"All of its top {cutoff} is judged{others}."
     share = f"{_percent(unjudged)} of its top {cutoff} is not judged"
+    share = share[0].upper() + share[1:]
     if found.verdict != "open":
-        return f"{share}; it {found.verdict}, whatever the labels of these documents are."
+        kind = "the labels least kind to it" if found.verdict == "adds" else "the kindest labels"
+        return f"{share}; it {found.verdict} under {kind} as well."
     if not found.labels_matter and not found.labels_may_decide:
-        return f"{share}; no labels of these documents would settle it."
+        return f"{share}; neither the kindest labels of these documents nor the least kind would settle it."
     ends = f"{number(found.row['least'])} to {number(found.row['most'])}"
+    what = "the mean" if len(found.parts) == 1 else "its gain, or its lead over a copy if that is less,"
     odds = found.row["probability"]
     chance = f' The odds that they settle it as "adds" are {_percent(odds)}.'
-    return f"{share}; their labels can put the mean anywhere from {ends}.{'' if odds != odds else chance}"
+    return f"{share}; their labels can put {what} anywhere from {ends}.{'' if odds != odds else chance}"
 
 
 def _to_do(campaign: Candidacy, found: Finding, wanted: int, n: int) -> str:
