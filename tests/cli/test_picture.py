@@ -188,6 +188,4 @@ def test_a_folder_of_pictures_holds_no_run(files: Path) -> None:
     (files / "pictures" / "a.png").write_bytes(PICTURES["png"])
     done = run("qrels.txt", "pictures", "NRG@2", cwd=files)
     assert done.returncode == 2
-    assert done.stderr.endswith(
-        "pictures: the folder holds no file of a run; put the run files into it\n"
-    )
+    assert done.stderr.endswith("pictures: the folder holds no file of a run; put the run files into it\n")
