@@ -41,6 +41,7 @@ nitpick_ignore_regex = [
     ("py:class", r"ir_measures_relative\.(comparison\.(T|JudgedTop|Budget)|judgments\.(Labels|Aspects))"),
     ("py:class", r"ir_measures_relative\.(measures\.declaration\._M|ids\.Ids)"),
     ("py:class", r"ir_measures_relative\.(extremes\.open_documents\.\w+|demo\.Collection)"),
+    ("py:class", r"Between|Judge|pathlib\.Path"),
 ]
 
 smartquotes_action = "D"  # dashes alone: 'nDCG' is a value

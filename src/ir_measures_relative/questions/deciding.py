@@ -143,7 +143,7 @@ def worth(
         n: how many documents to name that should be judged next.
         elsewhere: as for :func:`bounds`, but 0 if not given: no document that none of these runs shows is relevant
             beside those that are judged so.
-        resamples, seed: of the bootstrap, and of the labels that are drawn for ``probability``.
+        resamples, seed: of the bootstrap, of the labels that are drawn for ``probability``, and of the plan.
         time_limit: seconds for the bounds; what is not finished has wider bounds.
         judge: the labels of a language model, as for :func:`.audit.plan`, with ``budget`` or ``plan``.
         budget: how many labels people can give. Where the verdict is open and labels are missing, the answer's
