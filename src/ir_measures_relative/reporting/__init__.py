@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ir_measures
 
@@ -24,6 +24,9 @@ from ..messages import needs_extra, warn
 from ..scoring import Scores
 from .campaign import Texts, campaign_of, queries_of, texts_of
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 def report(
     context: RunContext,
@@ -35,6 +38,7 @@ def report(
     queries: Mapping[str, str] | None = None,
     title: str | None = None,
     command: str | None = None,
+    audit: pd.DataFrame | None = None,
 ) -> Path:
     """Writes what there is to see of a campaign into one HTML file.
 
@@ -56,12 +60,13 @@ def report(
         queries: what the topics ask, from query id to text; those of the same dataset if not given.
         title: stands above the report.
         command: what made it, to be shown with the fingerprint.
+        audit: what :func:`ir_measures_relative.audit.estimate` gave for these runs; it gets a section.
 
     Returns:
         the path.
 
     Raises:
-        ValueError: a context without runs; what :meth:`RunContext.evaluate` raises.
+        ValueError: a context without runs; an audit of other runs; what :meth:`RunContext.evaluate` raises.
         OSError: the file cannot be written; looked at before anything is computed.
         ImportError: Jinja2 or vl-convert is missing; says how to install them.
     """
@@ -71,7 +76,15 @@ def report(
         raise ValueError("the context holds no run, so there is nothing to report; give RunContext some runs")
     columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
     message = write(
-        context, columns, parsed, target, texts=texts, queries=queries, title=title, command=command
+        context,
+        columns,
+        parsed,
+        target,
+        texts=texts,
+        queries=queries,
+        title=title,
+        command=command,
+        audit=audit,
     )
     if message is not None:
         warn(message)
@@ -173,6 +186,7 @@ def write(
     queries: Mapping[str, str] | None = None,
     title: str | None = None,
     command: str | None = None,
+    audit: pd.DataFrame | None = None,
 ) -> str | None:
     """:func:`report`, of what is read and checked already, and of scores and a dataset that are not the context's.
 
@@ -185,7 +199,7 @@ def write(
 
     dataset = context.dataset if dataset is None else dataset
     found, asked = texts_of(dataset, texts), queries_of(dataset, queries)
-    campaign = campaign_of(context, qrels, measures, given=given, queries=asked, command=command)
+    campaign = campaign_of(context, qrels, measures, given=given, queries=asked, command=command, audit=audit)
     n = len(context.names)
     title = title or f"{n} run{'' if n == 1 else 's'}, side by side"
     shared = campaign.data | {"documents": documents_of(campaign, found), "pairs": pairs_of(campaign)}

@@ -63,6 +63,7 @@ class ReportedCampaign:
     explained: RelativeMeasure | None  #: the measure that is explained document by document
     data: dict[str, Any]  #: what every part of the page knows, as :func:`_data_of` has it
     command: str | None  #: what made the report
+    audit: pd.DataFrame | None = None  #: what ``audit.estimate`` gave
 
     @property
     def several(self) -> bool:
@@ -125,6 +126,7 @@ def campaign_of(
     given: Scores | None = None,
     queries: Mapping[str, str] | None = None,
     command: str | None = None,
+    audit: pd.DataFrame | None = None,
 ) -> ReportedCampaign:
     """Scores the runs, on a measure that can be explained as well; arguments as for :func:`.write`."""
     judged = judged_context(context, qrels)
@@ -135,7 +137,7 @@ def campaign_of(
     shown = [*measures] if explained is None or explained in measures else [*measures, explained]
     scores = _scores(judged, shown, given)
     data = _data_of(judged, scores, queries or {})
-    return ReportedCampaign(context, qrels, judged, shown, scores, explained, data, command)
+    return ReportedCampaign(context, qrels, judged, shown, scores, explained, data, command, audit)
 
 
 def _scores(judged: JudgedContext, measures: Sequence[ir_measures.Measure], known: Scores | None) -> Scores:

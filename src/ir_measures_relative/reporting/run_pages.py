@@ -20,6 +20,7 @@ from .sections import (
     Section,
     Spec,
     aspects,
+    audited,
     comparison,
     fusion,
     likeness,
@@ -35,7 +36,19 @@ from .sections import (
 )
 
 #: In the order of the page. Each has ``section``, which makes it of a campaign, or says why it is not there.
-SECTIONS = (scatter, runs, likeness, selection, aspects, fusion, shapley, comparison, unjudged, relative_to)
+SECTIONS = (
+    scatter,
+    runs,
+    likeness,
+    selection,
+    aspects,
+    fusion,
+    shapley,
+    comparison,
+    unjudged,
+    audited,
+    relative_to,
+)
 
 # How many documents of a ranking are shown: as many as the cutoff has, up to the second; the first without one.
 _SHOWN, _MOST = 10, 20
