@@ -39,7 +39,7 @@ def test_as_a_command() -> None:
         (["NGR"], "cite: no measure is called 'NGR'; the nearest is 'NRG'"),
         (
             ["foo"],
-            "cite: no measure is called 'foo'; there are alpha_NRG, AP_Rareness, AP_UE, FusionGain, MED, ",
+            "cite: no measure is called 'foo'; there are alpha_NRG, AP_Rareness, AP_UE, FusionGain, ",
         ),
         (
             ["NRG", "nDCG@10"],

@@ -128,7 +128,7 @@ def test_measures_declare_their_range() -> None:
         "UniqueRel@7": (0, 7),
         "NRG@10": (0, 1),
         "NRG(norm=None)@10": (0, np.inf),
-        "NRG(base='P',norm=None)@10": (0, 1),
+        "NRG(base='P',norm=None)@10": (0, np.inf),
         "P_Rareness(alpha=0.5)@10": (0, 1.5),
         "P_Rareness(bounded=True)@10": (0, 1),
         "nDCG_UE@10": (-1, 1),

@@ -66,6 +66,7 @@ def test_every_measure_is_there_and_each_case_once(folder: Path) -> None:
         if hasattr(m, "RELATIVE_TO")
         and n == m.NAME
         and not m.looks_at_aspects  # which these qrels do not name
+        and n not in ("LexiRank", "Rareness")  # which are newer than the anchor
     ]
     assert len(registered) >= 15
     assert not [name for name in registered if not any(re.match(rf"{name}\b", m) for m in measures)]

@@ -132,12 +132,12 @@ def evaluate(
         )
         return dd.from_delayed(frames, meta=empty.long_table())
     totals = dask.delayed(np.sum)([dask.delayed(_total)(scores) for scores in scored], axis=0).compute()
-    result: pd.DataFrame = pd.DataFrame({"name": campaign.names})
+    means: dict[str, Any] = {"name": campaign.names}
     for j, measure in enumerate(parsed):
         total, count = totals[:, :, j]
         with np.errstate(invalid="ignore"):  # NaN where no query has a value
-            result[str(measure)] = total if is_summed(measure) else total / count
-    return result
+            means[str(measure)] = total if is_summed(measure) else total / count
+    return pd.DataFrame(means)
 
 
 def evaluate_part(

@@ -291,3 +291,10 @@ def by_rank(query_ids: Sequence[str], doc_ids: Sequence[str], ranks: Sequence[st
 def warn_of_text_ids(what: str) -> None:
     """Says that queries are joined by their texts."""
     warn(f"{what} has no ids of queries: their texts count as ids, in the run and in the judgments alike")
+
+
+def no_text(source: str) -> ValueError:
+    """What to raise where an id of a file is no text, such as half of a pair of surrogates."""
+    return ValueError(
+        f"{source}: a query or document id is not text in UTF-8; mend the id where the file was written"
+    )

@@ -21,7 +21,7 @@ from ..arrays import FloatArray, ObjectArray, object_array
 from ..ids import Ids, repeated
 from ..messages import kind_of, needs_extra, warn
 from ..rankings import Rankings
-from .content import Content, Rows
+from .content import Content, Rows, no_text
 from .files import is_picture, read_bytes
 from .folders import described, is_description, tira_runs
 from .formats import ENDINGS, format_of, located, one_part, parts_of
@@ -76,7 +76,10 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
 
 def _from_file(path: str | os.PathLike[str], name: str) -> Rankings:
     source = name if name == os.fspath(path) else f"{name} ({path})"
-    found, _ = _runs_of(path, source)
+    try:
+        found, _ = _runs_of(path, source)
+    except UnicodeError:  # from bytes of a Parquet file, which pandas does not look at
+        raise no_text(source) from None
     if len(found) > 1:
         tags = [str(run.tag) for run in found]
         raise ValueError(

@@ -226,7 +226,7 @@ def worth(
     if missing == "labels":
         first.row["probability"] = probability(campaign, first, seed)
     aspects = [aspects_row(campaign, measure, drawn) for measure in of_aspects]
-    table = pd.DataFrame([found.row for found in findings] + aspects)
+    table = rows_of([found.row for found in findings] + aspects)
     if of_people is not None:
         text = wording.audited(campaign, findings, aspects, of_people)
         verdict, missing = of_people.verdict, "labels" if of_people.verdict == "open" else None

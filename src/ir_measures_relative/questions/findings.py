@@ -440,6 +440,15 @@ def documents(campaign: Candidacy, found: Finding) -> Documents:
     return [(str(q), str(d)) for q, d in zip(docs.query_ids[docs.query[order]], ids, strict=True)]
 
 
+def rows_of(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Rows as a table. Words are objects: a name of a run need not be text that UTF-8 has."""
+    words = {key for key, value in rows[0].items() if isinstance(value, str)}
+    columns = {key: [row.get(key, np.nan) for row in rows] for key in rows[0]}
+    return pd.DataFrame(
+        {key: pd.Series(cells, dtype=object if key in words else None) for key, cells in columns.items()}
+    )
+
+
 def table_of(found: Documents) -> pd.DataFrame:
     """Documents as a table."""
     columns = {name: [pair[i] for pair in found] for i, name in enumerate(("query_id", "doc_id"))}
