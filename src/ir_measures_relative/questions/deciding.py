@@ -34,7 +34,17 @@ from ..stats.paired_tests import PairedTestOptions
 from ..stats.pairs_and_ties import topic_counts
 from . import wording
 from .auditing import audit_of_worth, can_be_audited, plan_of_worth
-from .findings import Candidacy, Resamples, aspects_row, depth_of, documents, finding, probability, table_of
+from .findings import (
+    Candidacy,
+    Resamples,
+    aspects_row,
+    depth_of,
+    documents,
+    finding,
+    probability,
+    rows_of,
+    table_of,
+)
 
 # How deep rankings are looked at where the first measure has no cutoff.
 _CUTOFF = 10
