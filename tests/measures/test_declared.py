@@ -25,6 +25,12 @@ def test_ir_measures_own_check_knows_what_is_required(name: str) -> None:
         assert spec.validate(MISSING) is not spec.required
 
 
+@pytest.mark.parametrize("name", REGISTERED)
+def test_a_formula_has_no_character_that_an_escape_made(name: str) -> None:
+    """``\\frac`` in a string that is not raw starts with a form feed."""
+    assert REGISTERED[name].FORMULA.isprintable()
+
+
 @pytest.mark.parametrize(
     ("measure", "message"),
     [

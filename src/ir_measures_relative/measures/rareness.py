@@ -104,7 +104,7 @@ class _Rareness(RelativeMeasure):
     __name__ = "Rareness"
     PRETTY_NAME = "Rareness-based Effectiveness"
     SHORT_DESC = "A measure in which a relevant document counts more, the fewer systems retrieve it."
-    FORMULA = r"G(d)\,igl(1 + \alpha R(d)igr), \qquad R(d) = 1 - rac{S_d}{S}"
+    FORMULA = r"G(d)\,\bigl(1 + \alpha R(d)\bigr), \qquad R(d) = 1 - \frac{S_d}{S}"
     SEE_ALSO: tuple[str, ...] = ("P_Rareness", "AP_Rareness", "NRG", "Shapley")
     RELATIVE_TO = "systems"
     BASES = BASES
