@@ -52,7 +52,7 @@ class _Absent(ModuleType):
 def _warn(what: str, error: Exception) -> str:
     message = (
         f"{what} is not there, since the package ir_measures_relative could not be imported: "
-        f"{type(error).__name__}: {error}; install versions that fit, pip install -U ir-measures-relative"
+        f"{type(error).__name__}: {error}; install versions that fit"
     )
     warnings.warn(message, stacklevel=3)
     return message

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from hypothesis import settings
 
-
-def times(everyday: int) -> int:
-    """This many on every day; where the profile asks for more examples than then, as ``thorough`` does, in proportion."""
-    usual, now = settings.get_profile("default").max_examples, settings().max_examples
-    return everyday * max(now, usual) // usual
+#: Tests say how many they try where the profile draws this many of a test that says nothing.
+USUAL = 30
 
 
-def examples(everyday: int) -> settings:
-    """This many in a run of every day; where the profile asks for more, as ``thorough`` does, more in proportion.
+def times(count: int) -> int:
+    """This many; where the profile asks for more examples than usual, as ``thorough`` does, in proportion."""
+    return count * max(settings().max_examples, USUAL) // USUAL
 
-    Without this a test says nothing and draws what the profile says, 30 or 1,000. One whose examples are costly, and
-    draws 6 instead of 30, draws 200 of the 1,000; one that draws 60 draws all 1,000, and no more.
+
+def examples(count: int) -> settings:
+    """This many, in proportion to what the profile draws: two thirds in a run of every day, and many in ``thorough``.
+
+    Without this a test says nothing and draws what the profile says, 20 or 1,000. One whose examples are costly, and
+    draws 4 instead of 20, draws 200 of the 1,000; one that draws 40 draws all 1,000, and no more.
     """
-    usual, now = settings.get_profile("default").max_examples, settings().max_examples
-    if now <= usual:
-        return settings(max_examples=everyday)
-    return settings(max_examples=min(everyday * now // usual, max(everyday, now)))
+    now = settings().max_examples
+    drawn = max(1, count * now // USUAL)
+    return settings(max_examples=drawn if now <= USUAL else min(drawn, max(count, now)))

@@ -121,3 +121,12 @@ def test_so_does_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[
         (tmp_path / "runs" / name).write_text("q Q0 a 1 12 t\nq Q0 b 2 11 t\n")
     main([str(tmp_path / "qrels"), str(tmp_path / "runs"), "nDCG@2 Compat(p=0.95) Accuracy NRG@2"])
     assert "r\t0.6131\t0.5365\t1.0000\t" in capsys.readouterr().out
+
+
+def test_aspects_to_a_cutoff_and_of_the_whole_ranking_at_once() -> None:
+    qrels = [ir_measures.Qrel("q", "a", 1, "1"), ir_measures.Qrel("q", "b", 1, "2")]
+    run = {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}
+    measures = [ir_measures.parse_measure(name) for name in ("P_IA@2", "MAP_IA")]
+    found = RunContext({"r": run}).evaluate(qrels, measures).set_index("name").loc["r"]
+    expected = ir_measures.calc_aggregate(measures, qrels, run)
+    assert [found[str(m)] for m in measures] == pytest.approx([expected[m] for m in measures])

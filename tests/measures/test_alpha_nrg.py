@@ -408,3 +408,10 @@ def test_measures_of_aspects_are_bases(measure: str) -> None:
     assert values[measure].nunique() == len(runs)
     with pytest.raises(ValueError, match="alpha_nDCG@10 needs the aspects"):
         RunContext(runs).evaluate({"q00": {"d1": 1}}, [measure])
+
+
+def test_its_range_and_its_greek_name() -> None:
+    assert alpha_NRG(norm=None).value_range == (0.0, np.inf)
+    assert alpha_NRG.value_range == alpha_NRG(norm="ideal").value_range
+    assert alpha_NRG.value_range[1] == pytest.approx(np.e / (np.e - 1))
+    assert ir_measures.measures.registry["α_NRG"] is alpha_NRG

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from example_measures import REGISTERED
-from ir_measures_relative import MED, NRG, UE, RunContext, Shapley
+from ir_measures_relative import MED, NRG, UE, RunContext, Shapley, TaSC
 from ir_measures_relative.ids import Ids
 from ir_measures_relative.judgments import Judgments
 from ir_measures_relative.measures.browsing import CoverageFunction
@@ -103,3 +103,13 @@ def test_whole_rankings_are_compared_of_every_query() -> None:
 
     assert values("p", "q") == values("p") | values("q")
     assert values("p")["p"] > 0
+
+
+def test_a_cutoff_beside_a_base_is_told_where_to_go() -> None:
+    with pytest.raises(ValueError, match=r"TaSC has no cutoff; give it to the base: TaSC\(base='nDCG@7'\)"):
+        TaSC @ 7
+
+
+def test_unique_documents_need_a_cutoff() -> None:
+    with pytest.raises(ValueError, match="UniqueRel.* cutoff"):
+        RunContext({"a": {"q": {"d": 1.0}}}).evaluate({"q": {"d": 1}}, ["UniqueRel"])

@@ -230,7 +230,7 @@ def robust(robust03_path: Path) -> JudgedContext:
 @pytest.mark.parametrize("method", METHODS)
 def test_against_ranx_on_robust(method: str, robust: JudgedContext) -> None:
     """Of the scores as trec_eval reads them; ranx leaves ties in no order, so ir_measures ranks its fused scores."""
-    ranx = pytest.importorskip("ranx", reason="ranx is not installed: the extra interop")
+    ranx = pytest.importorskip("ranx", reason="ranx is not installed: the group interop")
     judged, context, depth = robust, robust.context, 100
     names, judged_topics = context.names, {*judged.judgments.query_ids}
     cut = {}
@@ -269,3 +269,17 @@ def test_against_ranx_on_robust(method: str, robust: JudgedContext) -> None:
 
 def test_the_oracle_reads_scores_as_trec_eval_does() -> None:
     assert as_read({"a": 16777217.0, "b": 1e40}) == {"a": 16777216.0, "b": float(np.finfo(np.float32).max)}
+
+
+def test_the_votes_of_inverse_squares() -> None:
+    position = np.array([1, 2, 3])
+    votes = Fusion("isr").votes(np.zeros(3, dtype=np.int64), position, np.zeros(3, dtype=np.float32))
+    assert votes.tolist() == [1.0, 1 / 4, 1 / 9]
+
+
+@pytest.mark.filterwarnings("ignore:the context holds no run but")
+def test_without_priors_nothing_is_asked_of_no_documents() -> None:
+    """Accuracy has no value where nothing is retrieved, so that what is left of it would be none."""
+    context = RunContext({"a": {"q": {"d": 2.0, "e": 1.0}}})
+    found = context.evaluate({"q": {"d": 1, "e": 0}}, ["FusionGain(base='Accuracy@5')", "Accuracy@5"])
+    assert found.iloc[0, 1:].tolist() == [1.0, 1.0]

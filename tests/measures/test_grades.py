@@ -13,6 +13,7 @@ from hypothesis import example, given
 
 from drawn import examples
 from ir_measures_relative import MED, NRG, RunContext, bounds, nDCG_UE
+from ir_measures_relative.measures.gains import gain_of, ideal_dcg
 from long_campaigns import qrels_frame
 from random_campaigns import Labels, Run, contexts, qrels
 from scored import assume_common, per_query
@@ -166,3 +167,18 @@ def test_no_measure_writes_into_the_context() -> None:
     context.evaluate(LABELS, GRADED)
     assert context.grades is None
     pd.testing.assert_frame_equal(context.evaluate({"2": LABELS["2"]}, GRADED), before)
+
+
+def test_the_ideal_where_one_query_has_most_rows() -> None:
+    """A table of all queries would be large there, so that it is computed row by row."""
+    gain, query = np.random.default_rng(0).random(1201), np.append(np.zeros(1200, dtype=np.int64), 1500)
+    ideal = ideal_dcg(gain, query, 1501, 3)
+    best = np.sort(gain[:1200])[::-1][:3]
+    assert ideal[0] == pytest.approx(best[0] + best[1] / np.log2(3) + best[2] / 2)
+    assert ideal[1500] == gain[1200] and not ideal[1:1500].any()
+
+
+def test_the_largest_label_whose_exponential_gain_is_a_number() -> None:
+    assert gain_of(np.array([1000]), "exp-log2", None).tolist() == [2.0**1000 - 1]
+    with pytest.raises(ValueError, match="the label 1001, in the qrels, is too large"):
+        gain_of(np.array([1001]), "exp-log2", None)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import LexiRank, RunContext, sgnLP
-from ir_measures_relative.measures.lexirank import place_in_order
+from ir_measures_relative.measures.lexirank import place_in_order, sets_of_positions
 from oracles.lexirank import order_of_sets
 from random_campaigns import Labels, Run, cutoffs, qrels, runs
 from scored import assume_common, per_query, ranking
@@ -95,3 +95,7 @@ def test_the_order_of_the_robust_runs(robust03: Any) -> None:
         told += int((difference != 0).sum())
         tied += int(((difference == 0) & (sign[name] != 0)).sum())
     assert told > 100 and tied < told
+
+
+def test_sets_of_positions_are_counted_exactly() -> None:
+    assert sets_of_positions(200, 3, 100) == sum(math.comb(200, size) for size in range(3, 101))

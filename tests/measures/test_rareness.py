@@ -14,7 +14,17 @@ from ir_measures import AP, P, nDCG, parse_measure
 
 from all_labelings import check, random_campaign
 from drawn import examples
-from ir_measures_relative import NRG, AP_Rareness, P_Rareness, Rareness, RunContext, bounds, compare, explain
+from ir_measures_relative import (
+    NRG,
+    AP_Rareness,
+    BestOfOtherGroups,
+    P_Rareness,
+    Rareness,
+    RunContext,
+    bounds,
+    compare,
+    explain,
+)
 from oracles.rareness import ap_rareness_oracle, p_rareness_oracle, rareness_oracle
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
@@ -238,6 +248,17 @@ def test_copies_in_one_group_do_not_make_each_other_common() -> None:
         RunContext(runs_).evaluate(labels, [P_Rareness(systems="groups") @ 1])
     with pytest.raises(ValueError, match="systems='none': 'none' fits no run of the context"):
         context.evaluate(labels, [P_Rareness(systems="none") @ 1])
+
+
+def test_a_newcomer_counts_with_its_group_where_that_is_said() -> None:
+    runs_: dict[str, Run] = {"a": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}}
+    context = RunContext(runs_, groups={"a": "one", "b": "two"}, priors=BestOfOtherGroups())
+    measure = P_Rareness(systems="groups") @ 1
+    labels, run = {"q": {"A": 1}}, {"q": {"A": 1.0}}
+    assert per_query(measure, labels, run, context)["q"] == pytest.approx(1 + 1 / 3)
+    for group, value in (("one", 1 + 1 / 2), ("two", 1.0), ("three", 1 + 1 / 3)):
+        with context.evaluating(group=group):
+            assert per_query(measure, labels, run)["q"] == pytest.approx(value)
 
 
 def test_a_run_among_the_systems_does_not_compare_with_one_beside_them() -> None:

@@ -12,13 +12,14 @@ from ir_measures import Measure
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import Comparison, JudgedContext
 from ..judgments import Judgments
+from ..measures.browsing import AdaptiveModel, BrowsingModel, CascadeModel
 from ..measures.gains import gain_of
 from ..measures.parameters import value_of
 from ..messages import warn
 from ..priors import replaced
 from ..rankings import Rankings
 from .additive import Additive, Best, Followed, Mean
-from .cascade import Cascade
+from .cascade import Adaptive, Cascade
 from .model import Coverage, Difference, Model
 from .open_documents import OpenDocuments
 from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
@@ -222,17 +223,31 @@ class Labelings:
         self._warn_of_others()
         return Precisions(self.open_docs, self.positions, relevant, weights)
 
-    def cascade(self, stop: FloatArray, highest: float, *, after_priors: bool = False) -> Model:
+    def cascade(self, stop: FloatArray, highest: float) -> Model:
         """``Σ_i (1/i)·stop(d_i)·Π_{j<i} (1 - stop(d_j))``, such as ERR. Exact for a run; for two by branch and bound.
 
         Args:
             stop: the chance that each judged document satisfies a reader.
             highest: the greatest chance that a label can give.
-            after_priors: whether it is of what the cascades through the priors of a run have left, as in NRG; two runs
-                then have the intervals of each.
         """
-        priors = self.priors if after_priors else [np.empty(0, dtype=np.int64)] * len(self.positions)
-        return Cascade(self.open_docs, self.positions, priors, stop, highest)
+        no_priors = [np.empty(0, dtype=np.int64)] * len(self.positions)
+        return Cascade(self.open_docs, self.positions, no_priors, stop, highest)
+
+    def adaptive(self, model: AdaptiveModel, worth: BrowsingModel, gain: FloatArray, highest: float) -> Model:
+        """``Σ_i worth(i)·g(d_i)·share(i)``, where the share depends on the gains above, and g is what priors left.
+
+        Exact for a run, by the models that ``cascade.Adaptive`` names. That of two runs is bounded by the intervals of
+        each, unless it is a cascade and nobody has priors.
+
+        Args:
+            model: how far a searcher reads.
+            worth: what a gain counts at each position.
+            gain: of each judged document, before any prior.
+            highest: the greatest gain that a label can give.
+        """
+        if isinstance(model, CascadeModel):
+            return Cascade(self.open_docs, self.positions, self.priors, gain, highest)
+        return Adaptive(self.open_docs, self.positions, self.priors, gain, highest, model, worth)
 
     def followed(self, relevant: BoolArray, p: float) -> Model:
         """RBP with its residual, which is what may follow the end of each ranking.

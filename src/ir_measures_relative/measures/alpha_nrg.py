@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -91,8 +91,7 @@ class Answers:
 _CELLS = 1 << 22
 
 
-@dataclass(frozen=True, eq=False)
-class AnswersOfQueries:
+class AnswersOfQueries(NamedTuple):
     """The answers of some queries as a table."""
 
     first: IntArray  #: the first aspect of each query, and the first after all

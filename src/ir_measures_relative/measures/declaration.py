@@ -315,7 +315,11 @@ def _is_of_base(title: str, measure: Measure) -> bool:
 
 
 # Papers of a base, by their titles, and what the base is called in a measure string.
-_OF_BASES = {"expected reciprocal rank for graded relevance": "ERR"}
+_OF_BASES = {
+    "expected reciprocal rank for graded relevance": "ERR",
+    "user variability and ir system evaluation": "INST",
+    "evaluating web search with a bejeweled player model": "BPM",
+}
 # What a note of the file says of how a paper was read, which is no part of its entry.
 _HOW_IT_WAS_READ = re.compile(r",\s*note = \{Read [^}]*\}")
 

@@ -63,7 +63,8 @@ class _LexiRank(RelativeMeasure):
     of the k places count, each once, ``Σ_{j≤min(k,m)} C(k, j)`` in all: a ranking may hide any number of relevant
     documents below the cutoff, or not retrieve them, and how it does so makes no difference. With ``n``, all documents
     are ranked in n places, and the sets count that leave at most n - k documents to hide. With ``n`` = k these are the
-    ``C(n, m)`` arrangements of the paper's Figure 1. A ranking that leaves more of them out is an error then.
+    ``C(n, m)`` arrangements of the paper's Figure 1. A ranking that leaves more of them out is an error then. If
+    there is one set only, as without a relevant document, the value is 0. There are no bounds over unjudged documents.
 
     **When values are equal.** The sets are counted in exact integers, and divided into a double. Two doubles are equal
     if the sets are the same, and also if they are nearer than a double can say, about 1 in 10^16 of all sets. With 20

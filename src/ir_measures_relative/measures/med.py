@@ -158,9 +158,8 @@ class _MED(RelativeMeasure):
 
     def bounded(self, labelings: Labelings) -> Model:
         base = self.get("base")
-        known = (
-            base in ir_measures.measures.registry
-        )  # SSP, Q and mean_nDCG are not measures of one run there
+        # SSP, Q and mean_nDCG are not measures of one run there.
+        known = base in ir_measures.measures.registry
         advice = f"bound {base} instead" if known else f"{base} cannot be bounded"
         raise ValueError(f"{self} is itself the largest difference over all labels; {advice}")
 

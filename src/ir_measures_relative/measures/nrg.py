@@ -5,25 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
 from . import parameters
 from .browsing import (
+    AdaptiveModel,
+    BejeweledModel,
     BrowsingModel,
     CascadeModel,
     CoverageFunction,
     Geometric,
+    InstModel,
     LogDiscount,
+    Reader,
     Reciprocal,
     TopK,
     Unseen,
-    chance_to_reach,
 )
 from .declaration import Contributions, RelativeMeasure, register
-from .gains import chance_to_satisfy, check_grades, gain_of, ideal_dcg
+from .gains import check_grades, gain_of, ideal_dcg
 from .parameters import Base, Param
 
 if TYPE_CHECKING:
@@ -37,12 +40,14 @@ if TYPE_CHECKING:
 class ExtendedBase(Base):
     """A measure that NRG extends."""
 
-    #: Its browsing model, from the cutoff and the persistence p. For a cascade, whose model is :class:`CascadeModel`,
-    #: it says what it is worth to be satisfied at each position.
+    #: Its browsing model, from the cutoff and the persistence p; where there is an adaptive one, what a gain counts at
+    #: each position.
     browsing: Callable[[int | None, float], BrowsingModel]
-    #: What the terms ``G(d_i|R)·seen(i)`` come to: their ``"sum"``, which is divided by N; the ``"largest"`` of them;
-    #: or that of a ``"cascade"``, where the gain is the chance that a document satisfies the searcher, who leaves then.
+    #: What the terms ``G(d_i|R)·seen(i)`` come to: their ``"sum"``, which is divided by N, or the ``"largest"``.
     value: str = "sum"
+    #: Where how far a searcher reads depends on what was found: the model of that, from a measure's ``get``. Each term
+    #: is then times its share, and there is no N.
+    adaptive: Callable[[Callable[[str], Any]], AdaptiveModel] | None = None
     #: Whether a document gains by its label as ``dcg`` and ``gains`` say, or by being relevant. N is the ideal DCG of
     #: graded gains, and else the sum over all positions of the browsing model.
     graded: bool = False
@@ -53,6 +58,15 @@ class ExtendedBase(Base):
             return ideal_dcg(gain, docs.query, docs.n_queries, cutoff)
         return np.full(docs.n_queries, self.browsing(cutoff, p).total)
 
+    @property
+    def additive(self) -> bool:
+        """Whether each document gives the same, whatever the others are."""
+        return self.value == "sum" and self.adaptive is None
+
+
+#: cwl_eval, by which ir_measures computes INST and BPM, reads so many documents.
+_CWL_DEPTH = 1000
+_GOAL = ("T", "min_rel", "max_rel")
 
 #: What NRG extends. A new base is an entry here.
 BASES = {
@@ -60,9 +74,26 @@ BASES = {
     "P": ExtendedBase(lambda cutoff, p: TopK(cutoff), parameters=["norm", "rel"], needs_cutoff=True),
     "RR": ExtendedBase(lambda cutoff, p: Reciprocal(), value="largest", parameters=["rel"]),
     "RBP": ExtendedBase(lambda cutoff, p: Geometric(p), parameters=["norm", "rel", "p"]),
-    "ERR": ExtendedBase(lambda cutoff, p: Reciprocal(), value="cascade", parameters=["max_grade"]),
+    "ERR": ExtendedBase(
+        lambda cutoff, p: Reciprocal(),
+        parameters=["max_grade"],
+        adaptive=lambda get: CascadeModel(get("max_grade")),
+    ),
     "SDCG": ExtendedBase(
         lambda cutoff, p: LogDiscount(cutoff), parameters=["norm", "rel"], needs_cutoff=True
+    ),
+    "INST": ExtendedBase(
+        lambda cutoff, p: TopK(),
+        parameters=_GOAL,
+        adaptive=lambda get: InstModel(get("T"), get("min_rel"), get("max_rel"), _CWL_DEPTH),
+    ),
+    "BPM": ExtendedBase(
+        lambda cutoff, p: TopK(),
+        parameters=_GOAL,
+        adaptive=lambda get: BejeweledModel(
+            get("T"), get("min_rel"), get("max_rel"), min(get("cutoff"), _CWL_DEPTH)
+        ),
+        needs_cutoff=True,
     ),
 }
 
@@ -83,8 +114,7 @@ NORMS: dict[str | None, Norm | None] = {
 }
 
 
-@dataclass(frozen=True)
-class ResidualRanking:
+class ResidualRanking(NamedTuple):
     """A ranking, as it is to a searcher who has seen the priors' (Eqs. 3-4)."""
 
     docs: Judgments  #: the judged documents that may gain
@@ -96,6 +126,7 @@ class ResidualRanking:
     ideal: FloatArray | None = (
         None  #: the gains that N is computed from, by :data:`NORMS`; N is 1 if not given
     )
+    adaptive: AdaptiveModel | None = None  #: of the base, if it has one
 
     def value(self) -> FloatArray:
         """NRG of each query, range [0, 1] with N."""
@@ -116,15 +147,15 @@ class ResidualRanking:
 
     @property
     def _terms(self) -> FloatArray:
-        """``G(d|R) · seen(pos(d))`` of each document; of a cascade, times the chance that none above it satisfies."""
+        """``G(d|R) · seen(pos(d))`` of each document; of an adaptive model, times its share."""
         terms: FloatArray = self.residual * self.base.browsing(self.cutoff, self.p).seen(self.position)
-        if self.base.value == "cascade":
-            reached = chance_to_reach(self.position, self.residual, self.docs.query, self.docs.n_queries)
-            terms = terms * reached
+        if self.adaptive is not None:
+            docs = self.docs
+            terms = terms * self.adaptive.share(self.position, self.residual, docs.query, docs.n_queries)
         return terms
 
     def _normalized(self, sums: FloatArray, query: IntArray) -> FloatArray:
-        if self.base.value == "cascade" or self.ideal is None:
+        if self.adaptive is not None or self.ideal is None:
             return sums
         return ratio(sums, self.base.norm(self.docs, self.ideal, self.cutoff, self.p)[query])
 
@@ -135,14 +166,14 @@ def judged_gains(
     rel: int,
     dcg: str,
     gains: dict[int, int] | None,
-    max_grade: int = 4,
+    adaptive: AdaptiveModel | None = None,
 ) -> tuple[Judgments, FloatArray]:
     """The judged documents that may gain, and the gain G(d) of each."""
     docs = judgments if gains and min(gains) <= 0 else judgments.relevant
     if base.graded:
         return docs, gain_of(docs.grade, dcg, gains)
-    if base.value == "cascade":
-        return docs, chance_to_satisfy(docs.grade, max_grade)
+    if adaptive is not None:
+        return docs, adaptive.gain(docs.grade)
     return docs, (docs.grade >= rel).astype(np.float64)
 
 
@@ -164,7 +195,12 @@ class _NRG(RelativeMeasure):
       satisfied user stops reading. So prior j shows d with chance ``seen_j(d) = Π (1 - G)`` over the
       documents above d there (unjudged ones satisfy nobody), and 0 outside its top k. Then
       ``G(d|R) = G(d) · Π_j (1 - seen_j(d))``, and the value is
-      ``Σ_{i≤k} (1/i) · G(d_i|R) · Π_{l<i} (1 - G(d_l|R))``.
+      ``Σ_{i≤k} (1/i) · G(d_i|R) · Π_{l<i} (1 - G(d_l|R))``;
+    - INST: a user wants a gain of T, ``G(d) = (label - min_rel) / (max_rel - min_rel)`` within [0, 1]. After
+      document i, with ``x = i + 2T - (what was found so far)``, the user reads on with chance
+      ``C(i) = ((x - 1) / x)²``. ``seen(i) = Π_{l<i} C(l)``, N = Σ_i seen(i) over the first 1000 positions;
+    - BPM: as INST, but the user reads on as long as less than T was found, and to k at most: C is 1 or 0.
+      So it is the gain found, over the number of documents read.
 
     Range [0, 1]. Without priors it is the base measure. With base nDCG, a ranking may score higher than its
     nDCG: the ideal falls too. Something is *left* to find: the value is the share of it that this ranking shows.
@@ -184,10 +220,10 @@ class _NRG(RelativeMeasure):
     TREC 2021 DL it is 19, 18 and 46 of 53. On 17 runs of Robust 2003 it is 29, 29 and 66 of 100: with fewer
     runs, or more to find, the two norms do not differ in this.
 
-    ``norm=None`` is N = 1. The range with base nDCG is then that of DCG. P, RBP and SDCG have one N; RR
-    and ERR have none. ``norm='whole'``, with base nDCG alone, is the residual ideal of all judged documents, however
-    deep, as in the authors' released code. It is never above the default, and usually well below 1 even for
-    the best ranking of k.
+    ``norm=None`` is N = 1. The range with base nDCG is then that of DCG. P, RBP and SDCG have one N; the
+    other bases take no ``norm``. ``norm='whole'``, with base nDCG alone, is the residual ideal of all judged
+    documents, however deep, as in the authors' released code. It is never above the default, and usually well
+    below 1 even for the best ranking of k.
 
     Base ERR assumes that sessions are independent: a user who was satisfied by one prior comes back, and may
     look for more in the next one. It also assumes that documents are seen independently, although a user of
@@ -196,12 +232,21 @@ class _NRG(RelativeMeasure):
     lower grades. With binary labels, a relevant document then satisfies one user in 16. Nearly everybody
     reads all of the priors, and little is left. With ``max_grade=1`` it satisfies one in two.
 
-    INST and BPM, of the same C/W/L family (App. A), are no bases. How far a searcher reads by these depends on what was
-    found, and so does N, which Eq. 4 takes as given.
+    Bases INST and BPM make the same assumptions. A user reads each prior as the base says, by what that prior
+    shows, and comes back wanting T again. In the evaluated ranking only what is left counts: with less left to
+    find, the user reads further. So N depends on what was found, as it does in C/W/L (App. A). A prior still
+    never raises a value by INST, nor by BPM where a document gains 0 or 1. With gains between, BPM has steps. A
+    ranking of labels 1, 2 and 3 (``max_rel=3``, T = 1) has 1/2: the user stops after two documents. A prior that
+    shows the first makes it 5/9, since the user now reads the third. By default a label of 1 or more gains 1.
+    ``max_rel=3`` makes it label/3. As in ir_measures, nobody reads below position 1000.
+
+    For :class:`Shapley`, or to choose groups of runs, use the bases P, RBP or SDCG: by ERR, INST and BPM, what a
+    document adds depends on the others.
 
     Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, Eqs. 1-4;
     base ERR, which its App. A leaves to future work, with the cascade of Chapelle et al., "Expected Reciprocal Rank
-    for Graded Relevance", CIKM 2009.
+    for Graded Relevance", CIKM 2009; base INST by Bailey et al., "User Variability and IR System Evaluation", SIGIR
+    2015; base BPM by Zhang et al., "Evaluating Web Search with a Bejeweled Player Model", SIGIR 2017.
 
     Example, from the paper's Table 1:
 
@@ -242,13 +287,22 @@ class _NRG(RelativeMeasure):
         "gains": parameters.gains(),
         "rel": parameters.rel(),
         "max_grade": parameters.max_grade_of_err(),
+        "T": Param(
+            float,
+            "total desired gain, in documents of the label max_rel",
+            default=1.0,
+            test=lambda t: 0.5 <= t < 2**31,
+            allowed="a number of at least 0.5",
+        ),
+        "min_rel": parameters.count("the label that gains 0, as those below it do", 0, default=0),
+        "max_rel": parameters.count("the label that gains 1, as those above it do", default=1),
         "p": parameters.persistence(),
         "judged_only": parameters.judged_only(),
     }
 
     @property
     def value_range(self) -> tuple[float, float]:
-        unbounded = self.get("norm") is None and BASES[self.get("base")].value == "sum"
+        unbounded = self.get("norm") is None and BASES[self.get("base")].additive
         return -math.inf if self.get("gains") else 0.0, math.inf if unbounded else 1.0
 
     @property
@@ -261,6 +315,8 @@ class _NRG(RelativeMeasure):
         if self.get("norm") == "whole" and not BASES[name].graded:
             known = ", ".join(repr(n) for n, base in BASES.items() if base.graded)
             raise ValueError(f"{self!r}: norm='whole' goes with base {known}, not {name!r}")
+        if self.get("min_rel") >= self.get("max_rel"):
+            raise ValueError(f"{self!r}: min_rel must be below max_rel")
 
     def score(self, comparison: Comparison) -> FloatArray:
         """NRG of each query."""
@@ -274,11 +330,11 @@ class _NRG(RelativeMeasure):
     def coverage(self, judged: JudgedContext) -> CoverageFunction | None:
         """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None.
 
-        None for a cascade, in which what one document gives depends on the others.
+        None for an adaptive base, where what one document gives depends on the others.
         """
         name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
         base = BASES[name]
-        if base.value == "cascade":
+        if base.adaptive is not None:
             return None
         docs, gain = self._gains(judged.judgments)
         seen = base.browsing(cutoff, p).seen(judged.positions_of_runs(docs, cutoff, judged_only))
@@ -292,8 +348,8 @@ class _NRG(RelativeMeasure):
 
     def bounded(self, labelings: Labelings) -> Model:
         base, norm = BASES[self.get("base")], self.get("norm")
-        if base.value == "cascade":
-            return self._bounded_cascade(labelings)
+        if self.adaptive is not None:
+            return self._bounded_adaptive(labelings, self.adaptive)
         survival = labelings.prior_product(Unseen(self.browsing))
         seen = self.browsing.seen(labelings.positions)
         if not base.graded:
@@ -309,16 +365,21 @@ class _NRG(RelativeMeasure):
             return labelings.normalized(survival * seen, gain, levels)
         return labelings.residual_gain(survival, seen, gain, levels, self.depth_of_ideal)
 
-    def _bounded_cascade(self, labelings: Labelings) -> Model:
-        max_grade, grade = self.get("max_grade"), labelings.docs.grade
+    def _bounded_adaptive(self, labelings: Labelings, adaptive: AdaptiveModel) -> Model:
+        name, grade = self.get("base"), labelings.docs.grade
         labels = labelings.open_docs.labels(labelings.judged_only)
         highest = max(int(labels[-1]), int(grade.max(initial=0)))
-        if highest > max_grade:
+        if name == "ERR" and highest > self.get("max_grade"):
             raise ValueError(
                 f"{self}: documents may have the grade {highest}; max_grade must be at least that"
             )
-        theta = chance_to_satisfy(np.append(grade, highest), max_grade)
-        return labelings.cascade(theta[:-1], float(theta[-1]), after_priors=True)
+        if name == "BPM" and self.get("max_rel") > self.get("min_rel") + 1:
+            raise ValueError(
+                f"{self} cannot be bounded: with a gain between 0 and 1 a higher label may lower it, since a searcher "
+                "stops earlier; give max_rel=min_rel+1, so that a document is relevant or not"
+            )
+        gain = adaptive.gain(np.append(grade, highest))
+        return labelings.adaptive(adaptive, self.browsing, gain[:-1], float(gain[-1]))
 
     @property
     def depth_of_ideal(self) -> int | None:
@@ -332,20 +393,26 @@ class _NRG(RelativeMeasure):
         """How a searcher looks at a ranking."""
         return BASES[self.get("base")].browsing(self.get("cutoff"), self.get("p"))
 
+    @property
+    def adaptive(self) -> AdaptiveModel | None:
+        """How far a searcher reads, where that depends on what was found."""
+        adaptive = BASES[self.get("base")].adaptive
+        return None if adaptive is None else adaptive(self.get)
+
     def _gains(self, judgments: Judgments) -> tuple[Judgments, FloatArray]:
         """The judged documents that may gain, and the gain of each."""
-        base = BASES[self.get("base")]
-        if base.value == "cascade":
+        name = self.get("base")
+        if name == "ERR":
             check_grades(self, judgments, self.get("max_grade"))
-        return judged_gains(judgments, base, *map(self.get, ("rel", "dcg", "gains", "max_grade")))
+        rel, dcg, gains = map(self.get, ("rel", "dcg", "gains"))
+        return judged_gains(judgments, BASES[name], rel, dcg, gains, self.adaptive)
 
     def _residual(self, comparison: Comparison) -> ResidualRanking:
         """The evaluated run."""
         cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
         docs, gain = self._gains(comparison.judgments)
-        base, unseen = BASES[self.get("base")], Unseen(self.browsing)
-        if base.value == "cascade":
-            unseen = Unseen(CascadeModel(docs, self.get("max_grade")))
+        base, adaptive = BASES[self.get("base")], self.adaptive
+        unseen = Unseen(self.browsing if adaptive is None else Reader(docs, adaptive))
         survival = comparison.prior_product(
             unseen, docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
         )
@@ -354,7 +421,7 @@ class _NRG(RelativeMeasure):
         ideal = residual if norm is not None and norm.residual else gain
         position = comparison.positions(docs, cutoff, judged_only)
         depth, p = self.depth_of_ideal, self.get("p")
-        return ResidualRanking(docs, residual, position, base, depth, p, ideal if norm else None)
+        return ResidualRanking(docs, residual, position, base, depth, p, ideal if norm else None, adaptive)
 
 
 class _UniqueRel(RelativeMeasure):

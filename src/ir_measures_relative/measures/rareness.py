@@ -79,12 +79,14 @@ class _Rareness(RelativeMeasure):
     context and the evaluated one. ``systems='bm25*,ANCE'`` are the runs of these names and the evaluated one.
     ``systems='groups'`` counts each group of the context's ``groups`` once, however many of its runs hold a document:
     twelve variants of one system then do not make each other's documents common. A run without a group counts by
-    itself, and so does a newcomer.
+    itself, and so does a newcomer, unless its group is said (``evaluating(group=…)``).
 
     ``alpha`` may be a dict from topic to weight, such as ``{"q1": 0.2, "q2": 0.8}``, for weights that depend on the
     number of relevant documents. It must name every judged topic.
 
     P, AP and RBP are binary, by ``rel``, as in ir_measures. For graded judgments use nDCG (``dcg``, ``gains``) or ERR.
+
+    Bounds and verdicts: P, nDCG and RBP have them, and AP where the systems are all runs or groups; ERR has none.
 
     When not to use it: among copies of one system, without ``systems='groups'``.
 
@@ -177,17 +179,17 @@ class _Rareness(RelativeMeasure):
         cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
         if not isinstance(base, nrg.ExtendedBase):
             return self._contributions_to_ap(comparison)
-        max_grade = value_of(self, "max_grade", 4)
-        if base.value == "cascade":
-            check_grades(self, comparison.judgments, max_grade)
+        adaptive = base.adaptive(self.get) if base.adaptive else None
+        if adaptive is not None:
+            check_grades(self, comparison.judgments, self.get("max_grade"))
         rel, dcg, gains, p = (
             value_of(self, n, d) for n, d in (("rel", 1), ("dcg", "log2"), ("gains", None), ("p", 0.8))
         )
-        docs, gain = nrg.judged_gains(comparison.judgments, base, rel, dcg, gains, max_grade)
+        docs, gain = nrg.judged_gains(comparison.judgments, base, rel, dcg, gains, adaptive)
         weight = self.weights(comparison, docs)
         position = comparison.positions(docs, cutoff, judged_only)
-        if base.value == "cascade":
-            plain = nrg.ResidualRanking(docs, gain, position, base, cutoff, p)
+        if adaptive is not None:
+            plain = nrg.ResidualRanking(docs, gain, position, base, cutoff, p, adaptive=adaptive)
             return Contributions(docs, weight * gain, weight * plain.shares())
         ranking = nrg.ResidualRanking(docs, weight * gain, position, base, cutoff, p, ideal=gain)
         return Contributions(docs, weight * gain, ranking.shares())

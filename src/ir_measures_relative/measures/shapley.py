@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..judgments import Judgments
 
 #: The bases whose values are sums over documents.
-ADDITIVE = {name: base for name, base in BASES.items() if base.value == "sum"}
+ADDITIVE = {name: base for name, base in BASES.items() if base.additive}
 
 
 @lru_cache(maxsize=64)

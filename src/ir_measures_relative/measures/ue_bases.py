@@ -74,8 +74,7 @@ class BaseSettings(NamedTuple):
         return Geometric(self.p)
 
 
-@dataclass(frozen=True)
-class RankedGains:
+class RankedGains(NamedTuple):
     """The judged documents of every query that may gain, and where a ranking has them."""
 
     gain: FloatArray
