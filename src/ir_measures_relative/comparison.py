@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import ir_measures
 import numpy as np
-from numpy.typing import NDArray
 
 from .arrays import BoolArray, FloatArray, IntArray
 from .ids import WordArray, pair_keys
@@ -27,6 +26,8 @@ from .priors import ContextData, finder_for_newcomers, matching, replaced
 from .rankings import Rankings
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from .io.qrels import Qrels, QrelsColumns
 
 T = TypeVar("T")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -38,6 +39,7 @@ def map_tasks(
 
     Raises:
         ImportError: joblib is missing, which keeps the processes.
+        RuntimeError: one of the processes ended before its work was done.
     """
     from tqdm import tqdm
 
@@ -50,11 +52,19 @@ def map_tasks(
         from joblib import Parallel, delayed
     except ImportError as error:
         raise needs_extra(f"jobs={jobs}", "jobs", "leave jobs out") from error
+    from concurrent.futures.process import BrokenProcessPool
+
     parallel = Parallel(n_jobs=jobs, return_as="generator")
     messages: dict[str, None] = {}
-    for result, said in tqdm(parallel(delayed(_with_warnings)(function, task) for task in tasks), **show):
-        messages.update(dict.fromkeys(said))
-        yield result
+    try:
+        for result, said in tqdm(parallel(delayed(_with_warnings)(function, task) for task in tasks), **show):
+            messages.update(dict.fromkeys(said))
+            yield result
+    except BrokenProcessPool as error:
+        codes = ", ".join(re.findall(r"[A-Z]+\(-?\d+\)", str(error))) or "nobody knows how"
+        raise RuntimeError(
+            f"jobs={jobs}: a process ended before its work was done ({codes}), as when memory runs out; give fewer jobs"
+        ) from error
     for message in messages:
         warn(message)
 

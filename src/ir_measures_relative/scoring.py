@@ -139,13 +139,13 @@ def one_topic_counts(scores: Scores) -> str | None:
         if many:
             (share, topic), name = max(many, key=lambda one: one[0][0])
             where = f"the mean {measure} of {name!r} over {len(scores.query_ids)} topics"
-            worst = f"{share:.0%} of {where} comes from topic {topic!r} alone"
+            worst = f"{100 * share:.0f} % of {where} comes from topic {topic!r} alone"
             found.append((share, worst, f"{len(many)} of {len(of_runs)} runs by {measure}"))
     if not found:
         return None
     return (
         f"{max(found)[1]}; one topic supplies more than a quarter of the mean of {', '.join(f[2] for f in found)}: on "
-        "other topics the means could be quite others, so look at the values by topic, and at meta.reliability"
+        "other topics the means could be very different; look at the values by topic, and at meta.reliability"
     )
 
 

@@ -55,7 +55,15 @@ def test_what_has_no_spread() -> None:
     np.testing.assert_array_equal([low, high], [[0.0, np.nan], [np.nan, np.nan]])
     np.testing.assert_array_equal(mean_interval(np.zeros((1, 1)), 0.95), [[np.nan], [np.nan]])
     np.testing.assert_array_equal(p_of_mean_above(np.array([[0.0] * 5, [0.3] * 5]), 0.1), [1.0, np.nan])
+    assert p_of_mean_above(np.zeros(2), 0.1) == 1.0
     assert np.isnan(p_of_mean_above(np.zeros(1), 0.1)) and np.isnan(p_of_mean_above(np.zeros(0), 0.1))
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_mean_of_0_between_values_of_both_signs_draws_no_warning() -> None:
+    """Those of a signed measure, which has another interval, go through it as well."""
+    low, high = mean_interval(np.array([[1.0, -1.0]]), 0.95)
+    assert low == 0 and np.isnan(high).all()
 
 
 def test_p_and_the_lower_end_say_the_same() -> None:

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import RunContext, UniqueRel, compare, meta
+from ir_measures_relative.stats.bootstrap import resampled_t
 from ir_measures_relative.stats.intervals import student_interval
 from ir_measures_relative.stats.paired_tests import TESTS, PairedTestOptions, paired_test
-from ir_measures_relative.stats.pairs_and_ties import Pairs, flipped_signs, tie_limit, with_ties
+from ir_measures_relative.stats.pairs_and_ties import Pairs, flipped_signs, tie_limit, topic_counts, with_ties
 
 seeds = st.integers(0, 2**32 - 1)
 OF_PAIRS = [name for name, test in TESTS.items() if test.needs == "pair"]
@@ -66,6 +67,13 @@ def test_each_pair_is_that_of_scipy(test: str, seed: int, greater: bool) -> None
 @given(seed=seeds, greater=st.booleans())
 def test_wilcoxon_of_each_pair_is_that_of_scipy(seed: int, greater: bool) -> None:
     check_by_scipy("wilcoxon", seed, greater)
+
+
+def test_wilcoxon_of_14_topics_with_ties_is_not_exact_as_in_scipy() -> None:
+    d = np.random.default_rng(14).integers(-3, 7, (2, 14)) / 7
+    found = paired_test(Pairs.of_differences(d), "wilcoxon", PairedTestOptions())
+    for row, p in zip(d, found.p, strict=True):
+        assert p == pytest.approx(of_scipy("wilcoxon", row, False), rel=1e-9)
 
 
 def check_by_scipy(test: str, seed: int, greater: bool) -> None:
@@ -215,3 +223,20 @@ def test_a_test_of_all_runs_is_refused_where_pairs_are_tested(test: str) -> None
 def test_options_are_checked(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         PairedTestOptions(**options)
+
+
+@pytest.mark.parametrize("of_logs", [False, True])
+def test_resampled_t_is_that_of_a_loop_over_the_topics_that_are_known(of_logs: bool) -> None:
+    """Of logarithms by the delta method: the error of log(mean) is that of the mean over the mean."""
+    values = np.random.default_rng(0).gamma(2.0, 1.0, (2, 12))
+    values[1, [2, 7]] = np.nan
+    counts = topic_counts(50, 12, 1)
+    ((rows, t),) = resampled_t(values, 1e-9, counts, of_logs)
+    assert rows.tolist() == [0, 1]
+    for row, found in zip(values, t.T, strict=True):
+        for count, one in zip(counts.astype(int), found, strict=True):
+            drawn = np.repeat(row, count)
+            drawn = drawn[~np.isnan(drawn)]
+            mean, error = drawn.mean(), scipy.stats.sem(drawn)
+            expected = np.log(mean / np.nanmean(row)) * mean if of_logs else mean - np.nanmean(row)
+            assert one == pytest.approx(expected / error)

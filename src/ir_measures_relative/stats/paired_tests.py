@@ -13,9 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 from scipy.special import betaincinv, ndtr, stdtr
-from scipy.stats import binom, rankdata, studentized_range
 
 from ..arrays import FloatArray
 from ..options import ROUNDED, TIED, check_choice, check_confidence, check_count
@@ -250,6 +248,8 @@ def _student_p(mean: FloatArray, error: FloatArray, df: int, options: PairedTest
 
 def _sign(pairs: Pairs, options: PairedTestOptions) -> Found:
     """The sign test, binomial; ties do not count."""
+    from scipy.stats import binom  # loading it takes longer than most verdicts, which ask for no such test
+
     signs = np.sign(pairs.differences)
     count = np.abs(signs).sum(axis=1)
 
@@ -262,6 +262,8 @@ def _sign(pairs: Pairs, options: PairedTestOptions) -> Found:
 
 def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> Found:
     """Wilcoxon's signed ranks, without topics that tie; sizes that are tied share their ranks. As scipy does it."""
+    from scipy.stats import rankdata
+
     d = pairs.differences
     n, zeros = d.shape[1], (d == 0).sum(axis=1)
     size = np.where(d == 0, -1.0, with_ties(np.abs(d), pairs.limit))
@@ -396,6 +398,9 @@ def _hsd(pairs: Pairs, options: PairedTestOptions) -> Found:
 
 def _tukey(pairs: Pairs, options: PairedTestOptions) -> Found:
     """Tukey's HSD by the studentized range, where runs and topics add up: q = difference / √(residual / topics)."""
+    from scipy.interpolate import CubicSpline
+    from scipy.stats import studentized_range
+
     values = _campaign(pairs)
     runs, topics = values.shape
     df = (runs - 1) * (topics - 1)
@@ -419,6 +424,8 @@ def _tukey(pairs: Pairs, options: PairedTestOptions) -> Found:
 @lru_cache(maxsize=8)
 def _studentized_range(runs: int, df: int) -> tuple[FloatArray, FloatArray]:
     """The upper tail of the studentized range at points from 0 to 12, a second's work."""
+    from scipy.stats import studentized_range
+
     knots = np.linspace(0.0, 12.0, 97)
     tails: FloatArray = studentized_range.sf(knots, runs, df)
     return knots, tails
