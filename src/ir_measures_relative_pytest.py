@@ -18,9 +18,9 @@ def worth() -> Callable[..., Any]:
     """Is a candidate worth adding? ``assert worth(candidate, to=…, qrels=…).adds``.
 
     A function of the candidate (the path of a run file, or what else :class:`ir_measures_relative.RunContext` takes
-    as a run), ``to=`` (the runs that it is held against: a path, folder, glob, a list of these, or a dict from name to
+    as a run), ``to=`` (the runs that it is compared with: a path, folder, glob, a list of these, or a dict from name to
     run), ``qrels=``, and the options of :func:`ir_measures_relative.worth`. It returns what that does, and prints it,
-    which pytest shows where the test fails. A candidate that lies in the folder of ``to`` is not held against itself.
+    which pytest shows where the test fails. A candidate that lies in the folder of ``to`` is not compared with itself.
     """
 
     def ask(candidate: Any, *, to: Any, qrels: Any, **options: Any) -> Any:

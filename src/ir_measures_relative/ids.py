@@ -27,8 +27,8 @@ _LITTLE_ENDIAN: np.dtype[np.uint64] = np.dtype("<u8")
 _SHIFT = np.uint64(29)
 _FACTOR = np.uint64(0xBF58476D1CE4E5B9)
 _OTHER_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-# The first 0, 1, …, 8 bytes of a little-endian word.
-_FIRST_BYTES = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=np.uint64)
+#: The first 0, 1, …, 8 bytes of a little-endian word.
+FIRST_BYTES = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=np.uint64)
 
 
 class Ids:
@@ -49,19 +49,25 @@ class Ids:
             TypeError: something else among them, or a NUL, which ends a text in C and so stands in no file.
             UnicodeEncodeError: half of a surrogate pair, which no file can hold.
         """
-        items = list(strings)
-        text = "\n".join(items).encode()
-        if b"\0" in text:
-            raise TypeError("an id holds a NUL")
-        data = np.frombuffer(text, dtype=np.uint8)
-        breaks = np.flatnonzero(data == ord("\n"))
-        if len(breaks) == len(items) - 1:
-            ends = np.append(breaks, len(data))
-            return cls(data, np.append(np.int64(0), breaks + 1), ends)
-        # Line breaks in ids, or no id at all.
-        lengths = np.fromiter((len(s.encode()) for s in items), dtype=np.int64, count=len(items))
-        ends = np.cumsum(lengths + 1) - 1
-        return cls(data, ends - lengths, ends)
+        texts: list[bytes] = []
+        found: list[IntArray] = [np.empty(0, dtype=np.int64)]
+        size = 0
+        for at in range(0, len(strings), _BLOCK):
+            block = strings[at : at + _BLOCK]
+            items: list[str] = block.tolist() if isinstance(block, np.ndarray) else list(block)
+            text = "\n".join(items).encode()
+            if b"\0" in text:
+                raise TypeError("an id holds a NUL")
+            ends = np.append(np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n")), len(text))
+            if len(ends) != len(items):  # line breaks in ids
+                ends = np.cumsum([len(s.encode()) + 1 for s in items]) - 1
+            texts.append(text)
+            found.append(size + ends)
+            size += len(text) + 1
+        data, ends = np.frombuffer(b"\n".join(texts), dtype=np.uint8), np.concatenate(found)
+        starts = np.zeros_like(ends)
+        np.add(ends[:-1], 1, out=starts[1:])
+        return cls(data, starts, ends)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -117,7 +123,7 @@ class Ids:
             excess = np.maximum(at - last, 0)
             result = words[np.minimum(at, last)] >> (8 * np.minimum(excess, 7)).astype(np.uint64)
         if left.min() < 8:
-            result = result & _FIRST_BYTES[np.clip(left, 0, 8)]
+            result = result & FIRST_BYTES.take(left, mode="clip")
         return result
 
     @property
@@ -197,11 +203,14 @@ class Ids:
 
     def descending(self, group: IntArray) -> IntArray:
         """The order of the rows by ``group``, from 0 up, then by id, from the last to the first by strcmp."""
-        rank, n = group, len(self)
+        rank, n = group, max(len(self), 1)
+        most = int(group.max(initial=0)) + 1  # of the numbers that a row may have
         # Eight bytes of the ids after the other; each row has one number at any time.
         for i in range(self.n_words):
-            rank = _ranks(rank * n + _ranks(~self.word(i).byteswap()))
-        return np.argsort(rank, kind="stable")
+            if most * n >= 2**63:
+                rank, most = _ranks(rank), n
+            rank, most = rank * n + _ranks(~self.word(i).byteswap()), most * n
+        return np.argsort(rank)
 
 
 def _ranks(values: IntArray | WordArray) -> IntArray:
@@ -215,10 +224,11 @@ def _ranks(values: IntArray | WordArray) -> IntArray:
 
 def repeated(query: IntArray, ids: Ids, hashes: WordArray) -> tuple[int, int] | None:
     """The first row with the id of an earlier row of its query, behind that row; None where all differ."""
-    keys = pair_keys(query, hashes)
-    in_order = np.sort(keys)  # much faster than the order that a repeat is found by
+    in_order = pair_keys(query, hashes)
+    in_order.sort()  # much faster than the order that a repeat is found by
     if not (in_order[1:] == in_order[:-1]).any():
         return None
+    keys = pair_keys(query, hashes)
     order = np.argsort(keys)
     same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
     seen: dict[tuple[int, str], int] = {}
@@ -232,5 +242,8 @@ def repeated(query: IntArray, ids: Ids, hashes: WordArray) -> tuple[int, int] | 
 def pair_keys(query: IntArray, hashes: WordArray) -> WordArray:
     """A key of each (query, id), from the hash of the id: equal where both are, and hardly ever else."""
     with np.errstate(over="ignore"):
-        keys: WordArray = hashes ^ ((query.astype(np.uint64) + np.uint64(1)) * _OTHER_FACTOR)
+        keys = query.astype(np.uint64)
+        keys += np.uint64(1)
+        keys *= _OTHER_FACTOR
+        keys ^= hashes
     return keys

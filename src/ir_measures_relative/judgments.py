@@ -232,7 +232,7 @@ class Judgments:
         _, keys, _ = self._keys
         shift = np.uint64(64 - min(max(len(keys), 1).bit_length() + 3, 24))
         taken = np.zeros(2 ** (64 - int(shift)), dtype=bool)
-        taken[(keys >> shift).astype(np.int64)] = True
+        taken[(keys >> shift).view(np.int64)] = True
         return shift, taken
 
     def rows_of(self, query: IntArray, ids: Ids, hashes: WordArray | None = None) -> IntArray:
@@ -243,7 +243,7 @@ class Judgments:
         seed, keys, order = self._keys
         shift, taken = self._first_bits
         wanted = pair_keys(query, ids.hashes(seed) if seed or hashes is None else hashes)
-        asked = np.flatnonzero(taken[(wanted >> shift).astype(np.int64)])
+        asked = np.flatnonzero(taken[(wanted >> shift).view(np.int64)])
         wanted = wanted[asked]
         at = np.minimum(_search(keys, wanted), len(keys) - 1)
         hit = np.flatnonzero(keys[at] == wanted)
@@ -263,11 +263,15 @@ class Judgments:
         """
         if judged_only:
             return self._positions_among_judged(rankings, cutoff)
-        top = rankings.top(cutoff)
-        row = self.rows_of(self.queries_of(rankings)[top.query], top.ids, top.hashes)
         result = np.zeros(len(self), dtype=np.int64)
-        found = row >= 0
-        result[row[found]] = top.position[found]
+        for part in [rankings] if cutoff is not None else rankings.parts():
+            top = part.by_score() if cutoff is None else part.top(cutoff)
+            row = self.rows_of(self.queries_of(part)[top.query], top.ids, top.hashes)
+            order = top.tie_order(row >= 0) if cutoff is None else None
+            if order is not None:
+                row = row[order]
+            found = row >= 0
+            result[row[found]] = top.position[found]
         return result
 
     def _positions_among_judged(self, rankings: Rankings, cutoff: int | None) -> IntArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,8 +30,9 @@ OUTSIDE_RANGE = 1e-6
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number of Python or numpy; True and False are not."""
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    """Whether a value is a number of Python or numpy that a double can hold; True and False are not."""
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    return number and not (isinstance(value, int) and abs(value) > sys.float_info.max)
 
 
 def check_count(name: str, value: Any, least: int) -> None:

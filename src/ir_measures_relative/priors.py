@@ -400,6 +400,11 @@ def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> Non
         )
 
 
+def fitting(pattern: str, names: Sequence[str]) -> list[str]:
+    """The runs that a name or a glob stands for; a name may hold glob characters, so the name itself goes first."""
+    return [pattern] if pattern in names else [n for n in names if fnmatch.fnmatchcase(n, pattern)]
+
+
 def matching(prior: str, names: Sequence[str], parameter: str = "prior") -> list[str]:
     """The runs that the ``prior=`` of a measure stands for: names or globs, separated by commas.
 
@@ -412,11 +417,10 @@ def matching(prior: str, names: Sequence[str], parameter: str = "prior") -> list
         return [prior]
     found: list[str] = []
     for pattern in filter(None, map(str.strip, prior.split(","))):
-        # A name may hold glob characters ("bm25[k1=1.2]"), so the name itself goes first.
-        fitting = [pattern] if pattern in names else [n for n in names if fnmatch.fnmatchcase(n, pattern)]
-        if not fitting:
+        fit = fitting(pattern, names)
+        if not fit:
             raise ValueError(
                 f"{parameter}={prior!r}: {pattern!r} fits no run of the context; its runs are {few_quoted(names)}"
             )
-        found += fitting
+        found += fit
     return found

@@ -8,19 +8,25 @@ it is asked for.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
 from .ids import Ids, WordArray, repeated
 from .messages import is_text, not_an_id
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 # So many rows, or as many as the run has, are kept of the first documents to other cutoffs than the last.
 _LEAST_KEPT = 1 << 12
+# Rows that are looked at at a time.
+_PART = 1 << 15
 
 
 @dataclass(eq=False)
@@ -37,6 +43,26 @@ class TopDocs:
     def doc_ids(self) -> ObjectArray:
         """The documents as strings."""
         return self.ids.strings()
+
+    def tie_order(self, wanted: BoolArray | None = None) -> IntArray | None:
+        """The order of the rows in which the ids of tied documents descend; None where the rows have it.
+
+        Args:
+            wanted: rows. Documents that are tied with none of these stay as they are.
+        """
+        as_before = np.zeros(len(self.query) + 1, dtype=bool)
+        as_before[1:-1] = (self.score[1:] == self.score[:-1]) & (self.query[1:] == self.query[:-1])
+        rows = np.flatnonzero(as_before[:-1] | as_before[1:])
+        group = np.cumsum(~as_before[rows]) - 1
+        if wanted is not None and len(rows):
+            kept = np.zeros(group[-1] + 1, dtype=bool)
+            kept[group[wanted[rows]]] = True
+            rows, group = rows[kept[group]], group[kept[group]]
+        if not len(rows):
+            return None
+        order = np.arange(len(self.query))
+        order[rows] = rows[self.ids.take(rows).descending(group)]
+        return order
 
 
 class Rankings:
@@ -161,19 +187,29 @@ class Rankings:
     def of_query(self, query_id: str) -> Rankings:
         """The ranking of one query alone, on the same rows; empty where there is none."""
         at = np.flatnonzero(self.query_ids == query_id)
-        first, end = (int(self.starts[at[0]]), int(self.starts[at[0] + 1])) if len(at) else (0, 0)
-        rows = slice(first, end)
-        one = copy.copy(self)
-        one.query_ids = self.query_ids[at]
-        one.starts = np.array([0, end - first] if len(at) else [0])
-        one._scores = self._scores[rows]
+        return self._of_queries(int(at[0]), int(at[0]) + 1) if len(at) else self._of_queries(0, 0)
+
+    def parts(self) -> Iterator[Rankings]:
+        """The rankings of a few queries after the other, on the same rows: few enough for the processor's cache."""
+        cuts = np.searchsorted(self.starts, np.arange(0, len(self), _PART))
+        for first, end in pairwise(np.unique([*cuts.tolist(), len(self.query_ids)]).tolist()):
+            yield self._of_queries(first, end)
+
+    def _of_queries(self, first: int, end: int) -> Rankings:
+        rows = slice(int(self.starts[first]), int(self.starts[end]))
+        some = copy.copy(self)
+        some.query_ids = self.query_ids[first:end]
+        some.starts = self.starts[first : end + 1] - rows.start
+        some._scores = self._scores[rows]
         if self._order is None:
-            one._given = self._given[rows]
-            one._doc_ids = self._doc_ids.take(rows) if isinstance(self._doc_ids, Ids) else self._doc_ids[rows]
+            some._given = self._given[rows]
+            some._doc_ids = (
+                self._doc_ids.take(rows) if isinstance(self._doc_ids, Ids) else self._doc_ids[rows]
+            )
         else:
-            one._order = self._order[rows]
-        one._top = {}
-        return one
+            some._order = self._order[rows]
+        some._top = {}
+        return some
 
     @property
     def given_scores(self) -> NDArray[np.float64]:
@@ -216,39 +252,46 @@ class Rankings:
 
     def check_documents(self) -> None:
         """Raises ValueError for a document that stands twice in a ranking, however deep, or an id of another type."""
-        query, ids, _ = self.rows()
-        self._check_repeats(query, ids, ids.hashes())
+        for part in self.parts():
+            query, ids, _ = part.rows()
+            part._check_repeats(query, ids, ids.hashes())
         self._checked = True
 
     def _find_top(self, cutoff: int | None) -> TopDocs:
+        top = self.by_score(cutoff)
+        order = top.tie_order()
+        if order is not None:
+            top.ids, top.hashes = top.ids.take(order), top.hashes[order]
+        if cutoff is not None and top.position.max(initial=0) > cutoff:
+            keep = top.position <= cutoff
+            ids, hashes = top.ids.take(keep), top.hashes[keep]
+            return TopDocs(top.query[keep], top.position[keep], ids, hashes, top.score[keep])
+        return top
+
+    def by_score(self, cutoff: int | None = None) -> TopDocs:
+        """:meth:`top` without its order of tied documents, and with those that are tied with the last of the top.
+
+        Raises:
+            ValueError: as :meth:`top`.
+        """
         sizes = np.diff(self.starts)
         rows: IntArray | slice = slice(None)
         if cutoff is None:
             query = np.repeat(np.arange(len(sizes)), sizes)
-            within = np.arange(len(query)) - self.starts[query]
+            position = np.arange(1, len(query) + 1) - self.starts[query]
         else:
             # The rows within the cutoff, and those that share the score of the last of them: which of these
             # are within it, only their ids can tell.
-            ends = self._tie_ends(self.starts[:-1] + np.minimum(sizes, cutoff))
+            ends = self._tie_ends(self.starts[:-1] + np.minimum(sizes, min(cutoff, len(self))))
             counts = ends - self.starts[:-1]
             query = np.repeat(np.arange(len(sizes)), counts)
-            within = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
-            rows = self.starts[query] + within
+            position = np.arange(1, len(query) + 1) - np.repeat(np.cumsum(counts) - counts, counts)
+            rows = self.starts[query] + position - 1
         ids = self._ids_at(rows, query)
         hashes = ids.hashes()
         if not self._checked:
             self._check_repeats(query, ids, hashes)
-        score = self._scores[rows]
-        if len(query):
-            order = _broken_ties((score[1:] != score[:-1]) | (query[1:] != query[:-1]), ids)
-            if order is not None:
-                ids, hashes = ids.take(order), hashes[order]
-        position = within + 1
-        if cutoff is not None and len(query) and position.max() > cutoff:
-            keep = position <= cutoff
-            query, position, ids, hashes = query[keep], position[keep], ids.take(keep), hashes[keep]
-            score = score[keep]
-        return TopDocs(query, position, ids, hashes, score)
+        return TopDocs(query, position, ids, hashes, self._scores[rows])
 
     def _tie_ends(self, ends: IntArray) -> IntArray:
         """Cuts behind a row of each ranking, moved behind the rows that share its score."""
@@ -302,21 +345,3 @@ def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> t
         if not is_text(head):
             raise ValueError(f"{source}: {not_an_id(head, 'query', elsewhere)}")
     return starts, heads
-
-
-def _broken_ties(changes: BoolArray, ids: Ids) -> IntArray | None:
-    """The order in which ids of rows that no change separates from the next descend; None where no two are tied."""
-    starts = np.flatnonzero(np.concatenate([[True], changes]))
-    sizes = np.diff(np.append(starts, len(ids)))
-    if (sizes == 1).all():
-        return None
-    order = np.arange(len(ids))
-    upper = starts[sizes == 2]  # most ties are of two, which need no sorting
-    upper = upper[ids.before(upper, upper + 1)]
-    order[upper], order[upper + 1] = upper + 1, upper
-    more = np.repeat(sizes > 2, sizes)
-    if more.any():
-        rows = np.flatnonzero(more)
-        group = np.repeat(np.arange(len(sizes)), sizes)[rows]
-        order[rows] = rows[ids.take(rows).descending(group)]
-    return order

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 
 from audited import CONTEXT, DOCS, HUMAN, JUDGE, RUNS, TOPICS, labels_of
+from drawn import times
 from ir_measures_relative import RunContext, audit, compare
-from ir_measures_relative.audit.sampling import Sample, chances, estimated_sums, reach, within
+from ir_measures_relative.audit.sampling import Sample, chances, estimated_sums, reach, sums_by_query, within
 from oracles import audit as oracle
 
 TINY = [
@@ -121,12 +122,25 @@ def test_topics_in_full_are_the_measure_itself(measure: str) -> None:
     )
 
 
+def test_topics_like_these_vary_as_their_parts_do_together() -> None:
+    """Where one document is relevant its run gains more than its DCG says; that is part of the variance, too."""
+    human = {q: {d: int(d == "d0" or i >= 4) for d in DOCS} for i, q in enumerate(TOPICS)}
+    first, last = ({q: {d: sign * n for n, d in enumerate(DOCS)} for q in TOPICS} for sign in (-1.0, 1.0))
+    context = RunContext({"first": first, "last": last}, grades=(0, 1))
+    plan = audit.plan(context, human, ["nDCG@5"], 10_000, topics=len(TOPICS), depth=100)
+    found = audit.estimate(context, plan, labels_of(plan, human), human, ["nDCG@5"], like_these=True).iloc[0]
+    student = compare(context, human, ["nDCG@5"], test="t").iloc[0]
+    assert found["difference"] == pytest.approx(student["difference"]) == 0.5
+    ratio = (found["upper"] - found["lower"]) / (student["upper"] - student["lower"])
+    assert 0.9 < ratio < 1.02, ratio  # of the same variance; the parts have more degrees of freedom
+
+
 @pytest.mark.parametrize("topics", [0, 4])
 def test_the_mean_over_many_plans_is_the_truth(topics: int) -> None:
     measure = "nDCG@5" if topics else "P(rel=2)@5"
     truth = compare(CONTEXT, HUMAN, [measure], test="t", correction=None).set_index(["name", "other"])
     values, held = [], []
-    for seed in range(200):
+    for seed in range(times(100)):
         budget = 75 if topics else 25
         plan = audit.plan(
             CONTEXT, JUDGE, [measure], budget, between=("a", "b"), topics=topics, depth=12, seed=seed
@@ -184,6 +198,8 @@ def test_documents_without_a_label_of_the_judge_are_a_cell_and_not_zeros() -> No
     assert (
         found["lower"] <= 0 <= found["upper"] and abs(found["difference"]) < abs(found["judge_alone"]) + 0.1
     )
+    alone = compare(RunContext({name: RUNS[name] for name in "ab"}), half, ["P(rel=2)@5"], test="t")
+    assert found["judge_alone"] == pytest.approx(alone.loc[0, "difference"], abs=1e-12)
 
 
 def test_a_function_as_the_judge_is_asked_once_and_may_not_know() -> None:
@@ -261,3 +277,8 @@ def test_half_widths_add_up_by_satterthwaites_rule() -> None:
     assert np.isinf(reach([(np.array([1.0]), np.array([0.0]))], 0.95)).all()
     assert reach([(np.array([0.0]), np.array([-1.0]))], 0.95) == 0.0
     assert within(np.array([2.0]), np.array([0.5]), np.array([-1.0]), np.array([1.0])) == (-1.0, 1.0)
+
+
+def test_sums_where_only_the_second_query_has_columns() -> None:
+    sums = sums_by_query(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1, 1]), 2)
+    assert sums.tolist() == [[0.0, 3.0], [0.0, 7.0]]

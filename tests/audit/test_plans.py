@@ -231,6 +231,10 @@ def test_not_at_all(measure: str, topics: int) -> None:
         ({"measures": ["DCG"]}, "DCG needs a cutoff: write DCG@10"),
         ({"judge": {"z": {"d0": 1}}}, "no query in common"),
         (
+            {"context": RunContext({name: {q: {} for q in RUNS["a"]} for name in "ab"})},
+            "no run ranks a document of the judge's topics",
+        ),
+        (
             {"context": RunContext(RUNS, priors="earlier"), "measures": ["UniqueRel@5"]},
             "are different quantities",
         ),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from audited import CONTEXT, HUMAN, JUDGE
-from ir_measures_relative import RunContext, audit
+from ir_measures_relative import RunContext, audit, compare
 from ir_measures_relative.io.qrels import qrels_columns
 
 
@@ -33,6 +33,20 @@ def test_a_perfect_judge_saves_labels_and_a_useless_one_does_no_harm() -> None:
     )
     assert (perfect["ratio"] < 0.95).all() and perfect["saved"].dropna().gt(0).all()
     assert useless["ratio"].to_numpy() == pytest.approx(1.0) and (useless["coverage"] > 0.85).all()
+
+
+def test_with_all_labels_every_verdict_is_right() -> None:
+    found = audit.simulate(CONTEXT, HUMAN, JUDGE, ["P(rel=2)@5"], 10_000, repeats=1).iloc[0]
+    apart = compare(CONTEXT, HUMAN, ["P(rel=2)@5"])["difference"] != 0
+    assert found["decided"] == apart.mean() > 0 and found["wrong"] == 0
+    assert found["coverage"] == found["worst"] == 1 and found["half_width"] == 0
+
+
+def test_what_people_did_not_label_has_the_grade_0() -> None:
+    few = {q: {d: g for d, g in of.items() if d < "d4"} for q, of in HUMAN.items()}
+    zeros = {q: {d: few[q].get(d, 0) for d in of} for q, of in HUMAN.items()}
+    one, other = (audit.simulate(CONTEXT, human, JUDGE, ["P@5"], 20, repeats=2) for human in (few, zeros))
+    assert one.equals(other)
 
 
 def test_topics_of_both_must_be_the_same() -> None:

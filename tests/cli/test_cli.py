@@ -76,6 +76,21 @@ def test_the_only_prior_is_the_reference(files: Path) -> None:
     assert alone == output(files / "qrels.txt", runs / "A.run", "rrLP", "--reference", runs / "B.run")
 
 
+def test_the_reference_is_in_a_folder_that_is_called_as_it_is(files: Path) -> None:
+    """As in TIRA's folders of one run each."""
+    expected = output(
+        files / "qrels.txt", files / "runs" / "A.run", "rrLP", "--prior", files / "runs" / "B.run"
+    )
+    (files / "B").mkdir()
+    for name in ("B.run", "run.txt"):
+        held = files / "B" / name
+        held.write_bytes((files / "runs" / "B.run").read_bytes())
+        for folder in ("B", "./B"):
+            given = ["qrels.txt", "runs/A.run", "rrLP", "--reference", folder]
+            assert run(*given, cwd=files).stdout == expected
+        held.unlink()
+
+
 def test_runs_with_one_tag_are_told_apart_by_their_files(files: Path) -> None:
     """A prior that carries the tag of the evaluated run is a prior all the same."""
     for name, rankings in RUNS.items():
@@ -263,6 +278,7 @@ BAD = {
     "sort by nothing": ([*FOLDER, "P@2", "--sort", "NRG@2"], "--sort NRG@2: there is no such column; the columns are name, P@2"),
     "names of no file": ([*FOLDER, "P@2", "--names", "nix.csv"], "--names nix.csv: no such file; check the path"),
     "one name for two": ([*FOLDER, "P@2", "--names", "same.csv"], "--names same.csv calls two runs 'x'; give each its own name"),
+    "a function": (["verdicts", *FOLDER], "no command and no file is called 'verdicts'; did you mean unjudged?"),
     "no word for it": (["wroth", *FOLDER], "no command and no file is called 'wroth'; did you mean worth?"),
     "no judgments for scores": (["none", "runs", "P@2"], "there is no qrels file 'none'"),
     "empty folder": (["qrels.txt", "nothing", "NRG@2"], "nothing: the folder holds no file of a run"),
@@ -314,7 +330,7 @@ def test_bad_input_is_one_line_and_exit_code_2(
 
 @pytest.mark.parametrize(
     "case",
-    ["nothing", "prior is the run", "non-run in the folder", "truncated run", "no run is in the groups"],
+    ["nothing", "truncated run"],
 )
 def test_bad_input_of_a_process(files: Path, case: str) -> None:
     prepare_bad_input(files)
@@ -388,6 +404,22 @@ def test_a_run_that_comes_and_goes_while_it_is_read(files: Path, capfd: pytest.C
     finally:
         leave.set()
         flipping.join()
+
+
+def test_a_run_that_goes_after_its_folder_was_listed(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ir_measures_relative.cli import main
+    from ir_measures_relative.io import runs
+
+    def gone(path: Path) -> bool:
+        path.unlink(missing_ok=True)
+        return is_description(path)
+
+    is_description = runs.is_description
+    monkeypatch.setattr(runs, "is_description", gone)
+    assert main([str(files / "qrels.txt"), str(files / "runs"), "NRG@2"]) == 2
+    assert ".run: No such file or directory; check the path" in capsys.readouterr().err
 
 
 def test_without_matplotlib(files: Path) -> None:

@@ -109,7 +109,7 @@ def test_bad_arguments(files: Path) -> None:
     assert "--at-least goes with --adds" in error("compare", qrels, runs, "P@2", "--at-least", "1")
     assert "--baseline is about pairs" in error("compare", qrels, runs, "P@2", "--adds", "--baseline", "A")
     said = run("compare", qrels, runs, "P@2", "--to", runs / "A.run").stderr
-    assert "compare holds all runs against the runs of --to, and A would be held against itself" in said
+    assert "--to holds no run but A, and no run is compared with itself" in said
     assert "--ci is about the means" in error(qrels, runs, "P@2", "--ci", "-q")
 
 
@@ -119,6 +119,10 @@ def test_fixed_priors_and_a_baseline_that_is_a_file(files: Path) -> None:
         expected = compare(RunContext(RUNS), QRELS, MEASURES, names=["A", "B"], priors=["C"], baseline="B")
     given = "compare", qrels, runs / "A.run", *MEASURES, "-p", "-1", "--to", runs / "C.run"
     found = warned(*given, "--baseline", runs / "B.run")
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    done = run(*given[:-1], runs, "--baseline", runs / "B.run")
+    assert "compare leaves A, B out of --to" in done.stderr
+    found = pd.read_csv(io.StringIO(done.stdout), sep="\t")
     pd.testing.assert_frame_equal(found, expected, check_dtype=False)
 
 

@@ -103,6 +103,7 @@ def test_texts_of_a_dataset(files: Path, call: Call) -> None:
         ("pipe.html", "pipe.html: cannot be written, since it is not a file"),
         ("none/out.html", "none/out.html: there is no folder"),
         ("runs", "runs: cannot be written, since it is not a file"),
+        ("report.txt", "the report is a page for a browser; give a name that ends in .html"),
     ],
 )
 def test_nothing_else_is_overwritten(files: Path, call: Call, path: str, message: str) -> None:
@@ -118,7 +119,7 @@ def test_nothing_else_is_overwritten(files: Path, call: Call, path: str, message
 
 
 def test_beside_other_runs(files: Path, call: Call) -> None:
-    """The runs of --to are in it, and what all are held against."""
+    """The runs of --to are in it, and what all are compared with."""
     (files / "new").mkdir()
     (files / "runs" / "A.run").rename(files / "new" / "A.run")
     code, out, _ = call("report", "qrels.txt", "new", "UniqueRel@2", "--to", "runs", "--output", "out.html")

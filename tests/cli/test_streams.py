@@ -135,7 +135,8 @@ def test_control_c_while_numpy_is_imported(files: Path) -> None:
 
 # The command, which says on stderr when a file is half written, and then waits.
 SLOW = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests run under nohup, it would be ignored
 from ir_measures_relative.io import files
 write_whole = files.write_whole
 def slow(path, write):

@@ -1,4 +1,4 @@
-"""``--to``: what runs are held against; names, groups, a run from the standard input; and the flags that are gone."""
+"""``--to``: what runs are compared with; names, groups, a run from the standard input; and the flags that are gone."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_the_other_commands_hold_each_candidate_against_them_alone(later: Path) 
     asked = output("unjudged", *given, "--judge", "9").splitlines()
     assert set(asked) == {"1 b", "2 e"}
     among = run("unjudged", later / "qrels.txt", later / "runs" / "B.run", *given[2:], "--judge", "9")
-    assert among.returncode == 0 and "no run is held against itself" in among.stderr
+    assert among.returncode == 0 and "no run is compared with itself" in among.stderr
 
 
 def test_similar_with_and_without_judgments(later: Path) -> None:

@@ -81,7 +81,7 @@ def test_judgments_and_runs_are_read_once(
     [
         (["--bounds", "--odds"], "not allowed with argument --bounds"),
         (["--odds", "-q"], "does not go with --odds"),
-        (["--judge", "0"], "n=0"),
+        (["--judge", "0"], "--judge=0 is not allowed"),
         (["--jobs", "0"], "jobs=0"),
     ],
 )

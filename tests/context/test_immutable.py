@@ -13,6 +13,7 @@ import pytest
 from ir_measures import Qrel, ScoredDoc
 
 from ir_measures_relative import MED, NRG, BestOfOtherGroups, RunContext, UniqueRel
+from ir_measures_relative.priors import fields_of
 
 RUNS: dict[str, dict[str, dict[str, float]]] = {
     "A": {"1": {"a": 3.0, "b": 2.0, "x": 1.0}, "2": {"c": 1.0}},
@@ -204,3 +205,8 @@ def test_what_a_policy_was_given_as_is_shown_as_given() -> None:
     assert RunContext(RUNS, priors="earlier").priors == "earlier"
     assert RunContext(RUNS, priors=["A"]).priors == ["A"]
     assert np.array_equal(RunContext(RUNS).names, list(RUNS))
+
+
+def test_what_was_computed_is_not_handed_on() -> None:
+    """A context with other priors starts with nothing of what was computed for these."""
+    assert "_judged" not in fields_of(RunContext({"a": {"q": {"d": 1.0}}}))

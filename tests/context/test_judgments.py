@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ir_measures_relative import RunContext
+from ir_measures_relative import RunContext, rankings
 from ir_measures_relative.arrays import object_array
 from ir_measures_relative.ids import Ids
+from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.judgments import Judgments
 
 # Beginnings alike, so that ids differ in their last bytes; around 8, 16, 24 … bytes, where words end.
@@ -49,3 +52,28 @@ def test_a_long_id_among_short_ones_changes_nothing() -> None:
     )
     assert table["UniqueRel@2"].tolist() == [1, 0]
     assert table["MED(base='P')@2"].tolist() == [0.5, 0.5]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("pqr"), texts, st.sampled_from([1.0, 2.0, 3.0])), max_size=40),
+    st.sets(st.tuples(st.sampled_from("pqr"), texts), max_size=6),
+    st.integers(1, 12),
+)
+def test_positions_at_full_depth_are_those_of_the_whole_ranking(
+    rows: list[tuple[str, str, float]], pairs: set[tuple[str, str]], part: int
+) -> None:
+    """Ties are broken only where a judged document is among them, a few queries at a time."""
+    run: dict[str, dict[str, float]] = {}
+    for query_id, doc_id, score in rows:
+        run.setdefault(query_id, {})[doc_id] = score
+    judged = sorted(pairs)
+    query = np.array(["pqr".index(q) for q, _ in judged], dtype=np.int64)
+    docs = Judgments(object_array("pqr"), query, Ids.of([d for _, d in judged]), query)
+    expected = [
+        sorted(run[q], key=lambda d: (run[q][d], d.encode()), reverse=True).index(d) + 1
+        if d in run.get(q, {})
+        else 0
+        for q, d in judged
+    ]
+    with patch.object(rankings, "_PART", part):
+        assert docs.positions_in(read_run(run)).tolist() == expected

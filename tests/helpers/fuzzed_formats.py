@@ -82,18 +82,31 @@ def mutated(rng: random.Random, data: bytes) -> bytes:
         if not lines or not isinstance(value, list):
             return json.dumps(value).encode()
         return b"".join(json.dumps(line).encode() + b"\n" for line in value)
+    return with_changes(rng, data, rng.choice([0, 1, 1, 2, 5]), _PIECES, [1, 1, 2, 9, 400], 60)
+
+
+def with_changes(
+    rng: random.Random, data: bytes, times: int, pieces: list[bytes], lengths: list[int], longest: int
+) -> bytes:
+    """Some bytes put in, left out, replaced or repeated, at places anywhere.
+
+    Args:
+        pieces: what is put in.
+        lengths: how many bytes are left out.
+        longest: how many, less one, are repeated at most.
+    """
     content = bytearray(data)
-    for _ in range(rng.choice([0, 1, 1, 2, 5])):
+    for _ in range(times):
         at, what = rng.randrange(len(content) + 1), rng.randrange(4)
         if what == 0:
-            content[at:at] = rng.choice(_PIECES)
+            content[at:at] = rng.choice(pieces)
         elif what == 1:
-            del content[at : at + rng.choice([1, 1, 2, 9, 400])]
+            del content[at : at + rng.choice(lengths)]
         elif what == 2:
             content[at : at + 1] = bytes([rng.randrange(256)])
         else:
             start = rng.randrange(len(content) + 1)
-            content[at:at] = content[start : start + rng.randrange(60)]
+            content[at:at] = content[start : start + rng.randrange(longest)]
     return bytes(content)
 
 

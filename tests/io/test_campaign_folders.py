@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from ir_measures import Qrel
 
 from ir_measures_relative import BestOfOtherGroups, RelativeWarning, RunContext
 from ir_measures_relative.io.archive import CACHE, HOST, PAGES, PASSWORD, TIMEOUT, USER
@@ -57,6 +58,16 @@ def test_groups_tasks_and_judgments_are_those_of_the_folder(folder: Path) -> Non
     assert context.evaluate(None, ["NRG@10"]).equals(context.evaluate(QRELS, ["NRG@10"]))
     assert context.fingerprint()["qrels"]["judgments"] == 15
     assert str(folder) not in str(context.fingerprint())
+
+
+def test_judgments_of_the_folder_keep_their_aspects(folder: Path) -> None:
+    (query, docs), *_ = QRELS.items()
+    judged = [Qrel(query, doc, 1, aspect) for doc, aspect in zip(docs, "aba", strict=False)]
+    lines = [f"{q.query_id} {q.iteration} {q.doc_id} {q.relevance}\n" for q in judged]
+    (folder / "2099qrels-docs.txt").write_text("".join(lines), "utf-8")
+    context = RunContext.from_campaign(folder, "passages")
+    found = context.evaluate(None, ["NewAspects@10"])
+    assert found.equals(context.evaluate(judged, ["NewAspects@10"]))
 
 
 def test_participants_alone_say_the_groups(folder: Path) -> None:
@@ -167,7 +178,10 @@ def test_runs_are_fetched_once(archive: Archive, tmp_path: Path) -> None:
     context = fetch()
     assert context.names == ["bm25-base", "dense_ü"] and context.groups["dense_ü"] == "Café_IR"
     assert len(archive.asked) == 3  # and not the run of the other task
+    pins = tmp_path / "cache" / "trec99" / "adhoc" / "sha256.json"
+    written = pins.stat().st_mtime_ns, pins.stat().st_ino
     assert fetch().names == context.names and len(archive.asked) == 3
+    assert (pins.stat().st_mtime_ns, pins.stat().st_ino) == written  # and nothing is written again
     for file in (tmp_path / "cache").rglob("*"):
         assert not file.is_file() or b"secret" not in file.read_bytes()
     assert "secret" not in str(context.fingerprint(QRELS)) and "ada" not in str(context.fingerprint(QRELS))

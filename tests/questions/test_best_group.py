@@ -67,7 +67,7 @@ def value_of(measure: str, context: RunContext, labels, names) -> float:
 @pytest.mark.parametrize("measure", SUMS)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_exact_equals_enumeration(measure, seed) -> None:
-    """All groups of up to 6 of 12; the coverage itself is held against the oracle."""
+    """All groups of up to 6 of 12; the coverage itself is compared with the oracle."""
     context, labels = campaign(seed)
     coverage = ir_measures.parse_measure(measure).coverage(judged_context(context, labels))
     for n in range(1, 7):

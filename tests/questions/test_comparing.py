@@ -248,7 +248,8 @@ def test_rows_that_cannot_be_resampled_are_corrected_by_bonferroni() -> None:
     assert found["p_corrected"][few].item() == pytest.approx(min(1, 6 * alone["p"][few].item()))
     level = compare(context, labels, ["nDCG@5"], correction=None, confidence=1 - 0.05 / 6)
     assert found["lower"][few].item() == pytest.approx(level["lower"][few].item())
-    assert (found["p_corrected"][~few] < 6 * alone["p"][~few]).any()
+    others = found["p_corrected"][~few]
+    assert (others < 6 * alone["p"][~few]).any() and others.min() < 1 and others.max() <= 1
     signs, holm = (compare(context, labels, ["nDCG@5"], test="sign", correction=c) for c in ("max-t", "holm"))
     assert signs.equals(holm)
 
@@ -403,6 +404,34 @@ def test_what_runs_add_is_corrected() -> None:
     one = adds(CONTEXT, LABELS, measures[:1], ["r0"], ["r3"])
     alone = of_each[(of_each["name"] == "r0") & (of_each["measure"] == str(measures[0]))]
     assert one["lower"].tolist() == alone["lower"].tolist()
+
+
+def test_max_t_of_what_runs_add_goes_by_the_logarithm_of_the_mean() -> None:
+    """As that of differences, but for t: log(mean of the resample / mean), over its error by the delta method."""
+    measures, resamples, at_least = [NRG(base="P") @ 5, UniqueRel @ 5], 499, 0.3
+    table = pd.concat(
+        adds(CONTEXT, LABELS, [m], None, ["r3"], resamples=resamples, seed=3, at_least=at_least)
+        for m in measures
+    )
+    for measure, rows in table.groupby("measure"):
+        x = np.array([values(measure, name, ["r3"]) for name in rows["name"]])
+        drawn = x[:, np.random.default_rng(3).integers(25, size=(resamples, 25))]
+        mean, of_mean = x.mean(axis=1), scipy.stats.sem(x, axis=1) / x.mean(axis=1)
+        found = np.log(drawn.mean(axis=2) / mean[:, None])
+        found = found / (scipy.stats.sem(drawn, axis=2) / drawn.mean(axis=2))
+        own = np.sort(found, axis=1)[:, -24]
+        largest, t = (found / own[:, None]).max(axis=0), np.log(mean / at_least) / of_mean
+        p = (1 + (largest >= (t / own)[:, None] - 1e-9).sum(axis=1)) / (1 + resamples)
+        assert rows["p_corrected"].to_numpy() == pytest.approx(np.maximum(p, rows["p"]))
+
+
+@pytest.mark.filterwarnings("ignore:.* is above 0 for a copy")
+def test_what_a_run_adds_by_a_signed_measure_has_students_lower_end() -> None:
+    for row in adds(CONTEXT, LABELS, ["FusionGain(base='nDCG@5')"], None, ["r3"], None, 0.9).itertuples():
+        of_run = values(row.measure, row.name, ["r3"])
+        assert (of_run < 0).any()
+        lower = scipy.stats.ttest_1samp(of_run, 0, alternative="greater").confidence_interval(0.9).low
+        assert row.lower == pytest.approx(lower)
 
 
 def test_what_is_the_same_on_every_topic_has_no_lower_end() -> None:

@@ -331,6 +331,17 @@ def test_headroom_of_several_sets() -> None:
         assert row.headroom == pytest.approx(row.best_of_each - row.single)
 
 
+@pytest.mark.parametrize(("measure", "depth"), [("P@5", 40), ("P@20", 80)])
+def test_chance_looks_at_enough_for_halves_to_fill_the_cutoff(measure: str, depth: int) -> None:
+    runs, qrels = campaign(2, 12, 3, docs=150)
+    to = [
+        {name: {q: dict(sorted(of.items(), key=lambda x: -x[1])[:n]) for q, of in run.items()} for name, run in runs.items()}
+        for n in (150, depth, depth - 20)
+    ]  # fmt: skip
+    whole, enough, less = (headroom(RunContext(r), qrels, measure=measure, splits=4)["chance"][0] for r in to)
+    assert whole == enough != less
+
+
 ONE = {"a": {"1": {"A": 1.0}}, "b": {"1": {"B": 1.0}}}
 TWO = {name: {"1": docs["1"], "2": docs["1"]} for name, docs in ONE.items()}
 QRELS = {"1": {"A": 1}, "2": {"B": 1}}
@@ -427,7 +438,7 @@ def test_all_triples_of_robust(robust03_path: Path) -> None:
     qrels = {
         q: docs
         for i, (q, docs) in enumerate(nested_qrels(judged.judgments, Look(False, ())).items())
-        if i % 5 == 0
+        if i % 10 == 0
     }
     depth = 100
     runs: list[Run] = []

@@ -11,6 +11,7 @@ import pytest
 from ir_measures import nDCG
 
 from ir_measures_relative import MED, RelativeWarning, RunContext, UniqueRel, plots, rrLP, similarity
+from ir_measures_relative.questions.similarities import inner_range
 
 GENERATOR = np.random.default_rng(20)
 
@@ -117,3 +118,8 @@ def test_one_run() -> None:
     context, qrels = campaign(n_runs=1)
     with pytest.raises(ValueError, match="give it two runs or more"):
         similarity(context, qrels)
+
+
+def test_a_scale_of_colours_where_all_but_one_are_equal_holds_all() -> None:
+    assert inner_range(np.array([0.4] * 9 + [0.9])) == (0.0, 0.9, "neither")
+    assert inner_range(np.array([0.4, 0.5, 0.6, 0.5, 0.4, 9.0])) == (0.4, 0.6, "max")

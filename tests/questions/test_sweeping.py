@@ -71,6 +71,7 @@ def test_the_interval_covers_topics_and_sampled_sets() -> None:
         of_topics.append(low <= 0 <= high)
     assert 0.93 <= np.mean(held) <= 0.99 and np.mean(of_topics) < 0.8
     assert np.isnan(crossed_interval(values[:1], 5, 0.95)).all()
+    assert np.isfinite(crossed_interval(values[:2], 5, 0.95)).all()
     assert crossed_interval(values, 20, 0.95) == (low, high)  # all sets that there are
     row = sweep(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=3).iloc[2]
     narrow = sweep(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=6).iloc[2]

@@ -113,6 +113,13 @@ class TestTheThreeVerdicts:
         not_relevant = {q: QRELS[q] | dict.fromkeys("VWXY", 0) for q in TOPICS}
         assert ask(same("VWXY"), not_relevant, at_least=0.5).verdict == "adds nothing"
 
+    def test_labels_that_only_move_its_own_gain_are_asked_for(self):
+        """The lead over a copy does not depend on them, as the document is fused with both; and the copy may lose."""
+        runs = {"BM25": same("WDEF"), "second": same("CDEF")}
+        found = ask(same("VABC"), runs=runs, by=["FusionGain(base='P@4')"])
+        assert found.missing == "labels" and "Labels are missing: 40 documents matter" in found.text
+        assert set(found.judge["doc_id"]) == {"W"}
+
     def test_all_documents_to_judge_are_named_where_they_are_few(self):
         candidate = some_topics("VABC", "ABCD", 12)
         found = ask(candidate)
@@ -133,6 +140,17 @@ class TestTopicsAreMissing:
             "Topics are missing: at this spread about 50 for the lower end to pass 0, and there are 40."
             in found.text
         )
+
+    def test_five_topics_that_differ_have_an_end_to_go_by(self):
+        """Of four, how many it takes goes by their spread alone; of five, by the end of the wider interval."""
+        found = ask(some_topics("IABC", "ABCD", 5), at_least=0.2)
+        assert "about 320 for the upper end to come down to 0.20" in found.text
+
+    def test_it_says_how_many_for_the_part_that_is_settled_first(self):
+        """By its own value it takes more than a thousand to show that it adds nothing; by its lead over a copy, 55."""
+        runs = {"BM25": OLD, "second": same("CDEFABGH")}
+        found = ask(some_topics("IJKA", "ABCD", 8), runs=runs, by=["NRG@4"], at_least=0.3)
+        assert "about 55 for the upper end to come down to 0.30" in found.text
 
     def test_nothing_on_any_topic_is_nothing_and_more_topics_could_have_something(self):
         found = ask(same("LABC"))
@@ -195,7 +213,7 @@ class TestThresholds:
     def test_the_verdict_is_about_at_least(self, at_least, verdict):
         found = ask(STRONG, at_least=at_least)
         assert found.verdict == verdict
-        assert f"{at_least:.2f}" in found.text
+        assert f"more than {at_least:g} to BM25" in found.text
 
     @pytest.mark.parametrize("at_least", [4, -0.1, np.nan, np.inf, "1", True, None])
     def test_what_is_no_threshold_is_refused(self, at_least):
@@ -244,6 +262,16 @@ class TestTheTable:
         first, second = (ask(STRONG, by=["UniqueRel@4", "FusionGain"]) for _ in range(2))
         pd.testing.assert_frame_equal(first.table, second.table)
 
+    def test_an_absolute_measure_is_open_where_labels_decide(self):
+        found = ask(same("XABC"), runs={"BM25": same("YABC")}, by=["UniqueRel@4", "P@4"])
+        row = found.table.set_index("measure").loc["P@4"]
+        assert row[["least", "difference", "most", "verdict"]].tolist() == [-0.25, 0.0, 0.25, "open"]
+
+    def test_of_documents_that_move_as_much_those_of_the_candidate_come_first(self):
+        qrels = labels("AB", "ABC", TOPICS[:6])
+        found = ask(same("XABC"), qrels, {"BM25": same("YABC")}, by=["TaSC(base='P@4')"], resamples=99)
+        assert "".join(found.judge["doc_id"]) == "XXXXXXYYYYYY"
+
 
 class TestHowItIsShown:
     def test_text_first(self):
@@ -276,7 +304,7 @@ class TestWithoutJudgments:
         found = ask(some_topics("IJKA", "ABCD", 10), None)
         assert (found.verdict, found.missing, len(found.table)) == ("open", "judgments", 0)
         assert "holds 30 documents that BM25 does not show in its top 4, on 10 topics of 40" in found.text
-        assert "RBO" in found.text and "at most" in found.text
+        assert "RBO" in found.text and "at most" in found.text and str(found) == found.text
         assert len(found.judge) == 20
 
     def test_a_copy(self):
@@ -323,13 +351,31 @@ class TestWhoIsAsked:
             (STRONG, {"by": ["P_Rareness@10"]}, "does not say what a run adds to others"),
             (STRONG, {"by": ["UniqueRel@4", "RBO"]}, "RBO is not relative to prior runs"),
             (STRONG, {"by": ["UniqueRel(prior='BM25')@4"]}, "leave prior= out"),
+            (
+                STRONG,
+                {"by": ["UniqueRel@4", "P(rel=2)@4"]},
+                r"P\(rel=2\)@4: no label is 2 or higher.* highest is 1",
+            ),
             (STRONG, {"confidence": 95}, "confidence=95 is not allowed"),
             (STRONG, {"n": 0}, "n=0 is not allowed"),
+            (STRONG, {"seed": -1}, "seed=-1 is not allowed"),
         ],
     )
     def test_what_is_wrong_is_said(self, candidate, options, words):
         with pytest.raises(ValueError, match=words):
             ask(candidate, **options)
+
+    def test_grades_of_the_context_say_how_high_labels_can_be(self):
+        context = RunContext({"BM25": OLD}, grades=(0, 2))
+        assert worth(context, QRELS, STRONG, by=["UniqueRel(rel=2)@4"]).verdict != "adds"
+
+    def test_where_labels_have_grades_it_says_which_count(self):
+        graded = {q: {d: 2 * label for d, label in docs.items()} for q, docs in QRELS.items()}
+        context = RunContext({"BM25": OLD})
+        for rel in (1, 2):
+            text = worth(context, graded, STRONG, by=[f"UniqueRel(rel={rel})@4"]).text
+            assert f" in its top 4 (label {rel} or higher; 95 % interval " in text
+        assert "or higher" not in ask(STRONG).text
 
     def test_the_priors_of_the_context_do_not_count(self):
         context = RunContext({"a": OLD, "b": same("IJKL")}, priors=["a"])
@@ -406,19 +452,17 @@ def test_no_labeling_contradicts_the_verdict(seed, at_least):
         resamples=199,
     )
     row = found.table.iloc[0]
-    means, saying = [], set()
-    for extra in labelings(hidden):
-        x = unique_of(new, old, qrels, extra, 3)
-        means.append(x.mean())
-        if np.ptp(x):
-            lower, upper = scipy.stats.t.interval(0.95, len(x) - 1, x.mean(), scipy.stats.sem(x))
-            saying.add("adds" if lower > at_least else "adds nothing" if upper <= at_least else "open")
+    x = np.array([unique_of(new, old, qrels, extra, 3) for extra in labelings(hidden)])
+    means, varied = x.mean(axis=1).tolist(), x[np.ptp(x, axis=1) > 0]  # of each labeling
+    spread = scipy.stats.sem(varied, axis=1)
+    lower, upper = scipy.stats.t.interval(0.95, len(topics) - 1, varied.mean(axis=1), spread)
+    above, below = (lower > at_least).any(), ((lower <= at_least) & (upper <= at_least)).any()
     assert (row["least"], row["most"]) == pytest.approx((min(means), max(means)))
     assert row["lowest"] <= min(means) and max(means) <= row["highest"]
     if found.verdict == "adds":
-        assert "adds nothing" not in saying and min(means) > at_least
+        assert not below and min(means) > at_least
     if found.verdict == "adds nothing":
-        assert "adds" not in saying and max(means) <= at_least
+        assert not above and max(means) <= at_least
     if not at_least and not max(means):
         assert found.verdict == "adds nothing"
 
@@ -437,9 +481,9 @@ def test_no_labeling_is_outside_where_a_copy_counts(measure, seed):
     hidden = [(topics[i], str(rng.choice(list(runs["new"][topics[i]])[:3]))) for i in range(4)]
     for q, d in hidden:
         del qrels[q][d]
-    found = worth(
-        RunContext(runs, grades=(0, 1)), qrels, "new", by=[measure], resamples=99, time_limit=None
-    ).table.iloc[0]
+    answer = worth(RunContext(runs, grades=(0, 1)), qrels, "new", by=[measure], resamples=99, time_limit=None)
+    assert answer.judge.empty == (answer.missing not in ("labels", "topics and labels"))
+    found = answer.table.iloc[0]
     similar = RunContext(runs).evaluate(qrels, ["RBO(ref='new')@100"]).set_index("name").iloc[:, 0]
     nearest = runs[similar.drop("new").idxmax()]
     smallest = []
@@ -485,12 +529,13 @@ class TestCautiousInterval:
         assert (lower, upper) == (0, pytest.approx(0.02 * np.exp(scipy.stats.t.ppf(0.975, 49))))
 
     def test_else_it_is_the_widest_of_several(self):
-        """Student's, also on the scale of the logarithm, and the studentized bootstrap of a loop."""
+        """Student's, also on the scale of the logarithm, and the studentized bootstrap by scipy's standard errors."""
         rng = np.random.default_rng(0)
         for values in (rng.poisson(0.5, 50).astype(float), rng.normal(0, 1, 30), -(rng.gamma(0.3, 1, 40))):
             n, mean, error = len(values), values.mean(), scipy.stats.sem(values)
-            resamples = [rng.choice(values, n) for _ in range(4000)]
-            t = [(r.mean() - mean) / scipy.stats.sem(r) for r in resamples if np.ptp(r)]
+            resamples = rng.choice(values, (4000, n))
+            resamples = resamples[np.ptp(resamples, axis=1) > 0]
+            t = (resamples.mean(axis=1) - mean) / scipy.stats.sem(resamples, axis=1)
             far = scipy.stats.t.ppf(0.975, n - 1)
             ends = [mean - far * error, mean + far * error]
             ends += [mean - error * np.quantile(t, 0.975), mean - error * np.quantile(t, 0.025)]

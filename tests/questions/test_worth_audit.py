@@ -67,7 +67,7 @@ def test_the_labels_of_the_plan_decide() -> None:
     assert row["lower"] <= true_mean <= row["upper"]
     assert (found.verdict, found.missing) == ("adds", None)
     assert found.text.startswith(
-        "On these 30 topics, with human labels as truth, the candidate adds more than the 1 asked for to BM25."
+        "On these 30 topics, with human labels as truth, the candidate adds more than 1 to BM25."
     )
     assert f"from {row['labels']} labels by people" in found.text
     assert ask(labelled(plan), plan=plan, at_least=2.9).verdict == "adds nothing"

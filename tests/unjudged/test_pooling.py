@@ -84,6 +84,33 @@ def test_what_each_method_is_for() -> None:
     assert 1 / 3 / math.log2(3) > 0  # of B; C is worth nothing to who has read c
 
 
+def test_equal_heads_go_to_the_run_that_found_more_and_then_to_the_first() -> None:
+    runs: dict[str, Run] = {
+        "a": {"q": {"B": 1.0}},
+        "b": {"q": {"A": 3.0, "C": 2.0}},
+        "c": {"q": {"A": 3.0, "D": 2.0}},
+    }
+    chosen = {m: pool_next(RunContext(runs), {"q": {"A": 1}}, 1, m)["name"][0] for m in METHODS}
+    assert chosen == {"depth": "a", "move-to-front": "b", "bandit": "b", "unique": "a"}
+
+
+def test_the_mean_of_a_run_starts_from_one_of_each() -> None:
+    """One of three relevant, so that the mean is 2/5; none of one, so that it is 1/3."""
+    tops = {"a": "NX", "b": "ROPY"}
+    runs: dict[str, Run] = {n: {"q": {d: -float(i) for i, d in enumerate(top)}} for n, top in tops.items()}
+    labels = {"q": {"N": 0, "R": 1, "O": 0, "P": 0}}
+    assert pool_next(RunContext(runs), labels, 1, "bandit").loc[0, ["doc_id", "name"]].tolist() == ["Y", "b"]
+
+
+def test_rounding_decides_no_tie() -> None:
+    """The head of b and of c is one document at one place, but the products of their factors differ in a last bit."""
+    tops = {"a": "XYZA", "b": "UA", "c": "VA"}
+    runs: dict[str, Run] = {n: {"q": {d: -float(i) for i, d in enumerate(top)}} for n, top in tops.items()}
+    labels = {"q": dict.fromkeys("XYZUV", 0)}
+    found = pool_next(RunContext(runs), labels, 1, "unique")
+    assert found.loc[0, ["doc_id", "name"]].tolist() == ["A", "b"]
+
+
 def test_what_is_refused() -> None:
     context = RunContext({"a": {"q": {"A": 1.0}}})
     with pytest.raises(

@@ -174,6 +174,20 @@ def test_odds() -> None:
     pd.testing.assert_frame_equal(likely, again)
 
 
+def test_what_is_sure_is_so_under_any_spread() -> None:
+    """c is level with b where Z is relevant, so that every labeling is a tie."""
+    found = verdicts(RunContext(RUNS), QRELS, ["P@3"], odds=lambda q, d: 1.0, spread=1.2)
+    assert found.set_index(["name", "other"]).loc[("b", "c"), "probability"] == pytest.approx(0.5, abs=0.001)
+
+
+def test_gains_of_what_is_relevant_alone_leave_odds_as_they_are() -> None:
+    own, usual = (
+        verdicts(RunContext(FOUR, grades=(0, 1)), QRELS, [measure], odds="pool", samples=99)
+        for measure in (nDCG(gains={0: 0, 1: 1}) @ 3, nDCG @ 3)
+    )
+    assert own["probability"].tolist() == usual["probability"].tolist()
+
+
 @pytest.mark.parametrize(
     "measure",
     ["P@3", "nDCG@3", "NRG@3", "RR", "AP@3", "AP_Rareness@3", "UniqueRel@3", "NRG(base='RR')@3", "TaSC(base='AP@3')",

@@ -157,7 +157,7 @@ def estimate(
             )
         )
     table = AuditTable(pd.concat(tables, ignore_index=True))
-    table.attrs["target"] = _LIKE_THESE if like_these else THESE_TOPICS
+    table.attrs.update(target=_LIKE_THESE if like_these else THESE_TOPICS, topics=audited.n_queries)
     return table
 
 

@@ -18,7 +18,7 @@ from ..io.files import check_writable, read_bytes, write_whole
 from ..io.frames import columns_of, is_frame
 from ..measures.parameters import value_of
 from ..messages import kind_of
-from ..options import check_count
+from ..options import check_amount, check_count
 from ..unjudged.verdicts import pool_lines
 from .sampling import chances, spread_of_grade, uniform
 from .targets import Audited, Between, Judge, Target, read_measures
@@ -166,6 +166,15 @@ def write_plan(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
         write_whole(file, lambda at, text=text: Path(at).write_text(text, encoding="utf-8"))  # type: ignore[misc]
 
 
+def is_plan(path: str) -> bool:
+    """Whether a plan stands beside a file of this path."""
+    beside = f"{path}{_BESIDE}"
+    if not os.path.isfile(beside):
+        return False
+    with open(beside, "rb") as file:
+        return file.read(3) == b"# {"
+
+
 def depth_of(measures: Sequence[ir_measures.Measure | str], topics: int, depth: int | None) -> int:
     """How many documents of a topic in full are labelled at least; 0 where there is no such topic."""
     cutoffs = [value_of(asked.measure, "cutoff") or 0 for asked in read_measures(measures)]
@@ -239,34 +248,66 @@ class GivenPlan(NamedTuple):
 
 def read_plan(given: Any) -> GivenPlan:
     """A plan, or the path of its file; ValueError for what is none."""
-    design = None
     if isinstance(given, (str, os.PathLike)):
-        path = str(given).removesuffix(_BESIDE) + _BESIDE
-        head, _, rest = read_bytes(path, f"the plan {path}").decode().partition("\n")
-        if not head.startswith("# {"):
-            raise ValueError(f"{path} is not a plan that audit.plan(…, path=…) wrote; give the path of one")
-        from io import StringIO
-
-        design = json.loads(head[2:])
-        given = pd.read_csv(StringIO(rest), dtype={"query_id": str, "doc_id": str}, keep_default_na=False)
-    if not is_frame(given):
+        design, given = _read_file(str(given).removesuffix(_BESIDE) + _BESIDE)
+    elif not is_frame(given):
         raise ValueError(f"the plan is {kind_of(given)}; give the table of audit.plan, or its path")
+    else:
+        design = given.attrs.get("audit")
     lacking = [column for column in _COLUMNS[2:] if column not in given.columns]
     if lacking:
         raise ValueError(
             f"the plan has no column {' and '.join(lacking)}: a list of documents without chances, such as that "
             "of judge_next, says nothing about the others; label what audit.plan asks for"
         )
+    if not given.columns.is_unique:
+        raise ValueError("the plan has a column twice; give it as audit.plan made it")
     queries, docs = columns_of(given, _COLUMNS[:2], "the plan")
-    design = given.attrs.get("audit") if design is None else design
+    chance, ask = (pd.to_numeric(given[name].infer_objects(), errors="coerce") for name in _COLUMNS[2:])
+    if not (chance.between(0, 1) & ask.isin([0, 1])).all():
+        raise ValueError(
+            "the plan must hold a number from 0 to 1 as each probability, and True or False as each ask; give it as "
+            "audit.plan made it"
+        )
     pairs = zip(queries.astype(str), docs.astype(str), strict=True)
-    chosen = zip(given["probability"].astype(float), given["ask"].astype(bool), strict=True)
-    rows = dict(zip(pairs, chosen, strict=True))
+    rows = dict(zip(pairs, zip(chance.astype(float), ask.astype(bool), strict=True), strict=True))
     if len(rows) < len(given):
         raise ValueError(
             f"{len(given) - len(rows)} documents stand in the plan twice; give it as audit.plan made it"
         )
-    return GivenPlan(rows, None if design is None else Design(**design))
+    return GivenPlan(rows, None if design is None else _design_of(design))
+
+
+def _read_file(path: str) -> tuple[Any, pd.DataFrame]:
+    """What a plan follows from, and its table."""
+    from io import StringIO
+
+    content = read_bytes(path, f"the plan {path}")
+    try:
+        head, _, rest = content.decode().partition("\n")
+        if not head.startswith("# {"):
+            raise ValueError
+        ids = {"query_id": str, "doc_id": str}
+        return json.loads(head[2:]), pd.read_csv(StringIO(rest), dtype=ids, keep_default_na=False)
+    except (ValueError, RecursionError):
+        raise ValueError(
+            f"{path} is not a plan that audit.plan(…, path=…) wrote; give the path of one"
+        ) from None
+
+
+def _design_of(given: Any) -> Design:
+    try:
+        design = Design(**given)
+        for name, least in ("topics", 0), ("depth", 0), ("seed", 0):
+            check_count(name, getattr(design, name), least)
+        check_amount("budget", design.budget)
+        if not isinstance(design.measures, list):
+            raise TypeError
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"the plan says that it was made with {given!r}, and none is; give it as audit.plan made it"
+        ) from None
+    return design
 
 
 def seed_of(given: GivenPlan) -> int:

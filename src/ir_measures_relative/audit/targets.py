@@ -25,6 +25,7 @@ from ..judgments import Judgments
 from ..measures.gains import discount, grades_between, ideal_dcg, reciprocal
 from ..measures.parameters import value_of
 from ..measures.strings import parse_measures
+from ..messages import few_quoted
 from ..options import ROUNDED
 from ..priors import ContextData, Watched, policy_of, replaced
 from ..questions.comparing import why_not_comparable
@@ -93,10 +94,11 @@ def read_between(context: ContextData, between: Between) -> list[Versus]:
     names = context.names
     if between is None:
         return [Versus(names[a], names[b], None) for a, b in zip(*pairs_of(context), strict=True)]  # type: ignore[arg-type]
-    single = len(between) == 2 and isinstance(between[0], str)
+    several = isinstance(between, (list, tuple)) and not (len(between) == 2 and isinstance(between[0], str))
     found = []
-    for pair in [between] if single else between:
-        if isinstance(pair, str) or len(pair) != 2 or not isinstance(pair[0], str):
+    for pair in between if several else [between]:
+        right = isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], str)
+        if not right or not isinstance(pair[1], (str, list, tuple)):
             raise ValueError(
                 f"between={between!r} must be the names of two runs, such as ('BM25', 'ANCE'), a run and a list of its "
                 "priors, such as ('ANCE', ['BM25']), or a list of these"
@@ -108,7 +110,9 @@ def read_between(context: ContextData, between: Between) -> list[Versus]:
             what = (
                 f"names {unknown}, not runs of the context" if unknown else f"compares {name!r} with itself"
             )
-            raise ValueError(f"between {what if fixed != () else 'has no prior'}; its runs are {names}")
+            raise ValueError(
+                f"between {what if fixed != () else 'has no prior'}; its runs are {few_quoted(names)}"
+            )
         found.append(Versus(name, other if fixed is None else ",".join(fixed), fixed))
     if not found:
         raise ValueError("between is empty; leave it out for all pairs of runs")
@@ -150,6 +154,10 @@ class Audited:
         check_campaign(JudgedContext(any_grade, judged))
         empty = JudgedContext(any_grade, Judgments.none_of(judged.query_ids))
         found = OpenDocuments(empty, None if None in self.cutoffs else max(c or 0 for c in self.cutoffs)).docs
+        if not len(found):
+            raise ValueError(
+                "no run ranks a document of the judge's topics, so there is nothing to label; give others"
+            )
         if depth:
             found = _together(found, OpenDocuments(empty, depth).docs, judged)
         if callable(judge):
@@ -305,7 +313,7 @@ class Audited:
                 )
             rows = [self._weight_of(versus, asked, models, judged) for versus in self.versus]
             weight = np.array(rows).reshape(len(rows), len(self.docs)) / max(self.n_queries, 1)
-            weight[np.abs(weight) <= ROUNDED * np.abs(weight).max(initial=0.0)] = 0.0
+            weight[np.abs(weight) <= ROUNDED * np.abs(weight).max()] = 0.0
             gain = next(iter(models.values()))[2]
             low, high = gain.min(), gain.max()
             scaled = ratio(gain - low, np.full(len(gain), high - low))

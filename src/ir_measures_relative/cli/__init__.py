@@ -44,6 +44,17 @@ COMMANDS = {
     "cite": "the papers to cite for measures, as BibTeX",
 }
 
+# Functions of the package whose command has another name.
+_COMMAND_OF = {
+    **dict.fromkeys(("verdicts", "bounds", "odds", "judge_next", "pool_next"), "unjudged"),
+    **dict.fromkeys(("adds", "Experiment"), "compare"),
+    **dict.fromkeys(("evaluate", "eval"), "score"),
+    "select_complementary": "select",
+    "fusion_pairs": "fuse",
+    "similarity": "similar",
+    "leaderboard": "report",
+}
+
 # What wrong input raises, here and in ir_measures and its providers; anything else is a mistake of this package.
 _BAD_INPUT = (
     ValueError,
@@ -142,7 +153,8 @@ def _asked_for(given: Sequence[str]) -> str | None:
     if not first.startswith("-") and not os.path.exists(first):
         import difflib
 
-        near = difflib.get_close_matches(first, COMMANDS, n=1, cutoff=0.75)
+        near = [_COMMAND_OF[first]] if first in _COMMAND_OF else []
+        near = near or difflib.get_close_matches(first, COMMANDS, n=1, cutoff=0.75)
         if near:
             raise ValueError(f"no command and no file is called {first!r}; did you mean {near[0]}?")
     return "score"

@@ -13,7 +13,6 @@ from typing import Any, NoReturn, Protocol
 import ir_measures
 
 from ..measures.strings import is_relative, parse_measure, split_measures
-from ..messages import is_text
 from ..priors import NAMED
 from .output import PROG, say
 from .tables import DEFAULT_PLACES, FORMATS
@@ -41,6 +40,12 @@ class Parser(argparse.ArgumentParser):
         say("error", f"{message}; see {self.prog} --help")
         sys.exit(2)
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """As argparse does, which makes an empty list of the value in ``--to=--``."""
+        if action.option_strings and arg_strings == ["--"]:
+            self.error(f"argument {'/'.join(action.option_strings)}: -- is not a value")
+        return super()._get_values(action, arg_strings)  # type: ignore[misc]
+
     def _print_message(self, message: str, file: Any = None) -> None:
         """As argparse does, which says nothing where it cannot write."""
         (file or sys.stderr).write(message)
@@ -63,11 +68,11 @@ def parser_of(name: str, summary: str, command: Command) -> Parser:
 def add_runs(
     parser: argparse.ArgumentParser, called: str = "RUNS", *, to: Sequence[str] = ("--to",), qrels: str = ""
 ) -> None:
-    """QRELS, the runs that the command is about, and what they are held against.
+    """QRELS, the runs that the command is about, and what they are compared with.
 
     Args:
         called: what the help calls the runs.
-        to: the flags of what they are held against; none where the command holds them against each other alone.
+        to: the flags of what they are compared with; none where the command holds them against each other alone.
         qrels: what else QRELS may be.
     """
     parser.add_argument(
@@ -87,13 +92,13 @@ def add_runs(
             action="append",
             default=[],
             metavar="RUNS",
-            help=f"what {called} is held against: a run file, folder or glob; may be given several times. "
-            "Each run is then held against these alone",
+            help=f"what {called} is compared with: a run file, folder or glob; may be given several times. "
+            "Each run is then compared with these alone",
         )
     else:
         parser.set_defaults(to=[])
     parser.add_argument("--names", metavar="CSV", help="two columns: a run's file or tag, the name to show")
-    parser.set_defaults(priors=None, groups=None, reference=None, num_docs=None, grades=None)
+    parser.set_defaults(called=called, priors=None, groups=None, reference=None, num_docs=None, grades=None)
 
 
 def add_context(parser: argparse.ArgumentParser) -> None:
@@ -102,7 +107,7 @@ def add_context(parser: argparse.ArgumentParser) -> None:
         "--priors",
         choices=tuple(NAMED),
         metavar="POLICY",
-        help="which runs a run is held against: others (default without --to), earlier (those before it by "
+        help="which runs a run is compared with: others (default without --to), earlier (those before it by "
         "name), or best-of-other-groups (the best of each other group by nDCG@10; needs --groups)",
     )
     parser.add_argument("--groups", metavar="CSV", help="two columns: run, group; the rest are group 'other'")
@@ -184,8 +189,6 @@ def measures_of(args: argparse.Namespace) -> list[ir_measures.Measure]:
                 f"{text!r} is a file, not a measure: give QRELS, one RUN (or a folder of runs), then measures; a run "
                 f"to compare with goes after --to"
             )
-        if not is_text(text):
-            raise ValueError(f"{text!r} is not a measure, since it is not text; give one such as NRG@10")
         found[parse_measure(text)] = None
     if not found:
         raise ValueError("no measure is given; name one, such as NRG@10")

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ..measures.strings import split_measures
 from . import arguments
+from .output import check_loss, writing
 from .tables import check_table, show
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 USAGE = "plan|estimate QRELS RUNS MEASURE… --pool FILE [options]"
 EXAMPLE = "plan campaign/qrels.txt campaign/runs P@10 --budget 100 --pool pool.txt"
@@ -54,20 +59,42 @@ def run(args: argparse.Namespace) -> None:
     needed = "budget" if args.step == "plan" else "labels"
     if getattr(args, needed) is None:
         raise ValueError(f"audit {args.step} needs --{needed}; see --help")
+    if args.step == "plan" and (args.output_format or args.sort):
+        raise ValueError("audit plan prints no table; leave out --output_format (-o) and --sort")
     from .. import audit
     from .inputs import read
 
+    if args.step == "plan":
+        check_plan(args, "--pool", args.pool, args.labels)
     given = read(args)
     measures = [one for text in args.measures for one in split_measures(text)]
     between = args.between and tuple(given.asked_for("--between", name) for name in args.between)
     if args.step == "plan":
-        options = {"between": between, "topics": args.topics, "seed": args.seed, "path": args.pool}
+        options = {"between": between, "topics": args.topics, "seed": args.seed}
         table = audit.plan(given.together, given.judgments, measures, args.budget, **options)
+        write_plan(table, "--pool", args.pool)
         print(table.attrs["target"])
         print(f"{table['ask'].sum()} of {len(table)} documents to label: {args.pool}")
         return
     judged = given.together, args.pool, args.labels, given.judgments, measures, between
     found = audit.estimate(*judged, simultaneous=args.simultaneous)
-    if args.output_format is None:
-        print(found.attrs["target"])
-    show(found, args)
+    show(found, args, about="" if args.output_format else found.attrs["target"])
+
+
+def check_plan(args: argparse.Namespace, flag: str, path: str, labels: str | None) -> None:
+    """Raises ValueError or OSError where a plan cannot be written, or what is there is something else."""
+    from ..audit.plans import is_plan
+    from ..io.files import check_writable
+    from .inputs import find_files, named
+
+    read = named(args, find_files(args).all()) | ({} if labels is None else {"the file of labels": labels})
+    check_loss(path, read, "plan", is_plan, flag)
+    check_writable(path, f"{flag} {path}")
+
+
+def write_plan(table: pd.DataFrame, flag: str, path: str) -> None:
+    """Writes a plan; OSError, which names the flag, where it cannot be written."""
+    from ..audit import plans
+
+    with writing(path, "plan", flag):
+        plans.write_plan(table, path)

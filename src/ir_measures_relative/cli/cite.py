@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import ir_measures
 
 from ..measures.declaration import citations
-from ..measures.strings import is_relative, no_such_measure, registered, split_measures
+from ..measures.strings import is_relative, no_such_measure, read_measure, registered, split_measures
 
 USAGE = "MEASURE…"
 EXAMPLE = "NRG UniqueRel"
@@ -32,12 +32,13 @@ def entries(texts: Iterable[str]) -> list[str]:
     """The entries of the measures that are named, each once, in the order of the file.
 
     Args:
-        texts: names, or measure strings, whose parameters do not matter; or ``all``.
+        texts: names, or measure strings; or ``all``. With parameters, of the papers of bases only that of its own.
 
     Raises:
         ValueError: no name, or one that is none of this package's measures.
     """
-    names = [found[0] for text in texts if (found := re.match(r"\w*", text))]
+    named = {text: found[0] for text in texts if (found := re.match(r"\w*", text))}
+    names = [*named.values()]
     known, ours = ir_measures.measures.registry, registered()
     if not names:
         raise ValueError("cite: no measure is named; give one such as NRG, or all")
@@ -49,4 +50,12 @@ def entries(texts: Iterable[str]) -> list[str]:
                 f"cite: {name} is a measure of ir_measures, whose documentation names its paper; give one of "
                 f"{', '.join(ours)}, or all"
             )
-    return citations(ours.values() if "all" in names else [known[name] for name in names])
+    return citations(ours.values() if "all" in names else [_measure(*one) for one in named.items()])
+
+
+def _measure(text: str, name: str) -> ir_measures.measures.Measure:
+    """The measure with its parameters, where they can be read; they are not checked."""
+    try:
+        return read_measure(text)
+    except ValueError:
+        return ir_measures.measures.registry[name]

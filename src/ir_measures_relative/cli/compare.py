@@ -6,7 +6,7 @@ import argparse
 
 import ir_measures_relative as package
 
-from ..messages import few
+from ..messages import few, warn
 from . import arguments
 from .tables import check_table, show
 
@@ -59,9 +59,15 @@ def run(args: argparse.Namespace) -> None:
     names = list(dict.fromkeys([*given.candidates, *([baseline] if baseline else [])]))
     both = [name for name in names if name in (fixed or ())]
     if both:
-        raise ValueError(
-            f"compare holds all runs against the runs of --to, and {few(both)} would be held against itself; leave it "
-            "out of one of the two, or give --priors others"
+        fixed = [name for name in given.others if name not in both]
+        if not fixed:
+            raise ValueError(
+                f"--to holds no run but {few(both)}, and no run is compared with itself; name other runs, or give "
+                "--priors others"
+            )
+        warn(
+            f"compare leaves {few(both)} out of --to, so that all are compared with the same runs: the other "
+            f"{len(fixed)}"
         )
     if args.adds:
         table = package.adds(
@@ -76,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
     elif len(names) < 2:
         raise ValueError(
             f"{args.run} is one run, and compare takes two or more: name the other with --baseline RUN; --to is "
-            "what both are held against"
+            "what both are compared with"
         )
     else:
         table = package.compare(

@@ -19,16 +19,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import ir_measures
-import numpy as np
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, object_array
 from ..comparison import JudgedContext, judged_context
 from ..context import RunContext
-from ..ids import Ids
 from ..io.datasets import dataset_of, num_docs_of, qrels_of
 from ..io.files import read_bytes
 from ..io.formats import located
-from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
+from ..io.qrels import QrelsColumns, QrelsFile, qrels_columns, read_qrels_file
 from ..io.runs import PACKED, groups_of, read_runs, run_files
 from ..measures.absolute import HostEvaluator
 from ..measures.strings import is_relative
@@ -41,15 +39,8 @@ from ..scoring import Scores, score_runs
 class Judged(NamedTuple):
     """The judgments, and the dataset that they are of, if they are of one."""
 
-    columns: QrelsColumns
-    iterations: Any  #: of each judgment: mostly 0, or the subtopic
+    file: QrelsFile  #: or what is as one
     dataset: Any = None  #: of ir_datasets
-
-    def as_ir_measures(self) -> Iterator[ir_measures.Qrel]:
-        """The judgments as ir_measures takes them."""
-        iterations = self.iterations.strings() if isinstance(self.iterations, Ids) else self.iterations
-        labels = self.columns.relevance.astype(np.int64).tolist()
-        return map(ir_measures.Qrel, *self.columns.ids(), labels, iterations)
 
     @property
     def num_docs(self) -> int | None:
@@ -78,7 +69,7 @@ class Inputs:
     runs: dict[str, Rankings]  #: all, by name, the candidates first
     files: dict[str, Path]  #: of each run
     candidates: list[str]
-    others: list[str]  #: what the candidates are held against; none: against each other
+    others: list[str]  #: what the candidates are compared with; none: against each other
     is_folder: bool
     groups: dict[str, str]
     reference: str | None
@@ -86,11 +77,11 @@ class Inputs:
     @property
     def judgments(self) -> QrelsColumns | None:
         """The judgments as functions of the package take them."""
-        return None if self.qrels is None else self.qrels.columns
+        return None if self.qrels is None else self.qrels.file.columns
 
     @property
     def alone(self) -> bool:
-        """Whether each candidate is held against the others of ``--to`` alone, not against the other candidates."""
+        """Whether each candidate is compared with the others of ``--to`` alone, not against the other candidates."""
         return bool(self.others) and self.args.priors is None
 
     def context(self, names: Iterable[str], priors: Policy | None = None) -> RunContext:
@@ -154,11 +145,11 @@ class Inputs:
         context = self.context(self.others) if beside else self.together
         names = context.names if of_all else self.candidates
         newcomers = {name: self.runs[name] for name in names if name not in context.runs}
-        judged = judged_context(context, self.qrels.columns)
+        judged = judged_context(context, self.qrels.file.columns)
         if newcomers:
             self._check_newcomers(judged, newcomers)
         host = [m for m in measures if not is_relative(m)]
-        qrels = self.qrels
+        qrels = self.qrels.file
         evaluator = HostEvaluator(provider, host, lambda _: list(qrels.as_ir_measures()))
 
         def absolute(measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
@@ -207,9 +198,10 @@ def find_files(args: argparse.Namespace, baseline: str | None = None) -> RunFile
         baseline: a run that is compared as well, if it is a file.
     """
     is_folder = os.path.isdir(args.run) or (not os.path.exists(args.run) and glob.has_magic(args.run))
-    candidates = _files(args.run)
-    others = [file for path in args.to for file in _files(path)]
-    reference = _files(args.reference) if args.reference and os.path.exists(args.reference) else []
+    candidates = _files(args.called, args.run)
+    others = [file for path in args.to for file in _files("--to", path)]
+    by_file = args.reference and os.path.exists(args.reference)
+    reference = _files("--reference", args.reference) if by_file else []
     if len(reference) > 1:
         raise ValueError(f"--reference {args.reference} stands for {len(reference)} files; name one run file")
     if [args.run, *args.to].count("-") > 1:
@@ -219,14 +211,14 @@ def find_files(args: argparse.Namespace, baseline: str | None = None) -> RunFile
         named = {"--to": args.to, "--reference": [args.reference] if reference else []}
         for flag, paths in named.items():
             for path in paths:
-                if not os.path.isdir(path) and any(file.resolve() == own for file in _files(path)):
+                if not os.path.isdir(path) and any(file.resolve() == own for file in _files(flag, path)):
                     raise ValueError(
                         f"{flag} {path} is the evaluated run itself; a run is not compared with itself: leave it out"
                     )
     held = {file.resolve() for file in others}
     both = [file for file in candidates if file.resolve() in held]
     if both:
-        warn(f"--to holds {few(both, 3)} as well; no run is held against itself")
+        warn(f"--to holds {few(both, 3)} as well; no run is compared with itself")
     if baseline is not None and os.path.isfile(baseline):
         candidates = list({file.resolve(): file for file in [*candidates, Path(baseline)]}.values())
     if others or not is_folder:
@@ -234,9 +226,14 @@ def find_files(args: argparse.Namespace, baseline: str | None = None) -> RunFile
     return RunFiles(candidates, others, is_folder)
 
 
-def _files(path: str) -> list[Path]:
+def _files(called: str, path: str) -> list[Path]:
     """The run files that an argument stands for; - is the standard input."""
-    return [Path("/dev/stdin")] if path == "-" else run_files(path)
+    try:
+        return [Path("/dev/stdin")] if path == "-" else run_files(path)
+    except FileNotFoundError as error:
+        if error.strerror:  # the system's own, which knows the file: one that was there a moment ago
+            raise
+        raise FileNotFoundError(f"{called}: {error}") from None
 
 
 def named(args: argparse.Namespace, runs: Iterable[Path]) -> dict[str, str]:
@@ -294,12 +291,10 @@ def read(
         None,
     )
     if args.reference is not None:
-        by_file = files.is_folder or args.reference not in runs or not os.path.exists(args.reference)
-        name = (
-            given.asked_for("--reference", args.reference)
-            if by_file
-            else of_file[Path(args.reference).resolve()]
-        )
+        if os.path.exists(args.reference) and not files.is_folder:
+            name = of_file[_files("--reference", args.reference)[0].resolve()]
+        else:
+            name = given.asked_for("--reference", args.reference)
         given = replace(given, reference=name)
     _check_measures(given, measures)
     return given
@@ -383,7 +378,7 @@ def _read_qrels(name: str) -> Judged:
     if os.path.isdir(name):
         raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
     if os.path.exists(located(name)[0]):
-        return Judged(*read_qrels_file(name))
+        return Judged(read_qrels_file(name))
     from .. import demo  # which imports ir_datasets, and that takes its time
 
     demo.register()
@@ -396,8 +391,9 @@ def _read_qrels(name: str) -> Judged:
     with _held_back(logging.getLogger("ir_datasets")):
         qrels = qrels_of(dataset)
     columns = qrels_columns(qrels)
-    iterations = ["0"] * columns.n_rows if columns.aspects is None else columns.aspect_texts()
-    return Judged(columns, iterations, dataset)
+    aspects = columns.aspect_texts()
+    iterations = object_array(["0"] * columns.n_rows) if aspects is None else aspects
+    return Judged(QrelsFile(columns, iterations), dataset)
 
 
 @contextmanager

@@ -19,7 +19,9 @@ from ..messages import escaped
 PROG = "ir_measures_relative"
 
 
-def check_loss(path: str, inputs: Mapping[str, str], kind: str, is_one: Callable[[str], bool]) -> None:
+def check_loss(
+    path: str, inputs: Mapping[str, str], kind: str, is_one: Callable[[str], bool], flag: str = "--output"
+) -> None:
     """Raises ValueError where a file would take the place of anything but one of its kind, or an empty file.
 
     Args:
@@ -32,29 +34,29 @@ def check_loss(path: str, inputs: Mapping[str, str], kind: str, is_one: Callable
     for called, file in inputs.items():
         if os.path.exists(file) and os.path.samefile(file, path):
             raise ValueError(
-                f"--output {path} is {called}, which the {kind} would overwrite; give another path"
+                f"{flag} {path} is {called}, which the {kind} would overwrite; give another path"
             )
     if not os.path.isfile(path):
-        raise ValueError(f"--output {path}: cannot be written, since it is not a file; give another path")
+        raise ValueError(f"{flag} {path}: cannot be written, since it is not a file; give another path")
     if os.path.getsize(path) and not is_one(path):
         raise ValueError(
-            f"--output {path} exists and is not a {kind}; it is not overwritten: remove it, or give another path"
+            f"{flag} {path} exists and is not a {kind}; it is not overwritten: remove it, or give another path"
         )
 
 
 @contextmanager
-def writing(path: str, kind: str) -> Iterator[None]:
+def writing(path: str, kind: str, flag: str = "--output") -> Iterator[None]:
     """Says of a file that cannot be written what to do; what was there is still there."""
     try:
         yield
     except OSError as error:
         raise OSError(
-            f"--output {path}: the {kind} could not be written ({error.strerror or error}); make room, or give another "
+            f"{flag} {path}: the {kind} could not be written ({error.strerror or error}); make room, or give another "
             "path"
         ) from None
 
 
-# What the messages of the package call an argument, and what it is called here.
+# What the messages of the package call an argument, as a pattern, and what it is called here.
 _FLAGS = {
     "num_docs=": "--num_docs",
     "reference=": "--reference",
@@ -62,6 +64,7 @@ _FLAGS = {
     "deployed=": "--to",
     "at_least=": "--at-least",
     "query_id=": "--query",
+    "^n=": "--number",
 }
 
 
@@ -79,7 +82,9 @@ def in_these_terms(error: BaseException) -> str:
 
 def _with_flags(message: str) -> str:
     """A message, with the flags for the arguments that it names."""
-    flags = [flag for argument, flag in _FLAGS.items() if argument in message and flag not in message]
+    flags = [
+        flag for argument, flag in _FLAGS.items() if re.search(argument, message) and flag not in message
+    ]
     if not flags:
         return message
     return f"{message.split('; write')[0]} (on the command line: {', '.join(flags)})"  # without the Python to write

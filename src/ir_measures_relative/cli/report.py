@@ -40,6 +40,10 @@ def run(args: argparse.Namespace) -> None:
     flag, path = ("--site", args.site) if site else ("--output", args.output)
     if not site:
         check_loss(path, named(args, files.all()), "report", is_report)
+        if os.path.splitext(path)[1].lower() not in ("", ".html", ".htm"):
+            raise ValueError(
+                f"--output {path}: the report is a page for a browser; give a name that ends in .html"
+            )
     folders = [folder for folder in (args.run, *args.to) if os.path.isdir(folder)]
     if any(os.path.dirname(os.path.realpath(path)) == os.path.realpath(folder) for folder in folders):
         raise ValueError(
@@ -51,10 +55,11 @@ def run(args: argparse.Namespace) -> None:
         check_writable(path, f"--output {path}")
     given = read(args, measures, files)
     assert given.qrels is not None
-    asked = given.together, given.qrels.columns, measures, path
+    asked = given.together, given.qrels.file.columns, measures, path
     scores, command = given.scores(measures, provider, of_all=True), shlex.join([PROG, *args.arguments])
     if site:
-        message = reporting.write_leaderboard(*asked, given=scores, command=command)
+        with writing(path, "leaderboard", flag):
+            message = reporting.write_leaderboard(*asked, given=scores, command=command)
     else:
         with writing(path, "report"):
             message = reporting.write(*asked, given=scores, dataset=given.qrels.dataset, command=command)

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--no_summary", "-n", action="store_true", help="with -q: without the summary")
     parser.add_argument(
-        "--ci", action="store_true", help="with every mean, its 95%% interval over queries; nan: not known"
+        "--ci", action="store_true", help="with every mean, its 95 %% interval over queries; nan: not known"
     )
     arguments.add_table(parser)
     ours = textwrap.fill(", ".join(sorted(registered(), key=str.lower)), 96)

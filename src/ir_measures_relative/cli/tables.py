@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import re
 import sys
 import warnings
@@ -40,12 +39,16 @@ def check_table(args: argparse.Namespace) -> None:
 
 
 def show(
-    table: pd.DataFrame | Iterable[Mapping[str, Any]], args: argparse.Namespace, header: bool = True
+    table: pd.DataFrame | Iterable[Mapping[str, Any]],
+    args: argparse.Namespace,
+    header: bool = True,
+    about: str = "",
 ) -> None:
     """Prints a table, row by row.
 
     Args:
         table: a DataFrame, or rows, each from column to cell.
+        about: a line before it.
         header: whether the plain formats start with the names of the columns; the others always have them.
     """
     columns: list[str] | None = None
@@ -55,10 +58,14 @@ def show(
         rows = rows_of(table)
     if args.sort is not None:
         rows = _sorted(list(rows), args.sort)
+    if about:
+        print(about)
     name = args.output_format or ("aligned" if sys.stdout.isatty() else "tsv")
     if name == "parquet":
         _write_parquet(rows)
     elif name == "jsonl":
+        import json
+
         for row in rows:
             print(json.dumps({key: _plain(cell) for key, cell in row.items()}))
     else:

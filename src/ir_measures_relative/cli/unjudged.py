@@ -6,6 +6,7 @@ import argparse
 
 import ir_measures_relative as package
 
+from ..options import check_count
 from . import arguments
 from .tables import check_table, show
 
@@ -43,6 +44,8 @@ def run(args: argparse.Namespace) -> None:
     """Prints the table that is asked for; without ``-o``, documents to judge as the lines of a pool file."""
     if args.by_query and (args.odds or args.judge is not None):
         raise ValueError("--by_query (-q) does not go with --odds and --judge; leave one of them out")
+    if args.judge is not None:
+        check_count("--judge", args.judge, 1)
     check_table(args)
     measures = arguments.measures_of(args)
     import pandas as pd

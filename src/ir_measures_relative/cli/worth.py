@@ -13,6 +13,7 @@ import ir_measures_relative as package
 
 from ..messages import escaped, few
 from . import arguments
+from .audit import check_plan, write_plan
 from .tables import DEFAULT_PLACES, FORMATS, check_table, markdown_lines, markdown_text, rows_of, show
 
 if TYPE_CHECKING:
@@ -89,9 +90,11 @@ def run(args: argparse.Namespace) -> int:
 
     from .inputs import read
 
+    if args.budget is not None:
+        check_plan(args, "--plan", args.plan, args.judge)
     given = read(args, may_lack_qrels=True)
     if len(given.runs) == len(given.candidates) == 1:
-        raise ValueError(f"{args.run} is held against nothing: give the runs that you have with --to")
+        raise ValueError(f"{args.run} is compared with nothing: give the runs that you have with --to")
     empty = [str(given.files[name]) for name, rankings in given.runs.items() if not len(rankings)]
     if args.gate and empty:  # as an earlier step leaves them that went wrong; beside one, anything adds
         raise ValueError(f"--gate: {few(empty)} holds no ranking; look how it was written")
@@ -101,12 +104,12 @@ def run(args: argparse.Namespace) -> int:
         name: package.worth(context, given.judgments, name, **options)
         for names, context in given.campaigns()
         for name in names
+        # Of a folder that holds the one run of --to as well, that is no candidate.
+        if len(context.names) > 1 or len(given.candidates) == 1
     }
     for answer in answers.values():
         if answer.plan is not None:
-            from ..audit.plans import write_plan
-
-            write_plan(answer.plan, args.plan)
+            write_plan(answer.plan, "--plan", args.plan)
     if args.output_format in _FORMATS:
         print(_FORMATS[args.output_format](answers))
     else:

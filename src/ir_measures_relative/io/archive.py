@@ -87,12 +87,14 @@ def _fetch_run(listed: Submission, file: Path) -> bool:
             raise
         same = listed.md5 in (None, hashlib.md5(data, usedforsecurity=False).hexdigest())
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    if pins.setdefault(file.name, digest) != digest:
+    if file.name not in pins:
+        text = json.dumps(pins | {file.name: digest}, indent=1)
+        write_whole(file.parent / _PINS, lambda path: Path(path).write_text(text))
+    elif pins[file.name] != digest:
         raise ValueError(
             f"{file} is not what it was when it was first fetched (SHA-256); remove it to fetch it again, or its line "
             f"in {_PINS} to take it as it is"
         )
-    write_whole(file.parent / _PINS, lambda path: Path(path).write_text(json.dumps(pins, indent=1)))
     return same
 
 

@@ -65,10 +65,9 @@ class JudgmentsOfFile:
         """It does not say which labels there are."""
         return {}
 
-    def qrels_iter(self) -> Iterator[Any]:
+    def qrels_iter(self) -> Iterator[ir_measures.Qrel]:
         """The judgments as ir_measures takes them; raises as :func:`read_qrels_file` does."""
-        columns = read_qrels_file(self.path).columns
-        return map(ir_measures.Qrel, *columns.ids(), map(int, columns.relevance))
+        return read_qrels_file(self.path).as_ir_measures()
 
 
 def read_campaign(folder: Path, task: str | None, judgments: Any = None) -> ReadCampaign:

@@ -256,6 +256,14 @@ def ranked(lists: Iterable[tuple[str, Iterable[tuple[str, Any]]]], tag: str | No
     return Given(Rows(queries, docs, keeping_order(codes, np.arange(len(codes)), scores)), tag=tag)
 
 
+def runs_by_name(lists: Iterable[tuple[Any, str, Iterable[tuple[str, Any]]]]) -> Parts:
+    """The runs of lists, each with the name of its run, None where it has none; see :func:`ranked`."""
+    found: dict[str, list[tuple[str, Iterable[tuple[str, Any]]]]] = {}
+    for name, query, docs in lists:
+        found.setdefault("" if name is None else an_id(name), []).append((query, docs))
+    return {name: ranked(of_one, tag=name or None) for name, of_one in found.items()}
+
+
 def an_id(value: Any) -> str:
     """An id of JSON as a string: whole numbers count as their digits; TypeError for anything else."""
     if isinstance(value, str):
@@ -291,10 +299,3 @@ def by_rank(query_ids: Sequence[str], doc_ids: Sequence[str], ranks: Sequence[st
 def warn_of_text_ids(what: str) -> None:
     """Says that queries are joined by their texts."""
     warn(f"{what} has no ids of queries: their texts count as ids, in the run and in the judgments alike")
-
-
-def no_text(source: str) -> ValueError:
-    """What to raise where an id of a file is no text, such as half of a pair of surrogates."""
-    return ValueError(
-        f"{source}: a query or document id is not text in UTF-8; mend the id where the file was written"
-    )

@@ -12,8 +12,8 @@ import io
 import lzma
 import os
 import re
+import secrets
 import stat
-import tempfile
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -200,10 +200,10 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) ->
     """
     target = Path(os.path.realpath(path))
     # A name that starts with a dot: should it be left over, it is not a run of the folder.
-    handle, beside = tempfile.mkstemp(prefix=".", suffix=target.suffix, dir=target.parent)
-    os.close(handle)
-    try:
-        write(beside)
+    beside = target.parent / f".{secrets.token_hex(8)}{target.suffix}"
+    try:  # a signal may come as soon as the file is there
+        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        write(str(beside))
         os.chmod(beside, _mode(target))
         os.replace(beside, target)
     finally:

@@ -166,11 +166,19 @@ def read_parquet(data: bytes, source: str) -> Any:
 
         if _stated_size(read_metadata(io.BytesIO(data))) <= limit:
             # In one thread: those of a process that ends at once may take it down with them.
-            return pd.read_parquet(io.BytesIO(data), engine="pyarrow", use_threads=False, pre_buffer=False)
+            frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow", use_threads=False, pre_buffer=False)
+            for _, column in frame.items():
+                of_arrow = isinstance(column.dtype, (pd.StringDtype, pd.ArrowDtype))
+                if of_arrow and hasattr(column.array, "__arrow_array__"):
+                    column.array.__arrow_array__().validate(full=True)  # UTF-8, which nobody has looked at
+            return frame
     except ImportError:
         raise ImportError(f"{source} is a Parquet file, which needs pyarrow: pip install pyarrow") from None
     except Exception as error:  # pyarrow's own errors, of which some are of no other kind
-        why = "text that is not UTF-8" if isinstance(error, UnicodeDecodeError) else error
+        from pyarrow.lib import ArrowException
+
+        of_pandas = "what pandas wrote beside the columns does not fit them"
+        why = error if isinstance(error, (ArrowException, OSError)) else of_pandas
         raise ValueError(
             f"{source}: the Parquet file is truncated or damaged ({why}); fetch it again"
         ) from None

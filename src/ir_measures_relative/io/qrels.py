@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+import ir_measures
 import numpy as np
 from ir_measures.util import QrelsConverter
 from numpy.typing import NDArray
@@ -154,6 +155,12 @@ class QrelsFile(NamedTuple):
     columns: QrelsColumns
     iterations: Ids | ObjectArray  #: of each judgment: mostly 0, or the subtopic
 
+    def as_ir_measures(self) -> Iterator[ir_measures.Qrel]:
+        """The judgments as ir_measures takes them."""
+        iterations = self.iterations.strings() if isinstance(self.iterations, Ids) else self.iterations
+        labels = self.columns.relevance.astype(np.int64).tolist()
+        return map(ir_measures.Qrel, *self.columns.ids(), labels, iterations)
+
 
 def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
     """Reads a file of judgments: TREC's format, plain, .gz, .bz2 or .xz, or one of :mod:`.formats`.
@@ -177,7 +184,7 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
     if is_frame(given.content):
         columns = _from_frame(given.content, source, given.kind, given.columns)
         if "iteration" in given.content.columns:
-            iterations = object_array(given.content["iteration"].astype(str))
+            iterations = object_array(map(str, given.content["iteration"]))
     elif isinstance(given.content, Rows):
         queries, docs, labels = map(object_array, given.content)
         columns = QrelsColumns(queries, docs, labels)

@@ -21,7 +21,7 @@ from ..arrays import FloatArray, ObjectArray, object_array
 from ..ids import Ids, repeated
 from ..messages import kind_of, needs_extra, warn
 from ..rankings import Rankings
-from .content import Content, Rows, no_text
+from .content import Content, Rows
 from .files import is_picture, read_bytes
 from .folders import described, is_description, tira_runs
 from .formats import ENDINGS, format_of, located, one_part, parts_of
@@ -76,10 +76,7 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
 
 def _from_file(path: str | os.PathLike[str], name: str) -> Rankings:
     source = name if name == os.fspath(path) else f"{name} ({path})"
-    try:
-        found, _ = _runs_of(path, source)
-    except UnicodeError:  # from bytes of a Parquet file, which pandas does not look at
-        raise no_text(source) from None
+    found, _ = _runs_of(path, source)
     if len(found) > 1:
         tags = [str(run.tag) for run in found]
         raise ValueError(
@@ -288,6 +285,10 @@ def run_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) 
     folder without files, and TIRA's folders of one ``run.txt`` each below it, stands for these. What stands behind a
     path after a ``#`` is the part of each file that is meant.
     """
+    if not isinstance(paths, (str, os.PathLike, Iterable)):
+        raise TypeError(
+            f"the runs are {kind_of(paths)}; give the path of a file or folder, a glob, or a list of these"
+        )
     if not isinstance(paths, (str, os.PathLike)):
         return [f for p in paths for f in run_files(p)]
     if not os.fspath(paths):  # which would be the folder that the program runs in

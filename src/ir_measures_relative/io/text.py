@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..ids import ByteArray, Ids, WordArray
+from ..ids import FIRST_BYTES, ByteArray, Ids, WordArray
 
 T = TypeVar("T")
 
@@ -43,7 +43,8 @@ class Columns:
         self._data = np.frombuffer(data, dtype=np.uint8)
         low = np.flatnonzero(self._data <= ord(" "))  # white space, and next to nothing else
         byte = self._data[low]
-        counts = np.bincount(byte, minlength=ord(" ") + 1)
+        unusual = (byte != ord(" ")) & (byte != ord("\n")) & (byte != ord("\t"))
+        counts = np.bincount(byte[unusual], minlength=ord(" ") + 1)
         _check_characters(data, counts)
         if counts[_NOT_SPACE].any():
             space = ~_NOT_SPACE[byte]
@@ -63,7 +64,7 @@ class Columns:
         if len(starts) % n:
             raise ValueError
         last = last.reshape(-1, n)
-        if not last[:, -1].all() or last[:, :-1].any():
+        if not last[:, -1].all() or np.count_nonzero(last) > len(last):
             raise ValueError
         self._starts: IntArray = starts.reshape(-1, n)
         self._ends: IntArray = ends.reshape(-1, n)
@@ -87,11 +88,10 @@ class Columns:
                 double; without a message.
         """
         starts, ends = self._starts[:, i], self._ends[:, i]
-        points = np.flatnonzero(self._data == ord("."))
         values = np.empty(len(self))
         for at in range(0, len(self), _ROWS):
             rows = slice(at, at + _ROWS)
-            values[rows], known = _decimals(self._data, points, starts[rows], ends[rows])
+            values[rows], known = _decimals(self._data, starts[rows], ends[rows])
             others = at + np.flatnonzero(~known)
             if len(others):
                 texts = self._texts(starts[others], ends[others])
@@ -140,24 +140,37 @@ def _check_characters(data: bytes, counts: IntArray) -> None:
         raise ValueError
 
 
-def _decimals(
-    data: ByteArray, points: IntArray, starts: IntArray, ends: IntArray
-) -> tuple[FloatArray, BoolArray]:
-    """Numbers such as -12.375 with up to 18 digits, as the nearest doubles, and which rows hold one."""
+def _decimals(data: ByteArray, starts: IntArray, ends: IntArray) -> tuple[FloatArray, BoolArray]:
+    """Numbers such as -12.375, as the nearest doubles, and which rows hold one.
+
+    They have up to 18 digits, and up to seven of these before the point.
+    """
     sign = data[starts]
     negative = sign == ord("-")
     starts = starts + (negative | (sign == ord("+")))
-    point = np.append(points, len(data))[np.searchsorted(points, starts)]
-    point = np.minimum(point, ends)
-    behind = np.minimum(point + 1, ends)
-    places = np.minimum(ends - behind, _MOST_DIGITS)
-    whole, known = _digits(data, starts, point)
+    words, lengths = Ids(data, starts, ends).word(0), ends - starts
+    n_whole, has_point = _before_point(words, np.minimum(lengths, 8))
+    behind = np.minimum(starts + n_whole + has_point, ends)
+    n_places = ends - behind
+    places = np.minimum(n_places, _MOST_DIGITS)
+    whole, known = _eight_digits(words & FIRST_BYTES[n_whole], n_whole)
     fraction, also = _digits(data, behind, ends)
-    n_digits = (point - starts) + (ends - behind)
-    known &= also & (n_digits > 0) & (n_digits <= _MOST_DIGITS)
+    n_digits = n_whole + n_places
+    known &= also & (n_digits > 0) & (n_digits <= _MOST_DIGITS) & (has_point | (lengths <= 8))
     number = np.where(known, whole * _POWERS_OF_TEN[places] + fraction, 0)
     value, sure = _quotient(number, _POWERS_OF_TEN[places].astype(np.float64))
     return np.where(negative, -value, value), known & sure
+
+
+def _before_point(words: WordArray, lengths: IntArray) -> tuple[IntArray, BoolArray]:
+    """How many of the first bytes of little-endian words stand before a point, all without one; and where one is."""
+    with np.errstate(over="ignore"):
+        other = words ^ _POINTS  # 0 where the point is
+        found = (other - _ONES) & ~other & _HIGH_BITS
+        up_to = (found & -found) - _ONE  # all bits up to the first point
+        n = (((up_to & _ONES) * _ONES) >> np.uint64(56)).astype(np.int64) - 1
+    has_point = found != 0
+    return np.where(has_point, n, lengths), has_point
 
 
 def _quotient(number: IntArray, divisor: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -228,7 +241,8 @@ def _eight_digits(words: WordArray, lengths: IntArray) -> tuple[IntArray, BoolAr
 
 _MOST_DIGITS = 18
 _POWERS_OF_TEN = np.array([10**i for i in range(_MOST_DIGITS + 1)], dtype=np.int64)  # exact as doubles, too
-_ZEROS, _OVER_NINE, _HIGH_BITS = (np.uint64(byte * 0x0101010101010101) for byte in (0x30, 0x76, 0x80))
+_ONE, _ONES = np.uint64(1), np.uint64(0x0101010101010101)
+_POINTS, _ZEROS, _OVER_NINE, _HIGH_BITS = (_ONES * np.uint64(byte) for byte in (0x2E, 0x30, 0x76, 0x80))
 _PAIRS = tuple(
     (np.uint64(mask), np.uint64((10**n << 8 * n) + 1), np.uint64(8 * n))
     for n, mask in ((1, 0x0F0F0F0F0F0F0F0F), (2, 0x00FF00FF00FF00FF), (4, 0x0000FFFF0000FFFF))

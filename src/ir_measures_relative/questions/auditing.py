@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import ir_measures
@@ -10,10 +9,10 @@ import pandas as pd
 
 from ..audit.estimates import estimate
 from ..audit.plans import plan, read_plan
-from ..audit.targets import Audited, Judge
+from ..audit.targets import Judge
 from ..context import RunContext
 from ..measures.nrg import UniqueRel
-from .findings import Candidacy
+from .findings import Candidacy, verdict_of_ends
 
 
 class AuditOfWorth(NamedTuple):
@@ -48,7 +47,6 @@ def audit_of_worth(
     Raises:
         ValueError: labels of the plan are missing, with their number; what :func:`.estimate` raises.
     """
-    judge = cache(judge) if callable(judge) else judge
     asked = {pair for pair, (_, asks) in read_plan(given).rows.items() if asks}
     judged, labels = campaign.judged.judgments, dict[str, dict[str, int]]()
     rows = zip(judged.query_ids[judged.query], judged.doc_ids, judged.grade, strict=True)
@@ -59,11 +57,9 @@ def audit_of_worth(
         raise ValueError(
             f"{len(asked)} of the {len(asked)} labels that the plan asks for are missing in the qrels; add them"
         )
-    context, between = _context(campaign), _between(campaign)
-    table = estimate(context, given, labels, judge, [measure], between, level)
-    lower, upper = table["lower"].iloc[0], table["upper"].iloc[0]
-    verdict = "adds" if lower > at_least else "adds nothing" if upper <= at_least else "open"
-    return AuditOfWorth(table, verdict, Audited(context, judge, [measure], between).n_queries)
+    table = estimate(_context(campaign), given, labels, judge, [measure], _between(campaign), level)
+    verdict = verdict_of_ends(table["lower"].iloc[0], table["upper"].iloc[0], at_least)
+    return AuditOfWorth(table, verdict, table.attrs["topics"])
 
 
 def _context(campaign: Candidacy) -> RunContext:

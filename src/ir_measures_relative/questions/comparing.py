@@ -73,9 +73,9 @@ def compare(
             The interval is Student's, and with ``"bootstrap"`` that of the same resamples.
         correction: for the number of rows: ``"max-t"``, ``"holm"``, or what statsmodels' ``multipletests`` knows, such
             as ``"bonferroni"``, ``"fdr_bh"``; None for none. By ``"max-t"``, of the tests ``"t"`` and ``"bootstrap"``
-            (others are then corrected by Holm's method), each t is held against the largest of all rows, over resamples
-            of topics that all rows share; t in units of what 5 % of the row's own resamples exceed. The intervals are
-            the rows' own, all made wider by one factor.
+            (others are then corrected by Holm's method), each t is compared with the largest of all rows, over
+            resamples of topics that all rows share; t in units of what 5 % of the row's own resamples exceed. The
+            intervals are the rows' own, all made wider by one factor.
         confidence: of the intervals: of all at once by ``"max-t"`` (for 95 % on sparse measures in practice in 80 to
             90 %; docs/tests-checked.md has the figures), of each on its own with None. With another
             correction the interval of a row has the confidence 1 - (1 - confidence) · p / p_corrected, that of the

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -24,10 +23,11 @@ from ..jobs import Work
 from ..measures.alpha_nrg import NewAspects
 from ..measures.fusion import FusionGain
 from ..measures.nrg import NRG
+from ..measures.parameters import value_of
 from ..measures.strings import is_relative, parse_measures, value_range
-from ..messages import warn
+from ..messages import few_quoted, warn
 from ..options import check_count, is_number
-from ..priors import Others
+from ..priors import Others, fitting
 from ..rankings import Rankings
 from ..scoring import warn_of_last_labels
 from ..stats.paired_tests import PairedTestOptions
@@ -64,9 +64,8 @@ class Worth:
     table: pd.DataFrame  #: a row a finding; :func:`worth` says what its columns are
     judge: pd.DataFrame  #: ``query_id`` and ``doc_id`` of what to judge next, in that order
     settings: Mapping[str, Any] = field(default_factory=dict)  #: ``by``, ``at_least`` and ``confidence``
-    plan: pd.DataFrame | None = (
-        None  #: of :func:`.audit.plan`: what people should label; None where there is none
-    )
+    #: Of :func:`.audit.plan`: what people should label; None where there is none.
+    plan: pd.DataFrame | None = None
     audit: pd.DataFrame | None = None  #: of :func:`.audit.estimate`, where a plan was given
 
     @property
@@ -208,6 +207,7 @@ def worth(
     work = Work(time_limit=time_limit)
     name, against, run = _runs(context, candidate, deployed)
     campaign = Candidacy.of(context, qrels, name, against, run)
+    _check_rel(measures, campaign)
     settings = {"by": [str(m) for m in measures], "at_least": float(at_least), "confidence": confidence}
     cutoff = depth_of(measures[0]) or _CUTOFF
     if not len(campaign.judged.judgments) and plan is None:
@@ -327,6 +327,18 @@ def _with_others(measures: Sequence[ir_measures.Measure], cutoff: int) -> list[i
     return [*measures, *scale, *effectiveness]
 
 
+def _check_rel(measures: Sequence[ir_measures.Measure], campaign: Candidacy) -> None:
+    """ValueError where no document can be relevant: ``rel=`` above the highest label."""
+    highest = campaign.judged.grades[1]
+    for measure in measures:
+        rel = value_of(measure, "rel", 1)
+        if is_number(rel) and rel > highest and len(campaign.judged.judgments):
+            raise ValueError(
+                f"{measure}: no label is {rel} or higher, so nothing is relevant; the highest is {highest}: lower "
+                f"rel=, or say how high labels can be with RunContext(…, grades=(0, {rel}))"
+            )
+
+
 def _check_at_least(at_least: Any, first: ir_measures.Measure) -> None:
     high = value_range(first)[1]
     if not is_number(at_least) or not 0 <= at_least < high:
@@ -347,7 +359,7 @@ def _runs(
         name, run = same, context.runs[same]
     elif text is not None and not Path(text).exists():
         raise ValueError(
-            f"candidate={text!r} is neither a run of the context nor a file; its runs are {_shortened(names)}"
+            f"candidate={text!r} is neither a run of the context nor a file; its runs are {few_quoted(names)}"
         )
     else:
         run = read_run(candidate, "the candidate")
@@ -371,7 +383,7 @@ def _runs(
         )
     if not against:
         raise ValueError(
-            f"there is no deployed run to compare {name!r} with: the context holds {_shortened(names)}; add the runs "
+            f"there is no deployed run to compare {name!r} with: the context holds {few_quoted(names)}; add the runs "
             "that are deployed to the RunContext"
         )
     if name in against:
@@ -381,6 +393,8 @@ def _runs(
 
 def _named(deployed: str | Sequence[str], names: Sequence[str], member: str | None) -> list[str]:
     """The runs that names or globs stand for, but for a candidate that a glob finds."""
+    if not isinstance(deployed, Iterable):
+        raise ValueError(f"deployed={deployed!r} must be a name or glob of deployed runs, or a list of these")
     asked = [deployed] if isinstance(deployed, str) else list(deployed)
     found: list[str] = []
     for pattern in asked:
@@ -389,15 +403,10 @@ def _named(deployed: str | Sequence[str], names: Sequence[str], member: str | No
                 f"the candidate {member!r} is among the deployed runs; leave it out of deployed= to ask what it adds "
                 "to the others"
             )
-        fitting = [pattern] if pattern in names else fnmatch.filter(names, str(pattern))
-        if not fitting:
+        fit = fitting(str(pattern), names)
+        if not fit:
             raise ValueError(
-                f"deployed={deployed!r}: {pattern!r} fits no run of the context; its runs are {_shortened(names)}"
+                f"deployed={deployed!r}: {pattern!r} fits no run of the context; its runs are {few_quoted(names)}"
             )
-        found += fitting
+        found += fit
     return [n for n in names if n in set(found) and n != member]
-
-
-def _shortened(names: Sequence[str]) -> str:
-    """Some names, for a message."""
-    return f"{list(names[:8])}" + (f" and {len(names) - 8} more" if len(names) > 8 else "")

@@ -12,11 +12,12 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, IntArray
 from ..comparison import Comparison, JudgedContext
-from ..extremes.model import Model
+from ..extremes.model import Difference, Model
 from ..io.qrels import Qrels
 from ..jobs import Work
+from ..judgments import Judgments
 from ..measures.declaration import OfAbsoluteBase
 from ..measures.fusion import FusionGain
 from ..measures.parameters import value_of
@@ -31,6 +32,7 @@ from ..stats.paired_tests import cautious_interval
 from ..unjudged.bounds import model_of, settled, values_of
 from ..unjudged.odds import chances_of, check_odds, default_spread, sampled_values
 from ..unjudged.verdicts import differences, unjudged_shares
+from .nuggets import new_documents
 from .similarities import judged_or_not, score_pairs
 
 # The name of the copy of the nearest deployed run, which no run has.
@@ -98,6 +100,15 @@ class Candidacy:
         """Whether the nearest deployed run ranks every topic exactly as the candidate does."""
         return self.ranks_alike(None)
 
+    def is_copy_by(self, measure: ir_measures.Measure) -> bool:
+        """Whether the nearest is a copy as far as a measure looks.
+
+        That is to its cutoff, unless it passes over what is not judged.
+        """
+        return self.ranks_alike(
+            None if value_of(measure, "judged_only", False) else value_of(measure, "cutoff")
+        )
+
     def ranks_alike(self, depth: int | None) -> bool:
         """Whether the first documents are the same in the candidate and the nearest deployed run, on every topic."""
         one, other = (self.judged.head_of(name, depth) for name in (self.name, self.deployed[self.nearest]))
@@ -122,12 +133,9 @@ class Candidacy:
 
     def unseen(self, cutoff: int) -> Documents:
         """The documents in the candidate's top that are in no deployed run's, as query and id; first ranks first."""
-        judged, found = self.judged, []
-        for query, docs in judged.head_of(self.name, cutoff).items():
-            seen = {d for name in self.deployed for d in judged.head_of(name, cutoff).get(query, ())}
-            query_id = str(judged.judgments.query_ids[query])
-            found += [(rank, query, query_id, doc) for rank, doc in enumerate(docs) if doc not in seen]
-        return [(query_id, doc) for _, _, query_id, doc in sorted(found)]
+        run = self.judged.context.runs[self.name]
+        top, new = new_documents(Comparison(self.judged, run, self.name), cutoff)
+        return _pairs(top.docs, np.flatnonzero(new)[np.lexsort((top.docs.query[new], top.position[new]))])
 
 
 def _priors(deployed: Sequence[str], of: Sequence[str]) -> OfEach:
@@ -140,6 +148,11 @@ class Resamples(NamedTuple):
 
     confidence: float
     counts: FloatArray  #: how often each resample holds each topic: resamples × topics
+
+
+def verdict_of_ends(lower: float, upper: float, at_least: float) -> str:
+    """Whether a candidate adds, by the ends of an interval."""
+    return "adds" if lower > at_least else "adds nothing" if upper <= at_least else "open"
 
 
 class Quantity(NamedTuple):
@@ -222,10 +235,11 @@ class Finding:
     @property
     def verdict(self) -> str:
         """Whether it adds; of an absolute measure, whether it is better."""
-        words = ("adds", "adds nothing") if is_relative(self.measure) else ("better", "worse")
-        below = self.highest <= self.at_least if is_relative(self.measure) else self.highest < self.at_least
-        below |= self.nothing_here
-        return words[0] if self.lowest > self.at_least else words[1] if below else "open"
+        if is_relative(self.measure):
+            nothing = self.nothing_here
+            return "adds nothing" if nothing else verdict_of_ends(self.lowest, self.highest, self.at_least)
+        better, worse = self.lowest > self.at_least, self.highest < self.at_least
+        return "better" if better else "worse" if worse else "open"
 
     @property
     def nothing_here(self) -> bool:
@@ -304,76 +318,65 @@ def finding(
         elsewhere: as for :func:`.bounds`.
         work: the time that the bounds may take.
     """
-    if is_relative(measure):
-        return _added(campaign, measure, at_least, resamples, elsewhere, work)
-    return _alone(campaign, measure, at_least, resamples, elsewhere, work)
+    found = _added if is_relative(measure) else _alone
+    model, parts, other, row = found(campaign, measure, elsewhere, work)
+    return _told(campaign, Finding(measure, model, parts, at_least, resamples, other, row))
 
 
-def _added(
-    campaign: Candidacy,
-    measure: ir_measures.Measure,
-    at_least: float,
-    resamples: Resamples,
-    elsewhere: int | None,
-    work: Work,
-) -> Finding:
+#: What bounds a measure, the quantities that it finds, with whom it compares, and the start of the row.
+Found = tuple[Model, list[Quantity], int, dict[str, Any]]
+
+
+def _added(campaign: Candidacy, measure: ir_measures.Measure, elsewhere: int | None, work: Work) -> Found:
+    """What the candidate adds; where a copy of the nearest run has something, also its lead over that copy."""
     judged, c, copy = campaign.with_copy, len(campaign.deployed), len(campaign.deployed) + 1
     model = model_of(measure, judged, elsewhere, names=campaign.judged.names)
     value = values_of(judged, measure, model)
     low, high = value_range(measure)
     of_all = settled(model.one(work), value, model)
-    nothing_new = measure.is_0_for_a_copy and not value_of(measure, "judged_only", False)
-    nothing_new = nothing_new and not campaign.unseen(measure["cutoff"])
-    # By a measure with a cutoff, what ranks alike to there is a copy.
-    depth = None if value_of(measure, "judged_only", False) else value_of(measure, "cutoff")
-    alike = not measure.is_0_for_a_copy and campaign.ranks_alike(depth)
     # One run fused with itself ranks as it does alone, so a copy of the only deployed run gains nothing.
     copy_has_0 = measure.is_0_for_a_copy or (measure.NAME == FusionGain.NAME and c == 1)
-    nothing = nothing_new or (copy_has_0 and alike)
+    if measure.is_0_for_a_copy:
+        nothing = not value_of(measure, "judged_only", False) and not campaign.unseen(measure["cutoff"])
+    else:
+        nothing = copy_has_0 and campaign.is_copy_by(measure)
     parts = [Quantity(value[c], of_all.lower[c], of_all.upper[c], (low, high), nothing)]
     if not copy_has_0:
         between, ends = differences(judged, measure, model, np.array([c]), np.array([copy]), work)
         apart = high - low
+        alike = campaign.is_copy_by(measure)
         parts.append(Quantity(between[0], ends.lower[0], ends.upper[0], (-apart, apart), alike))
-    row: dict[str, Any] = {
-        "name": campaign.name,
-        "other": ", ".join(campaign.deployed),
-        "measure": str(measure),
-    }
-    row |= {"mean": float(value[c].mean()), "copy": float(value[copy].mean()), "other_mean": np.nan}
-    return _told(campaign, Finding(measure, model, parts, at_least, resamples, copy, row), measure)
+    row = _row(campaign, ", ".join(campaign.deployed), measure, float(value[c].mean()))
+    return model, parts, copy, row | {"copy": float(value[copy].mean()), "other_mean": np.nan}
 
 
-def _alone(
-    campaign: Candidacy,
-    measure: ir_measures.Measure,
-    at_least: float,
-    resamples: Resamples,
-    elsewhere: int | None,
-    work: Work,
-) -> Finding:
+def _alone(campaign: Candidacy, measure: ir_measures.Measure, elsewhere: int | None, work: Work) -> Found:
+    """How good the candidate is on its own, beside the best deployed run."""
     judged, c = campaign.judged, len(campaign.deployed)
     model = model_of(measure, judged, elsewhere)
     value = values_of(judged, measure, model)
     best = int(value[:c].mean(axis=1).argmax())
     between, ends = differences(judged, measure, model, np.array([c]), np.array([best]), work)
     low, high = value_range(measure)
-    depth = None if value_of(measure, "judged_only", False) else value_of(measure, "cutoff")
-    same = best == campaign.nearest and campaign.ranks_alike(depth)
+    same = best == campaign.nearest and campaign.is_copy_by(measure)
     part = Quantity(between[0], ends.lower[0], ends.upper[0], (low - high, high - low), same)
-    row: dict[str, Any] = {"name": campaign.name, "other": campaign.deployed[best], "measure": str(measure)}
-    row |= {"mean": float(value[c].mean()), "copy": np.nan, "other_mean": float(value[best].mean())}
-    return _told(campaign, Finding(measure, model, [part], at_least, resamples, best, row), measure)
+    row = _row(campaign, campaign.deployed[best], measure, float(value[c].mean()))
+    return model, [part], best, row | {"copy": np.nan, "other_mean": float(value[best].mean())}
+
+
+def _row(campaign: Candidacy, other: str, measure: ir_measures.Measure, mean: float) -> dict[str, Any]:
+    """How every row of the table starts."""
+    return {"name": campaign.name, "other": other, "measure": str(measure), "mean": mean}
 
 
 def aspects_row(campaign: Candidacy, measure: ir_measures.Measure, resamples: Resamples) -> dict[str, Any]:
     """The row of the aspects that only the candidate shows: by the labels as they are, so without bounds."""
-    judged, name = campaign.judged, campaign.name
-    values = measure.score(Comparison(judged, judged.context.runs[name], name))
+    judged = campaign.judged
+    values = measure.score(Comparison(judged, judged.context.runs[campaign.name], campaign.name))
     lower, upper = cautious_interval(values, value_range(measure), *resamples)
     mean = float(values.mean())
-    row: dict[str, Any] = {"name": name, "other": ", ".join(campaign.deployed), "measure": str(measure)}
-    row |= {"mean": mean, "copy": 0.0, "difference": mean, "lower": lower, "upper": upper}
+    row = _row(campaign, ", ".join(campaign.deployed), measure, mean)
+    row |= {"copy": 0.0, "difference": mean, "lower": lower, "upper": upper}
     return row | {"verdict": None, "topics": campaign.topics}
 
 
@@ -384,10 +387,10 @@ def depth_of(measure: ir_measures.Measure) -> int | None:
     return depth
 
 
-def _told(campaign: Candidacy, found: Finding, measure: ir_measures.Measure) -> Finding:
+def _told(campaign: Candidacy, found: Finding) -> Finding:
     """The finding with its row, but for the probability."""
     lower, upper = found.interval(1)
-    unjudged = unjudged_shares(campaign.judged, depth_of(measure))[-1].mean()
+    unjudged = unjudged_shares(campaign.judged, depth_of(found.measure))[-1].mean()
     found.row.update(
         difference=found.mean(1),
         lower=lower,
@@ -426,18 +429,27 @@ def probability(campaign: Candidacy, found: Finding, seed: int) -> float:
 
 def documents(campaign: Candidacy, found: Finding) -> Documents:
     """The open documents whose labels move the finding: those that move it most first, and then by the first rank."""
-    model, part = found.model, found.parts[-1]
-    a, b = len(campaign.deployed), found.other
-    reach = np.maximum(np.abs(part.least), np.abs(part.most))
-    docs = model.open_docs.docs
-    moved = np.where(model.open_docs.exists & model.open, model.influence(a, b, reach), 0.0)
+    model, a = found.model, len(campaign.deployed)
+    own, *_, last = (
+        np.maximum(np.abs(part.least), np.abs(part.most)) for part in [found.parts[0], *found.parts]
+    )
+    docs, moved = model.open_docs.docs, model.influence(a, found.other, last)
+    # A copy may lose by fusion, and then the lead over it is more than the candidate's gain.
+    if isinstance(model, Difference):
+        moved = np.maximum(moved, model.influence_alone(a, own))
+    moved = np.where(model.open_docs.exists & model.open, moved, 0.0)
     rows = np.flatnonzero(moved > LABELED_ALIKE)
     run = campaign.judged.context.runs[campaign.name]
     position = docs.positions_in(run, None, False)[rows]
     rank = np.where(position > 0, position, np.iinfo(np.int64).max)
     order = rows[np.lexsort((docs.query[rows], rank, -np.round(moved[rows], 9)))]
-    ids = docs.ids.take(order).strings()
-    return [(str(q), str(d)) for q, d in zip(docs.query_ids[docs.query[order]], ids, strict=True)]
+    return _pairs(docs, order)
+
+
+def _pairs(docs: Judgments, rows: IntArray) -> Documents:
+    """The rows of documents, as query and id."""
+    ids = docs.ids.take(rows).strings()
+    return [(str(q), str(d)) for q, d in zip(docs.query_ids[docs.query[rows]], ids, strict=True)]
 
 
 def rows_of(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import ir_measures
 from ..measures.fusion import FusionGain
 from ..measures.med import MED
 from ..measures.nrg import UniqueRel
+from ..measures.parameters import value_of
 from ..measures.strings import is_relative
 from ..messages import escaped
 from ..options import LABELED_ALIKE
@@ -69,10 +70,9 @@ def _nuggets(campaign: Candidacy, row: dict[str, Any], first: Finding) -> str:
     ends = f"{_confidence(first)} {number(row['lower'])} to {number(row['upper'])}"
     if not math.isfinite(row["upper"]):
         ends = f"{_count(campaign.topics, 'topic')}, too few for an interval"
-    unit = "nugget" if number(row["mean"]) == "1" else "nuggets"
     return (
-        f"It brings {number(row['mean'])} {unit} a topic that {_shows(campaign)} (by {row['measure']}, {ends}, for the "
-        "labels as they are)."
+        f"It brings {_count(number(row['mean']), 'nugget')} a topic that {_shows(campaign)} (by {row['measure']}, "
+        f"{ends}, for the labels as they are)."
     )
 
 
@@ -96,21 +96,15 @@ def audited(
     found: AuditOfWorth,
 ) -> str:
     """The verdict by the labels of a plan, and about what it is."""
-    first, name, deployed = findings[0], _name(campaign), _all(campaign)
-    asked = f"the {number(first.at_least)} asked for "
-    said = {
-        "adds": f"{name} adds {'more than ' + asked if first.at_least else ''}to",
-        "adds nothing": f"{name} does not add {asked}to" if first.at_least else f"{name} adds nothing to",
-        "open": f"it is open whether {name} adds {asked if first.at_least else ''}to",
-    }
+    first = findings[0]
+    claim = _claim(campaign, found.verdict, first.at_least)
     mean, k = number(found.cell("difference")), first.measure["cutoff"]
-    unit = "relevant document" if mean == "1" else "relevant documents"
     ends = f"{_confidence(first)} {number(found.cell('lower'))} to {number(found.cell('upper'))}"
     new_topics = {"adds": "it adds", "adds nothing": "it does not add that", "open": "this is open"}
     sentences = [
-        f"On these {_count(found.topics, 'topic')}, with human labels as truth, {said[found.verdict]} {deployed}.",
-        f"On average it has {mean} {unit} a topic that {_shows(campaign)} in its top {k} "
-        f"({ends}, from {_count(int(found.cell('labels')), 'label')} by people).",
+        f"On these {_count(found.topics, 'topic')}, with human labels as truth, {claim}.",
+        f"On average it has {_count(mean, 'relevant document')} a topic that {_shows(campaign)} in its top {k} "
+        f"({_from_label(campaign, first)}{ends}, from {_count(int(found.cell('labels')), 'label')} by people).",
         f"The language model alone says {number(found.cell('judge_alone'))}.",
         f"For new topics, whatever the labels that are missing, {new_topics[first.verdict]}.",
         *_others(campaign, findings, aspects),
@@ -175,13 +169,18 @@ def _verdict(campaign: Candidacy, found: Finding) -> str:
             f"{text}on none of the {campaign.topics} topics does its top {k} hold a relevant document that {shown} "
             f"{verb} there. {new}"
         )
-    asked = f"the {number(found.at_least)} asked for "
-    what = {
-        "adds": f"{name} adds {'more than ' + asked if found.at_least else ''}to",
-        "adds nothing": f"{name} does not add {asked}to" if found.at_least else f"{name} adds nothing to",
-        "open": f"It is open whether {name} adds {asked if found.at_least else ''}to",
-    }
-    return f"{what[found.verdict]} {deployed}: {_quantity(campaign, found)}."
+    return f"{_claim(campaign, found.verdict, found.at_least)}: {_quantity(campaign, found)}."
+
+
+def _claim(campaign: Candidacy, verdict: str, at_least: float) -> str:
+    """What a verdict says of the candidate and the deployed runs."""
+    name, deployed = _name(campaign), _all(campaign)
+    asked = f"more than {at_least:g} " if at_least else ""
+    if verdict == "open":
+        return f"it is open whether {name} adds {asked}to {deployed}"
+    if verdict == "adds":
+        return f"{name} adds {asked}to {deployed}"
+    return f"{name} does not add {asked}to {deployed}" if at_least else f"{name} adds nothing to {deployed}"
 
 
 def _quantity(campaign: Candidacy, found: Finding) -> str:
@@ -190,12 +189,18 @@ def _quantity(campaign: Candidacy, found: Finding) -> str:
     mean, copy = number(found.row["mean"]), number(found.row["copy"])
     if found.measure.NAME == UniqueRel.NAME:
         k = found.measure["cutoff"]
-        unit = "relevant document" if mean == "1" else "relevant documents"
-        return f"on average {mean} {unit} a topic that {_shows(campaign)} in its top {k} ({ends})"
+        ends = _from_label(campaign, found) + ends
+        return f"on average {_count(mean, 'relevant document')} a topic that {_shows(campaign)} in its top {k} ({ends})"
     if found.measure.NAME == FusionGain.NAME:
         return _gain(campaign, found)
     difference = number(found.row["difference"])
     return f"by {found.measure} it has {mean}, and a copy of {_near(campaign)} {copy} (difference {difference}, {ends})"
+
+
+def _from_label(campaign: Candidacy, found: Finding) -> str:
+    """From which label on a document is relevant, where labels have grades."""
+    graded = campaign.judged.grades[1] > 1
+    return f"label {value_of(found.measure, 'rel')} or higher; " if graded else ""
 
 
 def _gain(campaign: Candidacy, found: Finding) -> str:
@@ -347,7 +352,7 @@ def _near(campaign: Candidacy) -> str:
 def _joined(sentences: Iterable[str]) -> str:
     """The sentences, of which the first begins with a capital where it begins with no name."""
     text = " ".join(sentences)
-    return f"T{text[1:]}" if text.startswith("the candidate") else text
+    return text[0].upper() + text[1:] if text.startswith(("the candidate", "it is open")) else text
 
 
 def _all(campaign: Candidacy) -> str:
@@ -356,8 +361,9 @@ def _all(campaign: Candidacy) -> str:
     return " and ".join(names) if len(names) < 3 else f"the {len(names)} deployed runs"
 
 
-def _count(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+def _count(count: int | str, what: str) -> str:
+    """So many of it; a number that is no whole one as it is written."""
+    return f"{count} {what}" if str(count) == "1" else f"{count} {what}s"
 
 
 def _percent(share: float) -> str:

@@ -120,7 +120,7 @@ def med(
         reference: the other.
         qrels: the judgments, whose queries are scored. None leaves every document open and scores the queries
             of both runs; grades are then 0 and 1 unless ``max_grade`` is given.
-        base: P, RBP, SDCG, nDCG, RR, SSP, AP, Q or ERR.
+        base: P, RBP, SDCG, nDCG, RR, SSP, AP, Q, mean_nDCG or ERR.
         cutoff: the depth of both rankings; None for the whole rankings.
         params: the other parameters of :data:`MED`: judged, rel, dcg, gains, max_grade, p, residual, norm,
             beta, time_limit.

@@ -13,7 +13,7 @@ from ..comparison import check_is_context, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.gains import discount
-from ..options import check_count
+from ..options import ROUNDED, check_count
 
 
 class TopicPool:
@@ -52,7 +52,7 @@ class TopicPool:
     @property
     def open(self) -> BoolArray:
         """Which runs have a document left."""
-        return np.array([at < len(r) for at, r in zip(self._at, self._rankings, strict=True)], dtype=bool)
+        return self.heads >= 0
 
     @property
     def heads(self) -> IntArray:
@@ -86,7 +86,8 @@ def _bandit(pool: TopicPool) -> FloatArray:
 
 def _unique(pool: TopicPool) -> FloatArray:
     """The same mean, times what the head is worth to who has read the other runs: its residual seen(i)."""
-    position = np.where(pool.heads >= 0, pool.position[:, pool.heads], 0)
+    heads = pool.heads
+    position = np.where(heads >= 0, pool.position[:, heads], 0)
     seen = discount(position)  # of each run, at the head of each
     worth = 1.0 - seen
     np.fill_diagonal(worth, seen.diagonal())
@@ -106,7 +107,11 @@ METHODS: dict[str, Callable[[TopicPool], FloatArray]] = {
 def next_run(pool: TopicPool, method: str) -> int | None:
     """The run whose head is to be judged next by one of :data:`METHODS`; None where nothing is left."""
     left = pool.open
-    return int(np.where(left, METHODS[method](pool), -np.inf).argmax()) if left.any() else None
+    if not left.any():
+        return None
+    value = np.where(left, METHODS[method](pool), -np.inf)
+    best = value.max()
+    return int((value >= best - ROUNDED * abs(best)).argmax())
 
 
 def pool_next(
@@ -127,6 +132,9 @@ def pool_next(
     - ``"bandit"``: that of the run with the highest mean of Beta(1 + relevant, 1 + non-relevant), max-mean;
     - ``"unique"``: by the same mean times ``seen(i) · Π_j (1 - seen(pos_j(d)))`` over the other runs j, with nDCG's
       ``seen(i) = 1/log2(i + 1)``. That is the gain expected of the document for somebody who has read the other runs.
+
+    The judged documents above its head count for a run, whichever run they came from. Of several runs with equally few
+    non-relevant documents, move-to-front takes the one with the most relevant. Other ties go to the run given first.
 
     The first three look for relevant documents, the last for those that one run alone finds. Judge the documents, add
     their labels to the qrels, and ask again. The smaller ``n`` is, the more is learned from each label: within one call

@@ -11,7 +11,7 @@ import pkgutil
 from functools import cache
 from importlib import import_module
 
-from ..content import Content, Format, Parts, no_text
+from ..content import Content, Format, Parts
 from ..neighbours import Given
 
 
@@ -63,8 +63,10 @@ def parts_of(content: Content, form: Format, *, as_run: bool) -> Parts:
         raise ValueError(
             f"{content.source} looks like {form.name}, but is not built like one{lacks}; check what wrote it"
         ) from None
-    except UnicodeError:
-        raise no_text(content.source) from None
+    except UnicodeError:  # of pandas 3, whose names of columns are text in UTF-8
+        raise ValueError(
+            f"{content.source}: the name of a column is not text in UTF-8; mend it where the file was written"
+        ) from None
     except ValueError as error:
         if content.source in str(error):
             raise

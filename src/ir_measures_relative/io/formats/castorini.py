@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from ...messages import warn
-from ..content import Content, Format, Parts, a_list, an_id, ranked
+from ..content import Content, Format, Parts, a_list, an_id, ranked, runs_by_name
 
 
 def _has(*keys: str) -> Any:
     return lambda content: bool(content.records) and all(set(keys) <= r.keys() for r in content.records)
 
 
-def _by_run(lists: Iterable[tuple[Any, str, list[tuple[str, Any]]]]) -> Parts:
-    """The runs, from the name of the run, None where it has none, the query and the documents of each list."""
-    found: dict[str, list[tuple[str, list[tuple[str, Any]]]]] = {}
-    for name, query, docs in lists:
-        found.setdefault("" if name is None else an_id(name), []).append((query, docs))
-    return {name: ranked(of_one, tag=name or None) for name, of_one in found.items()}
-
-
 def _references(content: Content) -> Parts:
-    found = _by_run(
+    found = runs_by_name(
         (r.get("run_id"), an_id(r["topic_id"]), [(an_id(d), None) for d in a_list(r["references"])])
         for r in content.records
     )
@@ -31,25 +22,22 @@ def _references(content: Content) -> Parts:
 
 
 def _candidates(content: Content) -> Parts:
-    return _by_run(
-        (
-            None,
-            an_id(r["query"]["qid"]),
-            [(an_id(c["docid"]), c.get("score")) for c in a_list(r["candidates"])],
-        )
+    lists = (
+        (an_id(r["query"]["qid"]), [(an_id(c["docid"]), c.get("score")) for c in a_list(r["candidates"])])
         for r in content.records
     )
+    return {"": ranked(lists)}
 
 
 def _kilt(content: Content) -> Parts:
-    return _by_run(
+    lists = (
         (
-            None,
             an_id(r["id"]),
             [(an_id(p["wikipedia_id"]), None) for o in a_list(r["output"]) for p in a_list(o["provenance"])],
         )
         for r in content.records
     )
+    return {"": ranked(lists)}
 
 
 FORMATS = (

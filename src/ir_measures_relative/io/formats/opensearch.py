@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..content import Content, Format, Parts, a_dict, a_list, an_id, ranked, rows_of, warn_of_text_ids
+from ..content import Content, Format, Parts, a_dict, a_list, an_id, rows_of, runs_by_name, warn_of_text_ids
 from ..neighbours import Given
 
 
@@ -45,11 +45,12 @@ def _judgments(content: Content) -> Parts:
 
 def _by_configuration(lists: Iterator[tuple[str, str, list[Any]]]) -> Parts:
     """The runs by their search configurations, from the configuration, query and documents of each list."""
-    found: dict[str, list[tuple[str, list[tuple[str, None]]]]] = {}
-    for configuration, query, docs in lists:
-        found.setdefault(an_id(configuration), []).append((query, [(an_id(d), None) for d in a_list(docs)]))
+    found = runs_by_name(
+        (an_id(configuration), query, [(an_id(d), None) for d in a_list(docs)])
+        for configuration, query, docs in lists
+    )
     warn_of_text_ids("OpenSearch Search Relevance")
-    return {name: ranked(of_one, tag=name) for name, of_one in found.items()}
+    return found
 
 
 def _evaluations(content: Content) -> Parts:
