@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import pkgutil
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -251,6 +252,12 @@ def test_what_is_added_to_the_measures() -> None:
     assert shown(RUNS, ["nDCG@2"]) == ["nDCG@2", "NRG(norm='ideal')@10"]
     assert shown(RUNS, ["nDCG@2", "P_Rareness@3", "NRG@2"]) == ["nDCG@2", "P_Rareness@3", "NRG@2"]
     assert shown({"one": RUNS["one"]}, ["nDCG@2"]) == ["nDCG@2"]
+
+
+def test_runs_without_a_mean_come_last() -> None:
+    campaign = campaign_of(RunContext(RUNS), qrels_columns(LABELS), parse_measures(["nDCG@2"]))
+    less = replace(campaign, data={"means": [[None, -0.5, 0.25, -0.5]]})
+    assert less.best_first(0) == [2, 1, 3, 0]
 
 
 def test_what_one_run_does_not_have() -> None:

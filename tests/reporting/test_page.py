@@ -60,6 +60,18 @@ def written(
     return path.read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of runs in no groups."""
+    return written(tmp_path_factory.mktemp("plain"))
+
+
+@pytest.fixture(scope="module")
+def grouped(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of runs in groups, of which one is the reference."""
+    return written(tmp_path_factory.mktemp("grouped"), groups=OF_GROUP, reference=NAMES[0])
+
+
 def test_hostile_names(tmp_path: Path) -> None:
     texts = dict.fromkeys([d for docs in QRELS.values() for d in docs], TEXT)
     queries = dict.fromkeys(QUERIES, TEXT)
@@ -88,9 +100,8 @@ def test_hostile_names(tmp_path: Path) -> None:
     assert links == {f"#run={run['slug']}" for run in data["runs"]}
 
 
-def test_it_asks_for_nothing_from_anywhere(tmp_path: Path) -> None:
-    text = written(tmp_path, groups=OF_GROUP)
-    page = Elements(text)
+def test_it_asks_for_nothing_from_anywhere(grouped: str) -> None:
+    page = Elements(grouped)
     assert not [
         a for _, a in page.tags for k, v in a.items() if k in ("src", "href") and not str(v).startswith("#")
     ]
@@ -142,8 +153,8 @@ def test_what_it_says_of_itself(tmp_path: Path) -> None:
     assert not re.search(r"\b20[2-9]\d-\d\d-\d\d\b", text.split("<script")[0])  # no date
 
 
-def test_every_picture_has_a_table(tmp_path: Path) -> None:
-    text = written(tmp_path).split("<script")[0]
+def test_every_picture_has_a_table(plain: str) -> None:
+    text = plain.split("<script")[0]
     figures = re.findall(r"<figure.*?</figure>", text, re.DOTALL)
     assert len(figures) >= 7 and all("aria-label" in figure for figure in figures)
     without = [figure for figure in figures if "<details" not in figure]
@@ -165,14 +176,14 @@ def test_copies_stand_beside_what_runs_add(tmp_path: Path) -> None:
     assert "copy of" not in alone.split('id="table-of-runs"')[1].split("</table>")[0]
 
 
-def test_absent_without_a_trace(tmp_path: Path) -> None:
+def test_absent_without_a_trace(tmp_path: Path, plain: str) -> None:
     one = {"only": {"q": {"a": 1.0}}}
     text = written(tmp_path, one, {"q": {"a": 1}}, ["nDCG@3"]).split("<script")[0]
     assert set(re.findall(r'<section id="([\w-]+)"', text)) == {"runs", "relative-to", "left-out"}
     said = text.split('<section id="left-out">')[1]
     assert said.count("<li>") == 9 and "Which runs are alike: there is one run." in said
     assert set(re.findall(r'<a href="#([\w-]+)">', text)) == {"runs", "relative-to"}
-    text = written(tmp_path).split("<script")[0]
+    text = plain.split("<script")[0]
     assert 'id="comparison"' not in text and "<dt>Reference" not in text and "<small>reference" not in text
 
 
@@ -201,11 +212,11 @@ def with_data(name: str, figure: dict[str, Any]) -> dict[str, Any]:
     return spec | ({"width": 300} if spec["width"] == "container" else {})
 
 
-@pytest.mark.parametrize("of_context", [{}, {"groups": OF_GROUP, "reference": NAMES[0]}])
-def test_pictures_are_vega_lite(tmp_path: Path, of_context: dict[str, Any]) -> None:
+@pytest.mark.parametrize("which", ["plain", "grouped"])
+def test_pictures_are_vega_lite(request: pytest.FixtureRequest, which: str) -> None:
     import vl_convert
 
-    page = Elements(written(tmp_path, **of_context))
+    page = Elements(request.getfixturevalue(which))
     figures = json.loads(page.scripts[1])
     drawn = {name: figure for name, figure in figures.items() if "spec" in figure}
     expected = {*by_topic(), "likeness", "selection", "fusion-pairs", "shapley", "bounds-0", "verdicts-0"}

@@ -110,6 +110,12 @@ class ReportedCampaign:
         """What the values are relative to."""
         return self.context.fingerprint(self.qrels)
 
+    def best_first(self, measure: int) -> list[int]:
+        """The runs by the measure in this place, from the highest mean on; last those that have none."""
+        means = np.array(self.data["means"][measure], dtype=float)
+        order: list[int] = np.argsort(-np.nan_to_num(means, nan=-np.inf), kind="stable").tolist()
+        return order
+
     def rows(self, table: pd.DataFrame, *columns: str) -> list[list[Any]]:
         """The rows of a table as lists: the run (or the two runs) as places, then the columns."""
         keys = [key for key in ("name", "other") if key in table.columns]

@@ -15,7 +15,6 @@ import ir_measures
 from ..context import RunContext
 from ..io.files import check_writable, write_whole
 from ..io.order import keeping_order
-from ..messages import needs_extra
 from ..rankings import Rankings
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def to_ranx(context: RunContext) -> dict[str, Any]:
     try:
         import ranx
     except ImportError:
-        raise needs_extra("to make runs of ranx's", "interop", "pip install ranx") from None
+        raise ImportError("to make runs of ranx's needs ranx: pip install ranx") from None
     return {name: ranx.Run(_falling(run), name=name) for name, run in context.runs.items()}
 
 

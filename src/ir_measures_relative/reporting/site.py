@@ -37,8 +37,7 @@ def write_site(campaign: ReportedCampaign, folder: Path, title: str) -> None:
     """Writes the files; see :func:`.leaderboard`."""
     data = campaign.data
     files = [f"{i + 1}-{_file_name(run['name'])}.html" for i, run in enumerate(data["runs"])]
-    means = data["means"][0]
-    order = sorted(range(len(means)), key=lambda r: -(means[r] if means[r] is not None else -np.inf))
+    order = campaign.best_first(0)
     ranks = ranks_of(campaign, order)
     section = runs.section(campaign)
     shared = section.facts | {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...measures.fusion import value_of_labels
 from ...questions.fusing import fuse, fusion_pairs
 from ...questions.similarities import inner_range
@@ -74,8 +72,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
         value_shown="gain",
     )  # fmt: skip
     fields = {"run": "run", "other": "run", "value": "value", "fused": "value", "better": "value"}
-    means = np.array(campaign.data["means"][campaign.first_absolute or 0], dtype=float)
-    order = np.argsort(-np.nan_to_num(means), kind="stable").tolist()
+    order = campaign.best_first(campaign.first_absolute or 0)
     titles = [
         ("run", "run"),
         ("and", "run"),

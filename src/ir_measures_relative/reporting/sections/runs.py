@@ -8,6 +8,7 @@ import ir_measures
 import numpy as np
 
 from ...jobs import Work
+from ...measures.parameters import value_of
 from ...measures.rank_biased import RBO
 from ...measures.strings import is_relative
 from ...options import ROUNDED
@@ -30,14 +31,16 @@ A run leads to its own page, a column’s name sorts, and ☆ pins a run: two pi
 """
 
 HEADLINE = """
-{% macro lead(of) %}{% if of.second is not none and not of.clear %} <small>Its lead over {{ run_link(of.second) }} could
-be chance.</small>{% endif %}{% endmacro %}
+{% macro lead(of) %}{% if of.tied %} <small>{{ run_link(of.second) }} is as high.</small>
+{%- elif of.second is not none and not of.clear %} <small>Its lead over {{ run_link(of.second) }} could be
+chance.</small>{% endif %}{% endmacro %}
 {% if best %}<li><strong>Best on its own:</strong> {{ run_link(best.run) }}, {{ measures[best.measure].name }}
 {{ short_number(best.mean) }}.{{ lead(best) }}</li>{% endif %}
 {% if adds %}<li><strong>{{ "Adds most:" if adds.adds else "Highest:" }}</strong> {{ run_link(adds.run) }},
 {% if adds.measure != unique %}{{ measures[adds.measure].name }} {{ short_number(adds.mean) }}
 {%- if shows is not none %}: {% else %}.{% endif %}{% endif %}
-{% if shows is not none %}{{ short_number(shows) }} relevant documents a topic that no
+{% if shows is not none %}{{ short_number(shows) }} relevant documents
+{%- if graded %} (label {{ rel }} or higher){% endif %} a topic that no
 {{ "other run shows" if others else "prior run shows" }}.{% endif %}{{ lead(adds) }}</li>{% endif %}
 """
 
@@ -57,20 +60,20 @@ class Leader(NamedTuple):
     second: int | None  #: the next one; None of one run
     clear: bool  #: whether the interval of the difference from that lies above 0; or whether there is none to give
     adds: bool  #: whether the measure says what a run adds
+    tied: bool = False  #: whether the next one has the same mean
 
 
 def section(campaign: ReportedCampaign) -> Section:
     """Every run with its means, sorted by the first relative measure."""
     data = campaign.data
     by = campaign.first_relative or 0
-    means = data["means"][by]
     names = [measure.NAME for measure in campaign.measures]
     unique = names.index("UniqueRel") if "UniqueRel" in names else None
     adds = _leader(campaign, campaign.first_relative) if campaign.several else None
     facts = {
         "n_topics": len(data["topics"]),
         "sorted_by": by,
-        "order": sorted(range(len(means)), key=lambda r: -(means[r] or 0.0)),
+        "order": campaign.best_first(by),
         "reference": campaign.reference,
         "colours": COLOURS,
         "one_topic": campaign.one_topic,
@@ -83,6 +86,8 @@ def section(campaign: ReportedCampaign) -> Section:
         "adds": adds,
         "unique": unique,
         "shows": None if unique is None or adds is None or not adds.adds else data["means"][unique][adds.run],
+        "graded": campaign.judged.grades[1] > 1,
+        "rel": None if unique is None else value_of(campaign.measures[unique], "rel"),
         "others": campaign.context.priors == "others",
     }
     return Section("runs", "Runs", "The runs", WORDS, data | facts, headline=HEADLINE)
@@ -93,10 +98,7 @@ def _leader(campaign: ReportedCampaign, measure: int | None) -> Leader | None:
     if measure is None or campaign.data["means"][measure][0] is None:
         return None
     means = np.array(campaign.data["means"][measure], dtype=float)
-    order, kind = (
-        np.argsort(-np.nan_to_num(means, nan=-np.inf), kind="stable").tolist(),
-        campaign.measures[measure],
-    )
+    order, kind = campaign.best_first(measure), campaign.measures[measure]
     adds = is_relative(kind) and kind.RELATIVE_TO == "priors"
     if len(order) == 1 or not np.isfinite(means[order[1]]):
         return Leader(measure, order[0], float(means[order[0]]), None, True, adds)
@@ -106,7 +108,8 @@ def _leader(campaign: ReportedCampaign, measure: int | None) -> Leader | None:
     names = campaign.judged.names
     alike = why_not_comparable(campaign.judged, kind, names[first], names[second]) is None
     clear = not alike or bool(lower > 0)
-    return Leader(measure, first, float(means[first]), second, clear, adds)
+    tied = bool(means[first] - means[second] <= ROUNDED)
+    return Leader(measure, first, float(means[first]), second, clear, adds, tied)
 
 
 def _scale(columns: Any) -> tuple[float, float]:

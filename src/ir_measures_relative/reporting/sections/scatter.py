@@ -16,8 +16,8 @@ from . import Section
 
 WORDS = """
 {% include "scatter.html" %}
-<p class="about">The dashed line joins the runs that no other run beats on both axes. An axis is broken (//) where a few
-runs lie far from the others. A click opens a run.
+<p class="about">A dashed line joins the runs that no other run beats on both axes, if there are several. An axis is
+broken (//) where a few runs lie far from the others. A click opens a run.
 {% if runs > on_a_phone %}{% if runs <= on_a_screen %}On a small screen{% else %}Of {{ runs }} runs{% endif %} only
 those on the line, those far from the others and the highest have their names here: pin a run, or point at it, to see
 its name.{% endif %}

@@ -45,7 +45,9 @@ def section(campaign: ReportedCampaign) -> Section | str:
 
 def _spec(measure: str) -> Spec:
     """What the runs chosen so far find, and what no group of as many can exceed."""
-    x = axis_of_runs("run_place", labelAngle=-90, labelLimit=130, title="runs, in the order chosen")
+    x = axis_of_runs(
+        "run_place", labelAngle=-90, labelLimit=130, labelOverlap=True, title="runs, in the order chosen"
+    )
     bound = {"type": "line", "color": "var(--soft)", "strokeDash": [4, 3]}
     found = {"type": "line", "color": "var(--accent)", "strokeWidth": 2}
     titles = {"run_name": "run", "marginal_shown": "adds", "copy_shown": "a copy adds"}

@@ -14,8 +14,8 @@ from . import Picture, Section, Table, intervals, square
 
 WORDS = """
 {% if left_out %}<p>Not here, since the verdicts would take long:
-{% for measure, work in left_out %}{{ measure }}{{ ", " if not loop.last }}{% endfor %}
-({{ "{:,}".format(left_out[0][1]) }} pairs of runs times topics). <code>verdicts()</code> computes them.
+{% for measure, work in left_out %}{{ measure }}{{ ", " if not loop.last }}{% endfor %} (
+{{- "{:,}".format(left_out[0][1]) }} pairs of runs times topics). <code>verdicts()</code> computes them.
 {% if measures %}The measures here are the next ones that take less.{% endif %}</p>{% endif %}
 {% for measure in measures %}
 <h3>What {{ measure }} could be</h3>

@@ -6,7 +6,7 @@ const LISTED = topics.length > MANY ? 10 : 5; // and a list
 
 const highestFirst = (of) => topics.map((_, t) => t).filter((t) => of(t) !== null).sort((a, b) => of(b) - of(a) || a - b);
 const extremes = (order, n) => (order.length > 2 * n ? [...order.slice(0, n), ...order.slice(-n)] : order);
-const saidOfMany = () => (topics.length > MANY ? el("p", {}, `There are ${topics.length.toLocaleString("en")} topics. The picture shows how the values are distributed: how many topics have at least which value. The table has the ${ENDS} highest and the ${ENDS} lowest topics.`) : null);
+const saidOfMany = () => (topics.length > MANY ? el("p", {}, `There are ${topics.length.toLocaleString("en")} topics. The picture shows how the values are distributed: how many topics have at least which value. The table has the ${ENDS} highest and the ${ENDS} lowest topics.`) : "");
 
 // A line for each of some lists of values: the value that each share of the topics reaches.
 function curve(list, name, more) {
