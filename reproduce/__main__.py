@@ -1,4 +1,4 @@
-"""``python -m reproduce PAPER --robust PATH --dl19 PATH``: what a paper printed, and what comes out."""
+"""``python -m reproduce PAPER --robust PATH --dl19 PATH --dl21 PATH``: what a paper printed, and what comes out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from . import letor, page
 from .data import Campaign, Data
+from .finding import Finding
 
 #: The papers in the order of the page: the module of each has TITLE and findings(data, out).
 PAPERS = ("nrg", "rareness", "ue", "med", "lexiprecision")
@@ -21,7 +22,10 @@ def main() -> None:
     parser.add_argument(
         "--robust", type=Path, metavar="PATH", help="folder with runs/ and qrels of a campaign"
     )
-    parser.add_argument("--dl19", type=Path, metavar="PATH", help="the same, graded, with groups.csv")
+    for option in ("dl19", "dl21"):
+        parser.add_argument(
+            f"--{option}", type=Path, metavar="PATH", help="the same, graded, with groups.csv"
+        )
     parser.add_argument(
         "--letor", type=Path, nargs="+", default=[], metavar="FOLDER",
         help="for ue: learning-to-rank data, train.txt and test.txt; rankers are trained on each (scikit-learn)",
@@ -35,20 +39,26 @@ def main() -> None:
     asked = parser.parse_args()
     if asked.letor and asked.paper != "ue":
         parser.error("--letor is for the experiments of UE: python -m reproduce ue --letor FOLDER")
-    if asked.robust is None and asked.dl19 is None and not asked.letor:
-        parser.error("give the runs: --robust PATH, --dl19 PATH or both")
+    made = [path.resolve().name for path in asked.letor]
+    if len({*made}) < len(made):
+        parser.error(
+            "two folders of --letor have one name, and each is written to --out by its name: rename one"
+        )
+    paths = asked.robust, asked.dl19, asked.dl21
+    if paths == (None, None, None) and not asked.letor:
+        parser.error("give the runs: --robust PATH, --dl19 PATH, --dl21 PATH")
     if asked.write and asked.paper != "all":
         parser.error("--write is for the whole page: python -m reproduce all --write …")
-    robust, dl19 = (Campaign(path) if path else None for path in (asked.robust, asked.dl19))
+    campaigns = [Campaign(path) if path else None for path in paths]
     try:
-        data = Data(robust, dl19, tuple(letor.campaign(path, asked.out) for path in asked.letor))
+        data = Data(*campaigns, tuple(letor.campaign(path, asked.out) for path in asked.letor))
     except ImportError as error:
         raise SystemExit(f"--letor needs scikit-learn, of the extra [examples]: {error}") from None
     out = DOCS / "pictures" / "re-tested" if asked.write else asked.out
     out.mkdir(parents=True, exist_ok=True)
     for stale in out.glob("*.png") if asked.write else ():
         stale.unlink()
-    sections = []
+    sections: dict[str, list[Finding]] = {}
     for paper in PAPERS if asked.paper == "all" else (asked.paper,):
         module = importlib.import_module(f"reproduce.{paper}")
         try:
@@ -58,10 +68,14 @@ def main() -> None:
         if not found:
             continue
         print(page.terminal(module.TITLE, found), flush=True)
-        sections.append(page.markdown(module.TITLE, found, "pictures/re-tested"))
+        sections[module.TITLE] = found
     if asked.write:
-        opening = (Path(__file__).parent / "opening.md").read_text()
-        (DOCS / "re-tested.md").write_text("\n".join([opening, *sections]))
+        opening, closing = (
+            (Path(__file__).parent / f"{part}.md").read_text() for part in ("opening", "closing")
+        )
+        overview = page.overview(sections, [campaign.name for campaign in data.given])
+        papers = [page.markdown(title, found, "pictures/re-tested") for title, found in sections.items()]
+        (DOCS / "re-tested.md").write_text("\n".join([opening, overview + "\n", *papers, closing]))
 
 
 if __name__ == "__main__":

@@ -74,14 +74,7 @@ class Campaign:
     @cached_property
     def qrels(self) -> pd.DataFrame:
         """Its judgments, in ir_measures' columns."""
-        path = sorted(self.folder.glob("qrels*"))[0]
-        try:
-            frame = pd.read_csv(path, sep=r"\s+", names=_QRELS, dtype=dict.fromkeys(_QRELS[:3], str))
-            return frame.astype({"relevance": np.int64})
-        except (ValueError, OSError) as error:
-            raise SystemExit(
-                f"{path} is not a qrels file of 'query_id 0 doc_id relevance' a line: {error}"
-            ) from None
+        return read_qrels(sorted(self.folder.glob("qrels*"))[0])
 
     @cached_property
     def queries(self) -> list[str]:
@@ -140,22 +133,35 @@ class Campaign:
         return {name: found[name] for name in names}
 
 
+def read_qrels(path: Path) -> pd.DataFrame:
+    """The judgments of a file, in ir_measures' columns."""
+    try:
+        frame = pd.read_csv(path, sep=r"\s+", names=_QRELS, dtype=dict.fromkeys(_QRELS[:3], str))
+        return frame.astype({"relevance": np.int64})
+    except (ValueError, OSError) as error:
+        raise SystemExit(
+            f"{path} is not a qrels file of 'query_id 0 doc_id relevance' a line: {error}"
+        ) from None
+
+
 @dataclass(frozen=True)
 class Data:
     """The campaigns that were given; None for one that was not."""
 
     robust: Campaign | None = None
     dl19: Campaign | None = None
+    dl21: Campaign | None = None
     letor: tuple[Campaign, ...] = ()  #: made of learning-to-rank data, for the experiments of UE
 
     def __post_init__(self) -> None:
         names = [campaign.name for campaign in self.given]
-        if len(set(names)) < len(names):
-            raise SystemExit(
-                f"--robust and --dl19 are both {names[0]}: give one of them, or name the folders apart"
-            )
+        for name in names:
+            if names.count(name) > 1:
+                raise SystemExit(
+                    f"two campaigns are both {name}: give one of them, or name the folders apart"
+                )
 
     @property
     def given(self) -> list[Campaign]:
         """Those that were given."""
-        return [campaign for campaign in (self.robust, self.dl19) if campaign is not None]
+        return [campaign for campaign in (self.robust, self.dl19, self.dl21) if campaign is not None]

@@ -57,7 +57,7 @@ def squares(ax: Axes, values: FloatArray, names: list[str]) -> None:
     ax.imshow(np.nan_to_num(values), cmap="Blues", vmin=0.0, vmax=1.0)
     for (i, j), value in np.ndenumerate(values):
         colour = "white" if value > 0.6 else "black"
-        ax.text(j, i, f"{value:.2f}".lstrip("0"), ha="center", va="center", fontsize=7, color=colour)
+        ax.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=7, color=colour)
     ax.set_xticks(range(len(names)), names)
     ax.set_yticks(range(len(names)), names)
 

@@ -24,7 +24,9 @@ class Finding:
         holds: whether the paper's claim stands on these runs.
         note: why not, by which definition, and with what power it could have been seen; Markdown.
         picture: the file name of its picture in the output folder.
-        about: what is said of all lines of the table or figure, such as the claim; the page has it once.
+        about: what is said of all lines of the table or figure; the page has it once.
+        claim: the paper's claim in a sentence, the same on every campaign; the page compares the campaigns by it.
+        caption: what one sees in the picture; the page has it beneath.
     """
 
     where: str
@@ -36,3 +38,5 @@ class Finding:
     note: str = ""
     picture: str | None = None
     about: str = ""
+    claim: str = ""
+    caption: str = ""

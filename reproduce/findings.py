@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
-from ir_measures import AP, RR
+from ir_measures import AP, RR, nDCG
 
-from ir_measures_relative import LexiRank, compare, meta, rrLP, sgnLP
+from ir_measures_relative import NRG, LexiRank, UniqueRel, compare, fuse, meta, rrLP, sgnLP
 
-from . import fused, pooling
+from . import conclusions, fused, judged, pooling
 from .data import Campaign
 from .drawing import label, lines, panels
 
@@ -31,12 +31,45 @@ def lexirank(campaign: Campaign, rel: int) -> pd.DataFrame:
     return found.rename_axis("measure").reset_index()
 
 
+def few_topics(campaign: Campaign, rel: int) -> pd.DataFrame:
+    """On how many topics a run's mean rests, each run against all others; τ of the runs on two halves of the topics.
+
+    The interval of τ is 1.96 standard errors to both sides, by leaving out each topic.
+    """
+    measures = [NRG @ 10, NRG(norm="ideal") @ 10, UniqueRel(rel=rel) @ 10, nDCG @ 10]
+    found = meta.reliability(campaign.context.evaluate(campaign.qrels, measures, perquery=True))
+    return pd.DataFrame(
+        {
+            "measure": found["measure"].astype(str),
+            "from one topic: median": found["largest"],
+            "most": found["maximum"],
+            "effective topics": found["topics"],
+            "of": found["of_topics"],
+            "τ of halves": found["split_half"],
+            "lower": found["split_half"] - 1.96 * found["standard_error"],
+            "upper": (found["split_half"] + 1.96 * found["standard_error"]).clip(upper=1.0),
+        }
+    )
+
+
+def complementary(campaign: Campaign, rel: int) -> pd.DataFrame:
+    """Three runs to fuse, the best or the most complementary: nDCG@10 on topics that did not choose."""
+    found = fuse(
+        campaign.context, campaign.qrels, 3, depth=100, strategies=("single", "top", "complementary")
+    )
+    return found[["strategy", "in_sample", "held_out", "difference", "lower", "upper"]]
+
+
 #: What there is, from a campaign and the label from which on a document is relevant.
 TABLES: dict[str, dict[str, Callable[[Campaign, int], pd.DataFrame]]] = {
     "lexirank": {"": lexirank},
     "pooling": {"": pooling.table, ", a group left out": pooling.left_out},
     "fusion": {"": fused.fusion},
     "re-ranking": {"": fused.reranking},
+    "few-topics": {"": few_topics},
+    "complementary": {"": complementary},
+    "labels": {"": judged.table},
+    "conclusions": {"": conclusions.table},
 }
 
 
@@ -55,7 +88,13 @@ def draw_pools(tables: dict[str, pd.DataFrame], path: Path) -> None:
         for ax, column in zip(axes[i * len(what) :], what, strict=False):
             wide = table.pivot(index="judged", columns="method", values=column)
             lines(ax, wide.index, {str(m): wide[m].to_numpy() for m in table["method"].unique()})
-            label(ax, f"{name}: {column}", "share of the pool judged", "")
+            upright = "Kendall's τ" if column.startswith("τ") else "share of them found"
+            label(
+                ax,
+                f"{name}: {column}" + " documents" * (column[0] != "τ"),
+                "share of the pool judged",
+                upright,
+            )
     figure.savefig(path, dpi=90)
 
 

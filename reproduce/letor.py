@@ -19,23 +19,28 @@ from .data import Campaign
 #: From the features and labels of training rows, and their queries, to the scores of other rows.
 Ranker = Callable[["Rows"], Callable[[FloatArray], FloatArray]]
 
+#: Labels lie within this, on both sides of 0: a double beyond it is not a label, and may be no whole number.
+_LABELS = 2**31
+
 
 @dataclass(frozen=True)
 class Rows:
     """The rows of an SVMlight file, one a query and document: ``label qid:7 1:0.3 2:0.5 # comment``."""
 
-    features: FloatArray  #: a row a document
+    features: (
+        FloatArray  #: a row a document; a column is the feature of its number, and feature 0 is often empty
+    )
     label: IntArray
     query: IntArray
 
     @classmethod
     def read(cls, path: Path) -> Rows:
-        """Raises SystemExit for a file that is not one, or that says no queries."""
+        """Raises SystemExit for a file that is not one, says no queries, or has a label that is no whole number."""
         from sklearn.datasets import load_svmlight_file
 
-        try:
-            features, label, query = load_svmlight_file(str(path), query_id=True)
-        except (ValueError, OSError) as error:
+        try:  # where numbers start is said: a guess may differ between train.txt and test.txt
+            features, label, query = load_svmlight_file(str(path), query_id=True, zero_based=True)
+        except (ValueError, OverflowError, OSError) as error:
             raise SystemExit(
                 f"{path} is not an SVMlight file of 'label qid:7 1:0.3 …' a line: {error}"
             ) from None
@@ -43,6 +48,11 @@ class Rows:
             raise SystemExit(
                 f"{path}: {len(label)} rows, of which {len(query)} have a qid; every row needs one"
             )
+        odd = ~(np.abs(label) < _LABELS) | (label != np.trunc(label))  # NaN is odd, too
+        if odd.any():
+            raise SystemExit(f"{path}: a row has the label {label[odd][0]}; labels are whole numbers")
+        if not np.isfinite(features.data).all():
+            raise SystemExit(f"{path}: a feature is NaN or infinite; leave it out, and it counts as 0")
         return cls(np.asarray(features.todense()), label.astype(np.int64), query.astype(np.int64))
 
     @property
@@ -148,6 +158,7 @@ def campaign(folder: Path, out: Path) -> Campaign:
         )
     qrels: list[pd.DataFrame] = []
     runs: dict[str, list[pd.DataFrame]] = {name: [] for name in rankers()}
+    seen: list[np.int64] = []
     for fold in folds:
         train, test = Rows.read(fold / "train.txt"), Rows.read(fold / "test.txt")
         mean, width = train.features.mean(axis=0), train.features.std(axis=0)
@@ -157,6 +168,10 @@ def campaign(folder: Path, out: Path) -> Campaign:
         features = np.zeros((len(test.label), columns))  # a file ends with the last feature that is not 0
         features[:, : test.features.shape[1]] = test.features[:, :columns]
         qrels.append(test.qrels())
+        tested = test.query[np.isin(test.query, seen)]
+        if tested.size:
+            raise SystemExit(f"{fold / 'test.txt'}: query {tested[0]} is in the test of another fold, too")
+        seen.extend(np.unique(test.query))
         for name, ranker in tqdm(rankers().items(), desc=fold.name, unit="ranker", disable=None, leave=False):
             runs[name].append(test.run(ranker(scaled)((features - mean) / width)))
     target = out / folder.resolve().name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,10 @@ from . import drawing, incomplete
 from .finding import Finding, Holds
 from .recall_levels import Found
 
+_CAPTION = (
+    "The more labels or topics are left, the closer all three come to what δRR_1 says on all of them. The bands "
+    "are one deviation of ten samples."
+)
 _SHOWN = {"RR": "δRR_1", "rrLP": "rrLP", "sgnLP": "sgnLP"}
 
 
@@ -47,11 +52,11 @@ def _figure_8(
             deviations = {_SHOWN[m]: table[f"{kind} {m}"].std(axis=1) for m in measures}
             drawing.lines(ax, incomplete.FRACTIONS, means, deviations)
             drawing.percent(ax)
-            drawing.label(ax, f"{name}: {what}", "left of them", "agreement with δRR_1 of all")
+            drawing.label(ax, f"{name}: {what}", "share that is left", "agreement with δRR_1 of all")
             rows += _agreements(name, what, table, kind, measures, incomplete.of_all(found))
     picture = drawing.save(figure, out, "lexiprecision-figure-8.png")
     for i, finding in enumerate(rows):
-        yield finding if i else Finding(**{**finding.__dict__, "picture": picture})
+        yield finding if i else replace(finding, picture=picture, caption=_CAPTION)
 
 
 def _agreements(
@@ -80,6 +85,7 @@ def _agreements(
         ours=f"{100 * means['RR'][4]:.1f}; {100 * means['rrLP'][4]:.1f}",
         holds=verdict(bool((gain >= -2 * error).all()), bool((gain >= 0).any()), bool(np.isnan(gain).any())),
         note=note,
+        claim=f"On a part of the data, rrLP agrees with the full reciprocal rank as often as that does: {what}.",
     )  # fmt: skip
     if "sgnLP" in means:
         weaker = means["sgnLP"] < means["rrLP"]
@@ -87,6 +93,7 @@ def _agreements(
             f"Figure 8 ({part}), {name}", f"{what}, half: agreement of sgnLP, below rrLP, %",
             ours=f"{100 * means['sgnLP'][4]:.1f}", holds=verdict(bool(weaker.all()), bool(weaker.any()), False),
             note=f"Below rrLP at {int(weaker.sum())} of 9 fractions.",
+            claim=f"On a part of the data, sgnLP agrees with the full reciprocal rank less often than rrLP: {what}.",
         )  # fmt: skip
 
 
@@ -115,5 +122,7 @@ def _figure_9(labels: Mapping[str, dict[str, FloatArray]], out: Path) -> Iterato
                 note=f"They {claim} in {int(steps.sum())} of 8 steps." + others * (not steps.all()),
                 about="The claim is that ties by δRR_1 grow with the number of labels, and those by rrLP shrink.",
                 picture=picture,
+                caption="With more labels δRR_1 ties more pairs of rankings, and rrLP fewer.",
+                claim=f"With more labels, ties by {_SHOWN[measure]} {claim}.",
             )  # fmt: skip
             picture = None  # type: ignore[assignment]

@@ -18,19 +18,21 @@ from .data import Campaign, Data
 from .finding import Finding
 
 TITLE = "Maximized effectiveness distance"
+#: The depths that Figure 1 is about.
+_DEPTHS = (20, 100)
 
 
 def findings(data: Data, out: Path) -> Iterator[Finding]:
     """The paper's examples, its figures of these judgments, and what its claims mean for these runs."""
     yield from _examples()
-    campaigns = {c.name: c for c in (data.robust, data.dl19) if c is not None}
+    campaigns = {c.name: c for c in data.given}
     yield from _figure_1(campaigns, out)
     yield from _figure_2(campaigns, out)
     yield from med_distances.findings(campaigns, out)
     yield Finding(
         "Figures 1 and 2, TREC 2013 Web Track", "judgments of fifty topics",
-        note="They are not here; the figures are drawn of the judgments of these campaigns. The paper has no "
-        "experiments on runs: what is computed of runs here asks whether what it says of its example holds of them.",
+        note="We do not have them. We drew both figures from the judgments of these campaigns. The paper has no "
+        "experiments on runs: the findings on runs ask whether what it says of its example holds for them.",
     )  # fmt: skip
 
 
@@ -68,22 +70,31 @@ def _relevant(campaign: Campaign, grade: int) -> FloatArray:
     return counts
 
 
+def _highest(campaign: Campaign) -> int:
+    """The highest grade, at least 1."""
+    return max(1, int(campaign.qrels["relevance"].max()))
+
+
 def _figure_1(campaigns: dict[str, Campaign], out: Path) -> Iterator[Finding]:
     figure, axes = drawing.panels(len(campaigns), width=5.4)
+    most = max(_relevant(campaign, 1).max() for campaign in campaigns.values())
     for ax, (name, campaign) in zip(axes, campaigns.items(), strict=True):
-        for grade in range(1, max(1, int(campaign.qrels["relevance"].max())) + 1):
+        for grade in range(1, _highest(campaign) + 1):
             counts = np.sort(_relevant(campaign, grade))[::-1]
-            ax.plot(counts, color=COLOURS[(grade - 1) % len(COLOURS)], linewidth=1.6, label=f"grade {grade}+")
-        for depth in (20, 100):
-            ax.axhline(depth, color="0.6", linewidth=0.8)
+            at = np.arange(1, len(counts) + 1)
+            ax.plot(
+                at, counts, color=COLOURS[(grade - 1) % len(COLOURS)], linewidth=1.6, label=f"grade {grade}+"
+            )
+        for depth in _DEPTHS:
+            ax.axhline(depth, color="0.4", linewidth=0.9, linestyle=":")
         ax.set_yscale("symlog", linthresh=1.0)
-        ax.set_ylim(bottom=0)
-        ax.legend(fontsize=8, frameon=False)
+        ticks = [0, 1, 2, 5, 10, 20, 50, 100, 200, 500]
+        ax.set_yticks(ticks, [str(tick) for tick in ticks])
+        ax.set_yticks([], minor=True)
+        ax.set_ylim(0, 1.2 * most)
+        ax.legend(fontsize=8, frameon=False, loc="lower left")
         drawing.label(
-            ax,
-            f"Relevant documents, {name}",
-            "topics, by their number",
-            "relevant documents; lines at 20, 100",
+            ax, f"Relevant documents, {name}", "topics, each line sorted by itself", "relevant documents"
         )
     picture: str | None = drawing.save(figure, out, "med-figure-1.png")
     for name, campaign in campaigns.items():
@@ -93,11 +104,30 @@ def _figure_1(campaigns: dict[str, Campaign], out: Path) -> Iterator[Finding]:
         yield Finding(
             f"Figure 1, {name}", "topics with fewer than 100 relevant documents, where SSP@100 is below AP@100",
             "> 20 of 50", None, f"{under} of {len(counts)}", "yes" if under > 0 else "no",
-            f"SSP@100 is AP@100 times R/100: five times as small, or more, on {fifth} topics (printed: \"in some "
+            f"SSP@100 is AP@100 times R/100: five times as small, or more, on {fifth} of them (printed: \"in some "
             "cases by a factor of five\").",
             picture,
+            about="It counts the relevant documents of each topic, by the lowest grade that is relevant. The paper "
+            "answers an objection with it: if R were at least k for each topic, nDCG@k and AP@k would divide by what "
+            "SDCG@k and SSP@k divide by. The dotted lines are k = 20 and k = 100.",
+            caption="Topics below the dotted line at 100 are those on which SSP@100 is smaller than AP@100.",
+            claim="On some topics SSP@100 is below AP@100, since fewer than 100 documents are relevant.",
         )  # fmt: skip
         picture = None
+        grades = [grade for grade in (2, 3) if grade <= _highest(campaign)]
+        if not grades:
+            continue
+        enough = [int((_relevant(campaign, g) >= 20).sum()) for g in grades]
+        yield Finding(
+            f"Figure 1, {name}",
+            f"topics with 20 documents or more of grade {' or better; of grade '.join(map(str, grades))} or better",
+            "; ".join(("30 of 50", "“a small minority”")[: len(grades)]), None,
+            "; ".join(f"{n} of {len(counts)}" for n in enough),
+            "yes" if 2 * enough[-1] < len(counts) else "no",
+            "It holds where fewer than half of the topics have so many of the higher grade."
+            + " The highest grade of these judgments is 2." * (len(grades) == 1),
+            claim="Fewer than half of the topics have 20 documents of a high grade.",
+        )  # fmt: skip
 
 
 def _figure_2(campaigns: dict[str, Campaign], out: Path) -> Iterator[Finding]:
@@ -106,7 +136,7 @@ def _figure_2(campaigns: dict[str, Campaign], out: Path) -> Iterator[Finding]:
     weights = discount(np.arange(1, 21))
     for ax, (name, campaign) in zip(axes, campaigns.items(), strict=True):
         qrels = campaign.qrels.sort_values("query_id", kind="stable")
-        highest = max(1, int(qrels["relevance"].max()))
+        highest = _highest(campaign)
         gains = (2.0 ** np.arange(highest + 1) - 1) / 2.0**highest
         topic = pd.factorize(qrels["query_id"])[0]
         gain = gains[np.maximum(qrels["relevance"].to_numpy(), 0)]
@@ -115,12 +145,20 @@ def _figure_2(campaigns: dict[str, Campaign], out: Path) -> Iterator[Finding]:
             "20 of the highest grade": gains[-1] * weights.sum(),
             "1 of it, 19 of the next": gains[-1] * weights[0] + gains[-2] * weights[1:].sum(),
         }
-        ax.plot(ideal, "o-", color=COLOURS[0], markersize=3, linewidth=1.4, label="ideal DCG@20")
+        ax.plot(
+            np.arange(1, len(ideal) + 1),
+            ideal,
+            "o-",
+            color=COLOURS[0],
+            markersize=3,
+            linewidth=1.4,
+            label="ideal DCG@20",
+        )
         for i, (label, height) in enumerate(lines.items(), 1):
             ax.axhline(height, color=COLOURS[i], linestyle=":", label=label)
         ax.set_ylim(bottom=0)
         ax.legend(fontsize=8, frameon=False)
-        drawing.label(ax, f"Ideal DCG@20, {name}", "topics, by their value", "ideal DCG@20")
+        drawing.label(ax, f"Ideal DCG@20, {name}", "topics, sorted by ideal DCG@20", "ideal DCG@20")
         rows.append((name, ideal, lines))
     picture: str | None = drawing.save(figure, out, "med-figure-2.png")
     for name, ideal, lines in rows:
@@ -131,6 +169,15 @@ def _figure_2(campaigns: dict[str, Campaign], out: Path) -> Iterator[Finding]:
             f"Figure 2, {name}", "topics whose ideal DCG@20 is below the first line; the second, %", "100; 100", None,
             "; ".join(f"{100 * (ideal < line - 1e-9).mean():.0f}" for line in (upper, lower)),
             "yes" if (ideal < lower).all() else "in part" if (ideal < upper - 1e-9).any() else "no",
-            f"nDCG@20 is SDCG@20 times {span}, by topic.", picture,
+            f"nDCG@20 is SDCG@20 times {span}, by topic. They are the same on {int((ideal >= upper - 1e-9).sum())} of "
+            f"{len(ideal)} topics, those with 20 documents of the highest grade.",
+            picture,
+            about="nDCG@20 divides by the ideal DCG@20 of each topic, and SDCG@20 by one number for all. The gains are "
+            "those of Eq. 12, (2^grade - 1) / 2^highest. The lines are two such numbers: for 20 documents of the "
+            "highest grade, and for one of it and 19 of the next. In 2013 both lines lie above all topics. The highest "
+            "grade, 4, was for navigational answers there. Where many documents have the highest grade, topics reach "
+            "the first line, and pass the second.",
+            caption="On topics below the upper dotted line nDCG@20 is larger than SDCG@20.",
+            claim="No topic has one document of the highest grade and 19 of the next, or better.",
         )  # fmt: skip
         picture = None

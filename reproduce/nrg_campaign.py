@@ -19,6 +19,16 @@ RELEASED_GAINS = NRG(gains={1: 0, 2: 1, 3: 1})
 #: What the released figure leaves out; the paper does not say so.
 LEFT_OUT = "ICTNET"
 TRADITIONAL = "BASELINE"
+#: In 2021 the baselines are of all kinds. NIST's descriptions of the runs call these BM25, Model 1 or DPH.
+TRADITIONAL_2021 = (
+    "bl_bcai_p_trad",
+    "p_bm25",
+    "p_bm25rm3",
+    "paug_bm25",
+    "paug_bm25rm3",
+    "uogTrBasePD",
+    "uogTrBasePDQ",
+)
 MEASURES = {
     "nDCG@10": nDCG @ 10,
     "NRG@10": NRG @ 10,
@@ -54,6 +64,14 @@ class Values:
         return [self.names.index(name) for name in names]
 
 
+def points_read() -> Values:
+    """Figure 2's points as values of one query."""
+    read = printed()
+    return Values(
+        list(read.index), {m: read[[c]].to_numpy() for m, c in (("nDCG@10", "ndcg10"), ("NRG", "nrg"))}
+    )
+
+
 @dataclass(frozen=True)
 class Figures:
     """What Figures 2-5 show of a campaign."""
@@ -71,8 +89,20 @@ class Figures:
         return set(printed().index) <= set(self.campaign.context.names)
 
     def where(self, part: str) -> str:
-        """A figure or section of the paper, with the campaign where it is another than the paper's."""
-        return part if self.is_printed else f"{part}, {self.campaign.name}"
+        """A figure or section of the paper, with the campaign."""
+        return f"{part}, {self.campaign.name}"
+
+    def picture(self, number: int) -> str:
+        """The name of the file of a figure."""
+        return f"nrg-figure-{number}-{self.campaign.file_name}.png"
+
+    @property
+    def traditional(self) -> list[str]:
+        """The runs that are known to be traditional."""
+        names = self.campaign.context.names
+        if set(TRADITIONAL_2021) <= set(names):
+            return list(TRADITIONAL_2021)
+        return [name for name in names if self.groups[name] == TRADITIONAL]
 
     @property
     def drawn(self) -> list[str]:

@@ -19,25 +19,24 @@ def draw(figures: Figures, out: Path) -> None:
     groups = figures.campaign.groups
     paper = figures.paper.means().rename_axis("name").reset_index()
     released = figures.released.means().rename_axis("name").reset_index()
-    _figure_2(paper, released, groups, figures.is_printed, out / "nrg-figure-2.png")
+    _figure_2(paper, released, figures, out / figures.picture(2))
     for measure, number in FIGURES.items():
         figure = plots.new_figure(10, 7)
         axes = plots.relative_against_absolute(paper, measure, "nDCG@10", groups, figure.subplots())
-        axes.set_title(f"Figure {number}: {measure} against nDCG@10")
+        axes.set_title(f"Figure {number}, {figures.campaign.name}: {measure} against nDCG@10")
         if (
             figures.is_printed
-        ):  # without UNH_exDL_bm25, of nDCG@10 .08, which the authors' axes leave out as well
+        ):  # without UNH_exDL_bm25, of nDCG@10 0.08, which the authors' axes leave out as well
             inside = paper.loc[paper["nDCG@10"] > 0.4, measure]
             room = 0.06 * (inside.max() - inside.min())
             axes.set(xlim=(0.4, 0.8), ylim=(inside.min() - room, inside.max() + room))
-            axes.set_title(f"{axes.get_title()}; UNH_exDL_bm25 (nDCG@10 .08) lies outside")
-        _save(figure, out / f"nrg-figure-{number}.png")
+            axes.set_title(f"{axes.get_title()}\n(UNH_exDL_bm25, of nDCG@10 0.08, lies outside)")
+        _save(figure, out / figures.picture(number))
 
 
-def _figure_2(
-    paper: pd.DataFrame, released: pd.DataFrame, groups: dict[str, str] | None, is_printed: bool, path: Path
-) -> None:
+def _figure_2(paper: pd.DataFrame, released: pd.DataFrame, figures: Figures, path: Path) -> None:
     """Two panels: as released, over the points of the authors' picture; and by the paper."""
+    groups, is_printed, name = figures.campaign.groups, figures.is_printed, figures.campaign.name
     figure = plots.new_figure(18, 8)
     left, right = figure.subplots(1, 2)
     if (
@@ -46,7 +45,7 @@ def _figure_2(
         released = paper[["name", "nDCG@10"]].merge(released[["name", "NRG"]], "left").fillna({"NRG": -1.0})
     plots.relative_against_absolute(released, "NRG", "nDCG@10", groups, left)
     plots.relative_against_absolute(paper, "NRG@10", "nDCG@10", groups, right)
-    left.set_title("Figure 2 as released: whole rankings, gain 1 from grade 2 on")
+    left.set_title(f"Figure 2, {name}, as released: whole rankings, gain 1 from grade 2 on")
     right.set_title("By the paper: NRG@10, graded gain, all runs")
     if groups:
         left.get_legend().remove()
@@ -56,8 +55,8 @@ def _figure_2(
             points["ndcg10"], points["nrg"], "o", markersize=13, color="none", markeredgecolor="0.3",
             markeredgewidth=0.8, zorder=2,
         )  # fmt: skip
-        left.set_title("Figure 2 as released; circles: read off the authors' picture")
-        # The authors' axes; UNH_exDL_bm25, of nDCG@10 .08, lies to their left.
+        left.set_title(f"Figure 2, {name}, as released; circles: read off the authors' picture")
+        # The authors' axes; UNH_exDL_bm25, of nDCG@10 0.08, lies to their left.
         left.set(xlim=(0.4, 0.8), ylim=(0.16, 0.34))
         right.set(xlim=(0.4, 0.8), ylim=(0.06, 0.21))
     _save(figure, path)

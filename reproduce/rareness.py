@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from . import rareness_pictures, rareness_tables
 from .data import Data
@@ -27,6 +28,7 @@ _OF_DOCUMENTS = (
 
 def findings(data: Data, out: Path) -> Iterator[Finding]:
     """Every table and figure that can be run on these runs."""
+    fewer: dict[tuple[str, str], pd.Series] = {}
     for campaign in data.given:
         campaign.check()
         study, first = Study(campaign), campaign is data.given[0]  # what holds of the paper is said once
@@ -34,7 +36,9 @@ def findings(data: Data, out: Path) -> Iterator[Finding]:
         yield from _correlations(study, out)
         yield from rareness_tables.discriminative_power(study, first)
         yield from rareness_tables.stability(study, out, first)
-        yield from rareness_tables.fewer_systems(study, first)
+        yield from rareness_tables.fewer_systems(study, first, fewer)
+    if fewer:
+        rareness_pictures.fewer_systems(fewer, rareness_tables.TABLE_3, out / rareness_tables.TABLE_3_PICTURE)
     yield Finding(
         "Table 4, TREC-8",
         "documents that are rarely retrieved are less to the point",
@@ -69,6 +73,9 @@ def _synthetic(study: Study, out: Path, first: bool) -> Iterator[Finding]:
         + " The released script does not count S_rare among the systems, but does count S_common."
         * first,
         picture=picture,
+        caption="On the left, with rareness a run of rare documents gets to the first rank with fewer of them. On the "
+        "right, a run of common documents hardly moves.",
+        claim="With rareness, a run of rare documents needs fewer of them to rank first.",
     )
     shares = np.array([[n / v[0] for n in v] for v in needed.values()]).mean(axis=0)
     yield Finding(
@@ -80,15 +87,17 @@ def _synthetic(study: Study, out: Path, first: bool) -> Iterator[Finding]:
         "yes" if shares[0] > shares[1] > shares[2] else "no",
         note="It must fall: each document of S_rare counts 1 + αS/(S + 1), S the other runs, and none counts more."
         * first,
+        claim="With rareness, a run of rare documents needs fewer of them to rank first, on the mean of all topics.",
     )
     moved = np.array([_moved(h) for h in held.values()]).mean(axis=0)
     yield Finding(
         where,
-        f"ranks, of {len(study.runs) + 1}, that α = 1 moves S_rare; S_common: mean over topics and documents",
+        "ranks that α = 1 moves S_rare; S_common: mean over topics and documents",
         "“noticeably”; “largely unaffected”",
         None,
-        f"{moved[0]:.1f}; {moved[1]:.1f}",
+        f"{moved[0]:.1f}; {moved[1]:.1f} of {len(study.runs) + 1}",
         "yes" if moved[0] > 2 * moved[1] else "no",
+        claim="Rareness moves a run of rare documents far, and a run of common documents hardly.",
     )
 
 
@@ -134,6 +143,9 @@ def _correlations(study: Study, out: Path) -> Iterator[Finding]:
             + f"At α = 1, 95 % of resamples of the topics have {low:.2f} to {high:.2f}. One of {pairs} pairs the "
             f"other way round is {2 / pairs:.3f}. The same {others}.",
             picture=picture if base == "P" else None,
+            caption="The more rareness weighs, the further the order of the runs is from that without it. Above "
+            "the grey line, two rankings count as the same.",
+            claim=f"The more {base}_Rareness@100 weighs rareness, the less its order is that of {base}@100.",
         )
 
 

@@ -21,6 +21,12 @@ def dl19_campaign(dl19_path: Path) -> Campaign:
 
 
 @pytest.fixture(scope="session")
+def dl21_campaign(dl21_path: Path) -> Campaign:
+    """The 63 passage runs of the TREC 2021 Deep Learning track; skips where they are absent."""
+    return Campaign(dl21_path)
+
+
+@pytest.fixture(scope="session")
 def robust03_campaign(robust03_path: Path) -> Campaign:
     """The 17 runs of the TREC 2003 Robust track; skips where they are absent."""
     return Campaign(robust03_path)

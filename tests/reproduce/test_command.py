@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from reproduce.__main__ import main
-from reproduce.data import Campaign
+from reproduce.data import Campaign, Data
 from reproduce.finding import Finding
 from reproduce.lexiprecision_study import Study
 from reproduce.nrg_campaign import Figures
 
+from reproduce import __main__ as command
 from reproduce import lexiprecision, med_distances, nrg_claims, page
 from small_campaign import reproduce, write_campaign
 
@@ -37,9 +39,10 @@ def test_runs_on_another_campaign(
         assert header.split("  ")[0] == "where" and header.split()[-1] == "holds"
         assert any("plain" in row for row in rows) and any("grouped" in row for row in rows)
         assert not [row for row in rows if "nan" in row.split()]
+    pictures = [f"nrg-figure-{n}" for n in (2, 3, 4, 5)]
+    pictures += ["rareness-figure-1", "rareness-figure-2", "rareness-table-2"]
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        *(f"nrg-figure-{n}.png" for n in (2, 3, 4, 5)),
-        *(f"rareness-{what}-{c}.png" for what in ("figure-1", "figure-2", "table-2") for c in ("plain", "grouped")),
+        *(f"{what}-{c}.png" for what in pictures for c in ("plain", "grouped")), "rareness-table-3.png",
     }  # fmt: skip
 
 
@@ -96,7 +99,7 @@ def test_a_campaign_is_not_taken_twice(tmp_path: Path) -> None:
     """The tables know campaigns by name: two of one name would be one."""
     first, second = (write_campaign(tmp_path / parent / "runs-of-2020", seed=1) for parent in ("a", "b"))
     done = reproduce("nrg", "--robust", first, "--dl19", second)
-    assert done.returncode == 1 and "are both runs-of-2020: give one of them" in done.stderr
+    assert done.returncode == 1 and "both runs-of-2020: give one of them" in done.stderr
 
 
 def test_what_is_said_of_a_table_is_said_once() -> None:
@@ -111,6 +114,12 @@ def test_what_is_said_of_a_table_is_said_once() -> None:
         ("Table 1, b, power", "Three pairs."),
         ("Table 2", "The claim is more."),
     ]
+
+
+def test_a_picture_has_what_it_is_of_and_what_one_sees_in_it() -> None:
+    drawn = Finding("Figure 2", "ties", picture="ties.png", caption="They fall.")
+    section = page.markdown("A paper", [drawn, Finding("Figure 3", "none")], "pictures")
+    assert section.endswith("![Figure 2: ties](pictures/ties.png)\n\nThey fall.\n")
 
 
 def test_known_campaigns_have_one_name_in_all_sections(
@@ -157,6 +166,53 @@ def test_distances_that_are_mostly_the_same_stand_for_each_other_there() -> None
         "yes",
     ]
     assert med_distances._apart(float("nan"), float("nan"), 100.0) == "open"
+
+
+def test_what_holds_on_how_many_campaigns() -> None:
+    """A claim that cannot be asked of a campaign is counted by the others; findings without a claim do not count."""
+    asked = [("all", "yes", "yes"), ("some", "yes", "open"), ("none", "no", "in part"), ("one", "yes", None)]
+    found = [
+        Finding(f"Table 1, {campaign} (printed: of others)", "x", holds=holds, claim=claim)
+        for claim, *both in asked
+        for campaign, holds in zip(("a", "b"), both, strict=True)
+        if holds
+    ]
+    found += [Finding("Table 1, a", "no claim", holds="yes"), Finding("Table 1", "no campaign", claim="one")]
+    overview = page.overview({"Paper": found}, ["a", "b"])
+    assert "| Paper | 4 | 2 | 1 | 1 |" in overview
+    assert "| Table 1 | some | yes | open |" in overview and "| Table 1 | one | yes |  |" in overview
+    assert "no claim" not in overview
+
+
+def test_the_page_is_written_of_three_campaigns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The opening, what holds where, one paper, the table of items; pictures of an earlier page are gone."""
+
+    def findings(data: Data, out: Path) -> list[Finding]:
+        (out / "new.png").touch()
+        holds = zip(data.given, ("yes", "yes", "no"), strict=True)
+        return [
+            Finding(f"Table 1, {c.name}", "x", holds=h, claim="More.", picture="new.png") for c, h in holds
+        ]
+
+    monkeypatch.setitem(sys.modules, "reproduce.made", SimpleNamespace(TITLE="A paper", findings=findings))
+    monkeypatch.setattr(command, "PAPERS", ("made",))
+    monkeypatch.setattr(command, "DOCS", tmp_path / "docs")
+    pictures = tmp_path / "docs" / "pictures" / "re-tested"
+    pictures.mkdir(parents=True)
+    (pictures / "old.png").touch()
+    names = ("robust", "dl19", "dl21")
+    options = [word for name in names for word in (f"--{name}", str(write_campaign(tmp_path / name)))]
+    monkeypatch.setattr(sys, "argv", ["reproduce", "all", "--write", *options])
+    main()
+    page_ = (tmp_path / "docs" / "re-tested.md").read_text()
+    titles = [line[3:] for line in page_.splitlines() if line.startswith("## ")]
+    assert titles == [
+        "What holds on how many campaigns",
+        "A paper",
+        "What the papers left open, and where it is",
+    ]
+    assert "| A paper | 1 | 0 | 1 | 0 |" in page_ and "| Table 1 | More. | yes | yes | no |" in page_
+    assert [path.name for path in pictures.iterdir()] == ["new.png"]
 
 
 def test_what_has_no_value_is_empty_in_the_tables() -> None:

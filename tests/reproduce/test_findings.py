@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 from ir_measures import nDCG
-from reproduce.data import Campaign
+from reproduce.data import Campaign, read_qrels
+from reproduce.lexiprecision_study import Study
 
-from ir_measures_relative import NRG, RunContext
+from ir_measures_relative import NRG, RunContext, compare
 from oracles.fusion import fuse_runs
-from reproduce import findings, fused, pooling
+from reproduce import conclusions, findings, fused, judged, pooling
 from scored import per_query
 from small_campaign import write_campaign
 
@@ -27,6 +29,11 @@ def campaign(tmp_path: Path) -> Campaign:
         shutil.copy(
             path, folder / "later" / path.name.replace(name, f"colbert{name[-1] if name[-1] != '0' else ''}")
         )
+    (folder / "llm").mkdir()
+    shutil.copy(folder / "qrels.txt", folder / "llm" / "perfect.qrels")
+    human = [line.split() for line in (folder / "qrels.txt").read_text().splitlines()]
+    inverted = (f"{q} 0 {d} {3 - int(grade)}\n" for q, _, d, grade in human)
+    (folder / "llm" / "inverted.qrels").write_text("".join(inverted))
     return Campaign(folder)
 
 
@@ -79,6 +86,52 @@ def test_every_table_is_printed(
     assert (tmp_path / "out" / "pooling.png").exists()
     with pytest.raises(SystemExit):
         findings.main(["lexirank"])
+
+
+def test_a_judge_is_as_good_as_its_labels(campaign: Campaign) -> None:
+    """One that says what people say is always right; of one that says the contrary, the intervals are compare's."""
+    table = judged.table(campaign, 2).set_index(["judge", "measure"])
+    right = table.loc["perfect"]
+    right = right.drop("UniqueRel(rel=2)@10")  # here no run has a unique document
+    assert (right[["intervals that hold", "τ"]] == 1).all(axis=None) and (right["wrong sign"] == 0).all()
+    other = read_qrels(campaign.folder / "llm" / "inverted.qrels")
+    said, truth = (
+        compare(campaign.context, qrels, ["P(rel=2)@10"], test="t", correction=None).set_index(
+            ["name", "other"]
+        )
+        for qrels in (other, campaign.qrels)
+    )
+    by_people = dict(truth["difference"]) | {
+        pair[::-1]: -value for pair, value in truth["difference"].items()
+    }
+    true = np.array(
+        [by_people[pair] for pair in said.index]
+    )  # the better run stands first, by each of the two
+    holds = (said["lower"] <= true) & (true <= said["upper"])
+    row = table.loc["inverted", "P(rel=2)@10"]
+    assert row["intervals that hold"] == pytest.approx(holds[said["lower"].notna()].mean())
+    assert row["lower"] <= row["intervals that hold"] <= row["upper"] and row["τ"] < 1
+
+
+def test_a_conclusion_is_shown_by_its_whole_interval(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends = {"yes": (0.3, 0.1, 0.5), "no": (0.3, -0.1, 0.5), "contrary": (-0.3, -0.5, -0.1)}
+    for below, expected in ((False, list(ends)), (True, ["contrary", "no", "yes"])):
+        made = [conclusions.Conclusion(c, "τ", 0.0, lambda _, of=of: of, below) for c, of in ends.items()]
+        monkeypatch.setattr(conclusions, "CONCLUSIONS", made)
+        assert list(conclusions.table(campaign, 1)["shown"]) == expected
+
+
+def test_ties_by_level_are_counted(campaign: Campaign) -> None:
+    """Of every two runs and topic: tied at the first relevant document, and at the second."""
+    found, low, high = conclusions.ties(campaign)
+    study = Study(campaign)
+    counts = np.zeros(2)
+    for a, b in itertools.combinations(study.found.rr, 2):
+        counts += [(a[:, level] == b[:, level]).mean() for level in (0, 1)]
+    assert (study.found.relevant >= 2).all()
+    assert found == pytest.approx(100 * (counts[0] - counts[1]) / 6) and low <= found <= high
 
 
 def test_rerankers_are_held_to_their_first_stage(campaign: Campaign) -> None:

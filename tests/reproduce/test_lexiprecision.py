@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from reproduce.recall_levels import Found, largest_by_chance, level_difference, 
 from reproduce.recall_levels import lexiprecision as of_levels
 
 from ir_measures_relative import rrLP
-from reproduce import incomplete, lexiprecision
+from reproduce import incomplete, lexiprecision, lexiprecision_figures, lexiprecision_ties
 from small_campaign import write_campaign
 
 
@@ -69,6 +70,52 @@ def test_a_part_of_the_labels_keeps_at_least_one_of_each_topic(tmp_path: Path) -
     assert (found.rr_of(everything) == found.rr).all()
 
 
+def test_ties_with_a_random_ranking_are_counted_from_all_of_them() -> None:
+    """Figure 2: of all ways to place m relevant documents, how many have the first at p."""
+    for documents, relevant in ((7, 1), (7, 3), (9, 9)):
+        firsts = [min(places) for places in itertools.combinations(range(1, documents + 1), relevant)]
+        wanted = [firsts.count(p) / len(firsts) for p in range(1, documents + 1)]
+        found = lexiprecision_ties.tie_at_random(relevant, documents, documents)
+        assert found == pytest.approx(wanted, abs=1e-15) and found.sum() == pytest.approx(1.0)
+
+
+def test_ties_with_other_runs_are_counted_one_by_one(tmp_path: Path) -> None:
+    """Figure 3: each ranking with its first relevant document in a range, against each other run on the topic."""
+    positions = lexiprecision_ties.first_positions(Found.of(Campaign(write_campaign(tmp_path / "c")), rel=1))
+    runs, topics = positions.shape
+    for low, high in ((1, 1), (2, 4), (1, 1000)):
+        same, others = lexiprecision_ties.tied(positions, low, high)
+        for topic in range(topics):
+            chosen = [r for r in range(runs) if low <= positions[r, topic] <= high]
+            pairs = [(r, o) for r in chosen for o in range(runs) if o != r]
+            ties = sum(positions[r, topic] == positions[o, topic] for r, o in pairs)
+            assert (same[topic], others[topic]) == (ties, len(pairs))
+    assert (positions == 0).any() and (
+        positions == 1
+    ).any()  # a run that lacks a topic is no tie at position 1
+
+
+def test_regressions_are_of_the_pairs_that_they_name(tmp_path: Path) -> None:
+    """Figure 7 (b) and its variants, against a fit of cases that are picked one by one."""
+    rr = Found.of(Campaign(write_campaign(tmp_path / "c", runs=6, topics=12)), rel=1).rr
+    cases = [
+        rr[a, t, :8] - rr[b, t, :8]
+        for a in range(len(rr))
+        for b in range(len(rr))
+        for t in range(rr.shape[1])
+        if a != b
+    ]
+    for earlier_tied, signs in ((False, False), (True, False), (False, True)):
+        found = lexiprecision_figures._regressions(rr, earlier_tied, signs)
+        for i in range(2):
+            kept = np.array([c for c in cases if not (earlier_tied and c[:i].any())])
+            target = np.sign(kept[:, i]) if signs else kept[:, i]
+            next_four = np.column_stack([np.ones(len(kept)), kept[:, i + 1 : i + 5]])
+            wanted = np.linalg.solve(next_four.T @ next_four, next_four.T @ target)[1:]
+            assert found[i] == pytest.approx(wanted, abs=1e-6)
+    assert np.isnan(lexiprecision_figures._regressions(rr[:1].repeat(2, axis=0), False, False)).all()
+
+
 def test_command_on_a_small_campaign(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -80,7 +127,7 @@ def test_command_on_a_small_campaign(
     printed = capsys.readouterr().out
     assert "Table 3 (b), another-year" in printed
     assert {p.name for p in (tmp_path / "out").iterdir()} == {
-        f"lexiprecision-figure-{i}.png" for i in range(5, 10)
+        f"lexiprecision-figure-{i}.png" for i in (2, 3, 5, 6, "7a", "7b", 8, 9)
     }
     assert "89.5" not in printed and "56.89" not in printed
 
@@ -113,3 +160,12 @@ def test_table_3_on_dl19(dl19_campaign: Campaign, monkeypatch: pytest.MonkeyPatc
         assert by_holm.ours == pytest.approx(b, abs=0.005) and by_holm.printed == b
         assert by_hsd.printed == a and by_hsd.holds == "yes"  # among those of sets of 1,000 permutations
         assert by_hsd.ours == pytest.approx(a, abs=1.3)
+
+
+@pytest.mark.slow
+def test_table_1_on_dl21(dl21_campaign: Campaign) -> None:
+    """To every digit, so these are the paper's runs; the ties of Table 2 do not come out, and the table says so."""
+    found = list(lexiprecision._table_1(Study(dl21_campaign)))[:2]
+    assert [f.released for f in found] == pytest.approx([91.97, 90.14], abs=0.005)
+    assert [f.printed for f in found] == [91.97, 90.14]
+    assert all("does not come out" in f.note for f in lexiprecision._table_2(Study(dl21_campaign)))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
+import pandas as pd
 import pytest
 from reproduce.data import Campaign, Data
 
@@ -39,8 +42,28 @@ def test_on_a_small_campaign(tmp_path: Path) -> None:
     assert pictures == {p.name for p in (tmp_path / "out").iterdir()} and len(pictures) == 3
 
 
+def test_figures_count_the_judged_documents(tmp_path: Path) -> None:
+    """Of two topics: one has 20 documents of the highest grade, the other one of it, and 119 in all."""
+    qrels = pd.DataFrame(
+        [("1", f"d{i}", 3) for i in range(20)]
+        + [("2", "a", 3)]
+        + [("2", f"d{i}", 1 + i % 2) for i in range(118)]
+        + [("2", "n", 0)],
+        columns=["query_id", "doc_id", "relevance"],
+    )
+    made = {"made": cast(Campaign, SimpleNamespace(qrels=qrels))}
+    under, by_grade = med._figure_1(made, tmp_path)
+    assert (under.ours, by_grade.ours, by_grade.holds) == ("1 of 2", "2 of 2; 1 of 2", "no")
+    (ideal,) = med._figure_2(made, tmp_path)
+    # The second topic's ideal is one document of grade 3 and 19 of grade 2: the second line itself.
+    assert ideal.ours == "50; 0" and ideal.holds == "in part"
+    assert "the same on 1 of 2 topics" in ideal.note
+    assert {under.picture, ideal.picture} == {p.name for p in tmp_path.iterdir()}
+
+
 @pytest.mark.slow
 def test_figures_of_robust03(robust03_campaign: Campaign, tmp_path: Path) -> None:
     """81 of the 100 topics have fewer than 100 relevant documents; 28 have 20 at most."""
-    (found,) = med._figure_1({"robust": robust03_campaign}, tmp_path)
-    assert found.ours == "81 of 100" and "on 28 topics" in found.note
+    found, by_grade = med._figure_1({"robust": robust03_campaign}, tmp_path)
+    assert found.ours == "81 of 100" and "on 28 of them" in found.note
+    assert by_grade.ours == "7 of 100"

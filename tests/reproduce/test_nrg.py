@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from reproduce.data import Campaign
-from reproduce.nrg_campaign import TRADITIONAL, Figures, printed
+from reproduce.nrg_campaign import TRADITIONAL, Figures, points_read, printed
 
+from reproduce import nrg_claims
 from small_campaign import write_campaign
 
 
@@ -73,3 +74,12 @@ def test_released_tasc_competes_with_its_own_group(tmp_path: Path) -> None:
         best, rest = (one, other) if ndcg[one].mean() > ndcg[other].mean() else (other, one)
         assert tasc[best] == pytest.approx(ndcg[best])
         assert tasc[rest] == pytest.approx(ndcg[rest] * (1 - ndcg[best]))
+
+
+def test_what_is_read_off_the_picture_stands_beside_ours(dl19: Figures) -> None:
+    """The claims of Figure 2, by its own points: as the released code has them to a hundredth or two."""
+    points = points_read()
+    assert points.means().loc["idst_bert_p2"].tolist() == [0.763, 0.33459]
+    found = {f.what: f for f in nrg_claims.findings(dl19) if f.where.startswith(("Figure 2", "§4"))}
+    read = [str(f.printed).split("; ")[1:] for f in found.values() if "of the points" in str(f.printed)]
+    assert read == [["0.23, of the points"], ["75 %, of the points"], ["0.79", "0.55, of the points"]]
