@@ -51,7 +51,7 @@ def here(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedPro
             code = main(given)
     finally:
         os.chdir(before)
-    written = [stream.detach().getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
+    written = [stream.detach().getvalue().decode(errors="surrogateescape") for stream in (out, err)]  # type: ignore[attr-defined]
     return subprocess.CompletedProcess(given, code, *written)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 import random
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +19,9 @@ import numpy as np
 import pandas as pd
 from ir_measures import nDCG
 
-from fuzzed_formats import targets
+import fuzzed_commands
+import fuzzed_doors
+from fuzzed_formats import targets, with_changes
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run
@@ -70,20 +73,8 @@ def _file(rng: random.Random, columns: int) -> bytes:
             else [query, "0", doc, label]
         )
         lines.append(rng.choice([" ", "\t", "  "]).join(row).encode())
-    data = bytearray(rng.choice([b"\n", b"\n", b"\r\n"]).join(lines) + rng.choice([b"", b"\n"]))
-    for _ in range(rng.choice([0, 0, 1, 1, 2, 5])):
-        at = rng.randrange(len(data) + 1)
-        what = rng.randrange(4)
-        if what == 0:
-            data[at:at] = rng.choice(_PIECES)
-        elif what == 1:
-            del data[at : at + rng.choice([1, 1, 2, 9])]
-        elif what == 2:
-            data[at : at + 1] = bytes([rng.randrange(256)])
-        else:
-            start = rng.randrange(len(data) + 1)
-            data[at:at] = data[start : start + rng.randrange(30)]
-    return bytes(data)
+    data = rng.choice([b"\n", b"\n", b"\r\n"]).join(lines) + rng.choice([b"", b"\n"])
+    return with_changes(rng, data, rng.choice([0, 0, 1, 1, 2, 5]), _PIECES, [1, 1, 2, 9], 30)
 
 
 def _refusal(error: Exception, source: str) -> str:
@@ -138,7 +129,8 @@ def qrels(rng: random.Random, folder: Any) -> str:
         columns = read_qrels_file(path).columns
     except Exception as error:
         return _refusal(error, "fuzzed.qrels")
-    theirs = [(r.query_id, r.doc_id, r.relevance) for r in ir_measures.read_trec_qrels(_opened(data))]
+    plain = re.sub(rb"([0-9])\.0*(?=\s*$)", rb"\1", data, flags=re.MULTILINE)  # 3.0 is a label here as well
+    theirs = [(r.query_id, r.doc_id, r.relevance) for r in ir_measures.read_trec_qrels(_opened(plain))]
     ours = list(zip(*(_listed(column) for column in columns[:3]), strict=True))
     assert ours == theirs, (data, ours, theirs)
     return "read"
@@ -293,10 +285,13 @@ TARGETS: dict[str, Callable[[random.Random, Any], str]] = {
 }
 #: A target for each kind of file that other tools write.
 OF_FORMATS = targets(_refusal)
+#: A target for each command, and for what else takes what a user gives.
+OF_DOORS = fuzzed_commands.targets() | fuzzed_doors.targets(_refusal)
+ALL = TARGETS | OF_FORMATS | OF_DOORS
 
 
 def outcome(target: str, seed: int, folder: Any) -> str:
     """What comes of the input that this seed makes."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return (TARGETS | OF_FORMATS)[target](random.Random(f"{target} {seed}"), folder)
+        return ALL[target](random.Random(f"{target} {seed}"), folder)

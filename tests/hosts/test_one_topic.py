@@ -24,7 +24,7 @@ ONE = {t: {"B" if i < 5 else "X": 2.0, "Y": 1.0} for i, t in enumerate(TOPICS)}
 TWO = {t: {"A": 2.0, "B": 1.0} if i == 7 else {"Z": 2.0} for i, t in enumerate(TOPICS)}
 RUNS = {"one": ONE, "two": TWO}
 SAID = (
-    "100% of the mean UniqueRel@2 of 'two' over 12 topics comes from topic 't7' alone; one topic supplies more than a "
+    "100 % of the mean UniqueRel@2 of 'two' over 12 topics comes from topic 't7' alone; one topic supplies more than a "
     "quarter of the mean of 1 of 2 runs by UniqueRel@2"
 )
 
@@ -49,14 +49,14 @@ def test_shares() -> None:
         (
             [[3.1] + [1] * 9],
             UniqueRel @ 2,
-            r"26% of the mean UniqueRel@2 of 'r0' over 10 topics comes from topic 'q0'",
+            r"26 % of the mean UniqueRel@2 of 'r0' over 10 topics comes from topic 'q0'",
         ),
         ([[9] + [1] * 8], UniqueRel @ 2, None),  # nine topics
         ([[9] + [1] * 9], P @ 10, None),  # not relative
         ([[9] + [1] * 9, [-0.1] * 10], rrLP, None),  # no share of what can be below 0
         ([[0] * 10], NRG @ 10, None),
         ([[4] + [0] * 9, [2] * 10], UniqueRel @ 2, None),  # hardly adds anything
-        ([[5] + [0] * 9, [2] * 10], UniqueRel @ 2, r"100% of the mean UniqueRel@2 of 'r0'"),
+        ([[5] + [0] * 9, [2] * 10], UniqueRel @ 2, r"100 % of the mean UniqueRel@2 of 'r0'"),
         ([[9] + [1] * 9, [1] * 10, [4] + [1] * 9], NRG @ 10, r"'r0' .* mean of 2 of 3 runs by NRG@10:"),
     ],
 )
