@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import compileall
 import importlib.util
 import sys
 import tempfile
 from pathlib import Path
 
+import ir_measures_relative
 from benchmarks.data import Folder
 from benchmarks.report import Row
 from benchmarks.timing import Cost, Side, command, in_turn, interleaved
@@ -39,6 +41,7 @@ for file in sys.argv[1:]:
 
 def costs(campaign: Folder, rounds: int, pref_eval: Path | None, nrg_authors: Path | None) -> list[Row]:
     """The command line on a folder of run files, which are not packed."""
+    compileall.compile_dir(Path(ir_measures_relative.__file__).parent, quiet=1)  # as pip does
     with tempfile.TemporaryDirectory() as folder:
         runs, qrels = campaign.unpacked(Path(folder))
         n = len(runs)

@@ -8,6 +8,7 @@ into ``docs/withstands.md``. Exits with 1 where a case fails.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -17,11 +18,12 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from .load_cases import CASES, run_case
+from . import load_cases, load_commands
 from .pages import fill, filled
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "withstands.md"
+CASES = load_cases.CASES | load_commands.CASES
 
 
 class Row(NamedTuple):
@@ -47,6 +49,14 @@ def measured(name: str, seconds: float) -> Row:
         return Row(str(CASES[name].__doc__), f"FAILS: {said[:200]}", took, 0.0, False)
     (what, result), megabytes = json.loads(lines[-2]), float(lines[-1])
     return Row(what, result, took, megabytes, True)
+
+
+def run_case(name: str, seconds: float) -> None:
+    """Runs a case in this process; prints what it says, and the result, as a line of JSON."""
+    case = CASES[name]
+    with contextlib.redirect_stdout(sys.stderr):
+        result = case(seconds)
+    print(json.dumps([str(case.__doc__), result]))
 
 
 def _peak() -> float:

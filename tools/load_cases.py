@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
 import random
 import resource
@@ -134,7 +132,7 @@ def threads(seconds: float) -> str:
         thread.join()
     if wrong:
         raise AssertionError(wrong[0])
-    return f"{sum(counts.values()):,} evaluations in {seconds:.0f} s, each as serially to the last bit"
+    return f"{sum(counts.values()):,} evaluations in {seconds:.0f} s, each equal to the serial one to the last bit"
 
 
 def _in_process(context: RunContext, number: int, seconds: float) -> tuple[int, list[int]]:
@@ -158,7 +156,7 @@ def processes(seconds: float) -> str:
     if any(wrong for _, wrong in results):
         raise AssertionError("a value differs from the serial one")
     total = sum(done for done, _ in results)
-    return f"{total:,} evaluations in {seconds:.0f} s, each as serially to the last bit"
+    return f"{total:,} evaluations in {seconds:.0f} s, each equal to the serial one to the last bit"
 
 
 def dask_worker_killed(seconds: float) -> str:
@@ -258,11 +256,3 @@ CASES: dict[str, Callable[[float], str]] = {
     case.__name__: case
     for case in (many_runs, long_ranking, threads, processes, dask_worker_killed, little_memory)
 }
-
-
-def run_case(name: str, seconds: float) -> None:
-    """Runs a case in this process; prints what it says, and the result, as a line of JSON."""
-    case = CASES[name]
-    with contextlib.redirect_stdout(sys.stderr):
-        result = case(seconds)
-    print(json.dumps([str(case.__doc__), result]))
