@@ -1,12 +1,15 @@
 """Sphinx configuration."""
 
+import os
 import shutil
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+sys.path[:0] = [str(Path(__file__).parent / "_ext"), str(Path(__file__).parents[1])]
 
-import ir_measures_relative
+from tools.address import repository, site  # noqa: E402
+
+import ir_measures_relative  # noqa: E402
 
 project = "ir-measures-relative"
 author = "The ir-measures-relative maintainers"
@@ -51,6 +54,9 @@ html_title = "ir-measures-relative"
 html_math_renderer = "svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+if address := repository():  # else no page is linked to
+    html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL") or site(address)
+    html_theme_options = {"source_repository": address, "source_branch": "main", "source_directory": "docs/"}
 
 nb_execution_mode = "off"  # the tests run them; the site shows what they showed
 

@@ -1,10 +1,11 @@
-"""The tests on each Python that is here, at the newest and at the lowest versions of what the package needs.
+"""The tests on each Python that is here, with the newest and the lowest versions of what the package needs.
 
-``python -m tools.matrix`` needs ``uv`` on the path for the lowest versions. Each cell has a clone of what is
-committed and an environment of its own. *newest*: all of ``.ci/run``. *lowest*, on the oldest Python: the tests, with
-each requirement that ``pyproject.toml`` names at its lower bound (extras and examples included). *lowest, no extras*,
-there too: the tests that run where nothing but the package's own requirements is installed. ``--write`` puts the rows
-into the table of ``docs/status.md``.
+``python -m tools.matrix`` needs ``uv`` on the path. Each cell has a clone of what is committed and an environment of
+its own. *newest*: all of ``.ci/run``. *lowest*, on the oldest Python: the tests, with each requirement that
+``pyproject.toml`` names at its lower bound (extras and examples included). *lowest, no extras*, there too: the tests
+that run where nothing but the package's own requirements is installed. *Colab*: the tests, with the versions of numpy,
+pandas, scipy and matplotlib that Google's notebooks have. ``--only FOLDER…`` runs these tests alone, and no style,
+types or documentation; the table says so. ``--write`` puts the rows into the table of ``docs/status.md``.
 """
 
 from __future__ import annotations
@@ -21,12 +22,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from .pages import fill, filled
+from .steps import campaigns
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
-#: The extras whose lower bounds are tried; those of linters and of Sphinx are nobody's business but ours.
+#: The extras whose lower bounds are tried.
 EXTRAS = ("all", "examples", "dask")
+#: What the tests are installed with.
+TESTED = (".[all,examples,completion,dask]", "--group", "test")
+#: Of the notebooks on Google Colab.
+COLAB = {"numpy": "2.0.2", "pandas": "2.2.2", "matplotlib": "3.10.0", "scipy": "1.16.3"}
+#: On which Pythons; the others are for all. For newer Pythons there are no wheels of the lowest versions.
+ONLY_ON = {"lowest": ("3.10",), "lowest, no extras": ("3.10",), "Colab": ("3.12",)}
 NOT_HERE = "not here"
+UV = ("uv", "--quiet")
 
 
 class Cell(NamedTuple):
@@ -34,8 +43,23 @@ class Cell(NamedTuple):
 
     python: str
     versions: str
+    ran: str
     result: str
     passes: bool
+
+
+class Job(NamedTuple):
+    """Where a cell runs, by which Python, and what of the tests: all of them where ``only`` is empty."""
+
+    python: Path
+    clone: Path
+    quick: bool
+    only: tuple[str, ...]
+
+    @property
+    def ran(self) -> str:
+        """For the table."""
+        return f"{', '.join(self.only) or 'the tests'}{' that are not slow' if self.quick else ''}"
 
 
 def interpreter(version: str) -> Path | None:
@@ -49,65 +73,67 @@ def interpreter(version: str) -> Path | None:
     return None
 
 
-def newest(python: Path, clone: Path, quick: bool) -> tuple[str, bool]:
-    """All of ``.ci/run``, which makes the environment itself."""
-    return _run(["bash", ".ci/run"], clone, python, quick)
+def newest(job: Job) -> tuple[str, str, bool]:
+    """All of ``.ci/run``, which makes the environment itself; or the tests that are asked for."""
+    if job.only:
+        return _in_environment(job, TESTED, "")
+    return ("all of `.ci/run`", *_run(["bash", ".ci/run"], job))
 
 
-def lowest(python: Path, clone: Path, quick: bool) -> tuple[str, bool]:
+def lowest(job: Job) -> tuple[str, str, bool]:
     """The tests with the lower bounds of everything that users install."""
-    return _at_lower_bounds(python, clone, quick, EXTRAS, ".[test]")
+    return _in_environment(job, TESTED, _lower_bounds(job, EXTRAS))
 
 
-def lowest_without_extras(python: Path, clone: Path, quick: bool) -> tuple[str, bool]:
+def lowest_without_extras(job: Job) -> tuple[str, str, bool]:
     """The tests with the lower bounds of the package's own requirements, and nothing else."""
-    runner = ("pytest", "pytest-xdist", "hypothesis")
-    return _at_lower_bounds(python, clone, quick, (), ".", *runner, tests=("tests",))
+    whole = job._replace(only=job.only or ("tests",))
+    return _in_environment(whole, (".", "pytest", "pytest-xdist", "hypothesis"), _lower_bounds(job, ()))
 
 
-VERSIONS = {"newest": newest, "lowest": lowest, "lowest, no extras": lowest_without_extras}
+def colab(job: Job) -> tuple[str, str, bool]:
+    """The tests with the versions of Google's notebooks."""
+    return _in_environment(job, TESTED, "\n".join(f"{name}=={version}" for name, version in COLAB.items()))
 
 
-def _at_lower_bounds(
-    python: Path,
-    clone: Path,
-    quick: bool,
-    extras: tuple[str, ...],
-    *what: str,
-    tests: tuple[str, ...] = (),
-) -> tuple[str, bool]:
-    bounds, environment = clone / "lowest.txt", clone / ".venv"
+VERSIONS = {"newest": newest, "lowest": lowest, "lowest, no extras": lowest_without_extras, "Colab": colab}
+
+
+def _lower_bounds(job: Job, extras: tuple[str, ...]) -> str:
+    """The constraints, or what is wrong, in which case the installation fails and says so."""
     asked = [part for extra in extras for part in ("--extra", extra)]
-    uv = ["uv", "--quiet", "pip"]
-    resolution = ["--resolution", "lowest-direct", "--python", str(python)]
+    command = [*UV, "pip", "compile", "--resolution=lowest-direct", f"--python={job.python}", *asked]
+    done = subprocess.run([*command, "pyproject.toml"], cwd=job.clone, capture_output=True, text=True)
+    return done.stdout if done.returncode == 0 else done.stderr
+
+
+def _in_environment(job: Job, what: tuple[str, ...], constraints: str) -> tuple[str, str, bool]:
+    """Installs what the tests need beside the constraints, and runs them."""
+    environment = job.clone / ".venv"
+    (job.clone / "constraints.txt").write_text(constraints)
     for command in (
-        [*uv, "compile", *resolution, *asked, "pyproject.toml", "-o", str(bounds)],
-        ["uv", "--quiet", "venv", "--python", str(python), str(environment)],
-        [*uv, "install", "--python", str(environment), "-e", *what, "-c", str(bounds)],
+        [*UV, "venv", f"--python={job.python}", str(environment)],
+        [*UV, "pip", "install", f"--python={environment}", "-c", "constraints.txt", "-e", *what],
     ):
-        done = subprocess.run(command, cwd=clone, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=job.clone, capture_output=True, text=True)
         if done.returncode:
-            return f"no environment: {done.stderr.strip().splitlines()[-1]}", False
-    return _run(
-        [str(environment / "bin" / "python"), "-m", "pytest", "-q", "-n", "auto", *tests],
-        clone,
-        python,
-        quick,
-    )
+            return job.ran, f"no environment: {done.stderr.strip().splitlines()[-1]}", False
+    command = [str(environment / "bin" / "python"), "-m", "pytest", "-q", "-n", "auto", *job.only]
+    return (job.ran, *_run(command, job))
 
 
-def _run(command: list[str], clone: Path, python: Path, quick: bool) -> tuple[str, bool]:
+def _run(command: list[str], job: Job) -> tuple[str, bool]:
     """What pytest and the other steps said last, and whether all is well."""
+    clone = job.clone
     seed = sum(clone.name.encode())  # other examples in each cell
-    options = f"--hypothesis-seed={seed} " + ("-m 'not slow'" if quick else "")
+    options = f"--hypothesis-seed={seed} " + ("-m 'not slow'" if job.quick else "")
     env = {
         **os.environ,
-        "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
+        **campaigns(),  # the clone stands elsewhere
+        "PATH": f"{job.python.parent}{os.pathsep}{os.environ['PATH']}",
         "PYTEST_ADDOPTS": options,
     }
     env.pop("VIRTUAL_ENV", None)
-    for name in ("ROBUST03", "DL19"):  # the clone stands elsewhere
-        env.setdefault(name, str(ROOT.parent / "shared" / name.lower()))
     done = subprocess.run(command, cwd=clone, env=env, capture_output=True, text=True)
     (clone.parent / f"{clone.name}.log").write_text(done.stdout + done.stderr)
     counts = re.findall(
@@ -118,22 +144,24 @@ def _run(command: list[str], clone: Path, python: Path, quick: bool) -> tuple[st
     return "; ".join([shown, *failed]), done.returncode == 0
 
 
-def cells(pythons: list[str], versions: list[str], quick: bool, folder: Path) -> Iterator[Cell]:
+def cells(
+    pythons: list[str], versions: list[str], quick: bool, only: tuple[str, ...], folder: Path
+) -> Iterator[Cell]:
     """Every row that can be had here."""
     for version in pythons:
         python = interpreter(version)
         for name in versions:
-            if name != "newest" and version != pythons[0]:
-                continue  # there are no wheels of versions so old for newer Pythons
+            if version not in ONLY_ON.get(name, (version,)):
+                continue
             if python is None:
-                yield Cell(version, name, NOT_HERE, False)
+                yield Cell(version, name, "nothing", NOT_HERE, False)
                 continue
             clone = folder / f"{version}-{name.replace(', ', '-').replace(' ', '-')}"
             subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-            yield Cell(version, name, *VERSIONS[name](python, clone, quick))
+            yield Cell(version, name, *VERSIONS[name](Job(python, clone, quick, only)))
 
 
-HEADER = ["| Python | versions | system | passes |", "|---|---|---|---|"]
+HEADER = ["| Python | versions | system | what ran | passes |", "|---|---|---|---|---|"]
 
 
 def rows(found: list[Cell]) -> dict[str, str]:
@@ -143,7 +171,10 @@ def rows(found: list[Cell]) -> dict[str, str]:
     results = [
         c.result if c.result == NOT_HERE else f"{'yes' if c.passes else 'no'}: {c.result}" for c in found
     ]
-    return {start: f"{start} {result} |" for start, result in zip(starts, results, strict=True)}
+    return {
+        start: f"{start} {c.ran} | {result} |"
+        for start, c, result in zip(starts, found, results, strict=True)
+    }
 
 
 def write(found: list[Cell]) -> None:
@@ -161,12 +192,13 @@ def main() -> None:
     parser.add_argument("--python", nargs="+", default=list(PYTHONS), metavar="X.Y")
     parser.add_argument("--versions", nargs="+", default=list(VERSIONS), choices=list(VERSIONS))
     parser.add_argument("--quick", action="store_true", help="without the tests that are marked slow")
+    parser.add_argument("--only", nargs="+", default=[], metavar="FOLDER", help="these tests alone")
     parser.add_argument("--logs", type=Path, help="a folder to keep what the cells printed")
     parser.add_argument("--write", action="store_true", help="put the table into docs/status.md")
     asked = parser.parse_args()
     found = []
     with tempfile.TemporaryDirectory() as temporary:
-        for cell in cells(asked.python, asked.versions, asked.quick, Path(temporary)):
+        for cell in cells(asked.python, asked.versions, asked.quick, tuple(asked.only), Path(temporary)):
             print(*cell[:3], "passes" if cell.passes else "FAILS", sep=" · ", flush=True)
             found.append(cell)
             if asked.logs:

@@ -1,7 +1,7 @@
 """Builds wheel and sdist, checks them, and tries the wheel where there is no source: ``python -m tools.release``.
 
 Needs ``build`` and ``twine``. The smoke test runs in an environment of its own, in an empty folder, with the wheel
-alone.
+alone. ``--all`` runs the other steps of a release too, and says at the end what it could not do, and why.
 """
 
 from __future__ import annotations
@@ -14,8 +14,12 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
 import zipfile
 from pathlib import Path
+
+from .address import citation, repository
+from .steps import run_all
 
 ROOT = Path(__file__).resolve().parents[1]
 SMOKE = """
@@ -33,7 +37,7 @@ assert sorted(round(value, 4) for value in values.values()) == [0.7361, 0.7933],
 
 def version() -> str:
     """As the package says it."""
-    text = (ROOT / "src" / "ir_measures_relative" / "__init__.py").read_text()
+    text = (ROOT / "src" / "ir_measures_relative" / "__init__.py").read_text(encoding="utf-8")
     return re.findall(r'^__version__ = "(.+)"$', text, re.MULTILINE)[0]
 
 
@@ -46,12 +50,23 @@ def check_texts(tag: str | None) -> None:
     now = version()
     if tag is not None and tag != f"v{now}":
         raise SystemExit(f"the tag is {tag} and the package's version {now}")
-    for name, pattern in (
-        ("CHANGELOG.md", rf"^## {re.escape(now)}"),
-        ("CITATION.cff", rf"^version: {re.escape(now)}$"),
+    short = now.rpartition(".")[0]
+    for name, line in (
+        ("CHANGELOG.md", f"## {now} - "),
+        ("CITATION.cff", f"version: {now}\n"),
+        ("docs/for-my-paper.md", f"  version = {{{now}}}"),
+        ("README.md", f"Version {short}."),
+        ("docs/status.md", f"Version {short}."),
     ):
-        if not re.search(pattern, (ROOT / name).read_text(), re.MULTILINE):
+        if f"\n{line}" not in (ROOT / name).read_text(encoding="utf-8"):
             raise SystemExit(f"{name} does not know version {now}")
+    quoted = re.findall(
+        r"^repository-code: .*\n", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    if "".join(quoted) != citation(repository()):
+        raise SystemExit(
+            "CITATION.cff names another repository than pyproject.toml: python -m tools.address ADDRESS"
+        )
 
 
 def check_contents(wheel: Path, sdist: Path) -> None:
@@ -99,12 +114,9 @@ def smoke_test(wheel: Path) -> None:
         print(done.stdout)
 
 
-def main() -> None:
-    """All of it, into ``dist/``."""
-    parser = argparse.ArgumentParser(prog="python -m tools.release", description=__doc__)
-    parser.add_argument("--tag", help="what the release is tagged, v<version>")
-    asked = parser.parse_args()
-    check_texts(asked.tag)
+def build(tag: str | None) -> None:
+    """The wheel and the sdist, into ``dist/``, checked and tried."""
+    check_texts(tag)
     dist = ROOT / "dist"
     shutil.rmtree(dist, ignore_errors=True)
     subprocess.run([sys.executable, "-m", "build", "--outdir", dist, ROOT], check=True)
@@ -114,6 +126,31 @@ def main() -> None:
     check_readme(wheel)
     smoke_test(wheel)
     print(f"{wheel.name} and {sdist.name}: good")
+
+
+def main() -> None:
+    """The build, or all steps of a release."""
+    parser = argparse.ArgumentParser(prog="python -m tools.release", description=__doc__)
+    parser.add_argument("--tag", help="what the release is tagged, v<version>")
+    every = parser.add_argument_group("all steps of a release")
+    every.add_argument("--all", action="store_true", help="the whole list of CONTRIBUTING.md; takes hours")
+    every.add_argument("--only", nargs="+", metavar="STEP", help="these of the list")
+    every.add_argument(
+        "--seed", type=int, default=int(time.time()), help="of the draw of mutants; default a new one"
+    )
+    every.add_argument(
+        "--ir-measures", type=Path, metavar="FOLDER", help="a checkout of ir_measures, for its tests"
+    )
+    every.add_argument(
+        "--pyterrier", type=Path, metavar="FOLDER", help="a checkout of PyTerrier, for its tests"
+    )
+    every.add_argument(
+        "--logs", default="build/release", metavar="FOLDER", help="what the steps print, and the clone"
+    )
+    asked = parser.parse_args()
+    if asked.all or asked.only:
+        raise SystemExit(run_all(asked))
+    build(asked.tag)
 
 
 if __name__ == "__main__":

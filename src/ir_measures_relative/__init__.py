@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .unjudged.reusability import reusability
     from .unjudged.verdicts import judge_next, verdicts
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 relative: RelativeProvider = registered_provider()
 

@@ -31,9 +31,8 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self.src = folder / "src"
         self.package = self.src / "ir_measures_relative"
-        shutil.copytree(
-            ROOT / "src" / "ir_measures_relative", self.package, ignore=shutil.ignore_patterns("__pycache__")
-        )
+        # What is compiled already is copied as well: it is known by the time of its source, which a copy keeps.
+        shutil.copytree(ROOT / "src" / "ir_measures_relative", self.package)
 
     def insert(self, file: str, after: str, text: str) -> None:
         """Puts text behind some that stands once in a file."""

@@ -170,29 +170,11 @@ def test_links_exist_in_the_repository(page: Path) -> None:
     assert [t for t in targets if not t.exists() or t.is_relative_to(copied)] == []
 
 
-def _extras() -> dict[str, list[str]]:
-    tomllib = pytest.importorskip(
-        "tomllib", reason="pyproject.toml is read by Python's own parser, from 3.11 on"
-    )
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return project["optional-dependencies"]
-
-
-def test_the_table_of_extras_is_that_of_the_package() -> None:
-    """A row for every extra; and `all` is what its row says."""
-    extras = _extras()
-    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8").split("## The extras")[1]
-    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page, re.MULTILINE))
-    assert sorted(rows) == sorted(extras)
-    (everything,) = extras["all"]
-    assert re.findall(r"`(\w+)`", rows["all"]) == re.findall(r"\w+", everything.split("[")[1])
-
-
-def test_the_site_is_built_with_what_the_readme_installs() -> None:
-    """What autodoc imports is in the extra [docs]."""
-    extras = _extras()
-    assert "'.[docs]' && .venv/bin/sphinx-build -W docs" in README.read_text(encoding="utf-8")
-    assert "ir-measures-relative[pyterrier,plot,dask]" in extras["docs"]
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_no_line_starts_with_a_per_cent_sign(page: Path) -> None:
+    """The site takes such a line for a comment, and leaves it out."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    assert re.findall(r"^ *%.*", text, flags=re.MULTILINE) == []
 
 
 def test_a_word_that_readers_search_for_finds_one_page() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import io
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 import pytest
@@ -160,25 +162,55 @@ def test_vaswani(home: Path) -> None:
     assert (four.loc[["BM25", "LSI"], "UniqueRel@10"] <= two["UniqueRel@10"]).all()
 
 
-def trec_dl(home: Path, *arguments: str, program: str = "") -> subprocess.CompletedProcess[str]:
-    """The example in a process of its own, after a program; ir_datasets asks once in a process where its files are."""
-    script = str(EXAMPLES / "trec_dl.py")
-    start = f"import runpy, sys; sys.path.insert(0, {str(EXAMPLES)!r}); sys.argv = {[script, *arguments]!r}; "
-    return subprocess.run(
-        [sys.executable, "-c", f"{start}{program}runpy.run_path({script!r}, run_name='__main__')"],
+# Runs of the example in one process, whose imports take longer than they do; ir_datasets asks once where its files are.
+IN_TURN = """
+import contextlib, json, os, runpy, sys
+script, home, found = sys.argv[1], os.getcwd(), []
+sys.path.insert(0, os.path.dirname(script))
+for folder, arguments, program in json.loads(sys.argv[2]):
+    os.makedirs(os.path.join(home, folder), exist_ok=True)
+    os.chdir(os.path.join(home, folder))
+    exec(program, {})
+    sys.argv, code = [script, *arguments], 0
+    with open("out", "w+") as out, open("err", "w+") as err:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                runpy.run_path(script, run_name="__main__")
+            except SystemExit as leave:
+                code = leave.code
+        out.seek(0), err.seek(0)
+        found.append((code, out.read(), err.read()))
+print(json.dumps(found))
+"""
+NGRAMS = ["--reranker", "ngrams"]
+
+
+class Ran(NamedTuple):
+    """One run of the example."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def trec_dl(home: Path, *cases: tuple[str, list[str], str]) -> list[Ran]:
+    """The example in a home of ir_datasets: for each case a folder in it, arguments, and a program to run before."""
+    pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
+    done = subprocess.run(
+        [sys.executable, "-c", IN_TURN, str(EXAMPLES / "trec_dl.py"), json.dumps(cases)],
         capture_output=True,
         text=True,
         cwd=home,
         env={**os.environ, "IR_DATASETS_HOME": str(home)},
         stdin=subprocess.DEVNULL,
     )
-
-
-NGRAMS = ("--reranker", "ngrams")
+    assert done.returncode == 0, done.stderr
+    return [Ran(*one) for one in json.loads(done.stdout.splitlines()[-1])]
 
 
 def test_trec_dl_on_vaswani(home: Path) -> None:
-    first = trec_dl(home, "--dataset", "vaswani", *NGRAMS)
+    """Twice: the second time from the index that is there."""
+    first, again = trec_dl(home, *[("vaswani-index", ["--dataset", "vaswani", *NGRAMS], "")] * 2)
     assert first.returncode == 0, first.stderr
     assert "indexing into vaswani.pisa" in first.stderr
     table, answer = first.stdout.split("\n\n", 1)
@@ -187,7 +219,6 @@ def test_trec_dl_on_vaswani(home: Path) -> None:
     ndcg, unique = (float(rows[i][rows[0].index(m)]) for i, m in ((1, "nDCG@10"), (2, "UniqueRel@10")))
     assert 0.4 < ndcg < 0.6
     assert "BM25 >> re-ranker" in answer.splitlines()[0] and f"{unique:.2f}" in answer
-    again = trec_dl(home, "--dataset", "vaswani", *NGRAMS)  # from the index that is there
     assert "the index in vaswani.pisa is there already" in again.stdout
     assert again.stdout.split("already")[1].split() == first.stdout.split()
 
@@ -202,33 +233,6 @@ class WithoutScores(demo._ScoredDocs):
 parts = demo._Docs(), demo._Queries(), demo._Qrels(), WithoutScores()
 ir_datasets.registry.register("unscored", ir_datasets.Dataset(*parts))
 """
-
-
-def test_trec_dl_with_a_first_stage(tmp_path: Path) -> None:
-    pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
-    values = {}
-    for dataset, program in (("relative-demo", ""), ("unscored", f"exec({WITHOUT_SCORES!r}); ")):
-        done = trec_dl(tmp_path, "--dataset", dataset, "--index", "demo.pisa", *NGRAMS, program=program)
-        assert done.returncode == 0, done.stderr
-        assert "Warning" not in done.stderr
-        row = next(line for line in done.stdout.splitlines() if line.lstrip().startswith("first stage"))
-        values[dataset] = float(row.split()[2])
-        assert "UniqueRel(rel=" not in row and "UniqueRel" in done.stdout
-    # The order of the document ids is worth 0.1; that of query likelihood far more.
-    assert values["relative-demo"] > 0.4 and values["unscored"] > 0.4
-    assert values["unscored"] != values["relative-demo"]
-
-
-def test_trec_dl_says_what_it_takes_and_downloads_nothing_unasked(tmp_path: Path) -> None:
-    pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
-    done = trec_dl(tmp_path, *NGRAMS)
-    assert done.returncode == 2
-    for said in ("1.1 GB", "nothing was downloaded; --yes goes on without asking", "minutes"):
-        assert said in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "msmarco-passage" / "collection.tsv").exists()
-
-
 # A collection whose documents have no field "text".
 WITHOUT_TEXT = """
 import collections, ir_datasets
@@ -240,18 +244,58 @@ ir_datasets.registry.register("textless", ir_datasets.Dataset(WithoutText(), dem
 """
 
 
-def test_trec_dl_refuses(tmp_path: Path) -> None:
-    pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
-    for arguments, message in (
-        (("--dataset", "vaswanni", *NGRAMS), "knows no dataset 'vaswanni'"),
-        (("--dataset", "textless", *NGRAMS), "textless: topics need one field, and documents a field text"),
-    ):
-        done = trec_dl(tmp_path, *arguments, program=f"exec({WITHOUT_TEXT!r}); ")
-        assert done.returncode == 2 and message in done.stderr, done.stderr
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Ran]]:
+    """The home, and the runs that need no collection, by their folders."""
+    home = tmp_path_factory.mktemp("home")
+    cases = [
+        ("relative-demo", ["--dataset", "relative-demo", "--index", "demo.pisa", *NGRAMS], ""),
+        ("unscored", ["--dataset", "unscored", "--index", "demo.pisa", *NGRAMS], WITHOUT_SCORES),
+        ("not asked", NGRAMS, ""),
+        ("vaswanni", ["--dataset", "vaswanni", *NGRAMS], ""),
+        ("textless", ["--dataset", "textless", *NGRAMS], WITHOUT_TEXT),
+    ]
     if importlib.util.find_spec("fastembed") is None:
-        done = trec_dl(tmp_path, "--dataset", "relative-demo")
-        assert done.returncode == 2 and "needs the extra [rerank]" in done.stderr
-    assert not list(tmp_path.glob("*.pisa"))
+        cases.append(("no extra", ["--dataset", "relative-demo"], ""))
+    return home, dict(zip((folder for folder, *_ in cases), trec_dl(home, *cases), strict=True))
+
+
+def test_trec_dl_with_a_first_stage(small: tuple[Path, dict[str, Ran]]) -> None:
+    values = {}
+    for dataset in ("relative-demo", "unscored"):
+        done = small[1][dataset]
+        assert done.returncode == 0, done.stderr
+        assert "Warning" not in done.stderr
+        row = next(line for line in done.stdout.splitlines() if line.lstrip().startswith("first stage"))
+        values[dataset] = float(row.split()[2])
+        assert "UniqueRel(rel=" not in row and "UniqueRel" in done.stdout
+    # The order of the document ids is worth 0.1; that of query likelihood far more.
+    assert values["relative-demo"] > 0.4 and values["unscored"] > 0.4
+    assert values["unscored"] != values["relative-demo"]
+
+
+def test_trec_dl_says_what_it_takes_and_downloads_nothing_unasked(
+    small: tuple[Path, dict[str, Ran]],
+) -> None:
+    home, done = small[0], small[1]["not asked"]
+    assert done.returncode == 2
+    for said in ("1.1 GB", "nothing was downloaded; --yes goes on without asking", "minutes"):
+        assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (home / "msmarco-passage" / "collection.tsv").exists()
+
+
+def test_trec_dl_refuses(small: tuple[Path, dict[str, Ran]]) -> None:
+    home, found = small
+    for folder, message in (
+        ("vaswanni", "knows no dataset 'vaswanni'"),
+        ("textless", "textless: topics need one field, and documents a field text"),
+        ("no extra", "needs the extra [rerank]"),
+    ):
+        if folder in found:
+            done = found[folder]
+            assert done.returncode == 2 and message in done.stderr, done.stderr
+            assert not list((home / folder).glob("*.pisa"))
 
 
 # Documents of 1 kB that are made one by one; what is held at the most at one time, in MB.
@@ -262,7 +306,7 @@ sys.path.insert(0, {examples!r})
 import trec_dl
 def documents(verbose):
     for i in range(30_000):
-        yield {{"docno": str(i), "text": f"word{{i % 97}} " * 150}}
+        yield {{"docno": str(i), "text": f"{{'word' * 15}}{{i % 97}} " * 20}}
 dataset = types.SimpleNamespace(get_corpus_iter=documents)
 tracemalloc.start()
 index = trec_dl.index_of(dataset, Path("many.pisa"))

@@ -45,7 +45,7 @@ def run(text: str, names: dict[str, Any], setting_up: bool) -> None:
 @pytest.mark.filterwarnings("error::ir_measures_relative.RelativeWarning")
 def test_section(library: str) -> None:
     if LIBRARIES[library]:
-        pytest.importorskip(LIBRARIES[library], reason=f"the section needs {library}, of the extra [interop]")
+        pytest.importorskip(LIBRARIES[library], reason=f"the section needs {library}, of the group interop")
     texts, names = sections(), {"__name__": "interop"}
     run(texts[""], names, setting_up=True)
     run(texts["pytrec_eval"], names, setting_up=library != "pytrec_eval")  # whose dicts others start from

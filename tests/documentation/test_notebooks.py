@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-nbformat = pytest.importorskip("nbformat", reason="needs nbformat, of the extra [test]")
-nbclient = pytest.importorskip("nbclient", reason="needs nbclient, of the extra [test]")
-pytest.importorskip("ipykernel", reason="needs ipykernel, of the extra [test]")
+nbformat = pytest.importorskip("nbformat", reason="needs nbformat, of the group test")
+nbclient = pytest.importorskip("nbclient", reason="needs nbclient, of the group test")
+pytest.importorskip("ipykernel", reason="needs ipykernel, of the group test")
 
 from jupyter_client import AsyncKernelManager  # noqa: E402  (nbclient needs it)
 

@@ -41,7 +41,7 @@ def test_it_has_every_measure() -> None:
 
 
 def test_sphinx_builds_it(tmp_path: Path) -> None:
-    pytest.importorskip("sphinx", reason="needs Sphinx, the extra [docs]")
+    pytest.importorskip("sphinx", reason="needs Sphinx, the group docs")
     options = ["-D", "extensions=sphinx.ext.autodoc,sphinx.ext.napoleon", "-D", "autoclass_content=both"]
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "-q", "-W", "-C", *options, str(page().parent), str(tmp_path)],

@@ -1,0 +1,229 @@
+"""What the package says of itself: its extras and groups, the address of its repository, and the steps of a release."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tools.pages import filled
+
+from tools import address, steps
+
+ROOT = Path(__file__).resolve().parents[2]
+OURS = "https://github.com/somebody/Some-name"
+
+
+def settings() -> dict[str, Any]:
+    why = "pyproject.toml is read by Python's own parser, from 3.11 on"
+    return pytest.importorskip("tomllib", reason=why).loads(
+        (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    )
+
+
+# ---- extras and groups -----------------------------------------------------------------------------------
+
+
+def test_the_table_of_extras_is_that_of_the_package() -> None:
+    extras = settings()["project"]["optional-dependencies"]
+    from tools.extras import PAGE, PLACE, block
+
+    assert filled(PAGE, PLACE) == block(), "run: python -m tools.extras --write"
+    assert re.findall(r"^\| `(\w+)` \|", block(), re.MULTILINE) == [
+        "all",
+        *(name for name in extras if name != "all"),
+    ]
+
+
+def test_what_only_work_on_the_package_needs_is_no_extra() -> None:
+    """And no group names this package, which pip would look for on an index."""
+    found = settings()
+    groups = found["dependency-groups"]
+    assert groups.keys() == {"test", "lint", "docs", "interop", "release", "dev"}
+    assert not groups.keys() & found["project"]["optional-dependencies"].keys()
+    assert "ir-measures-relative" not in repr(groups)
+    assert [part["include-group"] for part in groups["dev"]] == ["docs", "test", "lint"]
+
+
+def test_all_that_install_the_groups_use_the_same_extras() -> None:
+    """README, CI, contributing, workflows, the site and the tools; and a pip that knows groups comes first."""
+    whole, site = (
+        "-e '.[all,examples,completion,dask]' --group dev",
+        "-e '.[pyterrier,plot,dask]' --group docs",
+    )
+    places = {
+        "README.md": (whole, site),
+        ".ci/run": (whole,),
+        "CONTRIBUTING.md": (whole,),
+        ".github/workflows/tests.yml": (whole,),
+        ".github/workflows/docs.yml": (site,),
+        ".readthedocs.yaml": (site,),
+        "tools/steps.py": (whole,),
+    }
+    for place, commands in places.items():
+        text = (ROOT / place).read_text(encoding="utf-8")
+        for command in commands:
+            assert "pip install -q 'pip>=25.1'" in text or "pip install 'pip>=25.1'" in text, place
+            assert command in text, place
+    text = (ROOT / "tools" / "matrix.py").read_text(encoding="utf-8")
+    assert '".[all,examples,completion,dask]", "--group", "test"' in text
+
+
+# ---- the address -----------------------------------------------------------------------------------------
+
+
+def test_no_file_names_an_address_but_the_setting() -> None:
+    """What is published under it is ours only once somebody owns it."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("this is no clone, whose files git lists")
+    ours = re.compile(
+        r"(github\.com|githubusercontent\.com|github\.io|gitlab\.com|readthedocs\.io)/[\w.-]*ir.measures.relative"
+    )
+    texts = {name: (ROOT / name).read_bytes().decode(errors="ignore") for name in listed.stdout.split()}
+    assert [name for name, text in texts.items() if ours.search(text)] == [] or address.repository()
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The files that the address is written into, and those that a build reads."""
+    for name in (
+        "pyproject.toml",
+        "CITATION.cff",
+        "README.md",
+        "LICENSE",
+        "docs/for-my-paper.md",
+        "tools/address.py",
+        "src/ir_measures_relative/__init__.py",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    address.write("", tmp_path)
+    return tmp_path
+
+
+def test_the_address_is_set_in_one_go_and_taken_back(copy: Path) -> None:
+    texts = {path: path.read_bytes() for path in copy.rglob("*.*") if path.is_file()}
+    address.write(OURS, copy)
+    changed = {
+        path.relative_to(copy).as_posix(): path.read_text("utf-8")
+        for path in texts
+        if path.read_bytes() != texts[path]
+    }
+    assert changed.keys() == {"pyproject.toml", "CITATION.cff", "docs/for-my-paper.md"}
+    assert f'repository-code: "{OURS}"\nkeywords:' in changed["CITATION.cff"]
+    assert f"  year = {{2026}},\n  url = {{{OURS}}}\n}}" in changed["docs/for-my-paper.md"]
+    assert address.repository(copy) == OURS
+    address.write("", copy)
+    assert {path: path.read_bytes() for path in texts} == texts
+
+
+def test_the_texts_name_the_address_of_the_setting(copy: Path) -> None:
+    address.write(address.repository(), copy)
+    for name in ("pyproject.toml", "CITATION.cff", "docs/for-my-paper.md"):
+        assert (copy / name).read_text("utf-8") == (ROOT / name).read_text("utf-8"), name
+
+
+@pytest.mark.parametrize("wrong", ["github.com/somebody/name", "https://github.com", 'https://x.org/a"b'])
+def test_what_is_no_address(copy: Path, wrong: str) -> None:
+    with pytest.raises(
+        SystemExit, match=r"is not the address of a repository, such as https://github\.com/OWNER/NAME"
+    ):
+        address.write(wrong, copy)
+
+
+@pytest.mark.parametrize("given", ["", OURS])
+def test_what_an_index_shows(copy: Path, given: str) -> None:
+    """By hatchling itself: no relative link, and no page where there is no address."""
+    metadata = pytest.importorskip(
+        "hatchling.metadata.core", reason="hatchling builds the package: the group test"
+    )
+    manager = pytest.importorskip("hatchling.plugin.manager")
+    address.write(given, copy)
+    core = metadata.ProjectMetadata(str(copy), manager.PluginManager()).core
+    links = re.findall(r"\]\(([^)]+)\)", core.readme)
+    assert links and all(link.startswith("https://") for link in links)
+    if given:
+        assert core.urls["Documentation"] == "https://somebody.github.io/Some-name/"
+        assert set(core.urls) == {"Source", "Documentation", "Changelog", "Issues"}
+        assert f"]({OURS}/raw/v{core.version}/docs/pictures/robust03.png)" in core.readme
+    else:
+        assert core.urls == {} and "![" not in core.readme and "Which to fuse says why." in core.readme
+
+
+def test_the_site_of_a_repository_elsewhere_is_its_folder() -> None:
+    assert address.site("https://codeberg.org/a/b") == "https://codeberg.org/a/b/blob/main/docs/index.md"
+
+
+# ---- the steps of a release ------------------------------------------------------------------------------
+
+
+def test_every_step_stands_in_contributing_in_its_order() -> None:
+    found = [step.name for step in steps.steps(Path("clone"), seed=1, ir_measures=None, pyterrier=None)]
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## How a release is made")[1]
+    assert re.findall(r"\(`(\w+)`\)", text) == found
+
+
+def test_a_step_that_fails_holds_up_no_other_and_the_end_says_what_was_not_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    python = (sys.executable, "-c")
+    found = [
+        steps.Step("first", ((*python, "print(1)"), (*python, "print(2)")), tmp_path),
+        steps.Step("second", ((*python, "raise SystemExit('no')"), (*python, "print(3)")), tmp_path),
+        steps.Step("third", (), lacks="there is no third"),
+        steps.Step("fourth", (("no-such-command",),), tmp_path),
+    ]
+    outcomes = list(steps.run(found, tmp_path / "logs"))
+    assert re.sub(r"\d\.\d", "#", capsys.readouterr().out).splitlines() == [
+        "first: good, # min",
+        "second: FAILED, # min",
+        "fourth: FAILED, # min",
+    ]
+    assert (tmp_path / "logs" / "first.log").read_text().split() == ["1", "2"]
+    assert (tmp_path / "logs" / "second.log").read_text().split() == ["no"]
+    good, *rest = steps.summary(outcomes, tmp_path).splitlines()
+    assert good == "good: first"
+    assert [line.split(": ")[:2] for line in rest] == [
+        ["failed", "second"],
+        ["failed", "fourth"],
+        ["not run", "third"],
+    ]
+    assert rest[-1] == "not run: third: there is no third"
+
+
+# ---- the public interface --------------------------------------------------------------------------------
+
+
+def test_what_is_gone_or_otherwise_since_a_version_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tools import interface
+
+    # the commands are asked for their help, and other modules import hosts, which takes seconds
+    monkeypatch.setattr(interface, "COMMANDS", [])
+    monkeypatch.setattr(interface, "_documented", lambda script: {"priors": ("Others",)})
+    old = tmp_path / "old.json"
+    assert interface.main(["write", str(old)]) == 0
+    assert interface.main(["compare", str(old)]) == 0
+    known = json.loads(old.read_text())
+    assert known["ir_measures_relative.RunContext.names"] == "attribute"
+    known["ir_measures_relative.vanished"] = "(context)"
+    known["ir_measures_relative.bounds"] = "(context, qrels)"
+    old.write_text(json.dumps(known))
+    capsys.readouterr()
+    assert interface.main(["compare", str(old)]) == 1
+    gone, other, was, now, count = capsys.readouterr().out.splitlines()
+    assert (gone, other) == (
+        "gone: ir_measures_relative.vanished ((context))",
+        "other: ir_measures_relative.bounds",
+    )
+    assert was == "  was (context, qrels)" and now.startswith(
+        "  is  (context, qrels, measures, perquery=False"
+    )
+    assert count.endswith(" things, of which 1 are gone and 1 are otherwise")
