@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,10 @@ def worth() -> Callable[..., Any]:
         if isinstance(to, Mapping):
             context = RunContext(to)
         else:
-            own = Path(candidate).resolve() if isinstance(candidate, (str, os.PathLike)) else None
+            own = None
+            if isinstance(candidate, (str, os.PathLike)):
+                with suppress(ValueError):  # no file can have such a name
+                    own = Path(candidate).resolve()
             context = RunContext.from_trec([file for file in run_files(to) if file.resolve() != own])
         answer = answered(context, qrels, candidate, **options)
         print(answer)

@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import ir_measures_relative_pytest
 from audited import CONTEXT, JUDGE, labels_of
 from candidates import write_candidates
 from command_line import error, here
@@ -37,6 +38,7 @@ def campaign(tmp_path: Path) -> Path:
     ("arguments", "message"),
     [
         ("worth qrels.txt new/strong.run --to nix", "--to: nix: no such file or folder"),
+        ("worth qrels.txt \x01 --to runs", "CANDIDATE: ' ': no such file or folder"),
         ("select qrels.txt nix", "RUNS: nix: no such file or folder"),
         ("worth qrels.txt new/strong.run --to=--", "argument --to: -- is not a value"),
         ("select qrels.txt runs --number 9", "(on the command line: --number)"),
@@ -57,7 +59,8 @@ def test_the_message_names_the_argument_and_no_file_is_lost(
     campaign: Path, arguments: str, message: str
 ) -> None:
     before = {p: p.read_bytes() for p in campaign.rglob("*") if p.is_file()}
-    assert message in error(*arguments.split(), cwd=campaign)
+    given = [" " if argument == "\x01" else argument for argument in arguments.split()]
+    assert message in error(*given, cwd=campaign)
     assert {p: p.read_bytes() for p in campaign.rglob("*") if p.is_file()} == before
 
 
@@ -66,6 +69,26 @@ def test_a_measure_that_is_not_text(campaign: Path) -> None:
         *["audit", "plan", "qrels.txt", "runs", "--budget", "9", "--pool", "p"], b"\xff", cwd=campaign
     )
     assert "is not a measure, since it is not text" in said
+
+
+@pytest.mark.parametrize("ids", [["\ud800", *PLAN["doc_id"][1:]], [10**400, *PLAN["doc_id"][1:]]])
+@pytest.mark.parametrize("column", ["doc_id", "probability"])
+def test_a_plan_that_holds_what_no_file_can(column: str, ids: list[Any]) -> None:
+    changed = PLAN.assign(**{column: pd.Series(ids, dtype=object)})
+    with pytest.raises(ValueError, match="give it as audit.plan made it|the plan differs|must be strings"):
+        audit.estimate(CONTEXT, changed, labels_of(PLAN), JUDGE, MEASURES)
+
+
+def test_more_documents_elsewhere_than_can_be_looked_at() -> None:
+    with pytest.raises(ValueError, match="elsewhere=1000000000000000000000 is more documents than can"):
+        worth(RunContext({"r": {"1": {"a": 1.0}}}), {"1": {"a": 1}}, {"1": {"b": 1.0}}, elsewhere=10**21)
+
+
+def test_the_fixture_is_given_a_name_that_no_file_can_have(campaign: Path) -> None:
+    ask = ir_measures_relative_pytest.worth
+    ask = (getattr(ask, "__wrapped__", None) or ask._get_wrapped_function())()
+    with pytest.raises((ValueError, FileNotFoundError), match="is neither a run of the context nor a file"):
+        ask("\ud800", to=campaign / "runs", qrels=campaign / "qrels.txt")
 
 
 def test_a_plan_is_written_again_and_an_estimate_that_cannot_be_sorted_prints_nothing(campaign: Path) -> None:

@@ -87,7 +87,7 @@ def _refusal(error: Exception, source: str) -> str:
         "invalid literal",
         "could not convert",
         "unpack",
-        "object is not",
+        "' object is not",
         "out of bounds",
     ):
         assert own not in text, f"Python's words, not ours: {error!r}"

@@ -263,19 +263,27 @@ def read_plan(given: Any) -> GivenPlan:
     if not given.columns.is_unique:
         raise ValueError("the plan has a column twice; give it as audit.plan made it")
     queries, docs = columns_of(given, _COLUMNS[:2], "the plan")
-    chance, ask = (pd.to_numeric(given[name].infer_objects(), errors="coerce") for name in _COLUMNS[2:])
+    chance, ask = (_numbers(given[name]) for name in _COLUMNS[2:])
     if not (chance.between(0, 1) & ask.isin([0, 1])).all():
         raise ValueError(
             "the plan must hold a number from 0 to 1 as each probability, and True or False as each ask; give it as "
             "audit.plan made it"
         )
-    pairs = zip(queries.astype(str), docs.astype(str), strict=True)
+    pairs = zip(map(str, queries), map(str, docs), strict=True)
     rows = dict(zip(pairs, zip(chance.astype(float), ask.astype(bool), strict=True), strict=True))
     if len(rows) < len(given):
         raise ValueError(
             f"{len(given) - len(rows)} documents stand in the plan twice; give it as audit.plan made it"
         )
     return GivenPlan(rows, None if design is None else _design_of(design))
+
+
+def _numbers(column: Any) -> Any:
+    """A column as numbers; NaN for what is none."""
+    try:
+        return pd.to_numeric(column.infer_objects(), errors="coerce")
+    except (OverflowError, UnicodeError):  # a whole number that no double holds, a text that no file holds
+        return pd.Series(np.nan, index=column.index)
 
 
 def _read_file(path: str) -> tuple[Any, pd.DataFrame]:

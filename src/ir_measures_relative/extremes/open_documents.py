@@ -53,6 +53,10 @@ class OpenDocuments:
         found = Judgments.none_of(judgments.query_ids) if closed else _unjudged(judged, cutoff)
         elsewhere = 0 if closed else elsewhere
         n_queries, n = judgments.n_queries, len(judgments)
+        if elsewhere * n_queries > _MOST_ROWS:
+            raise ValueError(
+                f"elsewhere={elsewhere} is more documents than can be looked at, in {n_queries} topics; give fewer"
+            )
         absent = np.repeat(np.arange(n_queries), elsewhere)
         names = [f"{_ABSENT}{i}" for i in range(elsewhere)] * n_queries
         query = np.concatenate([judgments.query, found.query, absent])

@@ -308,7 +308,8 @@ def run_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) 
     file, mark, part = os.fspath(paths).rpartition("#")
     if mark and file:
         return [Path(f"{f}#{part}") for f in run_files(file)]
-    raise FileNotFoundError(f"{path}: no such file or folder, and no file that fits it as a glob")
+    shown = repr(str(path)) if str(path).isspace() else path
+    raise FileNotFoundError(f"{shown}: no such file or folder, and no file that fits it as a glob")
 
 
 def _files_of_folder(folder: Path) -> list[Path]:
