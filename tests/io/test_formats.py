@@ -154,6 +154,16 @@ def test_runs_of_one_file_are_all_of_them_in_a_context(tmp_path: Path) -> None:
         assert RunContext.from_files(f"{file}#dense_ü").names == ["dense_ü"]
 
 
+def test_snapshots_of_quepid_in_one_table_are_several_runs(tmp_path: Path) -> None:
+    file = tmp_path / "snapshots.csv"
+    first, second = (OF_RUNS["snapshot CSV"].write(name) for name in ("dense_ü", "rerank.v2"))
+    file.write_bytes(first + second.split(b"\n", 1)[1])  # one header
+    with pytest.warns(RelativeWarning, match="their texts count as ids"):
+        assert RunContext.from_files(file).names == ["dense_ü", "rerank.v2"]
+    for name in ("dense_ü", "rerank.v2"):
+        assert rankings(f"{file}#{name}") == expected(name, OF_RUNS["snapshot CSV"])
+
+
 def test_a_folder_of_json(tmp_path: Path) -> None:
     """Named by the files; judgments among them are not taken for a run."""
     for name in RUNS:
@@ -454,3 +464,10 @@ def test_rows_that_are_wrong(tmp_path: Path, name: str, text: str, message: str)
     (tmp_path / name).write_text(text)
     with pytest.raises(ValueError, match=message):
         read_run(tmp_path / name)
+
+
+def test_judgments_without_labels_are_called_a_table(tmp_path: Path) -> None:
+    """As the file is one, and no DataFrame of the user's."""
+    (tmp_path / "qrels.csv").write_text("query_id,doc_id,score\nq,a,1\n")
+    with pytest.raises(ValueError, match="the table has no column 'relevance'"):
+        read_qrels_file(tmp_path / "qrels.csv")

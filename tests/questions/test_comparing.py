@@ -534,6 +534,8 @@ def test_one_topic_no_test() -> None:
         table = compare(CONTEXT, one, [NRG @ 5])
     assert table[["lower", "upper", "p", "p_corrected", "effect"]].isna().all(axis=None)
     assert (table["wins"] + table["ties"] + table["losses"]).tolist() == [1] * 6
+    with pytest.warns(RelativeWarning, match="there is 1 topic to compare on"):
+        assert adds(CONTEXT, one, [UniqueRel @ 5])["lower"].isna().all()
 
 
 def test_a_constant_difference() -> None:

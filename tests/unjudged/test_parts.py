@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ir_measures_relative import MED, BestOfOtherGroups, RunContext, UniqueRel, reusability
-from ir_measures_relative.comparison import judged_context
+from ir_measures_relative.comparison import JudgedContext, judged_context
 from ir_measures_relative.priors import some_runs
 from ir_measures_relative.scoring import score_runs
 from ir_measures_relative.unjudged.reusability import FewerLabels, FewerRuns
@@ -50,6 +50,17 @@ def test_parts_keep_the_grades_of_the_whole() -> None:
     assert FewerRuns(judged, [0, 1]).grades == (0, 2)
     nothing = FewerLabels(judged, np.zeros(3, dtype=bool)).judgments
     assert nothing.doc_ids.tolist() == ["A"] and nothing.grade.tolist() == [0]
+
+
+@pytest.mark.parametrize("judged_only", [False, True])
+def test_with_fewer_labels_every_document_keeps_its_position(judged_only) -> None:
+    """Of the labels that are left, of the relevant ones, and of documents that are no part of these judgments."""
+    whole = judged_context(RunContext(RUNS), QRELS)
+    fewer = FewerLabels(whole, whole.judgments.ids.strings() != "A")
+    anew = JudgedContext(whole.context, fewer.judgments)
+    for docs in (fewer.judgments, fewer.judgments.relevant, whole.judgments):
+        found, expected = (context.positions_of_runs(docs, 2, judged_only) for context in (fewer, anew))
+        assert found.tolist() == expected.tolist()
 
 
 def test_reusability_stays_on_one_scale() -> None:

@@ -91,6 +91,15 @@ def test_full_judgments_leave_nothing_open() -> None:
     assert judge_next(RunContext(RUNS), qrels, "nDCG@3", 5).empty
 
 
+def test_no_document_is_open_where_two_runs_cannot_differ() -> None:
+    """X is only in c, which is no prior: by TaSC it moves c, and neither a nor b."""
+    runs = {"old": {"q": {"A": 1.0}}, "a": {"q": {"B": 1.0}}, "b": {"q": {"A": 1.0}}, "c": {"q": {"X": 1.0}}}
+    context = RunContext(runs, priors=["old"], grades=(0, 1))
+    found = verdicts(context, {"q": {"A": 1, "B": 0}}, ["TaSC(base='P@1')"]).set_index(["name", "other"])
+    assert found.loc[("a", "b"), ["lower", "upper", "open"]].tolist() == [0, 0, 0]
+    assert found.loc[("a", "c"), "open"] == 1
+
+
 def test_values_are_those_of_evaluate() -> None:
     context = RunContext(RUNS, grades=(0, 1))
     measures = ["P@3", "nDCG@3", "NRG@3", "AP@3", "AP_Rareness@3"]
