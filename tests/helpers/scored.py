@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ir_measures
+import pytest
 from hypothesis import assume
 
-from ir_measures_relative import RunContext
-from oracles.rankings import trec_order
+from ir_measures_relative import BestOfOtherGroups, RunContext
+from oracles.rankings import only_judged, trec_order
 
 
 def per_query(measure: Any, qrels: Any, run: Any, context: RunContext | None = None) -> dict[str, float]:
@@ -43,3 +44,46 @@ def assume_common(run: dict[str, dict[str, float]], qrels: dict[str, dict[str, i
     """Leaves out the random cases that are an error: rows, and none of them for a judged query."""
     rows = {q for q, docs in run.items() if docs}
     assume(not rows or rows & set(qrels))
+
+
+#: Who the priors of a run are, for :func:`agree_with_oracle`. Every run is a group of its own there.
+POLICIES = ["others", "earlier", "first", "best"]
+
+
+def agree_with_oracle(
+    context: dict[str, dict[str, dict[str, float]]],
+    labels: dict[str, dict[str, int]],
+    measure: Any,
+    policy: str,
+    oracle: Callable[[list[str], list[list[str]], dict[str, int]], float],
+    tolerance: float,
+) -> list[float]:
+    """Compares the values of every run of a context with the oracle's, query by query.
+
+    Args:
+        policy: one of ``POLICIES``; "first" makes the first run the only prior.
+        oracle: the value, from a ranking, those of its priors, and the labels of the query.
+
+    Returns:
+        the values.
+    """
+    for run in context.values():
+        assume_common(run, labels)
+    names = list(context)
+    priors: Any = {"first": names[:1], "best": BestOfOtherGroups(by="P@3")}.get(policy, policy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        members = RunContext(context, priors=priors, groups={n: n for n in names})
+        rows = members.evaluate(labels, [measure], perquery=True)
+    assert len(rows) == len(context) * len(labels)
+
+    def read(name: str, query: str) -> list[str]:
+        docs = ranking(context[name], query)
+        return only_judged(docs, labels[query]) if measure.params.get("judged_only") else docs
+
+    for row in rows.itertuples():
+        chosen = {"earlier": names[: names.index(row.name)], "first": names[:1]}.get(policy, names)
+        others = [read(n, row.query_id) for n in chosen if n != row.name]
+        expected = oracle(read(row.name, row.query_id), others, labels[row.query_id])
+        assert row.value == pytest.approx(expected, abs=tolerance), (row, expected)
+    return rows["value"].tolist()

@@ -17,7 +17,6 @@ from ir_measures import ERR
 from drawn import examples
 from ir_measures_relative import (
     NRG,
-    BestOfOtherGroups,
     RunContext,
     Shapley,
     bounds,
@@ -25,9 +24,8 @@ from ir_measures_relative import (
     select_complementary,
 )
 from oracles.nrg_err import nrg_err_oracle, residual_theta, searchers
-from oracles.rankings import only_judged
 from random_campaigns import Labels, Run, contexts, cutoffs, qrels, runs
-from scored import assume_common, per_query, ranking
+from scored import POLICIES, agree_with_oracle, assume_common, per_query, ranking
 
 RANKING, PRIORS = list("ABCDEFGH"), [list("BADCXG"), list("GFAYC")]
 LABELS = {"A": 1, "B": 2, "C": 3, "D": 1, "E": 2, "F": 3, "G": 1, "X": 0}
@@ -49,33 +47,18 @@ def value_of(docs: list[str], priors: list[list[str]], labels: dict[str, int], m
     k=st.one_of(st.none(), cutoffs),
     max_grade=st.sampled_from([3, 4, 9]),
     judged_only=st.booleans(),
-    policy=st.sampled_from(["others", "earlier", "first", "best"]),
+    policy=st.sampled_from(POLICIES),
 )
 def test_oracle(
     context: dict[str, Run], labels: Labels, k: int | None, max_grade: int, judged_only: bool, policy: str
 ) -> None:
-    for run in context.values():
-        assume_common(run, labels)
-    names = list(context)
     measure = NRG(base="ERR", max_grade=max_grade, judged_only=judged_only)
-    groups = {n: n for n in names}
-    priors: Any = {"first": names[:1], "best": BestOfOtherGroups(by="P@3")}.get(policy, policy)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        rows = RunContext(context, priors=priors, groups=groups).evaluate(
-            labels, [measure if k is None else measure @ k], perquery=True
-        )
-    for row in rows.itertuples():
-        chosen = {"earlier": names[: names.index(row.name)], "first": names[:1]}.get(policy, names)
 
-        def read(name: str, query: str = row.query_id) -> list[str]:
-            docs = ranking(context[name], query)
-            return only_judged(docs, labels[query]) if judged_only else docs
+    def oracle(docs: list[str], priors: list[list[str]], labels: dict[str, int]) -> float:
+        return nrg_err_oracle(docs, priors, labels, k, max_grade)
 
-        others = [read(n) for n in chosen if n != row.name]
-        expected = nrg_err_oracle(read(row.name), others, labels[row.query_id], k, max_grade)
-        assert row.value == pytest.approx(expected, abs=1e-14)
-        assert 0 <= row.value < 1
+    values = agree_with_oracle(context, labels, measure if k is None else measure @ k, policy, oracle, 1e-14)
+    assert all(0 <= value < 1 for value in values)
 
 
 @pytest.mark.skipif(not shutil.which("perl"), reason="ir_measures computes ERR by a script of Perl's")

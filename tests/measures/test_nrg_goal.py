@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import warnings
 from typing import Any
 
 import ir_measures
@@ -17,7 +16,6 @@ from all_labelings import check, random_campaign
 from drawn import examples
 from ir_measures_relative import (
     NRG,
-    BestOfOtherGroups,
     RunContext,
     audit,
     bounds,
@@ -25,9 +23,8 @@ from ir_measures_relative import (
     select_complementary,
 )
 from oracles.nrg_goal import gain_of_label, nrg_goal_oracle, rate_of_gain
-from oracles.rankings import only_judged
 from random_campaigns import Labels, Run, contexts, cutoffs, qrels, runs
-from scored import assume_common, per_query, per_query_of_each, ranking
+from scored import POLICIES, agree_with_oracle, assume_common, per_query, per_query_of_each, ranking
 
 BASES = ["INST", "BPM"]
 #: T, min_rel, max_rel
@@ -55,7 +52,7 @@ def measure_of(base: str, goal: tuple[float, int, int], k: int | None, **options
     k=st.one_of(st.none(), cutoffs),
     goal=st.sampled_from(GOALS),
     judged_only=st.booleans(),
-    policy=st.sampled_from(["others", "earlier", "first", "best"]),
+    policy=st.sampled_from(POLICIES),
 )
 def test_oracle(
     context: dict[str, Run],
@@ -65,28 +62,14 @@ def test_oracle(
     judged_only: bool,
     policy: str,
 ) -> None:
-    for run in context.values():
-        assume_common(run, labels)
-    names = list(context)
     base = "INST" if k is None or sum(map(len, labels.values())) % 2 else "BPM"
-    groups = {n: n for n in names}
-    priors: Any = {"first": names[:1], "best": BestOfOtherGroups(by="P@3")}.get(policy, policy)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        rows = RunContext(context, priors=priors, groups=groups).evaluate(
-            labels, [measure_of(base, goal, k, judged_only=judged_only)], perquery=True
-        )
-    for row in rows.itertuples():
-        chosen = {"earlier": names[: names.index(row.name)], "first": names[:1]}.get(policy, names)
+    measure = measure_of(base, goal, k, judged_only=judged_only)
 
-        def read(name: str, query: str = row.query_id) -> list[str]:
-            docs = ranking(context[name], query)
-            return only_judged(docs, labels[query]) if judged_only else docs
+    def oracle(docs: list[str], priors: list[list[str]], labels: dict[str, int]) -> float:
+        return nrg_goal_oracle(docs, priors, labels, base, k, *goal)
 
-        others = [read(n) for n in chosen if n != row.name]
-        expected = nrg_goal_oracle(read(row.name), others, labels[row.query_id], base, k, *goal)
-        assert row.value == pytest.approx(expected, abs=1e-13)
-        assert 0 <= row.value <= 1
+    values = agree_with_oracle(context, labels, measure, policy, oracle, 1e-13)
+    assert all(0 <= value <= 1 for value in values)
 
 
 def campaign() -> tuple[Labels, Run]:
