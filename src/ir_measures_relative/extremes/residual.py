@@ -152,8 +152,7 @@ class Residual(Model):
         n = docs.row.shape[1]
         if self.levels[0] > 0 or n * min(n, self.cutoff or n) > _MOST_STATES or work.expired():
             return self._simple(run, docs, found)
-        lower = np.where(docs.forced.any(axis=1), extreme_ratio(docs, found, self.cutoff, -1.0), 0.0)
-        upper = extreme_ratio(docs, found, self.cutoff, 1.0)
+        lower, upper = (extreme_ratio(docs, found, self.cutoff, sign) for sign in (-1.0, 1.0))
         if len(self.levels) <= 2:
             return lower, upper, np.ones(len(lower), dtype=bool)
         shares = self.levels / self.levels[-1]
@@ -261,11 +260,7 @@ def _ratio_of(docs: Sorted, found: FloatArray, chosen: BoolArray, cutoff: int | 
 
 
 def extreme_ratio(docs: Sorted, found: FloatArray, cutoff: int | None, sign: float) -> FloatArray:
-    """The greatest (1) or least (-1) sum over ideal where each open document has no gain or its highest; 0/0 is 0.
-
-    The least only where a document with a gain is judged: an ideal of 0 is no ratio. Where it can be 0, so can the
-    value, and the caller knows.
-    """
+    """The greatest (1) or least (-1) sum over ideal where each open document has no gain or its highest; 0/0 is 0."""
     real = docs.row >= 0
     ends = [sign * _ratio_of(docs, found, chosen, cutoff) for chosen in (docs.forced, real)]
     best: FloatArray = np.maximum(*ends)
