@@ -47,7 +47,7 @@ def uniform(seed: int, *ids: Iterable[str]) -> FloatArray:
     """
     keys = ("\t".join((str(seed), *row)).encode() for row in zip(*ids, strict=True))
     drawn = [int.from_bytes(blake2b(key, digest_size=7).digest(), "big") for key in keys]
-    return np.array(drawn, dtype=np.float64) / 2.0**56
+    return np.array(drawn) / 2.0**56
 
 
 def chances(score: FloatArray, budget: float) -> FloatArray:
