@@ -61,6 +61,12 @@ def test_one_plan_for_several_measures_counts_each_alike() -> None:
     alone = audit.plan(CONTEXT, JUDGE, ["UniqueRel(rel=2)@5"], 10)
     both = audit.plan(CONTEXT, JUDGE, ["UniqueRel(rel=2)@5", "NRG(base='P',rel=2)@5"], 10)
     assert both["probability"].to_numpy() == pytest.approx(alone["probability"].to_numpy())
+    # UniqueRel@5 is five times NRG of base P: beside a third measure it counts no more for that.
+    five, one = (
+        audit.plan(CONTEXT, JUDGE, [m, "P(rel=2)@2"], 10)
+        for m in ("UniqueRel(rel=2)@5", "NRG(base='P',rel=2)@5")
+    )
+    assert five["probability"].to_numpy() == pytest.approx(one["probability"].to_numpy())
     found = audit.estimate(CONTEXT, both, labels_of(both), JUDGE, ["UniqueRel(rel=2)@5"], ("a", "b"))
     assert found.loc[0, "lower"] < found.loc[0, "upper"]
 
@@ -164,6 +170,12 @@ class TestChanged:
         asked = judge_next(CONTEXT, {q: {} for q in TOPICS} | {"q0": {"d0": 1}}, P[0], 10)
         self.refused("no column probability and ask: a list of documents without chances, such as", asked)
         self.refused("the plan is a dict; give the table", plan={})
+
+    def test_a_plan_that_does_not_say_what_it_is_for(self) -> None:
+        """It has no topics in full: a measure that needs some is refused as by plan(), and not as a changed plan."""
+        plan = self.PLAN.copy()
+        plan.attrs = {}
+        self.refused("nDCG@5: a sample of documents alone is not valid for it", plan, measures=["nDCG@5"])
 
     def test_measures_that_it_is_not_for(self) -> None:
         self.refused(r"P\(rel=2\)@8 looks at \d+ documents that the plan could not", measures=["P(rel=2)@8"])

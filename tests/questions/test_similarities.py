@@ -123,3 +123,9 @@ def test_one_run() -> None:
 def test_a_scale_of_colours_where_all_but_one_are_equal_holds_all() -> None:
     assert inner_range(np.array([0.4] * 9 + [0.9])) == (0.0, 0.9, "neither")
     assert inner_range(np.array([0.4, 0.5, 0.6, 0.5, 0.4, 9.0])) == (0.4, 0.6, "max")
+
+
+def test_a_scale_of_colours_has_values_below_0_where_they_are() -> None:
+    values = np.array([-0.5, -0.3, 0.1, 0.2])
+    assert inner_range(values) == (-0.5, 0.2, "neither")
+    assert inner_range(values, signed=True) == (-0.5, 0.5, "neither")

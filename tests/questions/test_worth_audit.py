@@ -138,6 +138,9 @@ def test_missing_labels_are_refused_with_their_number() -> None:
     del qrels[first["query_id"]][first["doc_id"]]
     with pytest.raises(ValueError, match="1 of the .* labels that the plan asks for are missing"):
         ask(qrels, plan=plan)
+    asked = int(plan["ask"].sum())
+    with pytest.raises(ValueError, match=f"{asked} of the {asked} labels that the plan asks for are missing"):
+        ask(KNOWN, plan=plan)
 
 
 def test_a_settled_verdict_has_no_plan(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from ir_measures_relative import (
 )
 from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.unjudged.bounds import model_of
-from ir_measures_relative.unjudged.odds import chances_of
+from ir_measures_relative.unjudged.odds import _DEEPER, _features, chances_of
 
 RUNS = {
     "a": {"q1": {"A": 3.0, "B": 2.0, "C": 1.0}, "q2": {"A": 1.0}},
@@ -271,6 +271,19 @@ def test_good_runs_make_their_documents_likely() -> None:
         held = [found.get((q, d)) for q in run for d in sorted(run[q], key=run[q].get)[-5:]]
         by_run[name] = np.mean([chance for chance in held if chance is not None])
     assert min(by_run["r3"], by_run["r7"]) > max(by_run["r0"], by_run["r4"]) + 0.2
+
+
+def test_how_many_runs_hold_a_document_tells_its_chance() -> None:
+    """At whatever place, the first as well, and deeper than the measure looks."""
+    runs, qrels = drawn_campaign(5, 6)
+    model = model_of(parse_measure("P@2"), judged_context(RunContext(runs), qrels))
+    docs, deep = model.open_docs.docs, 2 * _DEEPER
+    held = [
+        sum(d in sorted(run[q], key=run[q].get)[-deep:] for run in runs.values())
+        for q, d in zip(docs.query_ids[docs.query], docs.ids.strings(), strict=True)
+    ]
+    features, _ = _features(model.open_docs, model.known_gain > 0)
+    assert features[:, 3] == pytest.approx(np.log1p(held) / np.log(7))
 
 
 @pytest.mark.parametrize("samples", [1, 100])
