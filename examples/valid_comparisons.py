@@ -160,7 +160,7 @@ def misleading(context: RunContext, qrels: str, candidate: str, production: str)
             )
     table = pd.DataFrame(rows)
     # A p-value is never 0.
-    return table.round(4).assign(p=["<.0001" if p < 0.00005 else f"{p:.4f}" for p in table["p"]])
+    return table.round(4).assign(p=["<0.0001" if p < 0.00005 else f"{p:.4f}" for p in table["p"]])
 
 
 if __name__ == "__main__":

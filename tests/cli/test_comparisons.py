@@ -58,7 +58,7 @@ def test_no_p_is_printed_as_0(tmp_path: Path) -> None:
         (tmp_path / "runs" / f"{name}.run").write_text(lines)
     given = "compare", tmp_path / "qrels.txt", tmp_path / "runs", "P@1", "--baseline=bad"
     short, shorter, full = (warned(*given, *more) for more in ((), ("-p", "2"), ("-p", "-1")))
-    assert set(short["p"]) == {"<.0001"} and set(shorter["p"]) == {"<.01"}
+    assert set(short["p"]) == {"<0.0001"} and set(shorter["p"]) == {"<0.01"}
     assert set(full["p"] < 1e-4) == {True} and (full["p"] > 0).all()
 
 

@@ -101,8 +101,8 @@ def test_what_is_not_certain_is_not_printed_as_certain(capsys: pytest.CaptureFix
     table["probability"] = [0.99999, 0.00001, 0.5, 1.0]
     show(table, args, header=False)
     assert capsys.readouterr().out.replace("\t", " ").splitlines() == [
-        "0.000 open >.999",
-        "-0.500 open <.001",
+        "0.000 open >0.999",
+        "-0.500 open <0.001",
         "nan open 0.500",
         "0.250 better 1.000",
     ]

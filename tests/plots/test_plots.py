@@ -266,7 +266,19 @@ def test_few_systems_and_their_cells(names) -> None:
 
 def test_identical_systems() -> None:
     ax = plots.similarity(RunContext({n: RUNS["BM25"] for n in "abc"}), QRELS, "rrLP", signed=True, ax=axes())
-    assert {t.get_text() for t in ax.texts} == {".00"}
+    assert {t.get_text() for t in ax.texts} == {"0.00"}
+
+
+@pytest.mark.parametrize("side", [3.0, 4.0, 9.0])
+def test_values_fit_their_cells(side) -> None:
+    names = [f"run {i}" for i in range(10)]
+    context = RunContext({n: list(RUNS.values())[i % len(RUNS)] for i, n in enumerate(names)})
+    figure = canvas(plots.new_figure(side, side))
+    ax = plots.similarity(context, QRELS, "rrLP", signed=True, ax=figure.subplots())
+    figure.canvas.draw()
+    cell = ax.bbox.width / len(names)
+    assert any(t.get_text().startswith("-0.") for t in ax.texts) or side == 3.0
+    assert all(t.get_window_extent().width < cell for t in ax.texts)
 
 
 def test_a_measure_that_compares_nothing() -> None:

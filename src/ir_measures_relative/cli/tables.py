@@ -143,13 +143,13 @@ def text_of(cell: Any, places: int = DEFAULT_PLACES) -> str:
 def _p(cell: Any, places: int) -> Any:
     """A p-value, which is never 0: one without a digit in so many places is said to be less than they can show."""
     small = isinstance(cell, float) and places > 0 and round(cell, places) == 0
-    return f"<{10.0**-places:.{places}f}".replace("<0.", "<.") if small else cell
+    return f"<{10.0**-places:.{places}f}" if small else cell
 
 
 def _chance(cell: Any, places: int, is_open: bool) -> Any:
     """A probability, which is neither 0 nor 1 where the verdict is open, and is not printed so."""
     if is_open and isinstance(cell, float) and places > 0 and round(cell, places) == 1:
-        return f">{1 - 10.0**-places:.{places}f}".replace(">0.", ">.")
+        return f">{1 - 10.0**-places:.{places}f}"
     return _p(cell, places) if is_open else cell
 
 
@@ -210,7 +210,7 @@ def _latex(lines: Iterable[Sequence[str]]) -> Iterator[str]:
     yield r"\end{tabular}"
 
 
-_NUMBER = re.compile(r"[<>]?-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|-?inf|nan|")
+_NUMBER = re.compile(r"[<>]?-?\d+\.?\d*(e[+-]?\d+)?|-?inf|nan|")
 
 
 def _numeric(lines: Sequence[Sequence[str]]) -> list[bool]:

@@ -32,6 +32,8 @@ from .figures import (
 # Cells hold their values up to these numbers of systems and measures, and down to this size of the letters, in points.
 _MOST_SYSTEMS_WITH_VALUES, _MOST_MEASURES_WITH_VALUES = 22, 16
 _SMALLEST_VALUE = 4.0
+# How wide a cell is at least, in sizes of a letter: -0.43 takes 2.6.
+_WIDTH_OF_VALUE = 2.9
 
 # Of a table of measures by measures: colours, title, and what the colours say.
 _OF_MEASURES = {
@@ -112,9 +114,8 @@ def _map_of_systems(
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label, extend=extend)
     room = _side(ax, names) / n
     size = _name_both_axes(ax, names, room)
-    of_values = min(size - 1.5, room / 2.4)
-    if n <= _MOST_SYSTEMS_WITH_VALUES and of_values >= _SMALLEST_VALUE:
-        _write_values(ax, image, values, of_values)
+    if n <= _MOST_SYSTEMS_WITH_VALUES:
+        _write_values(ax, image, values, size - 1.5, room)
     write_title(ax, says)
     return ax
 
@@ -140,9 +141,10 @@ def matrix_of_measures(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     image = ax.imshow(values, cmap=colours)
     ax.set_facecolor("0.93")
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label)
-    _name_both_axes(ax, short_names([str(m) for m in measures]), min(size_of(ax)) / max(n, 1))
+    room = min(size_of(ax)) / max(n, 1)
+    _name_both_axes(ax, short_names([str(m) for m in measures]), room)
     if n <= _MOST_MEASURES_WITH_VALUES:
-        _write_values(ax, image, values, 8.0)
+        _write_values(ax, image, values, 8.0, room)
     write_title(ax, says)
     return ax
 
@@ -165,7 +167,7 @@ def locality(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_yticks(range(1, n + 1))
     ax.tick_params(length=0)
     if n <= _MOST_MEASURES_WITH_VALUES:
-        _write_values(ax, image, values, 8.0, first=1)
+        _write_values(ax, image, values, 8.0, min(size_of(ax)) / n, first=1)
     write_axis_titles(ax, "recall level", "recall level")
     write_title(ax, f"Which recall levels differ alike ({table['measure'].iloc[0]})")
     return ax
@@ -253,12 +255,20 @@ def _name_both_axes(ax: Axes, names: list[str], room: float) -> float:
     return size
 
 
-def _write_values(ax: Axes, image: Any, values: FloatArray, size: float, first: int = 0) -> None:
-    """Writes each value into its cell, in black or white, which of them is legible; cells count from ``first``."""
+def _write_values(
+    ax: Axes, image: Any, values: FloatArray, largest: float, room: float, first: int = 0
+) -> None:
+    """Writes each value into its cell, in black or white, which of them is legible; cells count from ``first``.
+
+    A cell has this room, in points; where letters would be too small for it, nothing is written.
+    """
+    size = min(largest, room / _WIDTH_OF_VALUE)
+    if size < _SMALLEST_VALUE:
+        return
     for (row, column), value in np.ndenumerate(values):
         if np.isnan(value):
             continue
         red, green, blue = image.cmap(image.norm(value))[:3]
         colour = "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else "black"
-        text = f"{round(value, 2) + 0.0:.2f}".replace("0.", ".") if abs(value) < 1 else f"{value:.2f}"
+        text = f"{round(value, 2) + 0.0:.2f}"  # no -0.00
         ax.text(column + first, row + first, text, ha="center", va="center", size=size, color=colour)

@@ -33,7 +33,7 @@ const measureTitle = (spec, keys, title) => {
 const value2 = (x) => [value(x), x];
 
 // The cells of a table, by the kind of their column.
-const p = (x) => [typeof x === "number" && x < 5e-5 ? "<.0001" : value(x), x];
+const p = (x) => [typeof x === "number" && x < 5e-5 ? "<0.0001" : value(x), x];
 const cells = { run: runLink, value: value2, p, count: (x) => [shown(x), x], word: (x) => x, runs: (x) => {
   const links = el("span", { class: "runs" }, x.flatMap((r, i) => [i ? ", " : "", runLink(r)]));
   return x.length > 10 ? el("details", {}, el("summary", {}, `${x.length} runs`), links) : links;
