@@ -131,6 +131,31 @@ def test_points_outside_have_no_label() -> None:
     assert not none.placed.any()
 
 
+@pytest.mark.parametrize("n", [25, 40, 300])
+def test_labels_keep_off_the_line(n) -> None:
+    points, sizes, nothing = everywhere(n), sizes_of(n), np.zeros((0, 4))
+    line = np.array([[60.0, 590.0], [400.0, 550.0], [700.0, 400.0], [840.0, 60.0]])
+    line = np.concatenate([[[np.nan, 300.0]], line])  # as on a logarithmic axis
+    points[:4] = line[1:]
+    parts = np.stack([line[1:-1], line[2:]], axis=1)
+
+    def covering(found: Placement) -> int:
+        boxes = np.concatenate([found.centres - sizes / 2, found.centres + sizes / 2], axis=1)[found.placed]
+        return int(label_places._meet(parts, boxes).any(axis=0).sum())
+
+    found = place_labels(points, sizes, BOUNDS, nothing, RADIUS, line)
+    check(points, sizes, BOUNDS, nothing, RADIUS, found)
+    without = covering(place_labels(points, sizes, BOUNDS, nothing, RADIUS))
+    assert without > 2 and covering(found) <= (0 if n <= label_places.ALL_LABELLED else without / 2)
+
+
+def test_a_line_of_many_parts_takes_no_time() -> None:
+    points = on_a_diagonal(2_000)
+    without = place_labels(points, sizes_of(2_000), BOUNDS, np.zeros((0, 4)), RADIUS)
+    found = place_labels(points, sizes_of(2_000), BOUNDS, np.zeros((0, 4)), RADIUS, points)
+    assert (found.centres == without.centres).all()
+
+
 def test_a_label_that_fits_nowhere_is_left_out() -> None:
     found = place_labels(
         np.array([[300.0, 300.0]]), np.array([[900.0, 9.0]]), BOUNDS, np.zeros((0, 4)), RADIUS
@@ -151,6 +176,21 @@ def picture(n: int, width: float = 9.0, height: float = 6.5) -> Axes:
 
 def shown(ax: Axes) -> int:
     return sum(t.get_visible() for t in ax.texts)
+
+
+def test_labels_of_a_picture_keep_off_its_dashed_line() -> None:
+    values = np.linspace(0.1, 0.9, 8)
+    table = pd.DataFrame(
+        {"name": [f"a-long-name-{i}" for i in range(8)], "nDCG@10": values, "NRG@10": -values}
+    )
+    figure = plots.new_figure(6.0, 4.0)
+    FigureCanvasAgg(figure)
+    ax = plots.relative_against_absolute(table, ax=figure.subplots())
+    figure.canvas.draw()
+    line = ax.transData.transform(table[["nDCG@10", "NRG@10"]].to_numpy())
+    boxes = np.array([t.get_window_extent().extents for t in ax.texts])
+    assert shown(ax) == 8
+    assert not label_places._meet(np.stack([line[:-1], line[1:]], axis=1), boxes).any()
 
 
 def test_labels_without_room_are_left_out_with_a_warning_on_the_users_line() -> None:

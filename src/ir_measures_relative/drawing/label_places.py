@@ -55,13 +55,19 @@ class Placement(NamedTuple):
 
 
 def place_labels(
-    points: FloatArray, sizes: FloatArray, bounds: FloatArray, taken: FloatArray, radius: float
+    points: FloatArray,
+    sizes: FloatArray,
+    bounds: FloatArray,
+    taken: FloatArray,
+    radius: float,
+    line: FloatArray | None = None,
 ) -> Placement:
     """Places labels beside their points, or at the end of a line from there.
 
     Greedy, then a few sweeps in which each label moves to what is best beside the others. Deterministic. Lengths
     are pixels, and a box is (left, bottom, right, top). Points and sizes have the shape (labels, 2); the boxes that are
-    ``taken``, such as a legend, (any, 4). Labels must be within the bounds; points outside get none.
+    ``taken``, such as a legend, (any, 4). Labels must be within the bounds; points outside get none. Labels stand
+    on the ``line`` through some points, shape (any, 2), only where the free places are far.
     """
     n = len(points)
     centres, lines = points.copy(), np.repeat(points[:, None], 2, axis=1)
@@ -70,7 +76,8 @@ def place_labels(
     if not len(inside):
         return Placement(centres, lines, placed)
     few = len(inside) <= ALL_LABELLED
-    field = _Field(points[inside], radius, bounds, taken, np.inf if few else _MOST_CROSSED)
+    most_crossed = np.inf if few else _MOST_CROSSED
+    field = _Field(points[inside], radius, bounds, taken, _segments(line), most_crossed)
     around = sizes[inside].mean(axis=0) * 2
     crowd = field.within(np.concatenate([points[inside] - around, points[inside] + around], axis=1))
     order = inside[np.argsort(-crowd if few else crowd, kind="stable")][:_MOST_SEARCHES]
@@ -92,6 +99,14 @@ def place_labels(
     return Placement(centres, lines, placed)
 
 
+def _segments(line: FloatArray | None) -> FloatArray:
+    """The parts of a line through some points, shape (any, 2, 2); none of one too long for the work to be bounded."""
+    if line is None or len(line) > ALL_LABELLED:
+        return np.zeros((0, 2, 2))
+    parts = np.stack([line[:-1], line[1:]], axis=1)
+    return parts[np.isfinite(parts).all(axis=(1, 2))]
+
+
 class _Field:
     """What does not move, among which labels find places.
 
@@ -99,9 +114,16 @@ class _Field:
     """
 
     def __init__(
-        self, points: FloatArray, radius: float, bounds: FloatArray, taken: FloatArray, most_crossed: float
+        self,
+        points: FloatArray,
+        radius: float,
+        bounds: FloatArray,
+        taken: FloatArray,
+        lines: FloatArray,
+        most_crossed: float,
     ) -> None:
-        self.radius, self.bounds, self.taken, self.most_crossed = radius, bounds, taken, most_crossed
+        self.radius, self.bounds, self.taken, self.lines = radius, bounds, taken, lines
+        self.most_crossed = most_crossed
         extent = bounds[2:] - bounds[:2]
         self.cell = max(radius / _CELLS, float(extent.max()) / _MOST_CELLS)
         self.shape = np.floor(extent / self.cell).astype(np.int64) + 1
@@ -163,7 +185,8 @@ def _best_place(
         # Markers, labels and lines that the line to each place meets, and lines that meet the place.
         own = np.stack([np.broadcast_to(point, (len(some), 2)), ends[some]], axis=1)
         over = field.met(point, ends[some]) + _meet(own, boxes).sum(axis=1) + _cross(own, lines).sum(axis=1)
-        crossed = (ends[some] != point).any(axis=1) * over + _meet(lines, box[some]).sum(axis=0)
+        under = _meet(np.concatenate([lines, field.lines]), box[some]).sum(axis=0)
+        crossed = (ends[some] != point).any(axis=1) * over + under
         full = np.where(crossed <= field.most_crossed, cost[some] + _CROSSED * crossed, np.inf)
         if full.min() < least:
             best, least = some[full.argmin()], full.min()

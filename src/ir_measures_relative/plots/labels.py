@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 from matplotlib.transforms import IdentityTransform
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, IntArray
 from ..drawing.label_places import place_labels
 from .figures import size_of, warn_of_names_left_out
 
@@ -21,11 +21,12 @@ MARKER_SIZE = 6.5  #: of the points, in points
 
 
 def label_points(
-    ax: Axes, labels: Sequence[str], x: FloatArray, y: FloatArray, colours: Sequence[str]
+    ax: Axes, labels: Sequence[str], x: FloatArray, y: FloatArray, colours: Sequence[str], joined: IntArray
 ) -> None:
     """Labels that find their places whenever the figure is drawn, so that these fit its size and resolution.
 
-    Those that find none are not shown, and a warning says how many.
+    They keep off the line that joins some of the points. Those that find no place are not shown, and a warning says
+    how many.
     """
     width, height = size_of(ax)
     room = width * height / max(len(labels), 1)  # of 25 and 40 labels on a new figure: 7,239 and 4,525
@@ -40,7 +41,7 @@ def label_points(
         [], colors=list(colours), linewidths=0.6, alpha=0.6, zorder=2, transform=IdentityTransform()
     )
     ax.add_collection(lines, autolim=False)
-    placer = _Placer(np.column_stack([x, y]), texts, lines)
+    placer = _Placer(np.column_stack([x, y]), texts, lines, joined)
     ax.add_artist(placer)
     for artist in (*texts, lines, placer):
         artist.set_in_layout(False)
@@ -49,10 +50,10 @@ def label_points(
 class _Placer(Artist):  # type: ignore[misc]
     """Draws nothing, but places the labels before they are drawn."""
 
-    def __init__(self, points: FloatArray, texts: list[Any], lines: Any) -> None:
+    def __init__(self, points: FloatArray, texts: list[Any], lines: Any, joined: IntArray) -> None:
         super().__init__()
         self.set_zorder(0.5)
-        self.points, self.texts, self.lines = points, texts, lines
+        self.points, self.texts, self.lines, self.joined = points, texts, lines, joined
         self.placed = np.ones(len(texts), dtype=bool)  # which labels are shown
         self.situation: Any = None  # that they are placed for
         self.left_out = 0
@@ -71,7 +72,9 @@ class _Placer(Artist):  # type: ignore[misc]
         situation = points, sizes, bounds, taken
         if self.situation is None or not all(map(_same, situation, self.situation)):
             self.situation = situation
-            centres, lines, self.placed = place_labels(*situation, radius=MARKER_SIZE / 2 * pixel)
+            centres, lines, self.placed = place_labels(
+                *situation, radius=MARKER_SIZE / 2 * pixel, line=points[self.joined]
+            )
             for text, offset in zip(self.texts, (centres - points) / pixel, strict=True):
                 text.set_position(offset)
             self.lines.set_segments(list(lines))

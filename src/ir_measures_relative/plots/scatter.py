@@ -48,10 +48,9 @@ def relative_against_absolute(
 
     Systems that lie high for their place on the x-axis find what the others miss. The dashed line joins the systems
     that no other one beats on both axes. An axis is broken (//) where a few systems lie far from the others. The
-    labels cover neither each other nor the points; a thin line leads to one that had to move away. Those that find no
-    room are left out,
-    with a warning when the figure is drawn; of more than 80, so are those that only a line across others could
-    lead to.
+    labels cover neither each other nor the points, and keep off the dashed line; a thin line leads to one that had to
+    move away. Those that find no room are left out, with a warning when the figure is drawn; of more than 80, so are
+    those that only a line across others could lead to.
 
     Args:
         table: one row a system: the column ``name`` and one for each of the two measures, as from
@@ -105,7 +104,7 @@ def relative_against_absolute(
     write_frame(ax, *axes, "Relative against absolute effectiveness")
     if groups:
         add_legend(ax, len(found))
-    label_points(ax, short_names(names), x, y, colours)
+    label_points(ax, short_names(names), x, y, colours, best)
     return ax
 
 

@@ -96,7 +96,7 @@ def _plane(campaign: ReportedCampaign, x: int, y: int) -> list[dict[str, Any]] |
     names = [campaign.judged.names[r] for r in runs]
     named = [_named(means, axes, best, size.named) for size in _SIZES]
     placed = [
-        _placed(axes, means, ends, runs, names, *of_size) for of_size in zip(named, _SIZES, strict=True)
+        _placed(axes, means, ends, runs, best, names, *of_size) for of_size in zip(named, _SIZES, strict=True)
     ]
     return [{"line": runs[best].tolist(), **one} for one in placed]
 
@@ -115,6 +115,7 @@ def _placed(
     means: FloatArray,
     ends: list[FloatArray],
     runs: IntArray,
+    best: IntArray,
     names: list[str],
     named: IntArray,
     size: Size,
@@ -137,7 +138,7 @@ def _placed(
     sizes = np.array([(_width(names[i]), _LINE) for i in named])
     others = np.delete(points, named, axis=0)
     taken = np.concatenate([others - _RADIUS, others + _RADIUS], axis=1)
-    found = place_labels(points[named], sizes, bounds, taken, _RADIUS)
+    found = place_labels(points[named], sizes, bounds, taken, _RADIUS, points[best])
     labels = _rows(runs[named], found.centres, found.lines[:, 1])
     (left, bottom), (right, top) = (shown(of) for of in ends)
     return {
