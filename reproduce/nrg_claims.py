@@ -8,6 +8,7 @@ import numpy as np
 
 from .finding import Finding, Holds
 from .nrg_campaign import LEFT_OUT, TRADITIONAL, TRADITIONAL_2021, Figures, Values, points_read
+from .nrg_pictures import few_are_named
 from .resampling import from_chance, least_tau, over_topics, tau
 
 _RELATIVE = {2: ("NRG", "NRG@10"), 3: ("UniqueRel@10",) * 2, 4: ("P_Rareness@10",) * 2, 5: ("TaSC",) * 2}
@@ -20,6 +21,11 @@ _CAPTIONS = {
     4: "The points rise to the right: P_Rareness@10 says little that nDCG@10 does not say.",
     5: "The points rise to the right: TaSC says little that nDCG@10 does not say.",
 }
+#: Of a picture with many runs.
+_FEW_NAMES = (
+    " Only the runs furthest from the straight line through the points, and the highest and the lowest by each "
+    "measure, have their names."
+)
 
 
 def findings(figures: Figures) -> Iterator[Finding]:
@@ -114,7 +120,7 @@ def _correlation(figures: Figures, number: int) -> Finding:
         note,
         figures.picture(number),
         claim=claims[number],
-        caption=_CAPTIONS[number],
+        caption=_CAPTIONS[number] + _FEW_NAMES * few_are_named(figures, number),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from ir_measures_relative import RelativeWarning, plots
@@ -12,6 +13,10 @@ from ir_measures_relative import RelativeWarning, plots
 from .nrg_campaign import Figures, printed
 
 FIGURES = {"UniqueRel@10": 3, "P_Rareness@10": 4, "TaSC": 5}
+#: Of more runs than this, a picture of points along a line names a few.
+MOST_NAMES = 40
+#: How many of these are far from the line.
+_FAR = 10
 
 
 def draw(figures: Figures, out: Path) -> None:
@@ -22,7 +27,10 @@ def draw(figures: Figures, out: Path) -> None:
     _figure_2(paper, released, figures, out / figures.picture(2))
     for measure, number in FIGURES.items():
         figure = plots.new_figure(10, 7)
-        axes = plots.relative_against_absolute(paper, measure, "nDCG@10", groups, figure.subplots())
+        named = few_names(paper, measure) if few_are_named(figures, number) else None
+        axes = plots.relative_against_absolute(
+            paper, measure, "nDCG@10", groups, figure.subplots(), named=named
+        )
         axes.set_title(f"Figure {number}, {figures.campaign.name}: {measure} against nDCG@10")
         if (
             figures.is_printed
@@ -32,6 +40,19 @@ def draw(figures: Figures, out: Path) -> None:
             axes.set(xlim=(0.4, 0.8), ylim=(inside.min() - room, inside.max() + room))
             axes.set_title(f"{axes.get_title()}\n(UNH_exDL_bm25, of nDCG@10 0.08, lies outside)")
         _save(figure, out / figures.picture(number))
+
+
+def few_are_named(figures: Figures, number: int) -> bool:
+    """Whether a figure names a few of its runs: its points lie along a line, too many for all names to be read."""
+    return number in (4, 5) and len(figures.campaign.context.names) > MOST_NAMES
+
+
+def few_names(table: pd.DataFrame, measure: str) -> list[str]:
+    """The runs with the highest and the lowest value on each axis, and those furthest from the straight line."""
+    x, y = table["nDCG@10"], table[measure]
+    off = (y - np.polyval(np.polyfit(x, y, 1), x)).abs()
+    far = off.sort_values(ascending=False, kind="stable").index[:_FAR]
+    return list(table["name"].loc[list({x.idxmax(), x.idxmin(), y.idxmax(), y.idxmin(), *far})])
 
 
 def _figure_2(paper: pd.DataFrame, released: pd.DataFrame, figures: Figures, path: Path) -> None:

@@ -392,7 +392,7 @@ def check_run_names(names: Iterable[Any]) -> None:
 
 
 def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:
-    """Raises ValueError for names of runs that a context does not hold."""
+    """Raises ValueError for names of runs that a context, or a table, does not hold."""
     unknown = [n for n in chosen if n not in set(names)]
     if unknown:
         raise ValueError(

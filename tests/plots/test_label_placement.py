@@ -178,6 +178,23 @@ def shown(ax: Axes) -> int:
     return sum(t.get_visible() for t in ax.texts)
 
 
+def test_only_some_systems_are_named() -> None:
+    frame = pd.DataFrame(
+        {"name": list("abcde"), "nDCG@10": [0.5] * 5, "NRG@10": [0.5, 0.501, 0.502, 0.6, np.nan]}
+    )
+    figure = plots.new_figure()
+    FigureCanvasAgg(figure)
+    with pytest.warns(RelativeWarning, match="not drawn"):
+        ax = plots.relative_against_absolute(frame, ax=figure.subplots(), named=["b", "d", "e"])
+    figure.canvas.draw()
+    assert [t.get_text() for t in ax.texts] == ["b", "d"] and shown(ax) == 2
+    boxes = np.array([t.get_window_extent().extents for t in ax.texts])
+    points = ax.transData.transform(frame[["nDCG@10", "NRG@10"]].to_numpy()[:4])
+    assert not any(overlap(box, np.concatenate([p - 4, p + 4])) for box in boxes for p in points)
+    with pytest.raises(ValueError, match=r"named names \['z'\]"):
+        plots.relative_against_absolute(frame, ax=figure.subplots(), named=["z"])
+
+
 def test_labels_of_a_picture_keep_off_its_dashed_line() -> None:
     values = np.linspace(0.1, 0.9, 8)
     table = pd.DataFrame(

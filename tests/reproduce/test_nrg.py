@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from reproduce.data import Campaign
 from reproduce.nrg_campaign import TRADITIONAL, Figures, points_read, printed
 
-from reproduce import nrg_claims
+from reproduce import nrg_claims, nrg_pictures
 from small_campaign import write_campaign
 
 
@@ -74,6 +75,15 @@ def test_released_tasc_competes_with_its_own_group(tmp_path: Path) -> None:
         best, rest = (one, other) if ndcg[one].mean() > ndcg[other].mean() else (other, one)
         assert tasc[best] == pytest.approx(ndcg[best])
         assert tasc[rest] == pytest.approx(ndcg[rest] * (1 - ndcg[best]))
+
+
+def test_few_names_are_the_ends_and_those_far_from_the_line() -> None:
+    x = np.arange(50.0)
+    y = x + 0.0
+    y[[20, 30]] += [5, -5]
+    table = pd.DataFrame({"name": [f"r{i}" for i in range(50)], "nDCG@10": x, "TaSC": y})
+    named = nrg_pictures.few_names(table, "TaSC")
+    assert {"r0", "r20", "r30", "r49"} <= {*named} and len(named) == len({*named}) <= 15
 
 
 def test_what_is_read_off_the_picture_stands_beside_ours(dl19: Figures) -> None:

@@ -21,13 +21,19 @@ MARKER_SIZE = 6.5  #: of the points, in points
 
 
 def label_points(
-    ax: Axes, labels: Sequence[str], x: FloatArray, y: FloatArray, colours: Sequence[str], joined: IntArray
+    ax: Axes,
+    points: FloatArray,
+    labels: Sequence[str],
+    colours: Sequence[str],
+    joined: IntArray,
+    labelled: IntArray,
 ) -> None:
     """Labels that find their places whenever the figure is drawn, so that these fit its size and resolution.
 
-    They keep off the line that joins some of the points. Those that find no place are not shown, and a warning says
-    how many.
+    Only these points are ``labelled``. Labels keep off the line that joins some of the points. Those that find no place
+    are not shown, and a warning says how many.
     """
+    labels, colours = [labels[i] for i in labelled], [colours[i] for i in labelled]
     width, height = size_of(ax)
     room = width * height / max(len(labels), 1)  # of 25 and 40 labels on a new figure: 7,239 and 4,525
     size = 8.5 if room > 7_000 else 7.5 if room > 4_500 else 6.0
@@ -35,13 +41,13 @@ def label_points(
     shades = [tuple(0.6 * part for part in to_rgb(colour)) for colour in colours]  # dark enough to be read
     texts = [
         ax.annotate(label, (a, b), xytext=(0, 0), textcoords="offset points", color=shade, **style)
-        for label, a, b, shade in zip(labels, x, y, shades, strict=True)
+        for label, (a, b), shade in zip(labels, points[labelled], shades, strict=True)
     ]
     lines = LineCollection(
         [], colors=list(colours), linewidths=0.6, alpha=0.6, zorder=2, transform=IdentityTransform()
     )
     ax.add_collection(lines, autolim=False)
-    placer = _Placer(np.column_stack([x, y]), texts, lines, joined)
+    placer = _Placer(points, texts, lines, joined, labelled)
     ax.add_artist(placer)
     for artist in (*texts, lines, placer):
         artist.set_in_layout(False)
@@ -50,21 +56,28 @@ def label_points(
 class _Placer(Artist):  # type: ignore[misc]
     """Draws nothing, but places the labels before they are drawn."""
 
-    def __init__(self, points: FloatArray, texts: list[Any], lines: Any, joined: IntArray) -> None:
+    def __init__(
+        self, points: FloatArray, texts: list[Any], lines: Any, joined: IntArray, labelled: IntArray
+    ) -> None:
         super().__init__()
         self.set_zorder(0.5)
-        self.points, self.texts, self.lines, self.joined = points, texts, lines, joined
+        self.points, self.texts, self.lines = points, texts, lines
+        self.joined, self.labelled = joined, labelled
         self.placed = np.ones(len(texts), dtype=bool)  # which labels are shown
         self.situation: Any = None  # that they are placed for
         self.left_out = 0
 
     def draw(self, renderer: Any) -> None:
         ax = self.axes
-        points = ax.transData.transform(self.points)
+        every = ax.transData.transform(self.points)
+        points, others = every[self.labelled], np.delete(every, self.labelled, axis=0)
         bounds = np.array(ax.bbox.extents)
         legend = ax.get_legend()
-        taken = np.array([legend.get_window_extent(renderer).extents] if legend else []).reshape(-1, 4)
         pixel = ax.figure.dpi / 72.0
+        radius = MARKER_SIZE / 2 * pixel
+        taken = np.concatenate([others - radius, others + radius], axis=1)
+        if legend:
+            taken = np.append(taken, [legend.get_window_extent(renderer).extents], axis=0)
         for text in self.texts:
             text.set_visible(True)  # else it has no size
         extents = [Text.get_window_extent(t, renderer) for t in self.texts]
@@ -72,9 +85,7 @@ class _Placer(Artist):  # type: ignore[misc]
         situation = points, sizes, bounds, taken
         if self.situation is None or not all(map(_same, situation, self.situation)):
             self.situation = situation
-            centres, lines, self.placed = place_labels(
-                *situation, radius=MARKER_SIZE / 2 * pixel, line=points[self.joined]
-            )
+            centres, lines, self.placed = place_labels(*situation, radius, every[self.joined])
             for text, offset in zip(self.texts, (centres - points) / pixel, strict=True):
                 text.set_position(offset)
             self.lines.set_segments(list(lines))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import ir_measures
 import numpy as np
@@ -13,6 +13,7 @@ from matplotlib.collections import LineCollection
 from ..arrays import FloatArray
 from ..drawing.planes import frontier
 from ..messages import warn
+from ..priors import check_names
 from ..stats.intervals import means_and_margins
 from .figures import (
     COLOURS,
@@ -43,6 +44,7 @@ def relative_against_absolute(
     groups: Mapping[str, str] | None = None,
     ax: Axes | None = None,
     ci: bool = False,
+    named: Collection[str] | None = None,
 ) -> Axes:
     """A point a system: what it adds to the others, over how good it is on its own (Figs. 2-5 of the NRG paper).
 
@@ -61,14 +63,17 @@ def relative_against_absolute(
         ci: draw the 95 % intervals of both means as bars. ``table`` is then that of the queries, as from
             ``context.evaluate(…, perquery=True)``. They say how sure a point is; whether two systems differ, only a
             comparison topic by topic says (:func:`ir_measures_relative.compare`), since both meet the same topics.
+        named: which systems have their names beside them; all if not given.
 
     Raises:
-        ValueError: a column that is not there, which names those that are; or one that is not all numbers.
+        ValueError: a column that is not there, which names those that are; one that is not all numbers; or a name that
+            is not in the table.
     """
     margins: dict[str, list[FloatArray]] = {}
     if ci:
         table, margins = means_and_margins(table, absolute, relative)
     names, (x, y) = names_and_values(table, absolute, relative)
+    check_names("named", named or (), names)
     drawn = ~np.isnan(x + y)
     if not drawn.all():
         without = [n for n, d in zip(names, drawn, strict=True) if not d]
@@ -104,7 +109,8 @@ def relative_against_absolute(
     write_frame(ax, *axes, "Relative against absolute effectiveness")
     if groups:
         add_legend(ax, len(found))
-    label_points(ax, short_names(names), x, y, colours, best)
+    labelled = np.flatnonzero([named is None or name in {*named} for name in names])
+    label_points(ax, np.column_stack([x, y]), short_names(names), colours, best, labelled)
     return ax
 
 
