@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from ir_measures import P
 
 from command_line import COMMAND, QRELS, RUNS, output, run, write_run
 from ir_measures_relative import RunContext
+from ir_measures_relative.cli import fuse
 
 GIVEN = ("qrels.txt", "runs", "nDCG@2", "NRG@2")
 
@@ -71,6 +73,49 @@ def test_lists_in_cells(files: Path) -> None:
     plain = json.loads(output(*given, "-o", "jsonl").splitlines()[1])
     assert row[2] == ", ".join(plain["names"]) and len(plain["names"]) == 2
     assert set(plain["chosen"]) <= set(RUNS)
+
+
+def fused(*rows: tuple) -> pd.DataFrame:
+    columns = ["strategy", "names", "held_out", "difference", "lower", "upper"]
+    return pd.DataFrame([("single", ("A",), 0.4, 0.0, 0.0, 0.0), *rows], columns=columns)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([], ""),
+        (
+            [("top", ("A", "B"), 0.5, 0.1, -0.05, 0.25), ("all", ("A", "B", "C"), 0.45, 0.05, 0.01, 0.09)],
+            "Fuse A, B, C (all). They gain 0.05 P@2 on topics that did not choose (95 % interval 0.01 to 0.09) over "
+            "the best single run. The interval is not corrected for the number of strategies: choose one beforehand.",
+        ),
+        (
+            [("top", ("A", "B"), 0.5, 0.1, -0.05, 0.25)],
+            "No fusion is proved better than the best single run, A. Fusing A, B (top) gains most: 0.10 P@2 on topics "
+            "that did not choose (95 % interval -0.05 to 0.25).",
+        ),
+        (
+            [("top", ("A", "B"), 0.38, -0.02, -0.06, 0.02), ("all", ("A", "B", "C"), 0.3, -0.1, -0.2, 0.0)],
+            "No fusion is proved better than the best single run, A. So keep the single one: the best fusion (top) "
+            "loses 0.02 P@2 on topics that did not choose (95 % interval -0.06 to 0.02).",
+        ),
+    ],
+)
+def test_which_runs_to_fuse_in_words(rows, said) -> None:
+    assert fuse._which(fused(*rows), P @ 2, 2) == said
+
+
+def test_words_and_short_lists_are_for_people(files: Path) -> None:
+    for i in range(4):
+        (files / "runs" / f"more{i}.run").write_text((files / "runs" / "A.run").read_text())
+    given = "fuse", files / "qrels.txt", files / "runs", "P@2", "--strategies", "single,all"
+    lines = output(*given).splitlines()
+    assert lines[2].count(" and 4 more") == 2 and " ".join(lines[3:]).startswith("No fusion is proved better")
+    for form in ("tsv", "csv"):
+        lines = output(*given, "-o", form).splitlines()
+        assert len(lines) == 3 and "more3.run 1.0" in lines[2] and " and " not in lines[2]
+    lines = output(*given, "--pairs").splitlines()
+    assert len(lines) > 22 and " ".join(lines[22:]).startswith("Fusing two runs beats the better one in")
 
 
 def test_sort(files: Path, expected: pd.DataFrame) -> None:

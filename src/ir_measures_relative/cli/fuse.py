@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 import ir_measures_relative as package
 
+from ..messages import few
 from . import arguments
-from .tables import check_table, show
+from .tables import check_table, show, text_of
+from .worth import wrapped
+
+if TYPE_CHECKING:
+    import ir_measures
+    import pandas as pd
 
 USAGE = "QRELS RUNS [MEASURE] [--number N] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs nDCG@10 --number 3"
@@ -39,7 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of :func:`ir_measures_relative.fuse`, or of :func:`~ir_measures_relative.fusion_pairs`."""
+    """Prints the table of :func:`ir_measures_relative.fuse`, or of :func:`~ir_measures_relative.fusion_pairs`.
+
+    Without ``-o``, for people, long lists are shortened, and the answer stands below the table.
+    """
     check_table(args)
     measure = arguments.measure_of(args)
     from .inputs import read
@@ -48,6 +58,7 @@ def run(args: argparse.Namespace) -> None:
     how = {"method": args.method, "depth": args.depth}
     if args.pairs:
         table = package.fusion_pairs(given.together, given.judgments, measure, **how)
+        answer = _of_pairs(table)
     else:
         table = package.fuse(
             given.together,
@@ -57,4 +68,46 @@ def run(args: argparse.Namespace) -> None:
             strategies=args.strategies.split(","),
             **how,
         )
+        answer = _which(table, measure, args.places)
+        if not args.output_format:
+            most = max(args.number, 3)
+            table["names"] = [few(names, most) for names in table["names"]]
+            shares = [
+                [f"{name} {text_of(x, args.places)}" for name, x in of.items()] for of in table["chosen"]
+            ]
+            table["chosen"] = [few(of, most) for of in shares]
     show(table, args)
+    if answer and not args.output_format:
+        print(wrapped(answer))
+
+
+def _which(table: pd.DataFrame, measure: ir_measures.Measure, places: int) -> str:
+    """Which runs to fuse, and what that is worth; nothing where single runs alone were asked for."""
+    fusions = table[table["strategy"] != "single"]
+    if not len(fusions):
+        return ""
+    proved = fusions[fusions["lower"] > 0]
+    best = (
+        (proved if len(proved) else fusions).sort_values("held_out", ascending=False, kind="stable").iloc[0]
+    )
+    gain, lower, upper = (text_of(x, places) for x in (abs(best["difference"]), best["lower"], best["upper"]))
+    worth = f"{gain} {measure} on topics that did not choose (95 % interval {lower} to {upper})"
+    if len(proved):
+        text = f"Fuse {few(best['names'])} ({best['strategy']}). They gain {worth} over the best single run."
+        uncorrected = " The interval is not corrected for the number of strategies: choose one beforehand."
+        return text + uncorrected * (len(fusions) > 1)
+    single = "".join(f", {names[0]}" for names in table["names"][table["strategy"] == "single"])
+    text = f"No fusion is proved better than the best single run{single}"
+    if best["difference"] <= 0:
+        does = "loses" if best["difference"] < 0 else "gains"
+        return f"{text}. So keep the single one: the best fusion ({best['strategy']}) {does} {worth}."
+    return f"{text}. Fusing {few(best['names'])} ({best['strategy']}) gains most: {worth}."
+
+
+def _of_pairs(table: pd.DataFrame) -> str:
+    """How often fusing two runs helps."""
+    above, below = (table["lower"] > 0).sum(), (table["upper"] < 0).sum()
+    return (
+        f"Fusing two runs beats the better one in {(table['gain'] > 0).sum()} of {len(table)} pairs. The 95 % interval "
+        f"of the gain lies above 0 for {above} pairs, and below 0 for {below}."
+    )
