@@ -126,6 +126,21 @@ def test_fixed_priors_and_a_baseline_that_is_a_file(files: Path) -> None:
     pd.testing.assert_frame_equal(found, expected, check_dtype=False)
 
 
+def test_two_runs_by_name(files: Path) -> None:
+    given = "compare", files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1"
+    with pytest.warns(RelativeWarning, match="differs on"):
+        expected = compare(RunContext(RUNS), QRELS, MEASURES, names=["C", "A"])
+    pd.testing.assert_frame_equal(warned(*given, "--between", "C", "A.run"), expected, check_dtype=False)
+    with pytest.warns(RelativeWarning, match="differs on"):
+        expected = compare(RunContext(RUNS), QRELS, MEASURES, names=["C", "A"], priors=["B"])
+    found = warned(*given, "--to", files / "runs" / "B.run", "--between", "C", "A")
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
+    assert "--between Z is not a run of" in error(*given, "--between", "A", "Z")
+    assert "--between names A twice" in error(*given, "--between", "A", "A.run")
+    assert "leave one out" in error(*given, "--between", "A", "B", "--baseline", "C")
+    assert "--between is about pairs" in error(*given, "--between", "A", "B", "--adds")
+
+
 def test_adds(files: Path) -> None:
     expected = adds(RunContext(RUNS), QRELS, ["UniqueRel@2"], names=["A", "B"], priors=["C"], at_least=0.1)
     (files / "new").mkdir()

@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RUN",
         help="compare every run with this one, a name or a file; default: all pairs",
     )
+    parser.add_argument("--between", nargs=2, metavar="RUN", help="compare these two runs alone")
     parser.add_argument(
         "--test",
         metavar="NAME",
@@ -43,7 +44,9 @@ def run(args: argparse.Namespace) -> None:
     """Prints the table of :func:`ir_measures_relative.compare`, or of :func:`~ir_measures_relative.adds`."""
     if args.at_least is not None and not args.adds:
         raise ValueError("--at-least goes with --adds; give that as well, or leave it out")
-    for flag in ("baseline", "test"):
+    if args.between and args.baseline:
+        raise ValueError("--between names both runs, and --baseline the other of each pair; leave one out")
+    for flag in ("baseline", "between", "test"):
         if args.adds and getattr(args, flag):
             raise ValueError(f"--{flag} is about pairs of runs, and --adds about single ones; leave one out")
     check_table(args)
@@ -56,7 +59,10 @@ def run(args: argparse.Namespace) -> None:
     given = read(args, unsigned, find_files(args, args.baseline))
     fixed = given.others if given.alone else None
     baseline = None if args.baseline is None else given.asked_for("--baseline", args.baseline)
-    names = list(dict.fromkeys([*given.candidates, *([baseline] if baseline else [])]))
+    between = [given.asked_for("--between", name) for name in args.between or ()]
+    if len(between) > len({*between}):
+        raise ValueError(f"--between names {between[0]} twice, and no run is compared with itself")
+    names = between or list(dict.fromkeys([*given.candidates, *([baseline] if baseline else [])]))
     both = [name for name in names if name in (fixed or ())]
     if both:
         fixed = [name for name in given.others if name not in both]
