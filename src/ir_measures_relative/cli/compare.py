@@ -56,7 +56,8 @@ def run(args: argparse.Namespace) -> None:
     unsigned = [
         m for m in measures if not getattr(m, "SIGNED", False)
     ]  # by the others every pair is compared
-    given = read(args, unsigned, find_files(args, args.baseline))
+    # Without a policy, what is said below of runs that --to holds as well says more.
+    given = read(args, unsigned, find_files(args, args.baseline, warns=args.priors is not None))
     fixed = given.others if given.alone else None
     baseline = None if args.baseline is None else given.asked_for("--baseline", args.baseline)
     between = [given.asked_for("--between", name) for name in args.between or ()]

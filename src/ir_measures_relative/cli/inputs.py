@@ -191,10 +191,11 @@ def _warn_of_twins(judged: JudgedContext, measures: Iterable[ir_measures.Measure
             return
 
 
-def find_files(args: argparse.Namespace, baseline: str | None = None) -> RunFiles:
+def find_files(args: argparse.Namespace, baseline: str | None = None, warns: bool = True) -> RunFiles:
     """The files of runs; ValueError, or an error of the system, for what is not there.
 
     Args:
+        warns: whether to say which candidates ``--to`` holds as well.
         baseline: a run that is compared as well, if it is a file.
     """
     is_folder = os.path.isdir(args.run) or (not os.path.exists(args.run) and glob.has_magic(args.run))
@@ -217,7 +218,7 @@ def find_files(args: argparse.Namespace, baseline: str | None = None) -> RunFile
                     )
     held = {file.resolve() for file in others}
     both = [file for file in candidates if file.resolve() in held]
-    if both:
+    if both and warns:
         warn(f"--to holds {few(both, 3)} as well; no run is compared with itself")
     if baseline is not None and os.path.isfile(baseline):
         candidates = list({file.resolve(): file for file in [*candidates, Path(baseline)]}.values())
