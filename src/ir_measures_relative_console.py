@@ -8,26 +8,35 @@ import a module of a package is to import the package first: only so can Ctrl-C 
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
+from collections.abc import Callable
 from types import FrameType
 
 
 def main() -> int:
     """Runs the command, and returns its exit code; where Ctrl-C comes before or after it, the process ends with 130."""
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # somebody ignores it, say
-        from ir_measures_relative.cli import main as command
-
-        return command()
+        return _imported()()
     signal.signal(signal.SIGINT, _leave)
-    from ir_measures_relative.cli import main as command
-
+    command = _imported()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # the command deals with it itself
     try:
         return command()
     finally:
         signal.signal(signal.SIGINT, _leave)
+
+
+def _imported() -> Callable[[], int]:
+    """The command. What is imported stays: the garbage collector need not look through it, now or at the end."""
+    gc.disable()
+    from ir_measures_relative.cli import main as command
+
+    gc.freeze()
+    gc.enable()
+    return command
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

@@ -388,7 +388,7 @@ class Comparison:
         if list(chosen) == names[: len(chosen)]:  # as it mostly is, and quick to see
             rows = np.arange(len(chosen))
         else:
-            rows = np.unique(np.array([index[n] for n in chosen], dtype=np.int64))
+            rows = np.array(sorted({index[n] for n in chosen}), dtype=np.int64)
         return rows if self.member is None else rows[rows != index[self.member]]
 
     def prior_product(

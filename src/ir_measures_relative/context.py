@@ -16,9 +16,7 @@ import numpy as np
 
 from .comparison import judged_context
 from .io import datasets
-from .io.archive import fetched_campaign, is_campaign_id
 from .io.campaign_folders import read_campaign
-from .io.description import fingerprint, table_of_runs
 from .io.qrels import Qrels
 from .io.runs import Run, groups_of, read_run, read_runs, run_files, run_pipelines
 from .io.tokens import Lengths, Tokens
@@ -224,6 +222,8 @@ class RunContext(ContextData):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the runs, and what they are to each other."""
+        from .io.description import table_of_runs  # which takes its time
+
         return table_of_runs(type(self).__name__, self.runs, self._facts() | {"priors": repr(self.priors)})
 
     def _facts(self) -> dict[str, Any]:
@@ -286,6 +286,8 @@ class RunContext(ContextData):
         """
         place = Path(folder)
         if not place.is_dir():
+            from .io.archive import fetched_campaign, is_campaign_id  # which takes its time
+
             if place.exists() or not is_campaign_id(os.fspath(folder)):
                 raise FileNotFoundError(
                     f"{folder}: no such folder; give one, or the id of a campaign: 'trec28/deep'"
@@ -453,6 +455,8 @@ class RunContext(ContextData):
         judged = None
         if qrels is not None or (self.dataset is not None and self.dataset.has_qrels()):
             judged = judged_context(self, qrels)
+        from .io.description import fingerprint  # which takes its time
+
         return fingerprint(self.runs, self._facts(), None if judged is None else judged.judgments)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -15,6 +16,16 @@ from .options import is_number
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+
+
+def progress(items: Iterable[Task], desc: str, unit: str) -> Iterable[Task]:
+    """The items, with a progress bar on a terminal; elsewhere nothing waits for the import of what draws it."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return items
+    from tqdm import tqdm
+
+    bar: Iterable[Task] = tqdm(items, desc=desc, unit=unit, leave=False)
+    return bar
 
 
 def map_tasks(

@@ -192,7 +192,7 @@ class Rankings:
     def parts(self) -> Iterator[Rankings]:
         """The rankings of a few queries after the other, on the same rows: few enough for the processor's cache."""
         cuts = np.searchsorted(self.starts, np.arange(0, len(self), _PART))
-        for first, end in pairwise(np.unique([*cuts.tolist(), len(self.query_ids)]).tolist()):
+        for first, end in pairwise(sorted({*cuts.tolist(), len(self.query_ids)})):
             yield self._of_queries(first, end)
 
     def _of_queries(self, first: int, end: int) -> Rankings:

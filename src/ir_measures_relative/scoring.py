@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import ir_measures
 import numpy as np
 from ir_measures.measures.base import SumAgg
-from tqdm import tqdm
 
 from .arrays import FloatArray, ObjectArray, object_array
 from .comparison import Comparison, JudgedContext, check_queries, some
+from .jobs import progress
 from .judgments import Judgments
 from .measures.strings import is_relative, needs_subtopics
 from .messages import warn
@@ -185,7 +185,7 @@ def score_runs(
     values = np.empty((len(names), len(measures), len(query_ids)))
     # What a measure without a cutoff asks of the runs answers the others as well.
     deepest_first = sorted(range(len(measures)), key=lambda j: measures[j].params.get("cutoff") is not None)
-    for i, name in enumerate(tqdm(names, desc="scoring runs", unit="run", disable=part or None, leave=False)):
+    for i, name in enumerate(names if part else progress(names, "scoring runs", "run")):
         rankings = newcomers[name] if name in newcomers else context.runs[name]
         member = None if name in newcomers else name
         comparison = Comparison(judged, rankings, member, None if priors is None else tuple(priors[name]))

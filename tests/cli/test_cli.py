@@ -634,3 +634,19 @@ def test_help_waits_for_no_import_that_it_does_without() -> None:
         command = [sys.executable, "-c", code, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, env=unmeasured())
         assert done.stdout.splitlines()[-1] == "[]", done
+
+
+def test_scores_wait_for_no_import_that_they_do_without(files: Path) -> None:
+    late = ("pandas", "scipy", "tqdm", "numpy.ma", "importlib.metadata", "hashlib")
+    code = f"import sys, numpy; brought = set(sys.modules); from ir_measures_relative.cli import main; main(sys.argv[1:]); print([m for m in {late} if m in set(sys.modules) - brought])"
+    command = [sys.executable, "-c", code, str(files / "qrels.txt"), str(files / "runs"), "NRG@2"]
+    done = subprocess.run(command, capture_output=True, text=True, env=unmeasured())
+    assert done.stdout.splitlines()[-1] == "[]", done
+
+
+def test_what_the_start_imports_is_no_work_for_the_garbage_collector() -> None:
+    code = "import gc, sys; from ir_measures_relative_console import main; main(); print(gc.isenabled(), gc.get_freeze_count() > 10_000)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--help"], capture_output=True, text=True, env=unmeasured()
+    )
+    assert done.stdout.splitlines()[-1] == "True True", done

@@ -12,7 +12,6 @@ import io
 import lzma
 import os
 import re
-import secrets
 import stat
 import zlib
 from collections.abc import Callable
@@ -198,6 +197,8 @@ def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) ->
     Raises:
         OSError: it cannot be written; what was there is still there.
     """
+    import secrets  # which loads OpenSSL
+
     target = Path(os.path.realpath(path))
     # A name that starts with a dot: should it be left over, it is not a run of the folder.
     beside = target.parent / f".{secrets.token_hex(8)}{target.suffix}"

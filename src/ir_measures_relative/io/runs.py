@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from tqdm import tqdm
 
 from ..arrays import FloatArray, ObjectArray, object_array
 from ..ids import Ids, repeated
+from ..jobs import progress
 from ..messages import kind_of, needs_extra, warn
 from ..rankings import Rankings
 from .content import Content, Rows
@@ -341,7 +341,7 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
             one may as well hold judgments.
     """
     of_file, runs = list[Path](), list[Rankings]()
-    for file in tqdm(files, desc="reading runs", unit="run", disable=None, leave=False):
+    for file in progress(files, "reading runs", "run"):
         found, may_be_judgments = _runs_of(file, str(file))
         if may_be_judgments and len(files) > 1:
             raise ValueError(

@@ -182,7 +182,6 @@ class GoalModel(AdaptiveModel):
         return reached, total
 
 
-@dataclass(frozen=True)
 class InstModel(GoalModel):
     """``C(i) = ((x - 1) / x)²`` with ``x = i + 2T - found(i)``, as in INST (Bailey et al., SIGIR 2015); T ≥ 1/2."""
 
@@ -192,7 +191,6 @@ class InstModel(GoalModel):
         return result
 
 
-@dataclass(frozen=True)
 class BejeweledModel(GoalModel):
     """``C(i) = 1`` while less than T is found, else 0, as in BPM (Zhang et al., SIGIR 2017); ``deepest`` is its K."""
 
