@@ -300,6 +300,14 @@ class JudgedContext:
         """:meth:`head` of a run of the context."""
         return self.cached(("head", name, depth), lambda: self.head(self.context.runs[name], depth))
 
+    def head_hash(self, name: str, depth: int | None) -> int:
+        """A hash of :meth:`head_of` without its strings: equal where two are, and hardly ever else."""
+        run = self.context.runs[name]
+        top = run.top(depth)
+        query = self.judgments.queries_of(run)[top.query]
+        order = np.argsort(query, kind="stable")[np.count_nonzero(query < 0) :]
+        return hash((query[order].tobytes(), top.hashes[order].tobytes()))
+
     def same_heads(self, rankings: Rankings, name: str, depth: int | None = _HEAD) -> bool:
         """Whether every judged query that the run holds starts as it does in the member of that name."""
         theirs = self.head_of(name, depth)

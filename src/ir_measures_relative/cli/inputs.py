@@ -179,11 +179,10 @@ def _warn_of_twins(judged: JudgedContext, measures: Iterable[ir_measures.Measure
     """Warns of a run that shows what another shows, where each is the other's prior."""
     relative = [m for m in measures if is_relative(m) and m.RELATIVE_TO == "priors" and not m.get("prior")]
     depth = max((m.params.get("cutoff") or 0 for m in relative), default=0)
-    seen = dict[Any, str]()
+    seen = dict[int, str]()
     for name in judged.names if depth else ():
-        head = frozenset(judged.head_of(name, depth).items())
-        twin = seen.setdefault(head, name)
-        if twin != name and head:
+        twin = seen.setdefault(judged.head_hash(name, depth), name)
+        if twin != name and judged.head_of(name, depth) == judged.head_of(twin, depth) != {}:
             warn(
                 f"{twin} and {name} rank alike in their first {depth}: each is the other's prior, so neither adds "
                 "anything beside the other; there may be more such runs"
