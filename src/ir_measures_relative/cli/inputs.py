@@ -194,8 +194,8 @@ def find_files(args: argparse.Namespace, baseline: str | None = None, warns: boo
     """The files of runs; ValueError, or an error of the system, for what is not there.
 
     Args:
-        warns: whether to say which candidates ``--to`` holds as well.
         baseline: a run that is compared as well, if it is a file.
+        warns: whether to say which candidates ``--to`` holds as well.
     """
     is_folder = os.path.isdir(args.run) or (not os.path.exists(args.run) and glob.has_magic(args.run))
     candidates = _files(args.called, args.run)
@@ -262,6 +262,9 @@ def read(
     without = may_lack_qrels and args.qrels == "none" and not os.path.exists("none")
     qrels = None if without else _read_qrels(args.qrels)
     paths = files.all()
+    # Freed at once and never touched, by which C's library learns to keep what is freed (glibc: to 64 MB) for what is
+    # read next: else the system gives and clears new memory for every array of every file.
+    bytes(31 << 20)
     try:
         read = read_runs(paths)
     except ValueError as error:
