@@ -96,6 +96,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         on_campaign = any(name.startswith(("robust03", "dl")) for name in getattr(item, "fixturenames", ()))
         if on_campaign or any(item.path.is_relative_to(path) for path in slow):
             item.add_marker(pytest.mark.slow)
+        if sys.version_info >= (3, 14) and item.get_closest_marker("host_strings"):
+            item.add_marker(
+                pytest.mark.skip(reason="ir_measures up to 0.4.3 reads no strings on Python 3.14")
+            )
 
 
 @pytest.hookimpl(wrapper=True)

@@ -30,6 +30,7 @@ from ir_measures_relative.measures.strings import split_measures
 # ---- one run ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.host_strings
 def test_absolute_measures_are_printed_as_ir_measures_prints_them(files: Path) -> None:
     arguments = [files / "qrels.txt", files / "runs" / "A.run", "nDCG@10 AP", "P@2"]
     for flags in (["-p", "7"], ["-q", "-n", "-p", "-1"], ["-q", "-o", "jsonl"]):
@@ -257,7 +258,7 @@ BAD = {
     "a run as a measure": ([*ONE, "runs/B.run", "NRG@2"], "'runs/B.run' is a file, not a measure"),
     "typo": ([*ONE, "NGR(base='RBP')@10", *PRIOR], "the nearest is 'NRG', that is NRG(base='RBP')@10"),
     "wrong case": ([*ONE, "ndcg@10"], "no measure is called 'ndcg'; the nearest is 'nDCG', that is nDCG@10"),
-    "open bracket": ([*ONE, "NRG(base='RBP'@10", *PRIOR], "problem parsing measure"),
+    "open bracket": ([*ONE, "NRG(base='RBP'@10", *PRIOR], "must be in format Measure"),
     "bad parameter": ([*ONE, "NRG(base='X')@10", *PRIOR], "base='X' is not allowed; it must be one of"),
     "lacking parameter": ([*ONE, "P"], "it needs the parameter cutoff: write P@10"),
     "cutoff 0": ([*ONE, "nDCG@0"], "nDCG@0: cutoff=0 is not allowed; it must be from 1 to 2^31 - 1"),

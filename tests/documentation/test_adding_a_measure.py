@@ -182,6 +182,7 @@ def test_a_measure(followed: Followed) -> None:
     assert followed.found["bounds"] == []  # what finds the bounds is not imported with the measure
 
 
+@pytest.mark.host_strings
 def test_its_bounds(tmp_path: Path) -> None:
     """In a package of somebody's own: no labeling of small campaigns is outside, and what is exact is attained."""
     (tmp_path / "own_measures.py").write_text(block('"""Echo'), encoding="utf-8")

@@ -13,6 +13,7 @@ from ir_measures import AP, nDCG
 from ir_measures_relative import NRG, RunContext, demo
 
 
+@pytest.mark.host_strings
 def test_the_command_of_ir_measures_does_not_load_plug_ins(tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("1 0 A 1\n", encoding="utf-8")
     (tmp_path / "run").write_text("1 Q0 A 1 1.0 run\n", encoding="utf-8")

@@ -58,6 +58,7 @@ def run(place: Path, *arguments: str, **variables: str) -> subprocess.CompletedP
     )
 
 
+@pytest.mark.host_strings
 def test_the_priors_are_those_of_the_environment(place: Path) -> None:
     done = run(place, "qrels", "new", "NRG@10 nDCG@10 P@5", **{CONTEXT: "priors"})
     with RunContext({name: RUNS[name] for name in ("bm25-base", "dense_ü")}):
@@ -66,6 +67,7 @@ def test_the_priors_are_those_of_the_environment(place: Path) -> None:
     assert done.stdout == "".join(f"{m}\t{expected[m]:.4f}\n" for m in measures), done.stderr
 
 
+@pytest.mark.host_strings
 def test_a_run_of_the_folder_is_not_its_own_prior(place: Path) -> None:
     done = run(place, "qrels", "priors/bm25-base", "NRG@10", **{CONTEXT: "priors"})
     context = RunContext({name: RUNS[name] for name in ("bm25-base", "dense_ü")})
@@ -74,6 +76,7 @@ def test_a_run_of_the_folder_is_not_its_own_prior(place: Path) -> None:
     assert "ranks exactly" not in done.stderr
 
 
+@pytest.mark.host_strings
 def test_without_the_variable_it_is_named(place: Path) -> None:
     done = run(place, "qrels", "new", "NRG@10")
     assert done.returncode and f"In ir_measures' own command set {CONTEXT} to a folder of runs" in done.stderr

@@ -111,6 +111,7 @@ for program in {programs}:
 """
 
 
+@pytest.mark.host_strings
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be copied on this system")
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("with_pyterrier", [False, True])
@@ -123,6 +124,7 @@ def test_whichever_is_imported_first(places, host, with_pyterrier) -> None:
     assert "Warning" not in err
 
 
+@pytest.mark.host_strings
 def test_ir_measures_alone_loads_the_provider_by_its_entry_point(places) -> None:
     program = "import sys, ir_measures; print(ir_measures.parse_measure('NRG@10'), 'numpy' in sys.modules)"
     assert run(program, places["with entry points"])[0] == "NRG@10 True\n"
@@ -184,6 +186,7 @@ print(value)
 """
 
 
+@pytest.mark.host_strings
 @pytest.mark.parametrize("module", ["ir_measures_relative", "pyterrier"])
 def test_a_name_that_is_taken(places, module) -> None:
     pytest.importorskip(module, reason=f"{module} is not installed")
@@ -219,6 +222,7 @@ print(len(caught), ir_measures.providers.registry["relative"] is other, package.
     assert run(program)[0] == "1 True True\n"
 
 
+@pytest.mark.host_strings
 def test_reloading_is_idempotent() -> None:
     program = f"""
 import importlib, pkgutil, sys, warnings

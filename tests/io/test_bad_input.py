@@ -266,7 +266,7 @@ def test_evaluate_wants_a_list_of_known_measures() -> None:
     for measure in ("alpha_nDCG", "alpha_nDCG@21", "StRecall"):
         with pytest.raises(ValueError, match=f"{measure} needs a cutoff from 1 to 20"):
             context.evaluate(QRELS, [measure])
-    with pytest.raises(ValueError, match="problem parsing measure"):
+    with pytest.raises(ValueError, match="must be in format Measure"):
         context.evaluate(QRELS, ["NRG@"])
 
 

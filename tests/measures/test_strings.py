@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import ir_measures
 import pytest
 
@@ -21,9 +19,7 @@ TEXTS = (
 )
 
 
-@pytest.mark.skipif(
-    sys.version_info >= (3, 14), reason="ir_measures up to 0.4.3 reads no measure strings on Python 3.14"
-)
+@pytest.mark.host_strings
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_a_string_is_read_as_ir_measures_reads_it() -> None:
     known = [repr(measure) for measure in registered().values()]
