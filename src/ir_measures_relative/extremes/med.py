@@ -29,10 +29,10 @@ class Solution:
     @classmethod
     def of(cls, difference: float, upper: float, labels: IntArray) -> Solution:
         """The solution for a signed `difference` M(Y) - M(Z), proved optimal if `upper` allows no more."""
-        value = float(abs(difference))
+        value = min(float(abs(difference)), 1.0)  # a score is in [0, 1], and a sum may round to more
         exact = bool(upper <= value + PROVED)
         winner = int(difference > 0) - int(difference < 0)
-        # A score is in [0, 1], so no difference exceeds 1, whatever the bound of an interrupted search.
+        # No difference exceeds 1, whatever the bound of an interrupted search.
         return cls(value, value if exact else min(float(upper), 1.0), exact, winner, labels)
 
 

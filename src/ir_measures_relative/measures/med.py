@@ -41,7 +41,8 @@ class _MED(RelativeMeasure):
       the number of relevant documents in the first i, cg(i) their gain, cg*(i) that of an ideal ranking. Relevance
       is binary, with a gain of 1: cg(i) = C(i), and cg*(i) = min(i, R). ``beta=0`` makes it AP.
     - mean_nDCG: ``(1/k)·Σ_{i≤k} nDCG@i``, the mean over all prefixes, as Järvelin and Kekäläinen first had it (2002).
-      Relevance is binary. Exact.
+      The mean is over k prefixes also where a ranking is shorter: the last ones add no document. Every relevant
+      document of the judgments counts in the ideal rankings, be it in neither ranking. Relevance is binary. Exact.
     - ERR: expected reciprocal rank, with ``(2^g - 1)/2^max_grade`` the chance that a document satisfies.
 
     SSP, AP, Q and ERR are exact, by branch and bound. A search stops after 10 seconds of CPU time, or when
@@ -59,8 +60,8 @@ class _MED(RelativeMeasure):
     whole rankings.
 
     Only documents of the two rankings are open. Any other document that nobody judged counts as not relevant.
-    If it were relevant, no value would be larger except Q's. That happens most often where few documents of
-    the two rankings are open.
+    If it were relevant, no value would be larger except Q's and mean_nDCG's. That happens most often where few
+    documents of the two rankings are open.
 
     RBP's ``residual`` adds what may follow a ranking, if all of it is relevant and nothing that follows the
     other is: ``p^min(len, k)``. len is the length of the ranking: a ranking of fewer than k documents may go
