@@ -480,7 +480,15 @@ class Comparison:
                 "systems='groups' counts each group of runs once, and the context has no groups; say which run is "
                 "whose: RunContext(…, groups={'run': 'group'})"
             )
-        of_runs = [*map(groups.get, names), self.group][: len(own)]
+        # A policy that goes by no groups does not ask for the column.
+        group = self.group or self.rankings.group
+        if group == "" and self.member is None and finder_for_newcomers(self.context.policy) is None:
+            warn(
+                "the run's column 'group' does not hold one name in all rows, so that it is a system of its own for "
+                "systems='groups'; give it one string",
+                self.context,
+            )
+        of_runs = [*map(groups.get, names), group or None][: len(own)]
         return np.array([of_runs.index(group) if group is not None else i for i, group in enumerate(of_runs)])
 
     def reference(self, ref: str | None = None) -> Rankings:

@@ -7,6 +7,7 @@ import random
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -259,6 +260,18 @@ def test_a_newcomer_counts_with_its_group_where_that_is_said() -> None:
     for group, value in (("one", 1 + 1 / 2), ("two", 1.0), ("three", 1 + 1 / 3)):
         with context.evaluating(group=group):
             assert per_query(measure, labels, run)["q"] == pytest.approx(value)
+        # Its column says so whatever the priors are: they do not matter to rareness.
+        frame = pd.DataFrame({"query_id": "q", "doc_id": ["A", "C"], "score": [2.0, 1.0], "group": group})
+        for priors in ("others", ["b"], BestOfOtherGroups()):
+            of_runs = RunContext(runs_, groups=context.groups, priors=priors)
+            assert per_query(measure, labels, frame, of_runs)["q"] == pytest.approx(value)
+            assert explain(of_runs, frame, labels, measure)["contribution"].sum() == pytest.approx(value)
+    of_runs = RunContext(runs_, groups=context.groups)
+    with pytest.warns(
+        UserWarning, match="does not hold one name .* a system of its own for systems='groups'"
+    ):
+        found = explain(of_runs, frame.assign(group=["one", "two"]), labels, measure)
+    assert found["contribution"].sum() == pytest.approx(1 + 1 / 3)
 
 
 def test_a_run_among_the_systems_does_not_compare_with_one_beside_them() -> None:

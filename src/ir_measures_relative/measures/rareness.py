@@ -61,14 +61,16 @@ class _Rareness(RelativeMeasure):
     The gain of each document of the base measure is multiplied by ``1 + αR(d)``. Nothing else changes:
 
     - P: ``(1/k) Σ_{i≤k} rel(d_i)(1 + αR(d_i))``, which is P_Rareness;
-    - AP: P_Rareness(i) in the place of the precision at i, which is AP_Rareness;
+    - AP: P_Rareness(i) in the place of the precision at i, which is AP_Rareness. R(d) counts
+      systems by their top k, not by their top i;
     - nDCG: ``Σ_{i≤k} G(d_i)(1 + αR(d_i))/log2(i + 1)`` over the ideal DCG@k of the plain gains ``G``;
     - RBP: ``(1 - p) Σ_{i≤k} rel(d_i)(1 + αR(d_i)) p^(i - 1)``;
     - ERR: ``Σ_{i≤k} (1/i) θ_i (1 + αR(d_i)) Π_{l<i} (1 - θ_l)``, ``θ = (2^grade - 1)/2^max_grade``. Rareness does not
       change how likely a document is to satisfy a searcher, who does not know of it.
 
-    With ``alpha=0`` each is its base. Range [0, 1 + α]; [0, 1] with ``bounded=True``, where the factor is
-    ``(1 - α) + αR'(d)``. S is the number of systems, S_d the number of those with d in their top k, and
+    With ``alpha=0`` each is its base. Range [0, 1 + α], with the largest α if there are several; [0, 1] with
+    ``bounded=True``, where the factor is ``(1 - α) + αR'(d)``. S is the number of systems, S_d the number of those with
+    d in their top k, and
 
     - ``rarity="linear"``: ``R(d) = 1 - S_d/S``; ``R'(d) = 1 - (S_d - 1)/(S - 1)`` with ``bounded=True``;
     - ``rarity="log"``: ``R(d) = R'(d) = log(S/S_d)/log S``, as IDF: 1 for a document of one system, 0 for one of all.
@@ -79,7 +81,8 @@ class _Rareness(RelativeMeasure):
     context and the evaluated one. ``systems='bm25*,ANCE'`` are the runs of these names and the evaluated one.
     ``systems='groups'`` counts each group of the context's ``groups`` once, however many of its runs hold a document:
     twelve variants of one system then do not make each other's documents common. A run without a group counts by
-    itself, and so does a newcomer, unless its group is said (``evaluating(group=…)``).
+    itself. The group of a newcomer is that of its column ``group``, which holds one name. Where the priors go by groups
+    (:class:`BestOfOtherGroups`), ``evaluating(group=…)`` says it too. Else the newcomer counts by itself.
 
     ``alpha`` may be a dict from topic to weight, such as ``{"q1": 0.2, "q2": 0.8}``, for weights that depend on the
     number of relevant documents. It must name every judged topic.
