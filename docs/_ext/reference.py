@@ -56,7 +56,7 @@ WORDS = {
     "priors": "the prior runs",
     "systems": "all systems of the context",
     "reference": "one reference run",
-    "chance": "a random ranking; needs no :class:`RunContext`",
+    "chance": "all rankings that there could be, and to no other run; needs no :class:`RunContext`",
 }
 
 #: Classes of which a part is declared in a class below them that is not public.

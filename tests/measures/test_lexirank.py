@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from drawn import examples
 from ir_measures_relative import LexiRank, RunContext, sgnLP
 from ir_measures_relative.measures.lexirank import place_in_order, sets_of_positions
-from oracles.lexirank import order_of_sets
+from oracles.lexirank import order_of_sets, reciprocal_ranks
 from random_campaigns import Labels, Run, cutoffs, qrels, runs
 from scored import assume_common, per_query, ranking
 
@@ -75,9 +75,36 @@ def test_what_is_refused() -> None:
         LexiRank.validate_params()
     with pytest.raises(ValueError, match=r"n=3 documents are ranked, and the cutoff is 5"):
         (LexiRank(n=3) @ 5).validate_params()
-    message = r"of the 3 relevant documents of query 'q' 1 are in the top 2, and n=3 leaves 1 places"
+    labels: Labels = {"p": {"a": 1}, "q": {"a": 1, "b": 1, "c": 1}}
+    message = r"query 'q' has 2 documents in the top 2 and 2 other relevant ones, which is more than n=3"
     with pytest.raises(ValueError, match=message):
-        per_query(LexiRank(n=3) @ 2, {"q": {"a": 1, "b": 1, "c": 1}}, {"q": {"a": 1.0}})
+        per_query(LexiRank(n=3) @ 2, labels, {"q": {"a": 2.0, "x": 1.0}})
+    assert per_query(LexiRank(n=3, judged_only=True) @ 2, labels, {"q": {"a": 2.0, "x": 1.0}})["q"] == 0.0
+    with pytest.raises(
+        ValueError, match=r"0 documents in the top 2 and 3 other relevant ones, .* more than n=2"
+    ):
+        per_query(LexiRank(n=2) @ 2, labels, {"p": {"a": 1.0}})
+
+
+@pytest.mark.parametrize("depth", range(1, 5))
+@pytest.mark.parametrize("below", range(3))
+def test_a_ranking_that_ends_early_beats_the_arrangements_below_it(depth: int, below: int) -> None:
+    """Also where it leaves out more relevant documents than there are places below: nothing is an empty ranking's."""
+    n = depth + below
+    measure = LexiRank(n=n) @ depth
+    for relevant in range(1, n + 1):
+        labels: Labels = {"q": {f"d{i}": 1 for i in range(relevant)}, "other": {"d0": 1}}
+        order = order_of_sets(relevant, depth, n)
+        for length in range(depth + 1):
+            for found in order_of_sets(min(relevant, length), length, None):
+                names = iter(labels["q"])
+                run = {f"x{i}" if i not in found else next(names): -float(i) for i in range(1, length + 1)}
+                if length + relevant - len(found) > n:
+                    continue
+                better = [reciprocal_ranks(found, relevant) > reciprocal_ranks(s, relevant) for s in order]
+                value = sum(better) / (len(order) - 1) if len(order) > 1 else 0.0
+                assert per_query(measure, labels, {"q": run, "other": {"d0": 1.0}})["q"] == value
+    assert per_query(measure, labels, {"other": {"d0": 1.0}})["q"] == 0.0
 
 
 def test_the_order_of_the_robust_runs(robust03: Any) -> None:

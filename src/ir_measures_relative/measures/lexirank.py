@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import FloatArray
+from ..arrays import FloatArray, IntArray
 from . import parameters
 from .declaration import RelativeMeasure, register
 
@@ -38,7 +38,7 @@ def place_in_order(positions: Sequence[int], relevant: int, depth: int, below: i
         positions: of the relevant documents that are seen, ascending, from 1 to ``depth``.
         relevant: how many relevant documents there are.
         depth: how many places are seen.
-        below: how many places there are below; None for no end.
+        below: how many places there are below; None for no end. Sets that leave more documents to them do not count.
 
     >>> place_in_order([1, 4], relevant=2, depth=4, below=0)  # of six sets {1, 2} and {1, 3} alone are better
     (3, 5)
@@ -63,13 +63,19 @@ class _LexiRank(RelativeMeasure):
     of the k places count, each once, ``Σ_{j≤min(k,m)} C(k, j)`` in all: a ranking may hide any number of relevant
     documents below the cutoff, or not retrieve them, and how it does so makes no difference. With ``n``, all documents
     are ranked in n places, and the sets count that leave at most n - k documents to hide. With ``n`` = k these are the
-    ``C(n, m)`` arrangements of the paper's Figure 1. A ranking that leaves more of them out is an error then. If
-    there is one set only, as without a relevant document, the value is 0. There are no bounds over unjudged documents.
+    ``C(n, m)`` arrangements of the paper's Figure 1. If there is one set only, as without a relevant document, the
+    value is 0. There are no bounds over unjudged documents.
+
+    **Rankings that end early.** With ``n``, a ranking of fewer than k documents may leave out more relevant ones than
+    any set that counts. It beats the sets that lexiprecision puts below it, as any ranking does. An empty ranking beats
+    none, and has 0. If the documents of the ranking and the other relevant ones are more than n, ``n`` is too small.
+    This is an error that names the query, as also where n is below m.
 
     **When values are equal.** The sets are counted in exact integers, and divided into a double. Two doubles are equal
     if the sets are the same, and also if they are nearer than a double can say, about 1 in 10^16 of all sets. With 20
     relevant documents and k = 100 there are 7·10^20 sets. So rankings that differ only far down may share a value;
-    :data:`sgnLP` still tells them apart. Where the exact places are compared, the order is sgnLP's.
+    :data:`sgnLP` still tells them apart. Where the exact places are compared, the order is sgnLP's. But with ``n``, a
+    ranking that ends early may have the place of a set that counts.
 
     When not to use it: to compare or average queries of different m as though their steps were equal. A step is
     ``1/(sets - 1)`` of a query, so the scale is another for each m, and a mean over queries is no interval scale. Most
@@ -101,8 +107,10 @@ class _LexiRank(RelativeMeasure):
     )
     SEE_ALSO = ("sgnLP", "rrLP", "nDCG_UE")
     SUPPORTED_PARAMS = {
-        "cutoff": parameters.cutoff(required=True),
-        "n": parameters.count("how many documents are ranked in all, seen or not; no limit if not given"),
+        "cutoff": parameters.count("ranking cutoff threshold", required=True),
+        "n": parameters.count(
+            "how many places a whole ranking has: the k that are seen and those below; no limit if not given"
+        ),
         "rel": parameters.rel(),
         "judged_only": parameters.judged_only(),
     }
@@ -127,22 +135,28 @@ class _LexiRank(RelativeMeasure):
         relevant = np.bincount(query, minlength=docs.n_queries)
         order = np.lexsort((position, query))
         of_queries = np.split(position[order], np.cumsum(relevant)[:-1])
-        return np.array(
-            [
-                self._value(q, p[p > 0].tolist(), len(p))
-                for q, p in zip(docs.query_ids, of_queries, strict=True)
-            ]
-        )
+        seen = [p[p > 0].tolist() for p in of_queries]
+        if self.get("n") is not None:
+            self._check_n(comparison, relevant - np.array([*map(len, seen)], dtype=np.int64))
+        return np.array([self._value(*of_query) for of_query in zip(seen, relevant.tolist(), strict=True)])
 
-    def _value(self, query: str, positions: list[int], relevant: int) -> float:
-        depth, n = self.get("cutoff"), self.get("n")
-        below = None if n is None else n - depth
-        if below is not None and relevant - len(positions) > below:
+    def _check_n(self, comparison: Comparison, hidden: IntArray) -> None:
+        """Raises ValueError where a ranking and the relevant documents that it hides are more than ``n`` documents."""
+        (cutoff, n), judged = map(self.get, ("cutoff", "n")), comparison.judgments
+        if self.get("judged_only"):
+            query = judged.query[comparison.positions(judged, cutoff, True) > 0]
+        else:
+            query = comparison.judged.top(comparison.rankings, cutoff).docs.query
+        held = np.bincount(query, minlength=judged.n_queries)
+        for i in np.flatnonzero(held + hidden > n)[:1]:
             raise ValueError(
-                f"{self!r}: of the {relevant} relevant documents of query {query!r} {len(positions)} are in the top "
-                f"{depth}, and n={n} leaves {below} places for the others; give a larger n, or none"
+                f"{self!r}: query {judged.query_ids[i]!r} has {held[i]} documents in the top {cutoff} and {hidden[i]} "
+                f"other relevant ones, which is more than n={n}; give a larger n, or none"
             )
-        worse, others = place_in_order(positions, relevant, depth, below)
+
+    def _value(self, positions: list[int], relevant: int) -> float:
+        depth, n = self.get("cutoff"), self.get("n")
+        worse, others = place_in_order(positions, relevant, depth, None if n is None else n - depth)
         return worse / others if others else 0.0
 
 

@@ -118,7 +118,7 @@ class _UE(RelativeMeasure):
     BASES = BASES
     SEE_ALSO = ("nDCG_UE", "AP_UE")
     SUPPORTED_PARAMS = {
-        "cutoff": parameters.cutoff(),
+        "cutoff": parameters.count("ranking cutoff threshold"),
         "base": Param(str, "the measure that is normalized", default="nDCG", choices=tuple(BASES)),
         "version": Param(
             object,

@@ -47,7 +47,7 @@ _RELATIVE_TO = {
     "priors": "the priors of the run, which are other runs",
     "systems": "all runs",
     "reference": "the reference run",
-    "chance": "a random ranking",
+    "chance": "all rankings that there could be",
 }
 
 
