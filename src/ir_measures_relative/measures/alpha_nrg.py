@@ -266,8 +266,9 @@ class _alpha_NRG(OfAspects):
     as in α-nDCG, it is the ranking that takes the document of the largest gain at each place. Documents of equal gain
     go by id, the last by strcmp first, as in ndeval.
 
-    ``norm='ideal'`` computes N from the gains before any prior, and ``norm=None`` is N = 1. Labels are binary: a
-    document answers an aspect if its label is at least ``rel``. The qrels name the aspect in the column ``iteration``.
+    ``norm='ideal'`` computes N from the gains before any prior, and ``norm=None`` is N = 1. ``alpha`` is above 0 and at
+    most 1; with 0 no prior would count, and it is refused. Labels are binary: a document answers an aspect if its label
+    is at least ``rel``. The qrels name the aspect in the column ``iteration``.
 
     Range [0, e/(e - 1)], and seldom above 1: the greedy ideal is at least 1 - 1/e of the best ranking. Without priors
     it is α-nDCG. It is NRG of base nDCG and binary gains if each relevant document answers one aspect that no other
@@ -371,7 +372,9 @@ class _NewAspects(OfAspects):
     of documents, this counts of aspects: two documents that say the same count once. ``NewAspects(gains={1: 1, 2: 2})``
     weighs them: an aspect is then worth the largest gain of a label for it in the top, less the largest in any prior.
     So a nugget that is labeled 2 where it is vital and 1 where it is okay counts as much, and where labels say how well
-    a document answers, a better answer than the priors' counts for the difference.
+    a document answers, a better answer than the priors' counts for the difference. ``rel`` goes first: a label below it
+    gains nothing. A label without an entry is its own gain, so ``gains={}`` weighs by the labels as they are. (An entry
+    that maps a label to itself is not printed.)
 
     ``NewAspects(budget=4000)`` reads as many tokens instead of k documents: the first documents of each ranking, up to
     the first that does not fit. The context knows their lengths: ``RunContext(runs, tokens=…)``.
@@ -407,7 +410,7 @@ class _NewAspects(OfAspects):
         "budget": parameters.count("how many tokens of each ranking are read, instead of a cutoff"),
         "prior": parameters.prior(),
         "rel": parameters.rel(),
-        "gains": parameters.gains(),
+        "gains": parameters.gains("of the labels from rel on; one without an entry keeps its own value"),
     }
     is_0_for_a_copy = True
 

@@ -198,9 +198,10 @@ class _NRG(RelativeMeasure):
       ``Σ_{i≤k} (1/i) · G(d_i|R) · Π_{l<i} (1 - G(d_l|R))``;
     - INST: a user wants a gain of T, ``G(d) = (label - min_rel) / (max_rel - min_rel)`` within [0, 1]. After
       document i, with ``x = i + 2T - (what was found so far)``, the user reads on with chance
-      ``C(i) = ((x - 1) / x)²``. ``seen(i) = Π_{l<i} C(l)``, N = Σ_i seen(i) over the first 1000 positions;
+      ``C(i) = ((x - 1) / x)²``. ``seen(i) = Π_{l<i} C(l)``, N = Σ_i seen(i) over the first 1000 positions.
+      With a cutoff, nothing is found below k, neither here nor in the priors. N runs to 1000 all the same;
     - BPM: as INST, but the user reads on as long as less than T was found, and to k at most: C is 1 or 0.
-      So it is the gain found, over the number of documents read.
+      So it is the gain found, over the number of places read. The empty places after a short ranking count, to k.
 
     Range [0, 1]. Without priors it is the base measure. With base nDCG, a ranking may score higher than its
     nDCG: the ideal falls too. Something is *left* to find: the value is the share of it that this ranking shows.
@@ -220,10 +221,10 @@ class _NRG(RelativeMeasure):
     TREC 2021 DL it is 19, 18 and 46 of 53. On 17 runs of Robust 2003 it is 29, 29 and 66 of 100: with fewer
     runs, or more to find, the two norms do not differ in this.
 
-    ``norm=None`` is N = 1. The range with base nDCG is then that of DCG. P, RBP and SDCG have one N; the
-    other bases take no ``norm``. ``norm='whole'``, with base nDCG alone, is the residual ideal of all judged
-    documents, however deep, as in the authors' released code. It is never above the default, and usually well
-    below 1 even for the best ranking of k.
+    ``norm=None`` is N = 1. The range with base nDCG is then that of DCG. With P, RBP and SDCG,
+    ``norm='ideal'`` changes nothing: their N does not depend on gains. RR, ERR, INST and BPM take no ``norm``.
+    ``norm='whole'``, with base nDCG alone, is the residual ideal of all judged documents, however deep, as in the
+    authors' released code. It is never above the default, and usually well below 1 even for the best ranking of k.
 
     Base ERR assumes that sessions are independent: a user who was satisfied by one prior comes back, and may
     look for more in the next one. It also assumes that documents are seen independently, although a user of
@@ -238,7 +239,8 @@ class _NRG(RelativeMeasure):
     never raises a value by INST, nor by BPM where a document gains 0 or 1. With gains between, BPM has steps. A
     ranking of labels 1, 2 and 3 (``max_rel=3``, T = 1) has 1/2: the user stops after two documents. A prior that
     shows the first makes it 5/9, since the user now reads the third. By default a label of 1 or more gains 1.
-    ``max_rel=3`` makes it label/3. As in ir_measures, nobody reads below position 1000.
+    ``max_rel=3`` makes it label/3. ``T`` is at least 1/2, ``min_rel`` at least 0 and below ``max_rel``. As in
+    ir_measures, nobody reads below position 1000.
 
     For :class:`Shapley`, or to choose groups of runs, use the bases P, RBP or SDCG: by ERR, INST and BPM, what a
     document adds depends on the others.

@@ -128,11 +128,11 @@ def dcg(default: str = "log2") -> Param:
     )
 
 
-def gains() -> Param:
-    """Other numbers for the labels: ``gains``."""
+def gains(use: str = "applied to the label before dcg") -> Param:
+    """Other numbers for the labels: ``gains``; and what they are used for."""
     return Param(
         dict,
-        "custom gain mapping (int-to-int), applied to the label before dcg",
+        f"custom gain mapping (int-to-int), {use}",
         test=lambda g: all(_is_int(a) and _is_int(b) for a, b in g.items()),
         allowed="a dict from int to int, such as {1: 1, 2: 3}",
     )

@@ -42,7 +42,7 @@ class TopicPool:
         self._read()
 
     def _read(self) -> None:
-        """Takes each run down to its head. A document that was asked for and has no label counts for nothing."""
+        """Takes each run down to its head, past documents that were asked for. Without a label they do not count."""
         for run, ranking in enumerate(self._rankings):
             while self._at[run] < len(ranking) and self._asked[doc := ranking[self._at[run]]]:
                 self.relevant[run] += self._relevant[doc] is True
@@ -138,7 +138,9 @@ def pool_next(
 
     The first three look for relevant documents, the last for those that one run alone finds. Judge the documents, add
     their labels to the qrels, and ask again. The smaller ``n`` is, the more is learned from each label: within one call
-    a document that was asked for counts for nothing. Give about one document a topic.
+    the heads move past a document that was asked for, and it counts neither way. Give about one document a topic.
+
+    Topics come in the order of the qrels. Without qrels, they come as they first appear in the runs, run by run.
 
     Not to settle which of two runs is better: that is :func:`judge_next`, which looks at a measure.
 
@@ -147,7 +149,7 @@ def pool_next(
         qrels: what was judged so far; None for nothing. Only its topics are pooled.
         n: how many documents in all; fewer are given where no more are left.
         method: one of those above.
-        depth: how deep runs are read.
+        depth: how deep runs are read, the judged documents included. ``pos_j(d)`` of ``"unique"`` ends there too.
         rel: from which label on a document is relevant.
 
     Returns:
