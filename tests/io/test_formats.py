@@ -471,3 +471,15 @@ def test_judgments_without_labels_are_called_a_table(tmp_path: Path) -> None:
     (tmp_path / "qrels.csv").write_text("query_id,doc_id,score\nq,a,1\n")
     with pytest.raises(ValueError, match="the table has no column 'relevance'"):
         read_qrels_file(tmp_path / "qrels.csv")
+
+
+@pytest.mark.parametrize("text", ["query_id,doc_id,score\0\n1,a,2\n", f"query_id,{'x' * 200_000}\n1,a\n"])
+def test_a_first_line_that_is_no_header_of_a_table(tmp_path: Path, text: str) -> None:
+    """Python's reader of CSV gives up on these, and the message is about the file all the same."""
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    for read in (read_run, read_qrels_file):
+        with pytest.raises(
+            ValueError, match=r"table\.csv\)?, line 1: (it holds a NUL|1 columns where|a TREC qrels line)"
+        ):
+            read(str(path))

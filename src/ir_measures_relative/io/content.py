@@ -8,6 +8,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
@@ -52,7 +53,9 @@ class Content:
         """The cells of the first line, in small letters, where commas or tabs separate them; else nothing."""
         if self.is_json or self.is_parquet or not _DELIMITED.search(self.line):
             return []
-        cells: list[str] = next(_rows(self.line.decode("utf-8", "replace"), self._delimiter), [])
+        cells: list[str] = []
+        with suppress(csv.Error):  # a cell of more than 100,000 characters; a NUL, to Python 3.10
+            cells = next(_rows(self.line.decode("utf-8", "replace"), self._delimiter), [])
         return [cell.strip().lower() for cell in cells]
 
     @property
