@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import pandas as pd
@@ -297,3 +298,14 @@ def test_messages_hold_no_control_characters(files: Path, name: str) -> None:
         ["qrels.txt", "runs", "NRG@2", f"--{name}"],
     ):
         assert re.fullmatch(r"[ -~…α]*", error(*arguments, cwd=files))
+
+
+def test_what_a_library_says_to_programmers_is_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor where it sets a filter of its own, as pyparsing does."""
+    from ir_measures_relative.cli.output import tidy_warnings
+
+    with tidy_warnings():
+        warnings.filterwarnings("default", category=DeprecationWarning)
+        warnings.warn("old name", DeprecationWarning, stacklevel=1)
+        warnings.warn("odd value", UserWarning, stacklevel=1)
+    assert capsys.readouterr().err == "ir_measures_relative: warning: odd value\n"

@@ -95,8 +95,9 @@ def tidy_warnings() -> Iterator[None]:
     """Says every warning once, in one line."""
     said: set[str] = set()
 
-    def show(message: Warning | str, *_: Any, **__: Any) -> None:
-        if str(message) not in said:
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        # A library may set filters of its own where it is imported: what it says to programmers is not for users.
+        if str(message) not in said and not issubclass(category, DeprecationWarning):
             said.add(str(message))
             say("warning", _with_flags(str(message)))
 
