@@ -38,6 +38,8 @@ def test_from_a_plan_to_a_verdict(campaign: list[object], tmp_path: Path) -> Non
     assert header.split("\t")[:7] == ["name", "other", "measure", "difference", "lower", "upper", "verdict"]
     assert [row.split("\t")[:3] for row in rows] == [["a", "b", "P(rel=2)@5"], ["a", "b", "DCG@5"]]
     assert run(*estimate, "-o", "csv").stdout.startswith("name,other,measure,")
+    others = here(*estimate[:4], *estimate[4:6], *options[3:], "--labels", labels)
+    assert others.returncode == 2 and "(on the command line: --between)" in others.stderr
     labels.write_text("".join(labels.read_text().splitlines(keepends=True)[1:]))
     refused = here(*estimate)
     assert (

@@ -254,6 +254,10 @@ def test_a_plan_and_then_the_verdict(campaign: Path) -> None:
     second = gate(campaign, *asked, "--gate")
     assert (second.returncode, second.stderr) == (0, "")
     assert second.stdout.startswith("On these 30 topics, with human labels as truth, unjudged adds more than")
+    decided = gate(
+        campaign, "new/strong.run", "--judge", "judge.qrels", "--plan", "other.txt", "--budget", "60"
+    )
+    assert "no plan is written to other.txt" in decided.stderr and not (campaign / "other.txt").exists()
 
 
 @pytest.mark.parametrize(

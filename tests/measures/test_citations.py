@@ -41,6 +41,20 @@ def test_the_paper_of_a_base_is_cited_with_the_base(base: str, key: str) -> None
     assert not is_cited("NRG@10") and not is_cited("NRG(base='P')@10")
 
 
+@pytest.mark.parametrize(
+    ("measure", "keys"),
+    [
+        ("FusionGain", ["fox1993combination", "cormack2009reciprocal", "mourao2015multimodal"]),
+        ("FusionGain(base='P@5')", ["cormack2009reciprocal"]),
+        ("FusionGain(method='combsum')", ["fox1993combination"]),
+        ("FusionGain(method='isr')", ["mourao2015multimodal"]),
+    ],
+)
+def test_the_paper_of_a_method_is_cited_with_the_method(measure: str, keys: list[str]) -> None:
+    found = citations([parse_measure(measure)])
+    assert [re.findall(r"@\w+\{(\w+),", entry)[0] for entry in found] == keys
+
+
 def test_how_a_paper_was_read_is_no_part_of_its_entry() -> None:
     found = "\n".join(citations(list(registered().values())))
     assert "note" not in found and found.count("{") == found.count("}")

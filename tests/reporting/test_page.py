@@ -176,6 +176,20 @@ def test_copies_stand_beside_what_runs_add(tmp_path: Path) -> None:
     assert "copy of" not in alone.split('id="table-of-runs"')[1].split("</table>")[0]
 
 
+def test_who_adds_most_and_who_shows_most(tmp_path: Path) -> None:
+    """One relevant document at the top counts more than two far down, and fewer."""
+    qrels = {f"q{i}": {"U": 1, "V": 1, "W": 1, "x0": 0} for i in range(6)}
+    low = {f"x{j}": 10.0 - j for j in range(8)} | {"V": 1.0, "W": 0.0}
+    runs = {"first": {"U": 1.0}, "far": low, "none": {"x0": 1.0}}
+    of_topics = {name: dict.fromkeys(qrels, run) for name, run in runs.items()}
+    page = written(tmp_path, of_topics, qrels, ["nDCG@10", "NRG(norm='ideal')@10", "UniqueRel@10"])
+    said = " ".join(unescape(re.sub(r"<[^>]*>", "", page.partition("Adds most:")[2])).split())
+    assert said.startswith(
+        "first, NRG(norm='ideal')@10 0.469: 1.00 relevant documents a topic that no other run shows. "
+    )
+    assert "far shows most of these: 2.00." in said[:300]
+
+
 def test_absent_without_a_trace(tmp_path: Path, plain: str) -> None:
     one = {"only": {"q": {"a": 1.0}}}
     text = written(tmp_path, one, {"q": {"a": 1}}, ["nDCG@3"]).split("<script")[0]

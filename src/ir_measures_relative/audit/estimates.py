@@ -130,8 +130,8 @@ def estimate(
         unplanned = int(((target.weight != 0).any(axis=0) & (found.chance == 0)).sum())
         if unplanned:
             raise ValueError(
-                f"{target.asked.name} looks at {unplanned} documents that the plan could not ask for; make a plan for "
-                "these measures and comparisons"
+                f"{target.asked.name} looks at {unplanned} documents that the plan could not ask for; give "
+                "between= as for the plan, or make a plan for these measures and comparisons"
             )
         values = None
         if not target.linear:

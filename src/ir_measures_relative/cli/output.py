@@ -64,6 +64,7 @@ _FLAGS = {
     "deployed=": "--to",
     "at_least=": "--at-least",
     "query_id=": "--query",
+    "between=": "--between",
     "^n=": "--number",
 }
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import ir_measures_relative as package
 
-from ..messages import escaped, few
+from ..messages import escaped, few, warn
 from . import arguments
 from .audit import check_plan, write_plan
 from .tables import DEFAULT_PLACES, FORMATS, check_table, markdown_lines, markdown_text, rows_of, show
@@ -110,6 +110,10 @@ def run(args: argparse.Namespace) -> int:
     for answer in answers.values():
         if answer.plan is not None:
             write_plan(answer.plan, "--plan", args.plan)
+        elif args.budget is not None:
+            warn(
+                f"no plan is written to {args.plan}: no missing labels would decide; the answer says what would"
+            )
     if args.output_format in _FORMATS:
         print(_FORMATS[args.output_format](answers))
     else:

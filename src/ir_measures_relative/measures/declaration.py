@@ -311,14 +311,17 @@ def citations(measures: Iterable[Measure]) -> list[str]:
 def _is_of_base(title: str, measure: Measure) -> bool:
     """Whether the paper is of no base, or of that of the measure, as far as it says anything."""
     base = _OF_BASES.get(title)
-    return base is None or not measure.params or base in str(measure)
+    return base is None or not measure.params or base in f"{measure} {value_of(measure, 'method', '')}"
 
 
-# Papers of a base, by their titles, and what the base is called in a measure string.
+# Papers of a base or a method, by their titles, and what that is called in a measure string.
 _OF_BASES = {
     "expected reciprocal rank for graded relevance": "ERR",
     "user variability and ir system evaluation": "INST",
     "evaluating web search with a bejeweled player model": "BPM",
+    "combination of multiple searches": "comb",
+    "reciprocal rank fusion outperforms condorcet and individual rank learning methods": "rrf",
+    "multimodal medical information retrieval with unsupervised rank fusion": "isr",
 }
 # What a note of the file says of how a paper was read, which is no part of its entry.
 _HOW_IT_WAS_READ = re.compile(r",\s*note = \{Read [^}]*\}")

@@ -203,7 +203,7 @@ def matrix_of_verdicts(
     present = [words[i] for i in np.unique(verdict[verdict >= 0])]
     patches = [Patch(facecolor=_VERDICTS[w], edgecolor="0.5", label=w) for w in present]
     place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
-    ax.legend(handles=patches, title="row than column", frameon=False, **place)
+    ax.legend(handles=patches, title="the row is", frameon=False, **place)
     write_title(ax, f"Which run is better by {shown}, with any labels of the unjudged documents")
     return ax
 

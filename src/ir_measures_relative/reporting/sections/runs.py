@@ -41,7 +41,9 @@ chance.</small>{% endif %}{% endmacro %}
 {%- if shows is not none %}: {% else %}.{% endif %}{% endif %}
 {% if shows is not none %}{{ short_number(shows) }} relevant documents
 {%- if graded %} (label {{ rel }} or higher){% endif %} a topic that no
-{{ "other run shows" if others else "prior run shows" }}.{% endif %}{{ lead(adds) }}</li>{% endif %}
+{{ "other run shows" if others else "prior run shows" }}.{% endif %}{{ lead(adds) }}
+{%- if most %} <small>{{ run_link(most[0]) }} shows most of these: {{ short_number(most[1]) }}.</small>{% endif %}</li>
+{%- endif %}
 """
 
 # Two runs of at least this RBO are near-copies. They share at least this part of their first documents: less would
@@ -70,6 +72,8 @@ def section(campaign: ReportedCampaign) -> Section:
     names = [measure.NAME for measure in campaign.measures]
     unique = names.index("UniqueRel") if "UniqueRel" in names else None
     adds = _leader(campaign, campaign.first_relative) if campaign.several else None
+    shows = None if unique is None or adds is None or not adds.adds else data["means"][unique][adds.run]
+    most = None if shows is None else _leader(campaign, unique)
     facts = {
         "n_topics": len(data["topics"]),
         "sorted_by": by,
@@ -85,7 +89,8 @@ def section(campaign: ReportedCampaign) -> Section:
         "best": _leader(campaign, campaign.first_absolute),
         "adds": adds,
         "unique": unique,
-        "shows": None if unique is None or adds is None or not adds.adds else data["means"][unique][adds.run],
+        "shows": shows,
+        "most": (most.run, most.mean) if most is not None and most.mean > (shows or 0.0) + ROUNDED else None,
         "graded": campaign.judged.grades[1] > 1,
         "rel": None if unique is None else value_of(campaign.measures[unique], "rel"),
         "others": campaign.context.priors == "others",

@@ -147,7 +147,7 @@ def _map(found: Open) -> Picture:
         "field": "verdict",
         "type": "nominal",
         "scale": {"domain": list(_VERDICTS), "range": [f"var(--{word})" for word in _VERDICTS]},
-        "legend": {"title": "row than column", "orient": "top"},
+        "legend": {"title": "the row is", "orient": "top"},
     }
     spec = square(
         colour, {"stroke": "var(--paper)", "strokeWidth": 0.5},
