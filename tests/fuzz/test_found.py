@@ -39,6 +39,8 @@ def campaign(tmp_path: Path) -> Path:
     [
         ("worth qrels.txt new/strong.run --to nix", "--to: nix: no such file or folder"),
         ("worth qrels.txt \x01 --to runs", "CANDIDATE: ' ': no such file or folder"),
+        ("audit estimate qrels.txt runs P@5 --pool p --labels nix", "--labels 'nix' is no file"),
+        ("audit estimate qrels.txt runs P@5 --pool p --labels runs", "--labels 'runs' is no file"),
         ("select qrels.txt nix", "RUNS: nix: no such file or folder"),
         ("worth qrels.txt new/strong.run --to=--", "argument --to: -- is not a value"),
         ("select qrels.txt runs --number 9", "(on the command line: --number)"),

@@ -226,7 +226,7 @@ def _named(said: str, words: list[str], odds: list[tuple[str, str]], changed: li
     if any((piece := re.sub(r"[\s\W_]+", "", p).lower()) and piece[:20] in flat for p in pieces):
         return True
     return any(piece in said for w in words for piece in w.split()) or bool(
-        re.search("quer|measure|argument|candidate|runs|column|plan", said, re.IGNORECASE)
+        re.search("quer|measure|argument|candidate|run|column|plan", said, re.IGNORECASE)
     )
 
 

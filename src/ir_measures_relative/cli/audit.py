@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
 from ..measures.strings import split_measures
@@ -66,6 +67,8 @@ def run(args: argparse.Namespace) -> None:
 
     if args.step == "plan":
         check_plan(args, "--pool", args.pool, args.labels)
+    elif not os.path.exists(args.labels) or os.path.isdir(args.labels):
+        raise ValueError(f"--labels {args.labels!r} is no file; give what people said, as a qrels file")
     given = read(args)
     measures = [one for text in args.measures for one in split_measures(text)]
     between = args.between and tuple(given.asked_for("--between", name) for name in args.between)
