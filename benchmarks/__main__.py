@@ -111,8 +111,8 @@ def _of_readme(rows: Sequence[report.Row]) -> str:
         for peer in (frames.HOST, frames.BEST)
     )
     return (
-        f"{host[0]:.1f} % of the CPU time that ir_measures takes for nDCG@10,\nor {host[1]:.1f} % if ids have pandas' "
-        f"type `object`. Of the time of pytrec_eval in its fastest use, it takes {best[0]:.1f} or {best[1]:.1f} %"
+        f"{host[0]:.1f} % of the CPU time that ir_measures takes for nDCG@10.\nThat is {best[0]:.1f} % of pytrec_eval"
+        f"'s in its fastest use. With ids of pandas' older type `object` it is {host[1]:.1f} and {best[1]:.1f} %"
     )
 
 
