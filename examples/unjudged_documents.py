@@ -272,6 +272,8 @@ def main() -> None:
     for part in ("runs", "qrels.txt.gz"):
         if not (arguments.campaign / part).exists():
             parser.error(f"{arguments.campaign} holds no {part}")
+    if arguments.pictures:
+        arguments.pictures.mkdir(parents=True, exist_ok=True)
     parts = arguments.parts
     qrels = read_qrels(arguments.campaign / "qrels.txt.gz")
     runs = dict(RunContext.from_trec(arguments.campaign / "runs").runs)
