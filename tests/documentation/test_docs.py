@@ -210,5 +210,5 @@ def test_the_readme_quotes_both_rows_of_the_table_of_speed() -> None:
         r"<!-- speed -->(.*?)<!-- end of speed -->", (ROOT / "README.md").read_text("utf-8"), re.DOTALL
     )
     assert said and re.findall(r"\d+\.\d", said[1]) == [
-        share[peer, ids] for peer in ("ir_measures", "best use") for ids in ("str", "object")
+        share[peer, ids] for ids in ("str", "object") for peer in ("ir_measures", "best use")
     ]

@@ -93,8 +93,9 @@ FIRST = [
 ]
 # A process for each, which has nothing of the hosts; what all of them need is imported once.
 EACH_FIRST = """
-import os, sys, traceback
+import os, sys, traceback, warnings
 import numpy, pandas
+warnings.filterwarnings("ignore", ".*use of fork")  # of Python 3.12, where a library has started a thread
 for program in {programs}:
     assert not [m for m in sys.modules if m.startswith(("ir_", "pyterrier"))]
     child = os.fork()

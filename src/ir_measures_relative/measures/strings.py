@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import math
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -86,7 +85,7 @@ def parse_measure(measure: Measure | str) -> Measure:
     if isinstance(measure, str):
         _check_name(measure)
     try:
-        one = measure if isinstance(measure, Measure) else _read(measure)
+        one = measure if isinstance(measure, Measure) else read_measure(measure)
         one.validate_params()
     except (
         NameError,
@@ -107,7 +106,7 @@ def parse_measure(measure: Measure | str) -> Measure:
 
 
 def read_measure(text: str) -> Measure:
-    """As ``ir_measures.parse_measure``, which up to 0.4.3 asks for parts of ``ast`` that Python 3.14 no longer has."""
+    """As ``ir_measures.parse_measure``, which up to 0.4.3 asks for parts of ``ast`` that Python 3.14 does not have."""
     given: dict[str, Any] = {}
     cutoff = None
     try:
@@ -125,9 +124,6 @@ def read_measure(text: str) -> Measure:
     if cutoff is not None:
         given[measure.AT_PARAM] = cutoff
     return measure(**given)
-
-
-_read = read_measure if sys.version_info >= (3, 14) else ir_measures.parse_measure
 
 
 def nearest_name(name: str, names: Sequence[str]) -> str | None:
