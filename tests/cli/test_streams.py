@@ -111,7 +111,7 @@ def test_control_c_while_numpy_is_imported(files: Path) -> None:
     """A numpy that takes its time: the signal comes in the middle of the import of the package."""
     (files / "slow" / "numpy").mkdir(parents=True)
     (files / "slow" / "numpy" / "__init__.py").write_text(
-        f"import time\nopen({str(files / 'started')!r}, 'w').close()\ntime.sleep(60)\n"
+        f"import time\nopen({str(files / 'started')!r}, 'w').close()\n[time.sleep(0.05) for _ in range(1200)]\n"
     )
     path = [str(files / "slow"), os.environ.get("PYTHONPATH")]
     script = Path(sys.executable).with_name("ir_measures_relative")
