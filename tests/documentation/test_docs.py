@@ -38,6 +38,7 @@ NEEDS = {
     "past-one-machine": ("dask.dataframe", "pyarrow"),
     "pipelines": ("pyterrier",),
     "plots": ("matplotlib",),
+    "fusing": ("matplotlib",),
 }
 #: Pages whose examples another test runs.
 ELSEWHERE = ("interop",)

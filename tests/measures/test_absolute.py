@@ -124,6 +124,7 @@ def test_so_does_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_aspects_to_a_cutoff_and_of_the_whole_ranking_at_once() -> None:
+    pytest.importorskip("pyndeval")
     qrels = [ir_measures.Qrel("q", "a", 1, "1"), ir_measures.Qrel("q", "b", 1, "2")]
     run = {"q": {"x": 3.0, "a": 2.0, "b": 1.0}}
     measures = [ir_measures.parse_measure(name) for name in ("P_IA@2", "MAP_IA")]

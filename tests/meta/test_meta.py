@@ -155,6 +155,7 @@ def test_false_positives_are_those_of_swapped_tables(test: str) -> None:
 
 
 def test_false_positive_rates_of_sound_tests() -> None:
+    pytest.importorskip("statsmodels")
     table = long({"M": random_values(2, runs=6, topics=40)})
     for test in ("t", "wilcoxon", "bootstrap"):
         few = {"resamples": 199, "swaps": 200} if test == "bootstrap" else {}

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from ir_measures import nDCG
 
-from ir_measures_relative import MED, RelativeWarning, RunContext, UniqueRel, plots, rrLP, similarity
+from ir_measures_relative import MED, RelativeWarning, RunContext, UniqueRel, rrLP, similarity
 from ir_measures_relative.questions.similarities import inner_range
 
 GENERATOR = np.random.default_rng(20)
@@ -92,6 +92,8 @@ def test_the_picture_takes_several_processes() -> None:
     pytest.importorskip("joblib")
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
+    from ir_measures_relative import plots
+
     context, qrels = campaign()
     drawn = [
         plots.similarity(context, qrels, "rrLP", signed=True, jobs=jobs).images[0].get_array()

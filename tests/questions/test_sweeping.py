@@ -118,8 +118,8 @@ def test_bad_input() -> None:
 
 
 def test_pictures() -> None:
-    plots = pytest.importorskip("ir_measures_relative.plots")
     pytest.importorskip("matplotlib")
+    plots = pytest.importorskip("ir_measures_relative.plots")
     ax = plots.new_figure().subplots()
     table = sweep(CONTEXT, QRELS, NRG @ 5)
     assert plots.sweep(table, NRG @ 5, ax=ax) is ax
@@ -136,8 +136,8 @@ def test_pictures() -> None:
 
 
 def test_bars_of_relative_against_absolute() -> None:
-    plots = pytest.importorskip("ir_measures_relative.plots")
     pytest.importorskip("matplotlib")
+    plots = pytest.importorskip("ir_measures_relative.plots")
     queries = CONTEXT.evaluate(QRELS, ["nDCG@5", NRG @ 5], perquery=True)
     ax = plots.relative_against_absolute(
         queries, NRG @ 5, "nDCG@5", ci=True, ax=plots.new_figure().subplots()
