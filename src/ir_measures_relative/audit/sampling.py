@@ -82,7 +82,7 @@ def predictions(gain: FloatArray, sample: Sample, cell: IntArray) -> tuple[Float
     on all of them.
     """
     inverse = ratio(sample.asked.astype(np.float64), sample.chance)
-    pseudo = PSEUDO_LABELS * ratio(np.array((sample.chance > 0).sum()), sample.chance.sum())
+    pseudo = PSEUDO_LABELS * ratio(np.array((sample.chance > 0).sum()), np.array(sample.chance.sum()))
     group, cells = cell * sample.n_queries + sample.query, int(cell.max(initial=0)) + 1
 
     def of_others(values: FloatArray) -> FloatArray:

@@ -215,7 +215,7 @@ class Audited:
         """The judge's grade of each document as a share of its scale, NaN for none."""
         grades = self.docs.grade[self.known]
         low, high = grades.min(initial=0), grades.max(initial=0)
-        share = (self.docs.grade - low) / max(high - low, 1) if self.tells else 0.5
+        share = (self.docs.grade - low) / max(int(high - low), 1) if self.tells else 0.5
         return np.where(self.known, share, np.nan)
 
     @cached_property

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, ratio
+from ..arrays import FloatArray, IntArray
 from ..messages import warn
 from . import parameters
 from .browsing import LogDiscount
@@ -197,7 +197,7 @@ class _UE(RelativeMeasure):
             relevant = np.bincount(docs.query, weights=docs.grade >= rel, minlength=docs.n_queries)
             size = np.bincount(docs.query, minlength=docs.n_queries)
             few = (relevant > 0) & (size - relevant < _FEW_NON_RELEVANT * size)
-            return int(few.sum()), float(1 - ratio(relevant[few].sum(), size[few].sum()))
+            return int(few.sum()), float(1 - relevant[few].sum() / max(int(size[few].sum()), 1))
 
         count, share = judged.cached(("UE, pools", rel), found)
         if count:
