@@ -15,7 +15,7 @@ import pytest
 from candidates import write_candidates
 from command_line import COMMAND, QRELS, RUNS, error, process, run, write_run
 from ir_measures_relative import RunContext, worth
-from ir_measures_relative.cli.worth import wrapped
+from ir_measures_relative.cli.output import wrapped
 
 TO = ("--to", "runs")
 BY = ("--by", "UniqueRel@5")

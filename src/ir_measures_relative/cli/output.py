@@ -17,6 +17,8 @@ from typing import Any
 from ..messages import escaped
 
 PROG = "ir_measures_relative"
+#: Of the lines of an answer in words.
+_WIDTH = 100
 
 
 def check_loss(
@@ -117,6 +119,16 @@ def say(kind: str, message: str) -> None:
         # Beside a progress bar, if something imported what draws one.
         write = sys.modules["tqdm"].tqdm.write if "tqdm" in sys.modules else print
         write(f"{PROG}: {kind}: {escaped(' '.join(line.split()))}", file=sys.stderr)
+
+
+def wrapped(text: str) -> str:
+    """A text in lines that a terminal shows whole; no line starts with a per cent sign."""
+    import textwrap
+
+    # An escaped text holds no \0 of its own.
+    lines = [escaped(line).replace(" %", "\0%") for line in text.splitlines()]
+    filled = (textwrap.fill(line, _WIDTH, break_long_words=False, break_on_hyphens=False) for line in lines)
+    return "\n".join(filled).replace("\0%", " %")
 
 
 def open_streams() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import textwrap
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ import ir_measures_relative as package
 from ..messages import escaped, few, warn
 from . import arguments
 from .audit import check_plan, write_plan
+from .output import wrapped
 from .tables import DEFAULT_PLACES, FORMATS, check_table, markdown_lines, markdown_text, rows_of, show
 
 if TYPE_CHECKING:
@@ -24,10 +24,6 @@ EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/ru
 
 #: The exit code of each verdict with ``--gate``, the best first: of several candidates, the worst verdict counts.
 CODES = {"adds": 0, "open": 3, "adds nothing": 1}
-
-
-#: Of the lines of the text.
-_WIDTH = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -123,14 +119,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _worst(answers: Mapping[str, Worth]) -> str:
     return max((str(answer.verdict) for answer in answers.values()), key=list(CODES).index)
-
-
-def wrapped(text: str) -> str:
-    """A text in lines that a terminal shows whole; no line starts with a per cent sign."""
-    # An escaped text holds no \0 of its own.
-    lines = [escaped(line).replace(" %", "\0%") for line in text.splitlines()]
-    filled = (textwrap.fill(line, _WIDTH, break_long_words=False, break_on_hyphens=False) for line in lines)
-    return "\n".join(filled).replace("\0%", " %")
 
 
 def _text(answers: Mapping[str, Worth]) -> str:
