@@ -297,25 +297,25 @@ def citations(measures: Iterable[Measure]) -> list[str]:
     """The BibTeX entries of the papers that the docstrings of the measures name, each once, in the order of the file.
 
     A measure cites a paper by the paper's title, as under "Source:"; so does one that is declared elsewhere. The paper
-    of a base is cited with that base, and by a bare ``NRG``, which may have any. Measures of ir_measures name their
-    papers by other means, and have no entry here.
+    of a base or a method is cited with that one, and by a bare ``NRG``, which may have any. Measures of ir_measures
+    name their papers by other means, and have no entry here.
     """
     texts = [(measure, _plain(inspect.getdoc(type(measure)) or "")) for measure in measures]
     return [
         entry
         for title, entry in _entries()
-        if any(title in text and _is_of_base(title, measure) for measure, text in texts)
+        if any(title in text and _is_of_choice(title, measure) for measure, text in texts)
     ]
 
 
-def _is_of_base(title: str, measure: Measure) -> bool:
-    """Whether the paper is of no base, or of that of the measure, as far as it says anything."""
-    base = _OF_BASES.get(title)
-    return base is None or not measure.params or base in f"{measure} {value_of(measure, 'method', '')}"
+def _is_of_choice(title: str, measure: Measure) -> bool:
+    """Whether the paper is of no base or method, or of that of the measure, as far as it says anything."""
+    choice = _OF_CHOICES.get(title)
+    return choice is None or not measure.params or choice in f"{measure} {value_of(measure, 'method', '')}"
 
 
 # Papers of a base or a method, by their titles, and what that is called in a measure string.
-_OF_BASES = {
+_OF_CHOICES = {
     "expected reciprocal rank for graded relevance": "ERR",
     "user variability and ir system evaluation": "INST",
     "evaluating web search with a bejeweled player model": "BPM",

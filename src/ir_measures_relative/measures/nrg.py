@@ -58,6 +58,10 @@ class ExtendedBase(Base):
             return ideal_dcg(gain, docs.query, docs.n_queries, cutoff)
         return np.full(docs.n_queries, self.browsing(cutoff, p).total)
 
+    def model(self, get: Callable[[str], Any]) -> AdaptiveModel | None:
+        """The adaptive model with a measure's parameters; None where there is none."""
+        return None if self.adaptive is None else self.adaptive(get)
+
     @property
     def additive(self) -> bool:
         """Whether each document gives the same, whatever the others are."""
@@ -398,8 +402,7 @@ class _NRG(RelativeMeasure):
     @property
     def adaptive(self) -> AdaptiveModel | None:
         """How far a searcher reads, where that depends on what was found."""
-        adaptive = BASES[self.get("base")].adaptive
-        return None if adaptive is None else adaptive(self.get)
+        return BASES[self.get("base")].model(self.get)
 
     def _gains(self, judgments: Judgments) -> tuple[Judgments, FloatArray]:
         """The judged documents that may gain, and the gain of each."""

@@ -182,7 +182,7 @@ class _Rareness(RelativeMeasure):
         cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
         if not isinstance(base, nrg.ExtendedBase):
             return self._contributions_to_ap(comparison)
-        adaptive = base.adaptive(self.get) if base.adaptive else None
+        adaptive = base.model(self.get)
         if adaptive is not None:
             check_grades(self, comparison.judgments, self.get("max_grade"))
         rel, dcg, gains, p = (
