@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from ir_measures_relative import registry
-from ir_measures_relative.registry import Table, fill
+from ir_measures_relative.registry import Registry, fill
 
 
 @pytest.fixture(autouse=True)
@@ -30,12 +30,14 @@ def package(tmp_path, monkeypatch):
 
 
 def adds(key, value):
-    return f"from ir_measures_relative.registry import Table\nTable('colours').register({key!r})({value!r})\n"
+    return (
+        f"from ir_measures_relative.registry import Registry\nTable('colours').register({key!r})({value!r})\n"
+    )
 
 
 def test_modules_are_imported_when_the_table_is_read(package):
     package(red=adds("red", 1), blue=adds("blue", 2))
-    colours: Table[str, int] = Table("colours")
+    colours: Registry[str, int] = Registry("colours")
     fill({"colours": [".red", ".blue"]}, "adds_entries")
     assert "adds_entries.red" not in sys.modules
     assert dict(colours) == {"red": 1, "blue": 2}
@@ -46,12 +48,12 @@ def test_modules_are_imported_when_the_table_is_read(package):
 def test_every_way_to_read_imports(package, read):
     package(red=adds("red", 1))
     fill({"colours": ["adds_entries.red"]})
-    assert read(Table("colours"))
+    assert read(Registry("colours"))
 
 
 def test_a_module_may_be_named_twice_and_after_the_first_use(package):
     package(red=adds("red", 1), blue=adds("blue", 2))
-    colours: Table[str, int] = Table("colours")
+    colours: Registry[str, int] = Registry("colours")
     fill({"colours": ["adds_entries.red", "adds_entries.red"]})
     assert list(colours) == ["red"]
     fill({"colours": ["adds_entries.blue", "adds_entries.red"]})
@@ -59,7 +61,7 @@ def test_a_module_may_be_named_twice_and_after_the_first_use(package):
 
 
 def test_one_entry_under_two_keys():
-    colours: Table[str, int] = Table("colours")
+    colours: Registry[str, int] = Registry("colours")
     assert colours.register("red", "crimson")(1) == 1
     assert dict(colours) == {"red": 1, "crimson": 1}
 
@@ -67,22 +69,22 @@ def test_one_entry_under_two_keys():
 def test_tables_do_not_share_entries(package):
     package(red=adds("red", 1))
     fill({"colours": ["adds_entries.red"]})
-    assert not Table("shapes")
+    assert not Registry("shapes")
     assert "adds_entries.red" not in sys.modules
 
 
 def test_a_missing_key_is_answered_by_those_there_are():
-    colours: Table[str, int] = Table("colours")
+    colours: Registry[str, int] = Registry("colours")
     colours.register("red")(1)
     with pytest.raises(KeyError, match=r"colours: no 'green'; there are 'red'"):
         colours["green"]
     with pytest.raises(KeyError, match="shapes: no 'square'; there are none"):
-        Table("shapes")["square"]
+        Registry("shapes")["square"]
 
 
 def test_a_module_that_fails_is_named_and_tried_again(package):
     package(red="import no_such_module_anywhere")
-    colours: Table[str, int] = Table("colours")
+    colours: Registry[str, int] = Registry("colours")
     fill({"colours": ["adds_entries.red"]})
     for _ in range(2):
         with pytest.raises(

@@ -50,7 +50,7 @@ __version__ = "0.3.0"
 
 relative: RelativeProvider = registered_provider()
 
-# What is found when it is first asked for: by a table of the core, the modules that add to it.
+# What is found when it is first asked for: the modules that add to each registry.
 _fill(
     {
         "bounds": [".extremes.of_host_measures", ".extremes.of_measures"],

@@ -1,13 +1,13 @@
 """What other parts of the package add to the core, found when it is first asked for.
 
-The core has a :class:`Table` under a name, and reads it. :func:`fill` says which modules add to a table: the package's
+The core has a :class:`Registry` under a name, and reads it. :func:`fill` says which modules add to it: the package's
 ``__init__`` calls it with paths, and imports none of the modules. A module of them registers its entries on import::
 
-    READERS: Table[str, Reader] = Table("readers")  # in the core
+    READERS: Registry[str, Reader] = Registry("readers")  # in the core
     fill({"readers": [".formats.csv"]}, __name__)  # in the package's __init__
     READERS.register("csv")(CsvReader())  # in formats/csv.py
 
-Another package adds to a table in the same two ways: it registers an entry itself, or names a module that will.
+Another package adds to it in the same two ways: it registers an entry itself, or names a module that will.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from typing import Any, TypeVar
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
-# By the name of a table, so that they outlast a reload of the module that declares it.
+# By the name of a registry, so that they outlast a reload of the module that declares it.
 _ENTRIES: dict[str, dict[Any, Any]] = {}
 _WAITING: dict[str, list[str]] = {}  # the modules that were not imported yet
 
 
 def fill(modules: Mapping[str, Iterable[str]], package: str | None = None) -> None:
-    """Says which modules add to a table, by its name; ``package`` is what a path such as ".a.b" starts from."""
+    """Says which modules add to a registry, by its name; ``package`` is what a path such as ".a.b" starts from."""
     for table, paths in modules.items():
         waiting = _WAITING.setdefault(table, [])
         waiting += [name for path in paths if (name := resolve_name(path, package)) not in waiting]
 
 
 def load(table: str) -> None:
-    """Imports the modules that add to a table, as far as they were not yet.
+    """Imports the modules that add to a registry, as far as they were not yet.
 
     Raises:
         ImportError: one of them cannot be imported; says which. The next call tries again.
@@ -47,7 +47,7 @@ def load(table: str) -> None:
             _WAITING[table].remove(module)
 
 
-class Table(Mapping[_K, _V]):
+class Registry(Mapping[_K, _V]):
     """The entries of one name. Reading it imports the modules that :func:`fill` gave it."""
 
     def __init__(self, name: str) -> None:

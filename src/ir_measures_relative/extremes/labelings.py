@@ -19,7 +19,7 @@ from ..measures.parameters import value_of
 from ..messages import warn
 from ..priors import replaced
 from ..rankings import Rankings
-from ..registry import Table
+from ..registry import Registry
 from .additive import Additive, Best, Followed, Mean
 from .cascade import Adaptive, Cascade
 from .model import Coverage, Difference, Model
@@ -369,7 +369,7 @@ class Labelings:
 #: How each measure depends on the labels of the open documents, by its class: one of the kinds of measures of
 #: :class:`Labelings`, such as :meth:`.Labelings.additive`, with what its documents weigh. It may raise a ValueError
 #: that says why a measure cannot be bounded with its parameters. A class without an entry has that of its base class.
-BOUNDS: Table[type[Measure], Callable[[Any, Labelings], Model]] = Table("bounds")
+BOUNDS: Registry[type[Measure], Callable[[Any, Labelings], Model]] = Registry("bounds")
 
 
 def bounded(measure: Measure, labelings: Labelings) -> Model:

@@ -25,7 +25,7 @@ from ..arrays import (
 )
 from ..ids import Ids
 from ..rankings import Rankings
-from ..registry import Table
+from ..registry import Registry
 from .browsing import BrowsingModel, Geometric, LogDiscount, TopK
 from .gains import check_grades, discount, gain_of, grades_between, reciprocal
 from .level_sums import LevelSums, greatest_lead, same_rankings, sums_of_first, swings
@@ -199,7 +199,7 @@ class TwoRuns:
 Solve: TypeAlias = Callable[[TwoRuns], Solutions]
 
 #: The searches for the labels, by the name of the base.
-SEARCHES: Table[str, Solve] = Table("MED searches")
+SEARCHES: Registry[str, Solve] = Registry("MED searches")
 
 
 @dataclass(frozen=True)
