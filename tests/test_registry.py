@@ -30,12 +30,10 @@ def package(tmp_path, monkeypatch):
 
 
 def adds(key, value):
-    return (
-        f"from ir_measures_relative.registry import Registry\nTable('colours').register({key!r})({value!r})\n"
-    )
+    return f"from ir_measures_relative.registry import Registry\nRegistry('colours').register({key!r})({value!r})\n"
 
 
-def test_modules_are_imported_when_the_table_is_read(package):
+def test_modules_are_imported_when_the_registry_is_read(package):
     package(red=adds("red", 1), blue=adds("blue", 2))
     colours: Registry[str, int] = Registry("colours")
     fill({"colours": [".red", ".blue"]}, "adds_entries")
@@ -66,7 +64,7 @@ def test_one_entry_under_two_keys():
     assert dict(colours) == {"red": 1, "crimson": 1}
 
 
-def test_tables_do_not_share_entries(package):
+def test_registries_do_not_share_entries(package):
     package(red=adds("red", 1))
     fill({"colours": ["adds_entries.red"]})
     assert not Registry("shapes")

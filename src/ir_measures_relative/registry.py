@@ -22,29 +22,27 @@ _V = TypeVar("_V")
 
 # By the name of a registry, so that they outlast a reload of the module that declares it.
 _ENTRIES: dict[str, dict[Any, Any]] = {}
-_WAITING: dict[str, list[str]] = {}  # the modules that were not imported yet
+_WAITING: dict[str, dict[str, None]] = {}  # the modules that were not imported yet
 
 
 def fill(modules: Mapping[str, Iterable[str]], package: str | None = None) -> None:
     """Says which modules add to a registry, by its name; ``package`` is what a path such as ".a.b" starts from."""
-    for table, paths in modules.items():
-        waiting = _WAITING.setdefault(table, [])
-        waiting += [name for path in paths if (name := resolve_name(path, package)) not in waiting]
+    for name, paths in modules.items():
+        _WAITING.setdefault(name, {}).update(dict.fromkeys(resolve_name(path, package) for path in paths))
 
 
-def load(table: str) -> None:
+def load(name: str) -> None:
     """Imports the modules that add to a registry, as far as they were not yet.
 
     Raises:
         ImportError: one of them cannot be imported; says which. The next call tries again.
     """
-    for module in list(_WAITING.get(table, ())):
+    for module in list(_WAITING.get(name, ())):
         try:
             import_module(module)
         except Exception as error:
-            raise ImportError(f"{table}: {module} cannot be imported: {error}", name=module) from error
-        if module in _WAITING[table]:  # another thread may have been here
-            _WAITING[table].remove(module)
+            raise ImportError(f"{name}: {module} cannot be imported: {error}", name=module) from error
+        _WAITING[name].pop(module, None)  # another thread may have been here
 
 
 class Registry(Mapping[_K, _V]):
