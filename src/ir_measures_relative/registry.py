@@ -12,12 +12,12 @@ Another package adds to a table in the same two ways: it registers an entry itse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import resolve_name
 from typing import Any, TypeVar
 
-_K = TypeVar("_K", bound=Hashable)
+_K = TypeVar("_K")
 _V = TypeVar("_V")
 
 # By the name of a table, so that they outlast a reload of the module that declares it.
