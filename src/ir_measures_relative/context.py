@@ -253,10 +253,10 @@ class RunContext(ContextData):
             ValueError: a file that is not a run, which names file and line; several tasks, or several files of
                 judgments, which names them.
         """
-        runs = read_runs(run_files(paths, task))
-        if judgments is None:
-            judgments = judgments_beside(paths)
+        files = run_files(paths, task)
+        judgments = judgments_beside(paths) if judgments is None else judgments
         dataset = None if judgments is None else datasets.dataset_of_judgments(judgments)
+        runs = read_runs(files)
         return cls._of_dataset(runs, dataset, {"groups": groups_of(runs)} | options)
 
     @classmethod

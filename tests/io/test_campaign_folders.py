@@ -1,34 +1,26 @@
-"""A campaign's folder as downloaded from an archive, and fetched from one on this machine."""
+"""A folder of runs as downloaded from an archive."""
 
 from __future__ import annotations
 
-import base64
 import gzip
-import hashlib
-import threading
-import time
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from ir_measures import Qrel
 
 from ir_measures_relative import BestOfOtherGroups, RelativeWarning, RunContext
-from ir_measures_relative.io.archive import CACHE, HOST, PAGES, PASSWORD, TIMEOUT, USER
 from kinds import QRELS, RUNS, trec_qrels, trec_run
 
 TEAMS = {"bm25-base": "Waterloo", "dense_ü": "Café_IR", "rerank.v2": "Waterloo"}
 TASKS = {"bm25-base": "passages", "dense_ü": "passages", "rerank.v2": "documents"}
 
 
-def runs_page(site: str = "https://trec.nist.gov", md5: str = "") -> str:
+def runs_page() -> str:
     blocks = [
-        f"#### {name} \n[**`Results`**](./results.md#x), [**`Input`**]({site}/files/input.{name}.gz) \n\n"
+        f"#### {name} \n[**`Results`**](./results.md#x), [**`Input`**](https://trec.nist.gov/files/input.{name}.gz) \n\n"
         f"- :material-rename: **Run ID:** {name} \n- :fontawesome-solid-user-group: **Participant:** {TEAMS[name]} \n"
         f"- :material-text-search: **Task:** {TASKS[name]} \n"
-        + (f"- :material-fingerprint: **MD5:** `{md5}` \n" if md5 else "")
-        + "- :material-text: **Run description:** **Task:** made up \n\n---\n"
+        "- :material-text: **Run description:** **Task:** made up \n\n---\n"
         for name in RUNS
     ]
     return "# Runs - Adhoc 2099 \n\n" + "".join(blocks)
@@ -47,12 +39,12 @@ def folder(tmp_path: Path) -> Path:
 
 def test_groups_tasks_and_judgments_are_those_of_the_folder(folder: Path) -> None:
     with pytest.raises(
-        ValueError, match=r"several tasks: 'documents' \(1 runs\), 'passages' \(2 runs\); say which, such"
+        ValueError, match=r"several tasks: 'documents' \(1 runs\), 'passages' \(2 runs\); name one, such"
     ):
-        RunContext.from_campaign(folder)
+        RunContext.from_files(folder)
     with pytest.raises(ValueError, match=r"no run of the task 'chats'; there are 'documents'"):
-        RunContext.from_campaign(folder, "chats")
-    context = RunContext.from_campaign(folder, "passages", priors=BestOfOtherGroups(by="nDCG@10"))
+        RunContext.from_files(folder, task="chats")
+    context = RunContext.from_files(folder, task="passages", priors=BestOfOtherGroups(by="nDCG@10"))
     assert context.names == ["bm25-base", "dense_ü"]
     assert dict(context.groups) == {"bm25-base": "Waterloo", "dense_ü": "Café_IR"}
     assert context.evaluate(None, ["NRG@10"]).equals(context.evaluate(QRELS, ["NRG@10"]))
@@ -65,7 +57,7 @@ def test_judgments_of_the_folder_keep_their_aspects(folder: Path) -> None:
     judged = [Qrel(query, doc, 1, aspect) for doc, aspect in zip(docs, "aba", strict=False)]
     lines = [f"{q.query_id} {q.iteration} {q.doc_id} {q.relevance}\n" for q in judged]
     (folder / "2099qrels-docs.txt").write_text("".join(lines), "utf-8")
-    context = RunContext.from_campaign(folder, "passages")
+    context = RunContext.from_files(folder, task="passages")
     found = context.evaluate(None, ["NewAspects@10"])
     assert found.equals(context.evaluate(judged, ["NewAspects@10"]))
 
@@ -78,32 +70,32 @@ def test_participants_alone_say_the_groups(folder: Path) -> None:
     with pytest.warns(
         RelativeWarning, match="does not say who sent dense_ü; each counts as a group of its own"
     ):
-        context = RunContext.from_campaign(folder)
+        context = RunContext.from_files(folder)
     assert dict(context.groups) == {"bm25-base": "Waterloo", "dense_ü": "dense_ü", "rerank.v2": "Waterloo"}
     (folder / "participants.md").unlink()
-    assert RunContext.from_campaign(folder).groups == {}
+    assert RunContext.from_files(folder).groups == {}
 
 
 def test_what_a_folder_lacks_is_said(folder: Path, tmp_path: Path) -> None:
     (folder / "qrels.json").write_text("{}")
     with pytest.raises(
-        ValueError, match=r"several files of judgments, 2099qrels-docs.txt, qrels.json; say which: jud"
+        ValueError, match=r"several files of judgments, 2099qrels-docs.txt, qrels.json; name one: jud"
     ):
-        RunContext.from_campaign(folder, "passages")
-    context = RunContext.from_campaign(folder, "passages", judgments=folder / "2099qrels-docs.txt")
+        RunContext.from_files(folder, task="passages")
+    context = RunContext.from_files(folder, task="passages", judgments=folder / "2099qrels-docs.txt")
     assert len(context.evaluate(None, ["nDCG@10"])) == 2
     with pytest.raises(ValueError, match="knows no dataset 'nothing/here'"):
-        RunContext.from_campaign(folder, "passages", judgments="nothing/here")
+        RunContext.from_files(folder, task="passages", judgments="nothing/here")
     (folder / "old.Z").write_bytes(b"\x1f\x9d\x90")
     (folder / "runs.md").unlink()
     with pytest.raises(
         ValueError, match=r"old\.Z is a file packed by compress \(\.Z\), which is not read here; unpack"
     ):
-        RunContext.from_campaign(folder, judgments=folder / "2099qrels-docs.txt")
-    with pytest.raises(FileNotFoundError, match="holds no file of a run; put input.NAME.gz"):
-        (tmp_path / "empty").mkdir()
-        RunContext.from_campaign(tmp_path / "empty")
+        RunContext.from_files(folder, judgments=folder / "2099qrels-docs.txt")
     with pytest.raises(
-        FileNotFoundError, match="no such folder; give one, or the id of a campaign: 'trec28/deep'"
+        FileNotFoundError, match="the folder holds no file of a run; put the run files into it"
     ):
-        RunContext.from_campaign(tmp_path / "nowhere")
+        (tmp_path / "empty").mkdir()
+        RunContext.from_files(tmp_path / "empty")
+    with pytest.raises(FileNotFoundError, match="nowhere: no such file or folder"):
+        RunContext.from_files(tmp_path / "nowhere")

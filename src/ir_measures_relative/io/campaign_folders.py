@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from ..messages import warn
+from ..messages import few
 from .files import read_bytes
 from .readers import FOLDERS, Described, FolderContent
 
@@ -30,16 +30,14 @@ def read_archive_folder(folder: Path) -> FolderContent | None:
     listed = pages_of(folder)
     names = {name_of(f): f for f in others if not _QRELS.search(f.name)}
     unknown = [name for name in names if not listed.get(name, Described()).group]
-    if listed and unknown:
-        warn(
-            f"{folder}: runs.md does not say who sent {', '.join(unknown[:5])}; each counts as a group of its own"
-        )
+    doubt = f"{folder}: runs.md does not say who sent {few(unknown, 5)}; each counts as a group of its own"
     runs = {}
     for name in sorted(names):
         about = listed.get(name, Described())
         group = about.group or name if listed else None
         runs[names[name]] = about._replace(tag=name, group=group)
-    return FolderContent(runs, [f for f in others if _QRELS.search(f.name)])
+    judgments = [f for f in others if _QRELS.search(f.name)]
+    return FolderContent(runs, judgments, doubt if listed and unknown else "")
 
 
 def name_of(file: Path) -> str:

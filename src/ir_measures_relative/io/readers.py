@@ -52,14 +52,13 @@ class FolderContent(NamedTuple):
 
     runs: Mapping[Path, Described]
     judgments: Sequence[Path] = ()
+    doubt: str = ""  #: what to warn of where the runs are read
 
 
 class FileReader(Protocol):
     """Reads the content of a file; None where it is of no format that the reader knows."""
 
-    def __call__(
-        self, data: bytes, source: str, part: str | None, *, as_run: bool
-    ) -> FileContent | None:
+    def __call__(self, data: bytes, source: str, part: str | None, *, as_run: bool) -> FileContent | None:
         """The runs of a file, or the judgments.
 
         Args:

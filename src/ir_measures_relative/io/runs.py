@@ -349,7 +349,9 @@ def _of_task(runs: Mapping[Path, Described], task: str | None, folder: Path) -> 
             f"{folder} holds runs of several tasks: {shown}; name one, such as task={min(tasks)!r}"
         )
     if task is not None and task not in tasks:
-        raise ValueError(f"{folder} has no run of the task {task!r}; there are {shown or 'no tasks in its pages'}")
+        raise ValueError(
+            f"{folder} has no run of the task {task!r}; there are {shown or 'no tasks in its pages'}"
+        )
     return [file for file, about in runs.items() if task is None or about.task == task]
 
 
@@ -376,6 +378,9 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
     """
     of_file, runs = list[Path](), list[Rankings]()
     folders = {folder: read_folder(folder) for folder in dict.fromkeys(file.parent for file in files)}
+    for layout in folders.values():
+        if layout is not None and layout.doubt:
+            warn(layout.doubt)
     for file in progress(files, "reading runs", "run"):
         found, may_be_judgments = _runs_of(file, str(file))
         if may_be_judgments and len(files) > 1:
@@ -385,7 +390,9 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
             )
         layout = folders[file.parent]
         about = Described() if layout is None else layout.runs.get(file, Described())
-        known = {key: value for key, value in (("tag", about.tag), ("group", about.group)) if value is not None}
+        known = {
+            key: value for key, value in (("tag", about.tag), ("group", about.group)) if value is not None
+        }
         runs += [run.described(**known) for run in found]
         of_file += [file] * len(found)
     return {

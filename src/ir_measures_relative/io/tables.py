@@ -1,4 +1,4 @@
-"""Tables that are no DataFrame of pandas': Arrow tables, dicts of columns, rows that are dicts; known by what they can do.
+"""Tables that are no DataFrame of pandas': Arrow tables, dicts of columns, rows that are dicts.
 
 Arrow tables are those of polars, pyarrow, HuggingFace's data sets, and of all that hands on Arrow data.
 """
