@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from ir_measures_relative.io.content import Format
-from ir_measures_relative.io.formats.foreign_files import FORMATS
+from ir_measures_relative.io.formats.foreign_files import formats
 
 from .pages import fill
 
@@ -21,7 +21,7 @@ def block() -> str:
     """What stands in the page."""
     rows = ["| file | read as | told by | good to know |", "|---|---|---|---|"]
     rows += [
-        f"| {f.name} | {_read_as(f)} | {f.told_by} | {f.note or _sentence(f.instead)} |" for f in FORMATS
+        f"| {f.name} | {_read_as(f)} | {f.told_by} | {f.note or _sentence(f.instead)} |" for f in formats()
     ]
     return "\n" + "\n".join(rows) + "\n"
 

@@ -17,7 +17,7 @@ from tools.pages import filled
 
 from ir_measures_relative import RelativeWarning, RunContext
 from ir_measures_relative.io.content import Content
-from ir_measures_relative.io.formats.foreign_files import FORMATS
+from ir_measures_relative.io.formats.foreign_files import formats
 from ir_measures_relative.io.order import keeping_order
 from ir_measures_relative.io.qrels import judge, read_qrels_file
 from ir_measures_relative.io.runs import read_run, read_trec_run
@@ -81,13 +81,13 @@ ALL = [
 @pytest.mark.parametrize(("name", "data"), ALL, ids=[name for name, _ in ALL])
 def test_a_file_is_of_one_format(name: str, data: bytes) -> None:
     """So that the order in which formats are asked does not matter."""
-    assert [f.name for f in FORMATS if f.holds(Content(data, "x"))] == [name]
+    assert [f.name for f in formats() if f.holds(Content(data, "x"))] == [name]
 
 
 def test_every_format_has_a_file_here_and_trec_files_are_of_none() -> None:
-    assert {f.name for f in FORMATS} == {name for name, _ in ALL}
+    assert {f.name for f in formats()} == {name for name, _ in ALL}
     for data in (trec_run("dense_ü"), trec_qrels(), b"", b"\n \n", b"q\t0\td\t1\n"):
-        assert not [f.name for f in FORMATS if f.holds(Content(data, "x"))]
+        assert not [f.name for f in formats() if f.holds(Content(data, "x"))]
 
 
 @pytest.mark.parametrize("name", OF_NEITHER)

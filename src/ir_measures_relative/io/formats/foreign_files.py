@@ -1,24 +1,30 @@
 """The formats of run and judgment files besides TREC's; the content of a file tells which it is of.
 
-A format is a module that has ``FORMATS``, a tuple of :class:`Format`. To add one, write a module and name it here. They
-are asked in this order, which does not matter: a file is of one format at most.
+A module in this folder that has ``FORMATS``, a tuple of :class:`Format`, has formats. To add one, add a module.
+They are asked in the order of the names, which does not matter: a file is of one format at most.
 """
 
 from __future__ import annotations
+
+import pkgutil
+from functools import cache
+from importlib import import_module
 
 import numpy as np
 
 from ..content import Content, Format, Parts
 from ..frames import is_frame
 from ..readers import FILES, FileContent, Given
-from . import castorini, dict_of_dicts, ms_marco, mteb, no_runs, opensearch, parquet, tables
 
-#: All formats but for TREC's.
-FORMATS: tuple[Format, ...] = tuple(
-    form
-    for module in (castorini, dict_of_dicts, ms_marco, mteb, no_runs, opensearch, parquet, tables)
-    for form in module.FORMATS
-)
+_FOLDER = __name__.rpartition(".")[0]
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """All formats but for TREC's, in the order of the names of their modules."""
+    names = sorted(module.name for module in pkgutil.iter_modules(import_module(_FOLDER).__path__))
+    modules = [import_module(f"{_FOLDER}.{name}") for name in names]
+    return tuple(form for module in modules for form in getattr(module, "FORMATS", ()))
 
 
 @FILES.register("formats")
@@ -53,7 +59,7 @@ def format_of(content: Content) -> Format | None:
     Raises:
         ValueError: JSON that is damaged, or that is of no known kind.
     """
-    found = next((f for f in FORMATS if f.holds(content)), None)
+    found = next((f for f in formats() if f.holds(content)), None)
     if found is None and content.is_json:
         keys = list(content.json)[:4] if isinstance(content.json, dict) else []
         if isinstance(content.json, list) and content.json and isinstance(content.json[0], dict):
