@@ -108,7 +108,7 @@ def main() -> None:
         if not (arguments.folder / part).exists():
             parser.error(f"{arguments.folder} holds no {part}")
     warnings.simplefilter("ignore", RelativeWarning)
-    old, new = (RunContext.from_trec(arguments.folder / name) for name in ("runs", "later"))
+    old, new = (RunContext.from_files(arguments.folder / name) for name in ("runs", "later"))
     qrels, parts = read_qrels(arguments.folder / "qrels.txt.gz"), arguments.parts
     context = RunContext({**old.runs, **new.runs}, grades=(0, 3))
     if "later" in parts:

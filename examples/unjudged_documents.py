@@ -276,7 +276,7 @@ def main() -> None:
         arguments.pictures.mkdir(parents=True, exist_ok=True)
     parts = arguments.parts
     qrels = read_qrels(arguments.campaign / "qrels.txt.gz")
-    runs = dict(RunContext.from_trec(arguments.campaign / "runs").runs)
+    runs = dict(RunContext.from_files(arguments.campaign / "runs").runs)
     context = RunContext(runs, grades=(0, int(qrels["relevance"].max())))
     if "newcomers" in parts:
         newcomers(context, qrels)

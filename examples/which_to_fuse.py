@@ -45,7 +45,7 @@ def main() -> None:
     )
     arguments = parser.parse_args()
     for folder in arguments.campaigns:
-        context, qrels = RunContext.from_trec(folder / "runs"), str(folder / "qrels.txt.gz")
+        context, qrels = RunContext.from_files(folder / "runs"), str(folder / "qrels.txt.gz")
         print(f"\n## {folder.name}: {len(context.names)} runs")
         if arguments.coverage:
             say(coverage(context, qrels, arguments.coverage))

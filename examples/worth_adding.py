@@ -38,7 +38,7 @@ def main() -> None:
         if not (args.folder / part).exists():
             parser.error(f"{args.folder} holds no {part}")
     qrels = str(args.folder / "qrels.txt.gz")
-    deployed = RunContext.from_trec(args.folder / "runs")
+    deployed = RunContext.from_files(args.folder / "runs")
     runs = {name: args.folder / "later" / f"{name}.gz" for name in args.candidates}
     context = RunContext({**deployed.runs, **runs})
     best = deployed.evaluate(qrels, ["nDCG@10"]).sort_values("nDCG@10")["name"].iloc[-1]

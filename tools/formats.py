@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from ir_measures_relative.io.content import Format
-from ir_measures_relative.io.formats import formats
+from ir_measures_relative.io.formats.foreign_files import formats
 
 from .pages import fill
 

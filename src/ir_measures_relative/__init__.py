@@ -55,6 +55,9 @@ _fill(
     {
         "bounds": [".extremes.of_host_measures", ".extremes.of_measures"],
         "MED searches": [".extremes.med"],
+        "readers of files": [".io.formats.foreign_files"],
+        "readers of folders": [".io.folders", ".io.campaign_folders"],
+        "readers of objects": [".io.formats.objects"],
     },
     __name__,
 )

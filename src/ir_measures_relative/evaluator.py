@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -27,9 +24,6 @@ from .priors import ContextData, chosen_by_means
 from .rankings import Rankings
 from .scoring import warn_if_empty, warn_if_strange, warn_of_last_labels
 
-#: The variable of the environment that holds the folder of the runs to compare with, where no context is active.
-CONTEXT = "IR_MEASURES_RELATIVE_CONTEXT"
-
 
 class RelativeEvaluator(Evaluator):  # type: ignore[misc]
     """Scores runs relative to the context that is active when the evaluator is created.
@@ -42,10 +36,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         for measure in measures:
             measure.validate_params()
         check_context(measures)
-        said = None if active() is not None else os.environ.get(CONTEXT)
-        self.active = active() or Active(_context_of(said) if said else RunContext({}), None)
-        #: Whether nobody can say which of the context's runs is evaluated: it is the one that ranks alike.
-        self._is_of_environment = bool(said)
+        self.active = active() or Active(RunContext({}), None)
         context, columns = self.active.context, qrels_columns(qrels)
         self._is_frame = is_frame(qrels)
         self._may_be_batch = self._is_frame and not _counts_from_zero(qrels)
@@ -108,8 +99,6 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                 if group is not None and context.groups.get(name) == group and "systems" not in relative_to:
                     continue
                 if self.judged.same_rankings(rankings, name):
-                    if self._is_of_environment:
-                        return name, None
                     warn(
                         f"the evaluated run ranks exactly as the context's run {name!r}, but is taken for a newcomer, "
                         f"with {name!r} as a prior: if it is that run, say so with a column name='{name}' "
@@ -126,16 +115,10 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         return member, group
 
 
-@cache
-def _context_of(path: str) -> RunContext:
-    """The context of the files that the environment names; raises as :meth:`RunContext.from_files` does."""
-    return RunContext.from_files(path)
-
-
 def check_context(measures: Iterable[RelativeMeasure]) -> None:
     """Raises ValueError where measures need a context and none is active; says how to get one."""
     needing = [str(m) for m in measures if m.needs_context]
-    if not needing or active() is not None or os.environ.get(CONTEXT):
+    if not needing or active() is not None:
         return
     listed = ", ".join(needing)
     raise ValueError(
@@ -149,9 +132,7 @@ def check_context(measures: Iterable[RelativeMeasure]) -> None:
 
 
 def _elsewhere() -> str:
-    """Why a context that is entered may not be seen here, or what to do where none can be."""
-    if getattr(sys.modules.get("__main__"), "__package__", None) == "ir_measures":  # its own command
-        return f"\nIn ir_measures' own command set {CONTEXT} to a folder of runs in the environment."
+    """Why a context that is entered may not be seen here."""
     if multiprocessing.parent_process() is None and threading.current_thread() is threading.main_thread():
         return ""
     return (

@@ -57,7 +57,7 @@ def test_the_copy_of_the_nearest_prior(measure: Any, priors: Any) -> None:
 
 def test_a_near_copy_adds_as_much_as_a_copy(dl19_path: Path) -> None:
     """TUA1-1 beside test1: NRG@10 .336, and a copy of test1 has as much."""
-    runs = RunContext.from_trec(dl19_path / "runs").runs
+    runs = RunContext.from_files(dl19_path / "runs").runs
     context = RunContext({name: runs[name] for name in ("TUA1-1", "test1")}, priors=["test1"])
     with (
         pytest.warns(RelativeWarning, match=r"NRG@10 is above 0 for a copy"),

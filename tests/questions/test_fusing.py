@@ -420,7 +420,7 @@ def test_too_many_sets_are_refused_with_their_number() -> None:
 @pytest.mark.slow
 def test_all_triples_of_robust(robust03_path: Path) -> None:
     """An independent loop over the 680 triples, on every tenth topic; and the whole search in a few seconds."""
-    context = RunContext.from_trec(robust03_path / "runs")
+    context = RunContext.from_files(robust03_path / "runs")
     path = str(robust03_path / "qrels.txt.gz")
     start = time.process_time()
     table = fuse(context, path, 3, depth=100, strategies=["single", "top", "greedy", "exact"])

@@ -51,7 +51,7 @@ class Campaign:
     @cached_property
     def runs(self) -> dict[str, Any]:
         """The runs, by name."""
-        return dict(RunContext.from_trec(self.folder / "runs").runs)
+        return dict(RunContext.from_files(self.folder / "runs").runs)
 
     @cached_property
     def names(self) -> list[str]:

@@ -24,8 +24,7 @@ from ..arrays import FloatArray, object_array
 from ..comparison import JudgedContext, judged_context
 from ..context import RunContext
 from ..io.datasets import dataset_of, num_docs_of, qrels_of
-from ..io.files import read_bytes
-from ..io.formats import located
+from ..io.files import located, read_bytes
 from ..io.qrels import QrelsColumns, QrelsFile, qrels_columns, read_qrels_file
 from ..io.runs import PACKED, groups_of, read_runs, run_files
 from ..measures.absolute import HostEvaluator

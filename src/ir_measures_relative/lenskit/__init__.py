@@ -17,7 +17,7 @@ import ir_measures
 
 from ..comparison import Comparison, JudgedContext
 from ..context import RunContext
-from ..io.neighbours import items_as_columns, labelled_items
+from ..io.formats.objects import items_as_columns, labelled_items
 from ..io.qrels import judge, qrels_columns
 from ..io.runs import read_run
 from ..measures.strings import is_relative, parse_measures

@@ -25,7 +25,7 @@ from ..arrays import object_array
 from ..comparison import judged_context
 from ..context import RunContext, ValuesOfRuns
 from ..io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
-from ..io.formats import located
+from ..io.files import located
 from ..io.qrels import qrels_columns, read_qrels_file
 from ..io.tokens import Tokens
 from ..measures.strings import is_relative, parse_measure
