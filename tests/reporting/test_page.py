@@ -266,7 +266,7 @@ def test_what_is_there_stays_where_something_fails(tmp_path: Path) -> None:
     assert target.read_text() == "old"
 
 
-@pytest.mark.parametrize("package", ["jinja2", "vl_convert"])
+@pytest.mark.parametrize("package", ["jinja2", "vl_convert", "matplotlib"])
 def test_without_a_package(package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import FloatArray, IntArray
-from ...drawing.label_places import ALL_LABELLED, place_labels
 from ...drawing.planes import Axis, axis_of, frontier
+from ...plots.labels import ALL_LABELLED, place_labels
 from ..campaign import ReportedCampaign
 from . import Section
 
