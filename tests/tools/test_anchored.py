@@ -86,11 +86,11 @@ def _outputs(part: str, **values: list[float] | list[str]) -> Outputs:
 
 def _interval(lower: float, upper: float, exact: bool, verdict: str = "open") -> dict[str, list]:
     return {
-        "lower": [lower],
+        "worst": [lower],
         "value": [0.25],
-        "upper": [upper],
+        "best": [upper],
         "exact": [float(exact)],
-        "verdict": [verdict],
+        "settled": [verdict],
     }
 
 
@@ -113,10 +113,10 @@ def test_a_measure_must_keep_its_last_bit(capsys: pytest.CaptureFixture[str]) ->
         (_interval(0.0, 0.5, True), _interval(1e-11, 0.5, True), 1),
         (_interval(0.0, 0.5, True), _interval(0.0, 0.5, False), 1),
         (_interval(0.0, 0.5, False), _interval(0.0, 0.5, True), 0),
-        (_interval(0.0, 0.5, False), _interval(0.1, 0.4, False, "better"), 0),
+        (_interval(0.0, 0.5, False), _interval(0.1, 0.4, False, "above"), 0),
         (_interval(0.0, 0.5, False), _interval(0.0, 0.6, False), 1),
         (_interval(0.0, 0.5, False), _interval(-0.1, 0.5, True), 1),
-        (_interval(0.0, 0.5, True), _interval(0.0, 0.5, True, "better"), 1),
+        (_interval(0.0, 0.5, True), _interval(0.0, 0.5, True, "above"), 1),
     ],
 )
 def test_an_end_may_move_by_rounding_and_an_inexact_interval_may_shrink(
