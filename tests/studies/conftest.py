@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from reproduce.data import Campaign
+from studies.reproduce.data import Campaign
 
 
 @pytest.fixture(scope="session", autouse=True)

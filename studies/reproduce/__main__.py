@@ -1,4 +1,4 @@
-"""``python -m reproduce PAPER --robust PATH --dl19 PATH --dl21 PATH``: what a paper printed, and what comes out."""
+"""``python -m studies.reproduce PAPER --robust PATH --dl19 PATH --dl21 PATH``: what a paper printed, and what holds."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .finding import Finding
 
 #: The papers in the order of the page: the module of each has TITLE and findings(data, out).
 PAPERS = ("nrg", "rareness", "ue", "med", "lexiprecision")
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+STUDIES = Path(__file__).resolve().parents[1]
 
 
 def main() -> None:
-    """Runs the experiments, prints their tables, writes the pictures, and with --write the page of the docs."""
-    parser = argparse.ArgumentParser(prog="python -m reproduce", description=__doc__)
+    """Runs the experiments, prints their tables, writes the pictures, and with --write the page of the studies."""
+    parser = argparse.ArgumentParser(prog="python -m studies.reproduce", description=__doc__)
     parser.add_argument("paper", choices=(*PAPERS, "all"))
     parser.add_argument(
         "--robust", type=Path, metavar="PATH", help="folder with runs/ and qrels of a campaign"
@@ -34,11 +34,11 @@ def main() -> None:
         "--out", type=Path, default=Path("reproduced"), metavar="FOLDER", help="for the pictures"
     )
     parser.add_argument(
-        "--write", action="store_true", help="write docs/re-tested.md and its pictures (with: all)"
+        "--write", action="store_true", help="write studies/re-tested.md and its pictures (with: all)"
     )
     asked = parser.parse_args()
     if asked.letor and asked.paper != "ue":
-        parser.error("--letor is for the experiments of UE: python -m reproduce ue --letor FOLDER")
+        parser.error("--letor is for the experiments of UE: python -m studies.reproduce ue --letor FOLDER")
     made = [path.resolve().name for path in asked.letor]
     if len({*made}) < len(made):
         parser.error(
@@ -48,19 +48,19 @@ def main() -> None:
     if paths == (None, None, None) and not asked.letor:
         parser.error("give the runs: --robust PATH, --dl19 PATH, --dl21 PATH")
     if asked.write and asked.paper != "all":
-        parser.error("--write is for the whole page: python -m reproduce all --write …")
+        parser.error("--write is for the whole page: python -m studies.reproduce all --write …")
     campaigns = [Campaign(path) if path else None for path in paths]
     try:
         data = Data(*campaigns, tuple(letor.campaign(path, asked.out) for path in asked.letor))
     except ImportError as error:
         raise SystemExit(f"--letor needs scikit-learn, of the extra [examples]: {error}") from None
-    out = DOCS / "pictures" / "re-tested" if asked.write else asked.out
+    out = STUDIES / "pictures" / "re-tested" if asked.write else asked.out
     out.mkdir(parents=True, exist_ok=True)
     for stale in out.glob("*.png") if asked.write else ():
         stale.unlink()
     sections: dict[str, list[Finding]] = {}
     for paper in PAPERS if asked.paper == "all" else (asked.paper,):
-        module = importlib.import_module(f"reproduce.{paper}")
+        module = importlib.import_module(f"studies.reproduce.{paper}")
         try:
             found = list(module.findings(data, out))
         except ImportError as error:  # an extra that is not installed; the message says which
@@ -75,7 +75,7 @@ def main() -> None:
         )
         overview = page.overview(sections, [campaign.name for campaign in data.given])
         papers = [page.markdown(title, found, "pictures/re-tested") for title, found in sections.items()]
-        (DOCS / "re-tested.md").write_text("\n".join([opening, overview + "\n", *papers, closing]))
+        (STUDIES / "re-tested.md").write_text("\n".join([opening, overview + "\n", *papers, closing]))
 
 
 if __name__ == "__main__":

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reproduce.__main__ import main
-from reproduce.data import Campaign
-from reproduce.lexiprecision import Masked
-from reproduce.lexiprecision_power import table_3
-from reproduce.lexiprecision_study import Study
-from reproduce.recall_levels import Found, largest_by_chance, level_difference, told_apart
-from reproduce.recall_levels import lexiprecision as of_levels
+from studies.reproduce import incomplete, lexiprecision, lexiprecision_figures, lexiprecision_ties
+from studies.reproduce.__main__ import main
+from studies.reproduce.data import Campaign
+from studies.reproduce.lexiprecision import Masked
+from studies.reproduce.lexiprecision_power import table_3
+from studies.reproduce.lexiprecision_study import Study
+from studies.reproduce.recall_levels import Found, largest_by_chance, level_difference, told_apart
+from studies.reproduce.recall_levels import lexiprecision as of_levels
 
 from ir_measures_relative import rrLP
-from reproduce import incomplete, lexiprecision, lexiprecision_figures, lexiprecision_ties
 from small_campaign import write_campaign
 
 
@@ -150,8 +150,8 @@ def test_tables_1_and_2_on_dl19(dl19_campaign: Campaign) -> None:
 
 @pytest.mark.slow
 def test_table_3_on_dl19(dl19_campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reproduce.lexiprecision_power._PERMUTATIONS", 2000)
-    monkeypatch.setattr("reproduce.lexiprecision_power._HALVES", 5)
+    monkeypatch.setattr("studies.reproduce.lexiprecision_power._PERMUTATIONS", 2000)
+    monkeypatch.setattr("studies.reproduce.lexiprecision_power._HALVES", 5)
     found = {f.what.split(",")[0] + f.where: f for f in table_3(Study(dl19_campaign))}
     for measure, a, b in (("rrLP", 16.52, 15.02), ("sgnLP", 18.47, 17.42), ("RR", 13.21, 10.36)):
         by_hsd, by_holm = (

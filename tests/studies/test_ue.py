@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from reproduce.data import Campaign, Data
-from reproduce.ue_scores import CUTOFFS, Pool
-from reproduce.ue_statistics import p_values, pad, swapped
-from reproduce.ue_study import Study
 from scipy.stats import ttest_rel
+from studies.reproduce import ue
+from studies.reproduce.data import Campaign, Data
+from studies.reproduce.ue_scores import CUTOFFS, Pool
+from studies.reproduce.ue_statistics import p_values, pad, swapped
+from studies.reproduce.ue_study import Study
 
 from ir_measures_relative import AP_UE, nDCG_UE
-from reproduce import ue
 from small_campaign import write_campaign
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from reproduce.data import Campaign
-from reproduce.nrg_campaign import TRADITIONAL, Figures, points_read, printed
+from studies.reproduce import nrg_claims, nrg_pictures
+from studies.reproduce.data import Campaign
+from studies.reproduce.nrg_campaign import TRADITIONAL, Figures, points_read, printed
 
-from reproduce import nrg_claims, nrg_pictures
 from small_campaign import write_campaign
 
 

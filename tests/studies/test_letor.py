@@ -1,4 +1,4 @@
-"""``python -m reproduce ue --letor FOLDER``: the reader against the lines of the file, the tables on generated data."""
+"""``python -m studies.reproduce ue --letor FOLDER``: the reader against the lines of the file, the tables on generated data."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ir_measures import nDCG
-from reproduce.__main__ import main
-from reproduce.letor import Rows, campaign, rankers
+from studies.reproduce import ue_printed
+from studies.reproduce.__main__ import main
+from studies.reproduce.letor import Rows, campaign, rankers
 
 from ir_measures_relative import RunContext
-from reproduce import ue_printed
 
 pytest.importorskip("sklearn", reason="the rankers are scikit-learn's, of the extra [examples]")
 

@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from reproduce.rareness_study import first_place, ranks
-from reproduce.resampling import error_over_runs, least_tau, over_topics, tau, two_way_hsd, verdict
 from scipy.stats import kendalltau
+from studies.reproduce.rareness_study import first_place, ranks
+from studies.reproduce.resampling import error_over_runs, least_tau, over_topics, tau, two_way_hsd, verdict
 
 from ir_measures_relative import P_Rareness, RunContext, meta
 

@@ -1,4 +1,4 @@
-"""``python -m reproduce.findings WHAT --robust PATH --dl19 PATH --dl21 PATH``: the tables of docs/findings.md."""
+"""``python -m studies.reproduce.findings WHAT --robust PATH --dl19 PATH --dl21 PATH``: the tables of findings.md."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def draw_pools(tables: dict[str, pd.DataFrame], path: Path) -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Prints the tables; those of pools are also drawn, into --out."""
-    parser = argparse.ArgumentParser(prog="python -m reproduce.findings", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m studies.reproduce.findings", description=__doc__)
     parser.add_argument("what", choices=TABLES)
     for option, default in (("robust", 1), ("dl19", 2), ("dl21", 2)):
         parser.add_argument(

@@ -53,7 +53,7 @@ def left_open(letor: int = 0) -> Iterator[Finding]:
             "Tables 3-6 and 15-18", "scores of eight learning-to-rank methods",
             note="They need MSLR-WEB30K and MQ2007, which are not here, with methods that are trained on them. Each "
             "table above is of other data: printed are MSLR-WEB30K; MQ2007, and what is asked is whether the claim "
-            "holds. `python -m reproduce ue --letor FOLDER` has them of any such data.",
+            "holds. `python -m studies.reproduce ue --letor FOLDER` has them of any such data.",
         )  # fmt: skip
     for table, printed in (
         () if letor > 1 else (("11", "0.107, 0.107, 0.107 (nDCG)"), ("23", "0.250, 0.250, 0.178 (AP)"))

@@ -1,4 +1,4 @@
-"""``python -m reproduce``: what it prints and writes of a campaign that it has never seen, and what it refuses."""
+"""``python -m studies.reproduce``: what it prints and writes of a campaign that it has never seen, and what it refuses."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from reproduce.__main__ import main
-from reproduce.data import Campaign, Data
-from reproduce.finding import Finding
-from reproduce.lexiprecision_study import Study
-from reproduce.nrg_campaign import Figures
+from studies.reproduce import __main__ as command
+from studies.reproduce import lexiprecision, med_distances, nrg_claims, page
+from studies.reproduce.__main__ import main
+from studies.reproduce.data import Campaign, Data
+from studies.reproduce.finding import Finding
+from studies.reproduce.lexiprecision_study import Study
+from studies.reproduce.nrg_campaign import Figures
 
-from reproduce import __main__ as command
-from reproduce import lexiprecision, med_distances, nrg_claims, page
 from small_campaign import reproduce, write_campaign
 
 
@@ -194,17 +194,19 @@ def test_the_page_is_written_of_three_campaigns(tmp_path: Path, monkeypatch: pyt
             Finding(f"Table 1, {c.name}", "x", holds=h, claim="More.", picture="new.png") for c, h in holds
         ]
 
-    monkeypatch.setitem(sys.modules, "reproduce.made", SimpleNamespace(TITLE="A paper", findings=findings))
+    monkeypatch.setitem(
+        sys.modules, "studies.reproduce.made", SimpleNamespace(TITLE="A paper", findings=findings)
+    )
     monkeypatch.setattr(command, "PAPERS", ("made",))
-    monkeypatch.setattr(command, "DOCS", tmp_path / "docs")
-    pictures = tmp_path / "docs" / "pictures" / "re-tested"
+    monkeypatch.setattr(command, "STUDIES", tmp_path)
+    pictures = tmp_path / "pictures" / "re-tested"
     pictures.mkdir(parents=True)
     (pictures / "old.png").touch()
     names = ("robust", "dl19", "dl21")
     options = [word for name in names for word in (f"--{name}", str(write_campaign(tmp_path / name)))]
     monkeypatch.setattr(sys, "argv", ["reproduce", "all", "--write", *options])
     main()
-    page_ = (tmp_path / "docs" / "re-tested.md").read_text()
+    page_ = (tmp_path / "re-tested.md").read_text()
     titles = [line[3:] for line in page_.splitlines() if line.startswith("## ")]
     assert titles == [
         "What holds on how many campaigns",

@@ -1,4 +1,4 @@
-"""``python -m reproduce.findings``: its tables on generated campaigns, against the same numbers from the package's doors."""
+"""``python -m studies.reproduce.findings``: its tables on generated campaigns, against the same numbers from the package's doors."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ir_measures import nDCG
-from reproduce.data import Campaign, read_qrels
-from reproduce.lexiprecision_study import Study
+from studies.reproduce import conclusions, findings, fused, judged, pooling
+from studies.reproduce.data import Campaign, read_qrels
+from studies.reproduce.lexiprecision_study import Study
 
 from ir_measures_relative import NRG, RunContext, compare
 from oracles.fusion import fuse_runs
-from reproduce import conclusions, findings, fused, judged, pooling
 from scored import per_query
 from small_campaign import write_campaign
 

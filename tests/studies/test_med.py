@@ -8,10 +8,10 @@ from typing import cast
 
 import pandas as pd
 import pytest
-from reproduce.data import Campaign, Data
+from studies.reproduce import med, med_distances
+from studies.reproduce.data import Campaign, Data
 
 from ir_measures_relative import MED
-from reproduce import med, med_distances
 from small_campaign import write_campaign
 
 
