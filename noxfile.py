@@ -14,7 +14,7 @@ import nox
 nox.options.default_venv_backend = "uv"
 nox.options.sessions = ["lint", "types", "imports", "docs", "tests-3.12"]
 
-OLDEST, USUAL = "3.11", "3.12"  # wheels of the lowest versions are for the oldest alone
+OLDEST = "3.11"  # there are no wheels of the lowest versions for newer ones
 
 TESTED = ("-e", ".[all,examples,completion,dask]", "--group", "test")
 #: Of the notebooks on Google Colab.
@@ -48,7 +48,7 @@ def without_extras(session: nox.Session) -> None:
     _pytest(session, *(() if session.posargs else ("tests",)))
 
 
-@nox.session(python=USUAL)
+@nox.session(python="3.12")
 def colab(session: nox.Session) -> None:
     """All tests, with the versions of Google's notebooks."""
     session.install(*TESTED, *COLAB)
@@ -71,7 +71,7 @@ def _lower_bounds(session: nox.Session, *extras: str) -> str:
     return constraints
 
 
-@nox.session(python=USUAL)
+@nox.session
 def lint(session: nox.Session) -> None:
     """Style and format."""
     session.install("--group", "lint")
@@ -79,21 +79,21 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "format", "--check", ".")
 
 
-@nox.session(python=USUAL)
+@nox.session
 def types(session: nox.Session) -> None:
     """Types."""
     session.install("-e", ".", "--group", "lint")
     session.run("mypy")
 
 
-@nox.session(python=USUAL)
+@nox.session
 def imports(session: nox.Session) -> None:
     """The contracts of `pyproject.toml`: which room may import which."""
     session.install("-e", ".", "--group", "lint")
     session.run("lint-imports")
 
 
-@nox.session(python=USUAL)
+@nox.session
 def docs(session: nox.Session) -> None:
     """The site, with warnings as errors."""
     session.install("-e", ".[pyterrier,plot,dask]", "--group", "docs")
@@ -103,7 +103,7 @@ def docs(session: nox.Session) -> None:
 # The steps of a release, in the order of CONTRIBUTING.md
 
 
-@nox.session(python=USUAL)
+@nox.session
 def stress(session: nox.Session) -> None:
     """All tests with three seeds, in random order with every warning an error, and with many examples."""
     session.install(*TESTED, "--group", "release")
@@ -113,7 +113,7 @@ def stress(session: nox.Session) -> None:
     _pytest(session, "--hypothesis-profile=thorough")
 
 
-@nox.session(python=USUAL)
+@nox.session
 def hosts(session: nox.Session) -> None:
     """The tests of ir_measures and PyTerrier, test by test the same without the package and with it.
 
@@ -148,7 +148,7 @@ def hosts(session: nox.Session) -> None:
         session.error(*(f"\n{n}: {without.get(n)} without, {with_ours.get(n)} with" for n in sorted(other)))
 
 
-@nox.session(python=USUAL)
+@nox.session
 def values(session: nox.Session) -> None:
     """Whether the values are those of the last version; ``ROBUST03``, ``DL19``, ``DL21`` name the runs."""
     session.install(*TESTED)
@@ -167,7 +167,7 @@ def coverage(session: nox.Session) -> None:
     session.run("coverage", "report", "--fail-under=95")
 
 
-@nox.session(python=USUAL)
+@nox.session
 def mutants(session: nox.Session) -> None:
     """What no test notices: `[tool.mutmut]` in `pyproject.toml`; after ``--`` a pattern of functions."""
     session.install(*TESTED, "--group", "release")
@@ -175,14 +175,14 @@ def mutants(session: nox.Session) -> None:
     session.run("mutmut", "results")
 
 
-@nox.session(python=USUAL)
+@nox.session
 def audit(session: nox.Session) -> None:
     """Known vulnerabilities of what a fresh installation takes."""
     session.install("pip-audit")
     session.run("pip-audit", ".")
 
 
-@nox.session(python=USUAL)
+@nox.session
 def wheel(session: nox.Session) -> None:
     """Builds wheel and sdist, checks them, and tries the wheel where there is no source."""
     session.install("build", "twine")
