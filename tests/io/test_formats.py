@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tools.formats import PAGE, PLACE, block
-from tools.pages import filled
+from tools.pages import PAGE, PLACE, block, filled
 
 from ir_measures_relative import RelativeWarning, RunContext
 from ir_measures_relative.io.content import Content
@@ -352,7 +351,7 @@ def test_no_format_is_loaded_before_a_file_is_read() -> None:
 
 
 def test_the_page_has_the_table_of_the_formats() -> None:
-    assert filled(PAGE, PLACE) == block(), "run: python -m tools.formats --write"
+    assert filled(PAGE, PLACE) == block(), "run: python -m tools.pages"
 
 
 # ---- by the tools themselves ---------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def compare(
             resamples of topics that all rows share; t in units of what 5 % of the row's own resamples exceed. The
             intervals are the rows' own, all made wider by one factor.
         confidence: of the intervals: of all at once by ``"max-t"`` (for 95 % on sparse measures in practice in 80 to
-            90 %; docs/tests-checked.md has the figures), of each on its own with None. With another
+            90 %), of each on its own with None. With another
             correction the interval of a row has the confidence 1 - (1 - confidence) · p / p_corrected, that of the
             row's test.
         family: which rows are corrected together: ``"call"``, all of them, or ``"measure"``, those of each measure.
