@@ -44,15 +44,21 @@ Seen: ir_measures 0.4.3 asks for ``ast.Num`` and ``ast.Str``. Test: test_measure
 """
 
 PATHS_OF_QRELS = path_if_string
-"""A string is a sequence to ir_measures, which reads its characters; a ``Path`` is handed on to the provider.
+"""A string is a sequence of characters to ir_measures; a ``Path`` is handed on to a measure's one provider as it is.
 
 Seen: ir_measures 0.4.3. Test: test_paths_of_qrels. Ends with: columns instead of tuples in its conversion.
 """
 
 NAMES_OF_MEASURES = RelativeMeasure.__init_subclass__
-"""A measure is registered under ``__name__``, and written as ``NAME``; both must be the same.
+"""A measure is registered and written by its ``__name__``, and supported by its ``NAME``; both must be the same.
 
 Seen: ir_measures 0.4.3. Test: test_names_of_measures. Ends with: one of the two in ``ir_measures.Measure``.
+"""
+
+MESSAGES = strings.what_is_wrong
+"""How ir_measures says that a parameter is missing: ``invalid param cutoff=<object …``.
+
+Seen: ir_measures 0.4.3. Test: test_messages. Ends with: messages there that name the measure and the parameter.
 """
 
 SHARES = strings.SHARES
@@ -62,7 +68,7 @@ Seen: ir_measures 0.4.3 states no ranges. Test: test_shares. Ends with: a range 
 """
 
 FATAL_PARAMETERS = strings.check_host_measure
-"""pytrec_eval ends the process for some cutoffs, and ndeval knows aspects to rank 20 only: both are refused before.
+"""pytrec_eval ends the process for a cutoff of 0, and ndeval looks at no more than 20 ranks: both are refused before.
 
 Seen: ir_measures 0.4.3. Test: test_fatal_parameters. Ends with: providers that check their parameters.
 """
@@ -74,7 +80,7 @@ Seen: ir_measures 0.4.3. Test: test_aspects. Ends with: ``iteration`` in ``Provi
 """
 
 BY_PLACE = absolute.BY_PLACE
-"""The providers, by name, that read the order of a run and not its scores.
+"""The providers, by name, that read the order of a run and not its scores. The first that supports a measure computes it.
 
 Seen: ir_measures 0.4.3. Test: test_by_place. Ends with: providers that say what they read of a run.
 """
@@ -86,7 +92,7 @@ Seen: ir_measures 0.4.3. Test: test_relevant_only. Ends with: columns instead of
 """
 
 ONE_EVALUATOR_EACH = absolute.Look
-"""Measures that differ in ``gains``, or in ``rel``, ``alpha`` or ``beta``, all get one's values from one evaluator.
+"""One evaluator mixes up nDCG with and without ``gains``, and values of ``rel``, ``alpha`` and ``beta`` of aspects.
 
 Seen: ir_measures 0.4.3. Test: test_one_evaluator_each. Ends with: providers that split such measures themselves.
 """
@@ -94,11 +100,11 @@ Seen: ir_measures 0.4.3. Test: test_one_evaluator_each. Ends with: providers tha
 NEGATIVE_LABELS = absolute.nested_qrels
 """pytrec_eval writes outside its arrays for a query whose labels are all negative; 0 means the same.
 
-Seen: pytrec_eval 0.5.10. Test: test_negative_labels. Ends with: a check there.
+Seen: pytrec_eval_terrier 0.5.11. Test: test_negative_labels. Ends with: a check there.
 """
 
 FAILURES = absolute.FAILURES
-"""What providers raise for a measure that they say they support; a wrong measure should be named.
+"""What providers raise for a measure that they say they support, beside ValueErrors ("Unsupported measures …").
 
 Seen: ir_measures 0.4.3. Test: test_failures. Ends with: ``Provider.supports`` that is right about parameters.
 """

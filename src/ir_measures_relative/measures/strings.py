@@ -96,10 +96,10 @@ def parse_measure(measure: Measure | str) -> Measure:
         RecursionError,
         MemoryError,
     ) as error:
-        raise ValueError(_what_is_wrong(measure, str(error) or type(error).__name__)) from None
+        raise ValueError(what_is_wrong(measure, str(error) or type(error).__name__)) from None
     except ValueError as error:
         message = str(error)
-        raise ValueError(message if str(measure) in message else _what_is_wrong(measure, message)) from None
+        raise ValueError(message if str(measure) in message else what_is_wrong(measure, message)) from None
     if not is_relative(one):
         check_host_measure(one)
     return one
@@ -178,7 +178,7 @@ def shown(measure: object) -> str:
     return text if len(text) <= 200 else f"{text[:100]}… ({len(text)} characters)"
 
 
-def _what_is_wrong(measure: object, message: str) -> str:
+def what_is_wrong(measure: object, message: str) -> str:
     """What ir_measures says of a measure, in words that name it."""
     text = str(measure)
     message = re.sub(r"invalid param (\w+)=<object.*", r"it needs the parameter \1", message)
