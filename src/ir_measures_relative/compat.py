@@ -46,7 +46,7 @@ Seen: ir_measures 0.4.3 asks for ``ast.Num`` and ``ast.Str``. Test: test_measure
 PATHS_OF_QRELS = path_if_string
 """A string is a sequence of characters to ir_measures; a ``Path`` is handed on to a measure's one provider as it is.
 
-Seen: ir_measures 0.4.3. Test: test_paths_of_qrels. Ends with: columns instead of tuples in its conversion.
+Seen: ir_measures 0.4.3. Test: test_paths_of_qrels. Ends with: paths that its conversion reads.
 """
 
 NAMES_OF_MEASURES = RelativeMeasure.__init_subclass__
@@ -80,7 +80,7 @@ Seen: ir_measures 0.4.3. Test: test_aspects. Ends with: ``iteration`` in ``Provi
 """
 
 BY_PLACE = absolute.BY_PLACE
-"""The providers, by name, that read the order of a run and not its scores. The first that supports a measure computes it.
+"""The providers, by name, that read a run's order and not its scores; the first that supports a measure computes it.
 
 Seen: ir_measures 0.4.3. Test: test_by_place. Ends with: providers that say what they read of a run.
 """

@@ -26,7 +26,6 @@ from ..comparison import judged_context
 from ..compat import RETRIEVAL_OPTIONS
 from ..context import RunContext, ValuesOfRuns
 from ..io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
-from ..io.formats import located
 from ..io.qrels import qrels_columns, read_qrels_file
 from ..io.tokens import Tokens
 from ..measures.strings import is_relative, parse_measure
@@ -64,9 +63,9 @@ def Experiment(
       another ``save_format`` than TREC's have a column ``name``, the name of the system.
     - ``verbose="auto"`` shows a progress bar of the pipelines where there is a terminal or a notebook.
 
-    To ask more of the same runs, make the context yourself, and give its functions what they need:
-    ``context = RunContext.from_pipelines(systems, topics)``, then ``context.evaluate(qrels, measures)``,
-    ``pt.relative.bounds(context, qrels, measures)``, ``pt.relative.report(context, qrels, measures, path)``.
+    To ask more about the same runs (bounds, other tests, a report), make the context yourself:
+    ``context = RunContext.from_pipelines(systems, topics)``. ``context.evaluate(qrels, measures)`` has the table, and
+    ``pt.relative.bounds(context, qrels, measures)`` and the other functions take it first.
 
     Args:
         systems: transformers or DataFrames of results, as a list, or as a dict by name.
@@ -168,7 +167,7 @@ def _judgments(qrels: Any, num_docs: int | None) -> tuple[Any, int | None]:
         dataset = dataset_of(qrels)
         columns = qrels_columns(qrels_of(dataset))
         num_docs = num_docs_of(dataset, fetch=False) if num_docs is None else num_docs
-    elif isinstance(qrels, (str, os.PathLike)) and os.path.isfile(located(qrels)[0]):
+    elif isinstance(qrels, (str, os.PathLike)):
         columns = read_qrels_file(qrels).columns
     else:
         return qrels, num_docs
