@@ -64,7 +64,6 @@ if (
 _SLOW = (
     "cli",
     "documentation",
-    "hosts/test_command_of_ir_measures.py",
     "hosts/test_experiment.py",
     "hosts/test_registration.py",
     "measures/test_refused.py",

@@ -12,6 +12,7 @@ from typing import Any as _Any
 
 import ir_measures  # noqa: F401  (first and whole: it may be what imports this package, by an entry point)
 
+from . import compat as _compat  # noqa: F401  (before anything that may warn)
 from .measures.alpha_nrg import NewAspects, alpha_NRG
 from .measures.fusion import FusionGain
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR

@@ -6,14 +6,14 @@ import multiprocessing
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import ir_measures
-import numpy as np
 from ir_measures.providers import Evaluator
 
 from .comparison import Comparison, JudgedContext, check_queries, judged_context, some
+from .compat import may_be_batch, name_of_system
 from .context import Active, RunContext, active, evaluated_run
 from .io.frames import is_frame
 from .io.qrels import Qrels, qrels_columns
@@ -39,7 +39,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         self.active = active() or Active(RunContext({}), None)
         context, columns = self.active.context, qrels_columns(qrels)
         self._is_frame = is_frame(qrels)
-        self._may_be_batch = self._is_frame and not _counts_from_zero(qrels)
+        self._may_be_batch = may_be_batch(qrels)
         self.judged = judged_context(context, columns)
         if not columns.n_rows:  # as ir_measures' own measures do: no value, so that the mean is NaN
             warn("the qrels hold no judgment, so there is no query to score", context)
@@ -49,10 +49,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             if not self._may_be_batch:
                 warn_if_strange(self.judged)
             if self._is_frame:
-                low, high = (any(m.asks_for_grades[end] for m in measures) for end in (0, 1))
-                _seen.setdefault(context, _PartsSeen()).check_grades(
-                    self.judged, not self._may_be_batch, (low, high)
-                )
+                self._parts_seen.check_grades(self.judged, not self._may_be_batch, measures)
         super().__init__(measures, set(self.judged.judgments.query_ids))
 
     def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
@@ -65,8 +62,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         member, group = self._identify(rankings)
         by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)
         if self._is_frame and by_policy and (member is not None or group is not None):
-            seen = _seen.setdefault(self.active.context, _PartsSeen())
-            seen.check_choice(self.judged, not self._may_be_batch)
+            self._parts_seen.check_choice(self.judged, not self._may_be_batch)
         comparison = Comparison(self.judged, rankings, member, group=group)
         query_ids = self.judged.judgments.query_ids
         for measure in self.measures:
@@ -78,11 +74,15 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
 
     def _rankings(self, run: Run) -> Rankings:
         """The run, read; as it was read before where ``pt.relative.Experiment`` replays one, all queries of it."""
-        if self.active.replayed is not None and is_frame(run) and len(run) and "name" in run.columns:
-            known = self.active.context.runs.get(run["name"].iloc[0])
+        if self.active.replayed is not None and is_frame(run):
+            known = self.active.context.runs.get(name_of_system(run))
             if known is not None and len(known) == len(run):
                 return known
         return read_run(run)
+
+    @property
+    def _parts_seen(self) -> _PartsSeen:
+        return _seen.setdefault(self.active.context, _PartsSeen())
 
     def _identify(self, rankings: Rankings) -> tuple[str | None, str | None]:
         """The name of the member that is evaluated, None for a newcomer; and the group of a newcomer."""
@@ -162,8 +162,13 @@ def _warn_of_runs_of_context(judged: JudgedContext, *, may_be_batch: bool) -> No
 # How many parts of the qrels are remembered of a context.
 _KEPT = 10_000
 
-#: Of each part: whether the rows of its qrels count from 0, its topics, and what was found for it.
-_OfParts: TypeAlias = list[tuple[bool, frozenset[str], Any]]
+
+class _Part(NamedTuple):
+    """What was computed of a part of the qrels."""
+
+    whole: bool  #: whether its rows count from 0
+    query_ids: frozenset[str]
+    value: Any
 
 
 class _PartsSeen:
@@ -175,20 +180,15 @@ class _PartsSeen:
     """
 
     def __init__(self) -> None:
-        self._grades: _OfParts = []
-        self._choices: _OfParts = []
+        self._grades: list[_Part] = []
+        self._choices: list[_Part] = []
 
-    def check_grades(self, judged: JudgedContext, whole: bool, asked: tuple[bool, bool]) -> None:
-        """Raises ValueError where these qrels are graded on another scale than those of other topics.
-
-        Args:
-            whole: whether the rows of the qrels count from 0.
-            asked: whether a measure asks for the lowest, and for the highest grade of all the qrels.
-        """
+    def check_grades(self, judged: JudgedContext, whole: bool, measures: Iterable[RelativeMeasure]) -> None:
+        """Raises ValueError where a measure asks for grades, and these qrels have others than those of other topics."""
+        asked = [any(m.asks_for_grades[end] for m in measures) for end in (0, 1)]
         if judged.context.grades is not None or not any(asked):
             return
-        queries = frozenset(judged.judgments.query_ids)
-        for grades in _of_other_topics(self._grades, queries, whole):
+        for grades in _of_other_topics(self._grades, judged, whole, judged.grades):
             if any(a and g != h for a, g, h in zip(asked, grades, judged.grades, strict=True)):
                 raise ValueError(
                     f"the grades are {judged.grades[0]} to {judged.grades[1]} in these qrels, and {grades[0]} to "
@@ -196,38 +196,30 @@ class _PartsSeen:
                     "rated on two scales. Where the qrels come in parts, such as PyTerrier's batches or folds, say "
                     "RunContext(…, grades=(lowest, highest)), or max_grade= in the measure"
                 )
-        if not any(w == whole and q == queries for w, q, _ in self._grades):
-            self._grades.append((whole, queries, judged.grades))
-            del self._grades[:-_KEPT]
 
     def check_choice(self, judged: JudgedContext, whole: bool) -> None:
         """Where means over the queries choose the priors: raises ValueError if other topics' chose others."""
         choice = judged.cached(("choice",), lambda: chosen_by_means(judged.context.policy, judged))
         if choice is None:
             return
-        queries = frozenset(judged.judgments.query_ids)
-        if any(other != choice for other in _of_other_topics(self._choices, queries, whole)):
+        if any(other != choice for other in _of_other_topics(self._choices, judged, whole, choice)):
             raise ValueError(
                 "the means over these topics make other runs the priors than those over other topics that the "
                 "context was used with. Where the qrels come in parts, such as PyTerrier's batches or folds, "
                 "choose the priors by the whole, RunContext(…, priors=BestOfOtherGroups.choose(means, groups)), or "
                 "leave batch_size out"
             )
-        if (whole, queries, choice) not in self._choices:
-            self._choices.append((whole, queries, choice))
-            del self._choices[:-_KEPT]
 
 
-def _of_other_topics(seen: _OfParts, queries: frozenset[str], whole: bool) -> list[Any]:
-    """What was found for parts that hold other topics than these."""
-    return [found for w, others, found in seen if not (whole and w) and not queries & others]
+def _of_other_topics(seen: list[_Part], judged: JudgedContext, whole: bool, value: Any) -> list[Any]:
+    """What was computed of parts with other topics than these; what is computed of these is remembered."""
+    part = _Part(whole, frozenset(judged.judgments.query_ids), value)
+    others = [p.value for p in seen if not (whole and p.whole) and not part.query_ids & p.query_ids]
+    if part not in seen:
+        seen.append(part)
+        del seen[:-_KEPT]
+    return others
 
 
 #: What is remembered of a context, as long as the context is there.
 _seen: WeakKeyDictionary[ContextData, _PartsSeen] = WeakKeyDictionary()
-
-
-def _counts_from_zero(frame: Any) -> bool:
-    """Whether the index of a frame is 0, 1, 2 …; that of a frame cut out of another has gaps, or starts later."""
-    index = frame.index.to_numpy()
-    return bool(len(index) and np.array_equal(index, np.arange(len(index))))

@@ -89,22 +89,22 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
     def evaluator(self, qrels: Qrels) -> Evaluator:
         """As of ir_measures' own measures; ``qrels`` may also be the path of a file."""
-        evaluator: Evaluator = super().evaluator(_path_if_string(qrels))
+        evaluator: Evaluator = super().evaluator(path_if_string(qrels))
         return evaluator
 
     def iter_calc(self, qrels: Qrels, run: Run) -> Iterator[Metric]:
         """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
-        values: Iterator[Metric] = super().iter_calc(_path_if_string(qrels), run)
+        values: Iterator[Metric] = super().iter_calc(path_if_string(qrels), run)
         return values
 
     def calc_aggregate(self, qrels: Qrels, run: Run) -> float:
         """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
-        value: float = super().calc_aggregate(_path_if_string(qrels), run)
+        value: float = super().calc_aggregate(path_if_string(qrels), run)
         return value
 
     def calc(self, qrels: Qrels, run: Run) -> CalcResults:
         """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
-        results: CalcResults = super().calc(_path_if_string(qrels), run)
+        results: CalcResults = super().calc(path_if_string(qrels), run)
         return results
 
     def __eq__(self, other: object) -> bool:
@@ -262,7 +262,7 @@ def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
     return measure
 
 
-def _path_if_string(qrels: Qrels) -> Qrels:
+def path_if_string(qrels: Qrels) -> Qrels:
     """The qrels, in a form that ir_measures hands on as it is: it iterates over the characters of a string."""
     from pathlib import Path  # importing the package does without it
 

@@ -13,16 +13,16 @@ from scipy.sparse import csr_array
 from tqdm import tqdm
 
 from ..arrays import FloatArray, IntArray
-from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
+from ..comparison import Comparison, JudgedContext, check_is_context, judged_context
 from ..context import RunContext
 from ..ids import pair_keys
 from ..io.qrels import Qrels
+from ..measures.comparable import priors_of, why_incomparable
 from ..measures.declaration import RelativeMeasure
-from ..measures.parameters import value_of
 from ..measures.strings import is_relative, parse_measures, value_range
 from ..messages import few_quoted, kind_of, warn
 from ..options import is_number
-from ..priors import ContextData, Listed, Policy, matching, policy_of, replaced
+from ..priors import ContextData, Listed, Policy, policy_of, replaced
 from ..scoring import mean_of_topics, one_topic_counts, score_runs
 from ..stats.families import Corrected, Family
 from ..stats.intervals import effect_interval, mean_and_error
@@ -145,7 +145,7 @@ def compare(
         else:
             values = scores.values[:, scored.index(measure)]
             one, other, limit = values[first], values[second], tie_limit(values)
-            reasons = [why_not_comparable(judged, measure, a, b, chosen) for a, b in who]
+            reasons = [why_incomparable(judged, measure, a, b, chosen) for a, b in who]
         valid = np.array([reason is None for reason in reasons])
         pairs = Pairs.between(one, other, limit)
         members.append(
@@ -438,54 +438,6 @@ def is_of_pairs(measure: ir_measures.Measure) -> bool:
     return is_relative(measure) and measure.SIGNED and measure.get("ref") is None
 
 
-def why_not_comparable(
-    judged: JudgedContext,
-    measure: ir_measures.Measure,
-    a: str,
-    b: str,
-    priors: dict[str, Collection[str]] | None = None,
-) -> str | None:
-    """Why the values of two runs of a context are different quantities; None if they are not.
-
-    Two values relative to priors compare where both runs stand against the same runs but for each other:
-    ``priors(a) - {b} = priors(b) - {a}``, and each counts the other as a prior or neither does. Distances to a
-    reference compare where neither run is the reference. Where ``systems=`` says whose rankings count, they compare
-    where both runs are among these, or neither is.
-
-    Args:
-        priors: of each run, instead of those that the context's policy gives it.
-    """
-    if not is_relative(measure):
-        return None
-
-    if measure.RELATIVE_TO == "priors":
-        of_a, of_b = ({judged.names[i] for i in _priors_of(judged, n, measure, priors)} for n in (a, b))
-        if (b in of_a) != (a in of_b):
-            counts, other = (a, b) if b in of_a else (b, a)
-            return f"{other!r} is a prior of {counts!r}, and {counts!r} is not a prior of {other!r}"
-        alone = sorted((of_a - {b}) ^ (of_b - {a}))
-        if alone:
-            return f"{some(alone)} {'is a prior' if len(alone) == 1 else 'are priors'} of one and not of the other"
-    systems = value_of(measure, "systems")
-    if systems not in (None, "groups"):
-        counted = {a, b} & {*matching(systems, judged.names, "systems")}
-        if len(counted) == 1:
-            return f"{counted.pop()!r} is one of systems={systems!r}, and the other run is not"
-    if measure.RELATIVE_TO == "reference" and not measure.SIGNED:
-        reference = Comparison(judged, judged.context.runs[a], None).reference(measure.get("ref"))
-        for name in (a, b):
-            if reference is judged.context.runs[name]:
-                return f"{name!r} is the reference, which is at no distance from itself"
-    return None
-
-
-def _priors_of(
-    judged: JudgedContext, name: str, measure: Any, priors: Mapping[str, Collection[str]] | None
-) -> IntArray:
-    chosen = None if priors is None else tuple(priors[name])
-    return Comparison(judged, judged.context.runs[name], name, chosen).priors(measure.get("prior"))
-
-
 class Copies(NamedTuple):
     """Of each run by one measure: its nearest prior, and what a copy of that has in its place; None and NaN of none.
 
@@ -521,7 +473,7 @@ def copies_of_nearest(
         row = judged.index[name]
         others = np.delete(np.arange(len(judged.names)), row)
         if measure.RELATIVE_TO == "priors":
-            others = _priors_of(judged, name, measure, priors)
+            others = priors_of(judged, name, measure, priors)
         near = judged.names[others[shared[row, others].argmax()]] if len(others) else None
         nearest.append(near)
         if near is not None:

@@ -8,11 +8,12 @@ import ir_measures
 import numpy as np
 
 from ...jobs import Work
+from ...measures.comparable import why_incomparable
 from ...measures.parameters import value_of
 from ...measures.rank_biased import RBO
 from ...measures.strings import is_relative
 from ...options import ROUNDED
-from ...questions.comparing import copies_of_nearest, shared_documents, why_not_comparable
+from ...questions.comparing import copies_of_nearest, shared_documents
 from ...questions.similarities import score_pairs
 from ...scoring import one_topic_of_runs
 from ...stats.intervals import student_interval
@@ -111,7 +112,7 @@ def _leader(campaign: ReportedCampaign, measure: int | None) -> Leader | None:
     values = campaign.scores.values[:, measure]
     lower, _ = student_interval(values[first] - values[second], 0.95)
     names = campaign.judged.names
-    alike = why_not_comparable(campaign.judged, kind, names[first], names[second]) is None
+    alike = why_incomparable(campaign.judged, kind, names[first], names[second]) is None
     clear = not alike or bool(lower > 0)
     tied = bool(means[first] - means[second] <= ROUNDED)
     return Leader(measure, first, float(means[first]), second, clear, adds, tied)
