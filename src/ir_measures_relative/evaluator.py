@@ -85,34 +85,37 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         return _seen.setdefault(self.active.context, _PartsSeen())
 
     def _identify(self, rankings: Rankings) -> tuple[str | None, str | None]:
-        """The name of the member that is evaluated, None for a newcomer; and the group of a newcomer."""
+        """The name of the run in the context that is evaluated, None for a new one; and the group of a new one."""
         member, group = evaluated_run(self.active, rankings)
-        context = self.active.context
         if not (self.judged.judgments.queries_of(rankings) >= 0).any():
-            # No judged query: nothing to tell runs apart by, and nothing that could mislead.
-            return member, group
-        if member is None:
-            # Relative to a reference alone, it does not matter who else is in the context; and relative to the priors
-            # not who is of its own group.
-            relative_to = {m.RELATIVE_TO for m in self.measures}
-            for name in context.names if relative_to & {"priors", "systems"} else ():
-                if group is not None and context.groups.get(name) == group and "systems" not in relative_to:
-                    continue
-                if self.judged.same_rankings(rankings, name):
-                    warn(
-                        f"the evaluated run ranks exactly as the context's run {name!r}, but is taken for a newcomer, "
-                        f"with {name!r} as a prior: if it is that run, say so with a column name='{name}' "
-                        f"(pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",
-                        context,
-                    )
-                    break
+            pass  # nothing to tell runs apart by, and nothing that could mislead
+        elif member is None:
+            self._warn_of_duplicate(rankings, group)
         elif not self.judged.same_heads(rankings, member):
             warn(
                 f"the evaluated run is named {member!r}, but ranks differently from the context's run of that name; "
                 "it is scored without that one as its prior: give it another name if it is another run",
-                context,
+                self.active.context,
             )
         return member, group
+
+    def _warn_of_duplicate(self, rankings: Rankings, group: str | None) -> None:
+        """Warns where a new run ranks exactly as a run of the context that its values are relative to."""
+        context, relative_to = self.active.context, {m.RELATIVE_TO for m in self.measures}
+        if "systems" in relative_to:
+            names = context.names
+        elif "priors" in relative_to:
+            names = [name for name in context.names if group is None or context.groups.get(name) != group]
+        else:
+            return
+        name = next((name for name in names if self.judged.same_rankings(rankings, name)), None)
+        if name is not None:
+            warn(
+                f"the evaluated run ranks exactly as the context's run {name!r}, but is scored as a new run, with "
+                f"{name!r} as a prior: if it is that run, name it with a column name='{name}' "
+                f"(pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",
+                context,
+            )
 
 
 def check_context(measures: Iterable[RelativeMeasure]) -> None:

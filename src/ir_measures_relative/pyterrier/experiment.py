@@ -2,7 +2,7 @@
 
 PyTerrier evaluates a system as soon as it has run, and a relative measure needs all of them. So there are two calls
 of ``pt.Experiment``. In the first, PyTerrier runs and times the pipelines, by the plan and in the batches that were
-asked for; their results are caught at the end of each, and PyTerrier itself evaluates next to nothing. In the second,
+asked for; their results are caught at the end of each, and nothing is evaluated. In the second,
 inside a context of these results, the pipelines are replaced by ones that replay them. Where no measure is relative,
 one call does it.
 

@@ -21,9 +21,6 @@ from ..io.files import read_bytes
 from ..io.runs import read_run, read_trec_run
 from ..messages import warn
 
-#: The columns that the measures of ir_measures need, and those of this package.
-_USUAL = frozenset(("query_id", "doc_id", "score"))
-
 
 def with_progress(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of ``pt.Experiment``, where ``verbose="auto"`` shows progress if there is someone to see it."""
@@ -40,16 +37,14 @@ def run_and_time(
     names: Sequence[str],
     options: Mapping[str, Any],
 ) -> tuple[dict[str, pd.DataFrame], dict[str, float]]:
-    """Lets ``pt.Experiment`` run every pipeline once, evaluating next to nothing.
+    """Lets ``pt.Experiment`` run every pipeline once, evaluating nothing.
 
     PyTerrier looks for the columns of ``metrics``, which will be evaluated, in what the pipelines say of themselves.
     The results are by name, with a column ``name``; the times are the mean response times as PyTerrier measures them.
     """
-    needed = sorted(
-        set(ir_measures.run_inputs([m for m in metrics if isinstance(m, ir_measures.Measure)])) - _USUAL
-    )
-    # A measure without values that needs the columns of a run which only some of the metrics need.
-    asking = [ir_measures.define(lambda qrels, run: (), "columns", run_inputs=needed)] if needed else []
+    columns = {"query_id", "doc_id", "score"}
+    columns.update(ir_measures.run_inputs([m for m in metrics if isinstance(m, ir_measures.Measure)]))
+    nothing = ir_measures.define(lambda qrels, run: (), "nothing", run_inputs=sorted(columns))
     catches = [_Catch() for _ in systems]
     caught = [
         _first_rows(system) if isinstance(system, pd.DataFrame) else system >> catch
@@ -61,8 +56,8 @@ def run_and_time(
         averages = pt.Experiment(
             caught,
             topics,
-            _first_rows(qrels).assign(label=0),
-            [ir_measures.P @ 1, *asking, "mrt"],
+            _first_rows(qrels),
+            [nothing, "mrt"],
             names=list(names),
             dataframe=False,
             **{name: value for name, value in options.items() if name not in TABLE_OPTIONS},
