@@ -317,8 +317,6 @@ def _is_of_choice(title: str, measure: Measure) -> bool:
 # Papers of a base or a method, by their titles, and what that is called in a measure string.
 _OF_CHOICES = {
     "expected reciprocal rank for graded relevance": "ERR",
-    "user variability and ir system evaluation": "INST",
-    "evaluating web search with a bejeweled player model": "BPM",
     "combination of multiple searches": "comb",
     "reciprocal rank fusion outperforms condorcet and individual rank learning methods": "rrf",
     "multimodal medical information retrieval with unsupervised rank fusion": "isr",
