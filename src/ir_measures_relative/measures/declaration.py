@@ -122,7 +122,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return self.RELATIVE_TO != "chance"
 
     @property
-    def is_0_for_a_copy(self) -> bool:
+    def zero_for_duplicate(self) -> bool:
         """Whether a run that ranks as a prior does scores 0, so that to be above 0 is to add something."""
         return False
 

@@ -267,7 +267,7 @@ class _NRG(RelativeMeasure):
         return -math.inf if self.get("gains") else 0.0, math.inf if unbounded else 1.0
 
     @property
-    def is_0_for_a_copy(self) -> bool:
+    def zero_for_duplicate(self) -> bool:
         """With base P alone; by the others a searcher has overlooked some of what stands low, and sees it now."""
         return bool(self.get("base") == "P")
 
@@ -410,7 +410,7 @@ class _UniqueRel(RelativeMeasure):
         "rel": parameters.rel(),
         "judged_only": parameters.judged_only(),
     }
-    is_0_for_a_copy = True
+    zero_for_duplicate = True
 
     @property
     def value_range(self) -> tuple[float, float]:
