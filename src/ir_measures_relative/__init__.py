@@ -40,7 +40,7 @@ __version__ = "0.3.0"
 
 relative: RelativeProvider = registered_provider()
 
-__getattr__ = imported_later(
+__getattr__, __dir__ = imported_later(
     __name__,
     {
         "RunContext": "context",
@@ -57,10 +57,6 @@ __getattr__ = imported_later(
         "worth": "questions.deciding",
     },
 )
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
 
 
 __all__ = [

@@ -27,7 +27,7 @@ __all__ = [
     "worth",
 ]
 
-__getattr__ = imported_later(
+__getattr__, __dir__ = imported_later(
     __name__,
     {
         "Worth": "deciding",

@@ -22,7 +22,7 @@ __all__ = [
     "student_interval",
 ]
 
-__getattr__ = imported_later(
+__getattr__, __dir__ = imported_later(
     __name__,
     {
         "Family": "families",
