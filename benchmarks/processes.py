@@ -24,7 +24,7 @@ from ir_measures_relative import RunContext, rrLP
 from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.jobs import Work
 from ir_measures_relative.questions.similarities import score_pairs
-context = RunContext.from_trec(sys.argv[2:])
+context = RunContext.from_files(sys.argv[2:])
 names = context.names
 pairs = list(combinations(range(len(names)), 2))
 values = score_pairs(judged_context(context, sys.argv[1]), rrLP, pairs, Work(1)).mean(axis=1)

@@ -68,7 +68,7 @@ def main() -> None:
     print("| data | measure | judge | labels | coverage | worst pair | half-width | ratio | wrong sign |")
     print("|---|---|---|---:|---:|---:|---:|---:|---:|")
     for folder in args.folders:
-        campaign = RunContext.from_trec(folder / "runs")
+        campaign = RunContext.from_files(folder / "runs")
         human, pairs = read(folder / "qrels.txt.gz"), list(itertools.combinations(campaign.names, 2))
         chosen = np.random.default_rng(1).choice(len(pairs), min(args.pairs, len(pairs)), replace=False)
         found: dict[str, list[pd.DataFrame]] = {}

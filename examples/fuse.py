@@ -52,9 +52,6 @@ def main() -> None:
     shown = table.assign(name=table["strategy"] + "-" + table["n"].astype(str))
     show(shown[["name", "in_sample", "held_out", "difference", "lower", "upper"]])
     print("\n".join(conclusions(table)))
-    print("\nWhat a perfect router would gain, which picks the best retriever for each query:\n")
-    found = pt.relative.headroom(context, qrels)
-    show(found[["single", "best_of_each", "headroom", "chance"]])
 
 
 def conclusions(table: pd.DataFrame) -> list[str]:

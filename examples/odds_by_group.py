@@ -23,7 +23,7 @@ def open_verdicts(folder: Path, samples: int) -> pd.DataFrame:
     """Every open verdict on a run left out, with its odds, and ``right``: 1, 0, or a half for a tie."""
     qrels = read_qrels(folder / "qrels.txt.gz")
     highest = int(qrels["relevance"].max())
-    context = RunContext(dict(RunContext.from_trec(folder / "runs").runs), grades=(0, highest))
+    context = RunContext(dict(RunContext.from_files(folder / "runs").runs), grades=(0, highest))
     groups = {name: name for name in context.names}
     if (folder / "groups.csv").exists():
         said = pd.read_csv(folder / "groups.csv").set_index("run")["group"].to_dict()

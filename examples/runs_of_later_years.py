@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ir_measures_relative import RelativeWarning, RunContext, judge_next, verdicts
+from ir_measures_relative import RelativeWarning, RunContext, verdicts
+from ir_measures_relative.unjudged import judge_next
 from unjudged_documents import calibration, fresh, pool, read_qrels
 
 MEASURES = ["nDCG@10", "NRG@10", "UniqueRel(rel=2)@10"]
@@ -108,7 +109,7 @@ def main() -> None:
         if not (arguments.folder / part).exists():
             parser.error(f"{arguments.folder} holds no {part}")
     warnings.simplefilter("ignore", RelativeWarning)
-    old, new = (RunContext.from_trec(arguments.folder / name) for name in ("runs", "later"))
+    old, new = (RunContext.from_files(arguments.folder / name) for name in ("runs", "later"))
     qrels, parts = read_qrels(arguments.folder / "qrels.txt.gz"), arguments.parts
     context = RunContext({**old.runs, **new.runs}, grades=(0, 3))
     if "later" in parts:

@@ -43,7 +43,7 @@ TOGETHER = ["nDCG@10", "NRG@10", "NRG(norm='ideal')@10", "UniqueRel{rel}@10"]
 
 def differences(folder: Path, runs: int) -> dict[str, np.ndarray]:
     """By measure, how every two of some runs differ by topic: pairs × topics, but for those that never differ."""
-    context, qrels = RunContext.from_trec(folder / "runs"), str(folder / "qrels.txt.gz")
+    context, qrels = RunContext.from_files(folder / "runs"), str(folder / "qrels.txt.gz")
     graded = pd.read_csv(qrels, sep=r"\s+", header=None)[3].max() > 2
     rel = "(rel=2)" if graded else ""
     measures = {m.partition("{")[0]: m.format(rel=rel) for m in MEASURES}

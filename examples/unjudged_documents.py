@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
-from ir_measures_relative import RelativeWarning, RunContext, bounds, judge_next, plots, verdicts
+from ir_measures_relative import RelativeWarning, RunContext, bounds, plots, verdicts
+from ir_measures_relative.unjudged import judge_next
 from ir_measures_relative.unjudged.verdicts import verdict_of
 
 TOP_TEN = ["P@10", "nDCG@10", "NRG@10", "UniqueRel@10"]
@@ -276,7 +277,7 @@ def main() -> None:
         arguments.pictures.mkdir(parents=True, exist_ok=True)
     parts = arguments.parts
     qrels = read_qrels(arguments.campaign / "qrels.txt.gz")
-    runs = dict(RunContext.from_trec(arguments.campaign / "runs").runs)
+    runs = dict(RunContext.from_files(arguments.campaign / "runs").runs)
     context = RunContext(runs, grades=(0, int(qrels["relevance"].max())))
     if "newcomers" in parts:
         newcomers(context, qrels)

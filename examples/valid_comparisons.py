@@ -110,7 +110,7 @@ def main() -> None:
         if not (args.folder / part).exists():
             parser.error(f"{args.folder} holds no {part}")
     qrels = str(args.folder / "qrels.txt.gz")
-    context = RunContext.from_trec(args.folder / "runs")
+    context = RunContext.from_files(args.folder / "runs")
     a, b = args.candidate, args.production
 
     print("1. The misleading call, and three that are valid\n")

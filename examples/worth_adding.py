@@ -11,17 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ir_measures_relative import (
-    MED,
-    RunContext,
-    adds,
-    compare,
-    explain,
-    plots,
-    select_complementary,
-    sweep,
-    verdicts,
-)
+from ir_measures_relative import MED, RunContext, compare, explain, plots, select_complementary, verdicts
+from ir_measures_relative.questions import added_value_curve, mean_intervals
 
 MEASURES = ["nDCG@10", "UniqueRel(rel=2)@10", "NRG(norm='ideal')@10", "NRG@10"]
 
@@ -38,7 +29,7 @@ def main() -> None:
         if not (args.folder / part).exists():
             parser.error(f"{args.folder} holds no {part}")
     qrels = str(args.folder / "qrels.txt.gz")
-    deployed = RunContext.from_trec(args.folder / "runs")
+    deployed = RunContext.from_files(args.folder / "runs")
     runs = {name: args.folder / "later" / f"{name}.gz" for name in args.candidates}
     context = RunContext({**deployed.runs, **runs})
     best = deployed.evaluate(qrels, ["nDCG@10"]).sort_values("nDCG@10")["name"].iloc[-1]
@@ -52,9 +43,9 @@ def main() -> None:
     table = compare(context, qrels, MEASURES, names=args.candidates, priors=deployed.names)
     show(table.drop(columns=["name", "other", "p", "effect_lower", "effect_upper", "topics"]))
 
-    print("How much does each add at least? One-sided intervals\n")
-    table = adds(context, qrels, ["UniqueRel(rel=2)@10"], args.candidates, deployed.names, at_least=0.5)
-    show(table.drop(columns=["p", "topics"]))
+    print("How much does each add?\n")
+    table = mean_intervals(RunContext(context.runs, priors=deployed.names), qrels, ["UniqueRel(rel=2)@10"])
+    show(table[table["name"].isin(args.candidates)])
 
     print(f"What {args.candidates[0]} finds that nobody does, on the topic where it finds most\n")
     found = explain(
@@ -75,7 +66,7 @@ def main() -> None:
     show(table[table["name"] == args.candidates[0]].drop(columns=["name", "other", "exact"]))
 
     print("What each adds as more is deployed\n")
-    swept = sweep(context, qrels, "NRG(norm='ideal')@10", names=args.candidates)
+    swept = added_value_curve(context, qrels, "NRG(norm='ideal')@10", names=args.candidates)
     show(swept[swept["size"].isin([0, 1, 2, 5, 10, 20, 37, 38])].drop(columns=["priors", "topics"]))
     if args.picture:
         figure = plots.new_figure(7.5, 4.5)

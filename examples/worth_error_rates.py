@@ -32,7 +32,7 @@ class Data:
 
     def __init__(self, folder: Path, candidates: int) -> None:
         self.name = folder.name
-        context = RunContext.from_trec(folder / "runs")
+        context = RunContext.from_files(folder / "runs")
         columns = ["query_id", "iteration", "doc_id", "relevance"]
         types = {"query_id": str, "doc_id": str}
         qrels = pd.read_csv(folder / "qrels.txt.gz", sep=r"\s+", header=None, names=columns, dtype=types)

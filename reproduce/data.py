@@ -67,7 +67,7 @@ class Campaign:
     def context(self) -> RunContext:
         """All of its runs, by the tags in the files."""
         try:
-            return RunContext.from_trec(self.folder / "runs")
+            return RunContext.from_files(self.folder / "runs")
         except (ValueError, OSError) as error:
             raise SystemExit(f"{self.folder / 'runs'}: {error}") from None
 

@@ -19,7 +19,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from ir_measures_relative import RunContext, jobs, judge_next, verdicts
+from ir_measures_relative import RunContext, jobs, verdicts
+from ir_measures_relative.unjudged import judge_next
 
 from .load_cases import ROOT, _campaign, _counted
 

@@ -237,7 +237,7 @@ class RunContext(ContextData):
     ) -> RunContext:
         """A context of run files: TREC's format, JSON, Parquet and others, plain or packed (.gz, .bz2, .xz).
 
-        The content of a file tells its format; the page "Formats" lists them. ``from_trec`` is its old name.
+        The content of a file tells its format; the page "Formats" lists them.
 
         Args:
             paths: a folder (every file in it is a run), a glob, a path, or several paths. A run is named by its
@@ -251,8 +251,6 @@ class RunContext(ContextData):
         """
         runs = read_runs(run_files(paths))
         return cls(runs, **{"groups": groups_of(runs)} | options)
-
-    from_trec = from_files  #: its name up to version 0.2
 
     @classmethod
     def from_campaign(

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 from audited import CONTEXT, HUMAN, JUDGE, RUNS, TOPICS, labels_of
-from ir_measures_relative import RunContext, audit, judge_next
+from ir_measures_relative import RunContext, audit
 from ir_measures_relative.priors import BestOfOtherGroups
+from ir_measures_relative.unjudged import judge_next
 from oracles import audit as oracle
 
 P = ["P(rel=2)@5"]

@@ -35,7 +35,7 @@ def gate(campaign: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_gate(campaign: Path, candidate: str, code: int) -> None:
     path = f"new/{candidate}.run"
     answer = worth(
-        RunContext.from_trec(campaign / "runs"),
+        RunContext.from_files(campaign / "runs"),
         str(campaign / "qrels.txt"),
         str(campaign / path),
         by=["UniqueRel@5"],

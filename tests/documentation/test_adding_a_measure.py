@@ -198,7 +198,8 @@ sys.path[:0] = FOLDERS
 from all_labelings import check, random_campaign
 from own_measures import Echo
 from ir_measures import parse_measure
-from ir_measures_relative import RunContext, bounds, judge_next, verdicts
+from ir_measures_relative import RunContext, bounds, verdicts
+from ir_measures_relative.unjudged import judge_next
 for seed in range(25):
     CHECK
     for tallies in found.values():

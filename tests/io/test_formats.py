@@ -170,7 +170,6 @@ def test_a_folder_of_json(tmp_path: Path) -> None:
         (tmp_path / f"{name}.json").write_bytes(OF_RUNS["dict"].write(name))
     context = RunContext.from_files(tmp_path)
     assert context.names == sorted(RUNS)
-    assert RunContext.from_trec(tmp_path).names == sorted(RUNS)  # the old name
     with pytest.warns(
         RelativeWarning, match=r"has no ranking for 1 of 3 judged queries: .*BEIR's and pytrec_eval's own"
     ):

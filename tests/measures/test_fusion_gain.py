@@ -219,7 +219,7 @@ def test_its_range_is_that_of_a_difference() -> None:
 @pytest.fixture(scope="module")
 def robust(robust03_path: Path) -> JudgedContext:
     """Seven runs, on every tenth topic: ranx is slow where numba compiles nothing."""
-    whole = RunContext.from_trec(robust03_path / "runs")
+    whole = RunContext.from_files(robust03_path / "runs")
     context = RunContext({name: whole.runs[name] for name in whole.names[:7]})
     judgments = judged_context(whole, str(robust03_path / "qrels.txt.gz")).judgments
     qrels = nested_qrels(judgments, Look(False, ()))

@@ -24,12 +24,12 @@ from ir_measures_relative import (
     bounds,
     compare,
     explain,
-    judge_next,
     report,
     similarity,
     verdicts,
 )
 from ir_measures_relative.measures import rank_biased
+from ir_measures_relative.unjudged import judge_next
 from oracles import rank_biased as oracles
 from oracles.rank_biased import Groups
 from random_campaigns import Run

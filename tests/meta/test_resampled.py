@@ -18,7 +18,6 @@ from drawn import examples
 from ir_measures_relative import (
     NRG,
     AP_Rareness,
-    BestOfOtherGroups,
     P_Rareness,
     RunContext,
     Shapley,
@@ -32,6 +31,7 @@ from ir_measures_relative import (
 )
 from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.meta.degrading import _samples
+from ir_measures_relative.priors import BestOfOtherGroups
 from oracles import meta as oracle
 
 seeds = st.integers(0, 2**32 - 1)

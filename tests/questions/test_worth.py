@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from ir_measures import Qrel
 
 from drawn import examples
-from ir_measures_relative import NewAspects, RelativeWarning, RunContext, Worth, bounds, worth
+from ir_measures_relative import NewAspects, RelativeWarning, RunContext, bounds, worth
+from ir_measures_relative.questions import Worth
 from ir_measures_relative.stats.paired_tests import cautious_interval
 from ir_measures_relative.stats.pairs_and_ties import topic_counts
 
@@ -615,7 +616,7 @@ class TestNuggets:
 @pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
 def test_nuggets_of_dl19(dl19_path):
     paths = sorted((dl19_path / "runs").iterdir())[:3]
-    context = RunContext.from_trec(paths, grades=(0, 5))
+    context = RunContext.from_files(paths, grades=(0, 5))
     found = worth(context, dl19_path / "aspects.qrels.gz", context.names[0], by=["UniqueRel(rel=4)@10"])
     value = context.evaluate(dl19_path / "aspects.qrels.gz", ["NewAspects(rel=4)@10"])
     value = value.set_index("name")["NewAspects(rel=4)@10"][context.names[0]]

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from ir_measures import Qrel
 
-from ir_measures_relative import RunContext, Worth, worth
+from ir_measures_relative import RunContext, worth
 from ir_measures_relative.io.qrels import read_qrels_file
+from ir_measures_relative.questions import Worth
 
 TOPICS = [f"q{i:02}" for i in range(30)]
 BY = ["UniqueRel@4"]
@@ -152,7 +153,7 @@ def test_dl19_with_half_of_the_labels(dl19_path: Path) -> None:
     runs = [dl19_path / "runs" / f"{name}.gz" for name in ("bm25base_p", "TUW19-p3-f")]
     found = {path.name.partition(".")[0]: path for path in (dl19_path / "runs").iterdir()}
     runs = [found[path.name.partition(".")[0]] for path in runs]
-    context = RunContext.from_trec(runs, grades=(0, 3))
+    context = RunContext.from_files(runs, grades=(0, 3))
     deployed, candidate = context.names
     qrels = read_qrels_file(dl19_path / "qrels.txt.gz").columns
     queries, docs = qrels.ids()

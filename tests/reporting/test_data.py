@@ -26,8 +26,6 @@ from ir_measures_relative import (
     bounds,
     explain,
     fuse,
-    fusion_pairs,
-    new_aspects,
     select_complementary,
     similarity,
     verdicts,
@@ -35,6 +33,7 @@ from ir_measures_relative import (
 from ir_measures_relative.comparison import Comparison, judged_context
 from ir_measures_relative.io.qrels import qrels_columns
 from ir_measures_relative.measures.strings import parse_measures
+from ir_measures_relative.questions import new_aspects
 from ir_measures_relative.questions.explaining import explained
 from ir_measures_relative.reporting import campaign as of_campaign
 from ir_measures_relative.reporting import sections
@@ -213,8 +212,6 @@ def test_fusion_is_what_fuse_says() -> None:
         assert [list(RUNS)[run] for run in runs] == list(row["names"])
         columns = ("in_sample", "held_out", "difference", "lower", "upper")
         assert numbers == pytest.approx([row[column] for column in columns])
-    pairs = fusion_pairs(context, LABELS, "nDCG@2", depth=100)
-    assert [row[2] for row in page["fusion-pairs"]["rows"]] == pytest.approx(pairs["gain"].tolist(), abs=1e-9)
     assert "fusion" not in data(context, LABELS, ["NRG@2"])
 
 

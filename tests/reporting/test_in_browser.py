@@ -284,8 +284,7 @@ def test_every_picture_has_its_numbers(friendly: Path, open_page: Open) -> None:
     for figure in page.locator("#sections figure:not([data-chart=scatter])").all():
         figure.locator("summary").click()
         figure.locator("tbody").wait_for()
-        pairs = figure.get_attribute("data-chart") == "fusion-pairs"
-        assert figure.locator("tbody tr").count() == (45 if pairs else len(FRIENDLY))
+        assert figure.locator("tbody tr").count() == len(FRIENDLY)
 
 
 def test_everything_can_be_reached_by_keyboard(friendly: Path, open_page: Open) -> None:

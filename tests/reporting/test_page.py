@@ -233,7 +233,7 @@ def test_pictures_are_vega_lite(request: pytest.FixtureRequest, which: str) -> N
     page = Elements(request.getfixturevalue(which))
     figures = json.loads(page.scripts[1])
     drawn = {name: figure for name, figure in figures.items() if "spec" in figure}
-    expected = {*by_topic(), "likeness", "selection", "fusion-pairs", "shapley", "bounds-0", "verdicts-0"}
+    expected = {*by_topic(), "likeness", "selection", "shapley", "bounds-0", "verdicts-0"}
     assert expected <= set(drawn)
     assert {a["data-chart"] for _, a in page.tags if "data-chart" in a} == {*drawn, "scatter"} - {*by_topic()}
     for name, figure in drawn.items():

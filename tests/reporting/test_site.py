@@ -14,7 +14,8 @@ pytest.importorskip("jinja2", reason="the leaderboard needs Jinja2, of the extra
 pytest.importorskip("vl_convert", reason="the leaderboard needs vl-convert, of the extra [report]")
 
 from hostile import NAMES, OF_GROUP, QRELS, RUNS
-from ir_measures_relative import RunContext, compare, leaderboard
+from ir_measures_relative import RunContext, compare
+from ir_measures_relative.reporting import leaderboard
 
 pytestmark = pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
 MEASURES = ["nDCG@3", "NRG@3"]

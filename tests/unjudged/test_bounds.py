@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from all_labelings import check, random_campaign
 from drawn import examples, times
-from ir_measures_relative import NRG, RunContext, bounds, judge_next, verdicts
+from ir_measures_relative import NRG, RunContext, bounds, verdicts
+from ir_measures_relative.unjudged import judge_next
 from random_campaigns import contexts, qrels
 from scored import assume_common
 

@@ -13,11 +13,12 @@ import pandas as pd
 import pytest
 
 from all_labelings import check, random_campaign
-from ir_measures_relative import RelativeWarning, RunContext, bounds, judge_next, verdicts
+from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
 from ir_measures_relative.extremes.model import Clock, End, Interval, interval_of_pairs, share
 from ir_measures_relative.extremes.precision_sums import Quadratic, greatest_over_relevant
 from ir_measures_relative.extremes.precisions import DocumentsOfQuery, even_difference, weighted_difference
 from ir_measures_relative.jobs import Work
+from ir_measures_relative.unjudged import judge_next
 from oracles.med_exact import labelings
 
 CASES = int(os.environ.get("LABELING_CAMPAIGNS", "40"))

@@ -14,16 +14,11 @@ import pandas as pd
 import pytest
 from ir_measures import SDCG, nDCG, parse_measure
 
-from ir_measures_relative import (
-    BestOfOtherGroups,
-    RelativeWarning,
-    RunContext,
-    bounds,
-    judge_next,
-    reusability,
-    verdicts,
-)
+from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
 from ir_measures_relative.comparison import judged_context
+from ir_measures_relative.meta import reusability
+from ir_measures_relative.priors import BestOfOtherGroups
+from ir_measures_relative.unjudged import judge_next
 from ir_measures_relative.unjudged.bounds import model_of
 from ir_measures_relative.unjudged.odds import _DEEPER, _features, chances_of
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import pandas as pd
 
-from ir_measures_relative import BestOfOtherGroups, RunContext
+from ir_measures_relative import RunContext
+from ir_measures_relative.priors import BestOfOtherGroups
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,7 +52,7 @@ class Campaign:
     @cached_property
     def runs(self) -> dict[str, Any]:
         """The runs, by name."""
-        return dict(RunContext.from_trec(self.folder / "runs").runs)
+        return dict(RunContext.from_files(self.folder / "runs").runs)
 
     @cached_property
     def names(self) -> list[str]:

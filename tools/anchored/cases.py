@@ -17,9 +17,12 @@ from typing import Any, NamedTuple
 import ir_measures
 import numpy as np
 import pandas as pd
+from reproduce.med_labelings import med
 
 import ir_measures_relative as relative
 from ir_measures_relative import RunContext, meta
+from ir_measures_relative.questions import added_value_curve
+from ir_measures_relative.unjudged import judge_next
 
 from .campaign import Campaign
 from .measures import (
@@ -174,7 +177,7 @@ def _deep_med(campaign: Campaign, base: str, cutoff: int) -> Callable[[], Table]
     def compute() -> Table:
         first, *others = campaign.few
         frames = [
-            relative.med(
+            med(
                 campaign.runs[name], campaign.runs[first], campaign.thin_qrels, base=base, cutoff=cutoff
             ).assign(name=name)
             for name in others[:2]
@@ -338,9 +341,6 @@ def _of_statistics(campaign: Campaign) -> Iterator[Question]:
                 lambda c=correction: relative.compare(context(only=few), qrels, measures, correction=c),
             )
         )
-    asked.append(
-        ("adds", of_run, lambda: relative.adds(context(only=few), qrels, ["NRG@10", "UniqueRel@10"]))
-    )
     for test in ("t", "bootstrap", "wilcoxon", "sign", "hsd", "tukey"):
         asked.append((f"asl_curve({test})", of_run, lambda t=test: meta.asl_curve(table(), t, resamples=999)))
         asked.append(
@@ -351,12 +351,12 @@ def _of_statistics(campaign: Campaign) -> Iterator[Question]:
             )
         )
     whole: dict[str, Callable[[], pd.DataFrame]] = {
-        "sweep": lambda: relative.sweep(context(only=few), qrels, "NRG@10", samples=20),
-        "judge_next": lambda: relative.judge_next(context(only=few), campaign.thin_qrels, "nDCG@10", 50),
+        "sweep": lambda: added_value_curve(context(only=few), qrels, "NRG@10", samples=20),
+        "judge_next": lambda: judge_next(context(only=few), campaign.thin_qrels, "nDCG@10", 50),
         "verdicts with odds": lambda: relative.verdicts(
             context(only=few), campaign.thin_qrels, ["nDCG@10", "P@10"], odds="pool", samples=200
         ),
-        "reusability": lambda: relative.reusability(context(only=few), qrels, ["nDCG@10", "NRG@10"]),
+        "reusability": lambda: meta.reusability(context(only=few), qrels, ["nDCG@10", "NRG@10"]),
         "conflicts": lambda: meta.conflicts(table()),
         "correlation": lambda: meta.correlation(table()),
         "stability": lambda: meta.stability(table(), **_draws(meta.stability, 100)),

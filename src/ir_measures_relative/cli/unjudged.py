@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
     measures = arguments.measures_of(args)
     import pandas as pd
 
-    from ..unjudged.verdicts import pool_lines
+    from ..unjudged.verdicts import judge_next, pool_lines
     from .inputs import read
 
     given = read(args, measures)
@@ -61,8 +61,7 @@ def run(args: argparse.Namespace) -> None:
             own = [(name, other) for name in names for other in given.others if name != other]
             pairs: list[tuple[str, str] | None] = [*own] if given.alone else [None]
             tables += [
-                package.judge_next(context, qrels, measures[0], args.judge, pair, jobs=args.jobs)
-                for pair in pairs
+                judge_next(context, qrels, measures[0], args.judge, pair, jobs=args.jobs) for pair in pairs
             ]
         elif args.bounds:
             table = package.bounds(context, qrels, measures, args.by_query, jobs=args.jobs)

@@ -13,7 +13,6 @@ from ir_measures import Measure
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import Comparison, JudgedContext
 from ..judgments import Judgments
-from ..measures.browsing import AdaptiveModel, BrowsingModel, CascadeModel
 from ..measures.gains import gain_of
 from ..measures.parameters import value_of
 from ..messages import warn
@@ -21,7 +20,7 @@ from ..priors import replaced
 from ..rankings import Rankings
 from ..registry import Registry
 from .additive import Additive, Best, Followed, Mean
-from .cascade import Adaptive, Cascade
+from .cascade import Cascade
 from .model import Coverage, Difference, Model
 from .open_documents import OpenDocuments
 from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
@@ -235,21 +234,9 @@ class Labelings:
         no_priors = [np.empty(0, dtype=np.int64)] * len(self.positions)
         return Cascade(self.open_docs, self.positions, no_priors, stop, highest)
 
-    def adaptive(self, model: AdaptiveModel, worth: BrowsingModel, gain: FloatArray, highest: float) -> Model:
-        """``Σ_i worth(i)·g(d_i)·share(i)``, where the share depends on the gains above, and g is what priors left.
-
-        Exact for a run, by the models that ``cascade.Adaptive`` names. That of two runs is bounded by the intervals of
-        each, unless it is a cascade and nobody has priors.
-
-        Args:
-            model: how far a searcher reads.
-            worth: what a gain counts at each position.
-            gain: of each judged document, before any prior.
-            highest: the greatest gain that a label can give.
-        """
-        if isinstance(model, CascadeModel):
-            return Cascade(self.open_docs, self.positions, self.priors, gain, highest)
-        return Adaptive(self.open_docs, self.positions, self.priors, gain, highest, model, worth)
+    def residual_cascade(self, stop: FloatArray, highest: float) -> Model:
+        """As :meth:`cascade`, of what the priors left of ``stop``. Exact for a run; two by the intervals of each."""
+        return Cascade(self.open_docs, self.positions, self.priors, stop, highest)
 
     def followed(self, relevant: BoolArray, p: float) -> Model:
         """RBP with its residual, which is what may follow the end of each ranking.

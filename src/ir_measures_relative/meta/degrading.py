@@ -54,7 +54,7 @@ def degrade(
     - ``"pool"``: the labels of documents that some run of the context has in its first so many.
     - ``"groups"``: for each group, all labels but of the documents that its runs alone have in their first
       ``pool_depth``. Run by run where there are no groups. For what that does to the group's own runs, see
-      :func:`~ir_measures_relative.reusability`.
+      :func:`~ir_measures_relative.meta.reusability`.
 
     ``kinds``, with the values on all labels and topics for the truth:
 

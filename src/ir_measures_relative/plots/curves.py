@@ -158,11 +158,11 @@ def sweep(table: pd.DataFrame, measure: ir_measures.Measure | str = "NRG@10", ax
     """What runs add as they have more priors, or to different families of them: a line a run, with its interval.
 
     Args:
-        table: what :func:`ir_measures_relative.sweep` returned.
+        table: what :func:`ir_measures_relative.questions.added_value_curve` returned.
         measure: what was swept, for the title.
     """
     columns = ("name", "priors", "size", "mean", "lower", "upper")
-    check_table(table, "sweep(context, qrels, measure)", *columns)
+    check_table(table, "added_value_curve(context, qrels, measure)", *columns)
     ax = given_or_new_axes(ax)
     by_size = bool(table["priors"].isna().all())
     labels = [] if by_size else list(dict.fromkeys(map(_written, table["priors"])))

@@ -208,38 +208,6 @@ def matrix_of_verdicts(
     return ax
 
 
-def fusion_pairs(
-    table: pd.DataFrame, measure: ir_measures.Measure | str = "nDCG@10", ax: Axes | None = None
-) -> Axes:
-    """What fusing two runs gains over the better of the two: blue where it helps, red where it hurts.
-
-    Args:
-        table: what :func:`ir_measures_relative.fusion_pairs` returned; ValueError for another one.
-        measure: what it was made with, for the colour bar.
-        ax: where to draw.
-
-    Returns:
-        the axes; the runs stand in the order of their mean gain. A dot marks a pair whose interval does not hold 0.
-    """
-    check_table(table, "fusion_pairs(context, qrels)", "name", "other", "gain", "lower", "upper")
-    names = list(dict.fromkeys([*table["name"], *table["other"]]))
-    at, n = {name: i for i, name in enumerate(names)}, len(names)
-    gain, sure = np.full((n, n), np.nan), np.zeros((n, n), dtype=bool)
-    a, b = table["name"].map(at), table["other"].map(at)
-    gain[a, b] = gain[b, a] = table["gain"]
-    sure[a, b] = sure[b, a] = (table["lower"] > 0) | (table["upper"] < 0)
-    order = np.argsort(-np.nansum(gain, axis=1), kind="stable")
-    gain, sure = gain[np.ix_(order, order)], sure[np.ix_(order, order)]
-    reach = float(np.nanmax(np.abs(gain))) or 1.0
-    label = f"gain in mean {measure} over the better of the two"
-    says = "What fusing two runs gains (blue) or loses (red) against the better of the two"
-    names = short_names([names[i] for i in order])
-    ax = _map_of_systems(ax, names, gain, label, says, "neither", cmap="RdBu", vmin=-reach, vmax=reach)
-    y, x = np.nonzero(sure)
-    ax.plot(x + 0.36, y - 0.36, "o", color="black", markersize=max(1.2, size_of(ax)[1] / (12 * n)), zorder=4)
-    return ax
-
-
 def _side(ax: Axes, names: list[str]) -> float:
     """How long a side of the heat map will be, in points, about: the longest name needs room beside it as well."""
     beside = width_of(max(names, key=len), 12.0) + 50.0  # with the title

@@ -335,8 +335,8 @@ def _added(campaign: Candidacy, measure: ir_measures.Measure, elsewhere: int | N
     low, high = value_range(measure)
     of_all = settled(model.one(work), value, model)
     # One run fused with itself ranks as it does alone, so a copy of the only deployed run gains nothing.
-    copy_has_0 = measure.is_0_for_a_copy or (measure.NAME == FusionGain.NAME and c == 1)
-    if measure.is_0_for_a_copy:
+    copy_has_0 = measure.zero_for_duplicate or (measure.NAME == FusionGain.NAME and c == 1)
+    if measure.zero_for_duplicate:
         nothing = not value_of(measure, "judged_only", False) and not campaign.unseen(measure["cutoff"])
     else:
         nothing = copy_has_0 and campaign.is_copy_by(measure)

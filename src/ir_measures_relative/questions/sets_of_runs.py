@@ -248,7 +248,7 @@ def _greedy_group(coverage: CoverageFunction, n: int) -> tuple[int, ...]:
 _MOST_SUBSETS_OF = 12
 
 
-def sweep(
+def added_value_curve(
     context: RunContext,
     qrels: Qrels | None,
     measure: ir_measures.Measure | str = "NRG@10",
@@ -294,10 +294,11 @@ def sweep(
             every subset of too many runs.
 
     Example:
-        >>> from ir_measures_relative import RunContext, UniqueRel, sweep
+        >>> from ir_measures_relative import RunContext, UniqueRel
+        >>> from ir_measures_relative.questions import added_value_curve
         >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "A": 1}}, "c": {"q": {"C": 2, "B": 1}}}
         >>> qrels = {"q": {"A": 1, "B": 1, "C": 1}}
-        >>> sweep(RunContext(runs), qrels, UniqueRel @ 2, names=["c"])[["name", "size", "mean"]]
+        >>> added_value_curve(RunContext(runs), qrels, UniqueRel @ 2, names=["c"])[["name", "size", "mean"]]
           name  size  mean
         0    c     0   2.0
         1    c     1   1.0
@@ -342,8 +343,8 @@ def sweep(
     table = pd.DataFrame(rows)
     if open_rows := int(table["mean"].isna().sum()):
         warn(
-            f"sweep: {open_rows} of {len(table)} rows were not reached within time_limit={time_limit}, and are NaN: "
-            "give more time, fewer samples= or fewer names="
+            f"added_value_curve: {open_rows} of {len(table)} rows were not reached within "
+            f"time_limit={time_limit}, and are NaN: give more time, fewer samples= or fewer names="
         )
     return table
 

@@ -178,7 +178,8 @@ def judge_next(
         OSError: the file cannot be written; what was there is still there.
 
     Example:
-        >>> from ir_measures_relative import RunContext, judge_next
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.unjudged import judge_next
         >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "X": 1}}}
         >>> judge_next(RunContext(runs), {"q": {"A": 0}}, "P@2", 5)
           query_id doc_id  weight  pairs

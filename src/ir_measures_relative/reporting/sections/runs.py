@@ -142,7 +142,7 @@ def _copies(
     campaign: ReportedCampaign, measure: ir_measures.Measure
 ) -> list[tuple[int, float | None] | None] | None:
     """Of each run its nearest prior, by its place, and what a copy of that has; of measures by which it adds some."""
-    if not is_relative(measure) or measure.RELATIVE_TO != "priors" or measure.is_0_for_a_copy:
+    if not is_relative(measure) or measure.RELATIVE_TO != "priors" or measure.zero_for_duplicate:
         return None
     found = copies_of_nearest(campaign.judged, campaign.judged.names, measure)
     return [
