@@ -41,7 +41,7 @@ def main() -> None:
 
     print(f"With judgments: each beside the {len(deployed.names)} that are deployed\n")
     table = compare(context, qrels, MEASURES, names=args.candidates, priors=deployed.names)
-    show(table.drop(columns=["name", "other", "p", "effect_lower", "effect_upper", "topics"]))
+    show(table.drop(columns=["name", "other", "p", "effect_ci_lower", "effect_ci_upper", "topics"]))
 
     print("How much does each add?\n")
     table = mean_intervals(RunContext(context.runs, priors=deployed.names), qrels, ["UniqueRel(rel=2)@10"])
@@ -60,7 +60,7 @@ def main() -> None:
 
     print("Could their labels turn it around?\n")
     beside = RunContext(context.runs, priors=deployed.names, reference=args.candidates[1])
-    table = verdicts(beside, qrels, MEASURES[:3], odds="pool")
+    table = verdicts(beside, qrels, MEASURES[:3], relevance_model="pool")
     # With four decimal places, where odds that are no proof do not look like one.
     table["probability"] = table["probability"].map("{:.4f}".format)
     show(table[table["name"] == args.candidates[0]].drop(columns=["name", "other", "exact"]))

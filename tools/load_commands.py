@@ -58,15 +58,15 @@ def rounds_of_judging(seconds: float) -> str:
             known[q][d] = every[q][d]
         asked += len(found)
         after = verdicts(context, known, [measure])
-        narrower = (after["lower"] > before["lower"] - 1e-11) & (after["upper"] < before["upper"] + 1e-11)
-        holds = (after["lower"] < right["value"] + 1e-11) & (after["upper"] > right["value"] - 1e-11)
+        narrower = (after["worst"] > before["worst"] - 1e-11) & (after["best"] < before["best"] + 1e-11)
+        holds = (after["worst"] < right["value"] + 1e-11) & (after["best"] > right["value"] - 1e-11)
         if not (narrower & holds).all():
             raise AssertionError(f"after {asked} labels an interval grew, or lost the value")
         before = after
     fresh = verdicts(RunContext(runs, grades=(0, 3)), known, [measure])
     if not before.equals(fresh):
         raise AssertionError("the same context says otherwise than a new one")
-    settled = (before["verdict"] != "open").sum()
+    settled = (before["settled"] != "undecided").sum()
     return (
         f"{asked:,} labels, none asked for twice; no interval grew or lost the true value, {settled} of {len(before)} "
         f"verdicts settled; at the end a new context gives the same to the last bit; {slowest:.1f} s a round at most"

@@ -76,7 +76,7 @@ def test_lists_in_cells(files: Path) -> None:
 
 
 def fused(*rows: tuple) -> pd.DataFrame:
-    columns = ["strategy", "names", "held_out", "difference", "lower", "upper"]
+    columns = ["strategy", "names", "held_out", "difference", "ci_lower", "ci_upper"]
     return pd.DataFrame([("single", ("A",), 0.4, 0.0, 0.0, 0.0), *rows], columns=columns)
 
 

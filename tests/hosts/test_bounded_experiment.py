@@ -32,15 +32,15 @@ def test_columns_behind_each_measure() -> None:
     runs = {n: f.rename(columns={"qid": "query_id", "docno": "doc_id"}) for n, f in SYSTEMS.items()}
     judged = QRELS[QRELS["qid"].isin(TOPICS["qid"])].set_axis(["query_id", "doc_id", "relevance"], axis=1)
     expected = bounds(RunContext(runs, grades=(0, 1)), judged, ["nDCG@2"])
-    assert found["nDCG@2 lower"].tolist() == expected["lower"].tolist()
-    assert found["nDCG@2 upper"].tolist() == expected["upper"].tolist()
+    assert found["nDCG@2 lower"].tolist() == expected["worst"].tolist()
+    assert found["nDCG@2 upper"].tolist() == expected["best"].tolist()
     assert ((found["nDCG@2 lower"] <= found["nDCG@2"]) & (found["nDCG@2"] <= found["nDCG@2 upper"])).all()
 
 
 def test_names_of_trec_eval_and_rounding() -> None:
     with pytest.warns(RelativeWarning, match="add the other runs of the campaign"):
         found = pt.relative.Experiment(SYSTEMS, TOPICS, QRELS, ["map", "P.2"], bounds=True, round=2)
-    assert [c for c in found.columns if c.endswith("upper")] == ["map upper", "P.2 upper"]
+    assert [c for c in found.columns if c.endswith("best")] == ["map upper", "P.2 upper"]
     assert (found["map upper"] == found["map upper"].round(2)).all()
 
 

@@ -165,7 +165,7 @@ def random_queries(
         left_open = sorted(({*run[q][:cutoff]} | {*reference[q][:cutoff]}) - {*qrels[q]})
         for d in rng.permutation(left_open)[most_open:]:
             qrels[q][str(d)] = int(rng.choice(labels))
-        qrels[q]["elsewhere"] = int(rng.choice(labels))  # so that every query is in the qrels
+        qrels[q]["unretrieved_relevant"] = int(rng.choice(labels))  # so that every query is in the qrels
     return run, reference, qrels
 
 

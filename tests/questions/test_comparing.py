@@ -49,14 +49,14 @@ COLUMNS = [
     "mean",
     "other_mean",
     "difference",
-    "lower",
-    "upper",
+    "ci_lower",
+    "ci_upper",
     "test",
     "p",
     "p_corrected",
     "effect",
-    "effect_lower",
-    "effect_upper",
+    "effect_ci_lower",
+    "effect_ci_upper",
     "wins",
     "ties",
     "losses",
@@ -139,7 +139,7 @@ def test_numbers_are_those_of_scipy_and_statsmodels(test, priors) -> None:
     for row in table.itertuples():
         a, b = (values(row.measure, name, priors) for name in (row.name, row.other))
         d = a - b
-        assert (row.p, row.lower, row.upper) == pytest.approx(of_scipy(test, a, b), rel=1e-7, abs=1e-12)
+        assert (row.p, row.ci_lower, row.ci_upper) == pytest.approx(of_scipy(test, a, b), rel=1e-7, abs=1e-12)
         assert (row.mean, row.other_mean) == pytest.approx((a.mean(), b.mean()))
         assert row.difference == pytest.approx(d.mean())
         assert row.effect == pytest.approx(d.mean() / d.std(ddof=1))
@@ -152,7 +152,7 @@ def test_numbers_are_those_of_scipy_and_statsmodels(test, priors) -> None:
 
 
 def excludes_0(table: pd.DataFrame) -> np.ndarray:
-    return ((table["lower"] > 0) | (table["upper"] < 0)).to_numpy()
+    return ((table["ci_lower"] > 0) | (table["ci_upper"] < 0)).to_numpy()
 
 
 @pytest.mark.parametrize("family", ["call", "measure"])
@@ -167,7 +167,7 @@ def test_corrections(correction, family) -> None:
     for row in table.itertuples():
         a, b = (values(row.measure, name, ["r3"]) for name in (row.name, row.other))
         level = 1 - 0.2 * row.p / row.p_corrected
-        assert (row.lower, row.upper) == pytest.approx(
+        assert (row.ci_lower, row.ci_upper) == pytest.approx(
             tuple(scipy.stats.ttest_rel(a, b).confidence_interval(level))
         )
 
@@ -186,12 +186,14 @@ def test_the_interval_says_what_the_corrected_p_says(test, correction, confidenc
         told = table["p_corrected"].to_numpy() < 1 - confidence - 1e-12
         assert 0 < told.sum() < len(table)
         assert (told == excludes_0(table)).all()
-        effects = table[["effect_lower", "effect_upper"]].set_axis(["lower", "upper"], axis=1)
+        effects = table[["effect_ci_lower", "effect_ci_upper"]].set_axis(["ci_lower", "ci_upper"], axis=1)
         assert (told == excludes_0(effects)).all()
         assert (table["p_corrected"] >= table["p"] - 1e-15).all()
-        known = table["lower"].notna()  # two runs that never differ have no interval
+        known = table["ci_lower"].notna()  # two runs that never differ have no interval
         assert known.sum() > 0.7 * len(known) and (table["p"][~known] == 1).all()
-        assert ((effects["lower"] <= table["effect"]) & (table["effect"] <= effects["upper"]))[known].all()
+        assert ((effects["ci_lower"] <= table["effect"]) & (table["effect"] <= effects["ci_upper"]))[
+            known
+        ].all()
 
 
 def test_max_t_is_that_of_its_definition() -> None:
@@ -212,8 +214,8 @@ def test_max_t_is_that_of_its_definition() -> None:
     p = (1 + (largest >= (t / own)[:, None] - 1e-9).sum(axis=1)) / (1 + resamples)
     assert table["p_corrected"].to_numpy() == pytest.approx(np.maximum(p, table["p"]))
     reach = np.maximum(np.sort(largest)[-24] * own, scipy.stats.t.ppf(0.975, 24)) * scipy.stats.sem(d, axis=1)
-    assert table["lower"].to_numpy() == pytest.approx(d.mean(axis=1) - reach)
-    assert table["upper"].to_numpy() == pytest.approx(d.mean(axis=1) + reach)
+    assert table["ci_lower"].to_numpy() == pytest.approx(d.mean(axis=1) - reach)
+    assert table["ci_upper"].to_numpy() == pytest.approx(d.mean(axis=1) + reach)
 
 
 def test_a_measure_has_a_test_of_its_own() -> None:
@@ -246,7 +248,7 @@ def test_rows_that_cannot_be_resampled_are_corrected_by_bonferroni() -> None:
     few = (found["name"] == "r0") & (found["other"] == "near")
     assert found["p_corrected"][few].item() == pytest.approx(min(1, 6 * alone["p"][few].item()))
     level = compare(context, labels, ["nDCG@5"], correction=None, confidence=1 - 0.05 / 6)
-    assert found["lower"][few].item() == pytest.approx(level["lower"][few].item())
+    assert found["ci_lower"][few].item() == pytest.approx(level["ci_lower"][few].item())
     others = found["p_corrected"][~few]
     assert (others < 6 * alone["p"][~few]).any() and others.min() < 1 and others.max() <= 1
     signs, holm = (compare(context, labels, ["nDCG@5"], test="sign", correction=c) for c in ("max-t", "holm"))
@@ -276,7 +278,7 @@ def test_a_reference_of_its_own() -> None:
         assert row.p == pytest.approx(scipy.stats.ttest_rel(a, b).pvalue)
     with pytest.warns(RelativeWarning, match="'r3' is the reference, which is at no distance from itself"):
         table = compare(CONTEXT, LABELS, [MED(ref="r3") @ 5], names=["r0", "r3"])
-    assert table[["difference", "lower", "upper", "p", "wins"]].isna().all(axis=None)
+    assert table[["difference", "ci_lower", "ci_upper", "p", "wins"]].isna().all(axis=None)
 
 
 POLICIES = st.one_of(
@@ -363,18 +365,18 @@ def test_the_bootstrap_of_few_differences(differing: int) -> None:
             RunContext(runs), labels, [UniqueRel @ 1], names=["one", "two"], priors=["old"], test="bootstrap"
         ).iloc[0]
     if differing < 5:
-        assert row[["lower", "upper", "p"]].isna().all()
+        assert row[["ci_lower", "ci_upper", "p"]].isna().all()
         (said_of_it,) = (w for w in said if "many resamples hold none" in str(w.message))
         assert f"UniqueRel@1 differs on {differing} topics alone" in str(said_of_it.message)
     else:
-        assert not said and -0.1 < row["lower"] < differing / 40 < row["upper"] < 0.5
+        assert not said and -0.1 < row["ci_lower"] < differing / 40 < row["ci_upper"] < 0.5
 
 
 def test_a_measure_that_is_summed_is_compared_by_its_mean() -> None:
     row = compare(CONTEXT, LABELS, [NumRet(rel=1)], names=["r0", "r1"]).iloc[0]
     of_a, of_b = (values(NumRet(rel=1), name, "others") for name in ("r0", "r1"))
     assert (row["mean"], row["other_mean"]) == (of_a.mean(), of_b.mean())
-    assert row["lower"] <= row["difference"] <= row["upper"]
+    assert row["ci_lower"] <= row["difference"] <= row["ci_upper"]
 
 
 def test_wilcoxon_ties_differences_that_are_equal_but_for_rounding() -> None:
@@ -401,7 +403,7 @@ def test_one_topic_no_test() -> None:
         RelativeWarning, match="there is 1 topic to compare on, so there is no test and no interval"
     ):
         table = compare(CONTEXT, one, [NRG @ 5])
-    assert table[["lower", "upper", "p", "p_corrected", "effect"]].isna().all(axis=None)
+    assert table[["ci_lower", "ci_upper", "p", "p_corrected", "effect"]].isna().all(axis=None)
     assert (table["wins"] + table["ties"] + table["losses"]).tolist() == [1] * 6
     assert mean_intervals(CONTEXT, one, [UniqueRel @ 5])["ci_lower"].isna().all()
 
@@ -515,5 +517,5 @@ def test_the_interval_covers(test) -> None:
         paired_test(Pairs.of_differences(d[None]), test, PairedTestOptions(resamples=499, seed=i))
         for i, d in enumerate(draws)
     ]
-    inside = [one.lower[0] <= true <= one.upper[0] for one in found]
+    inside = [one.ci_lower[0] <= true <= one.ci_upper[0] for one in found]
     assert 0.93 <= np.mean(inside) <= 0.97

@@ -125,8 +125,10 @@ def test_a_table_worked_through_by_hand() -> None:
         assert row.chosen == pytest.approx({name: n / 12 for name, n in count.items() if n})
     single = table["held_out"][0]
     assert table["difference"].tolist() == pytest.approx((table["held_out"] - single).tolist())
-    assert (table["lower"] <= table["difference"]).all() and (table["difference"] <= table["upper"]).all()
-    assert table.loc[0, ["difference", "lower", "upper"]].tolist() == [0.0, 0.0, 0.0]
+    assert (table["ci_lower"] <= table["difference"]).all() and (
+        table["difference"] <= table["ci_upper"]
+    ).all()
+    assert table.loc[0, ["difference", "ci_lower", "ci_upper"]].tolist() == [0.0, 0.0, 0.0]
 
 
 def test_depth_and_k_are_chosen_with_the_runs() -> None:

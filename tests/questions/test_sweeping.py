@@ -26,7 +26,7 @@ def values(name: str, priors) -> np.ndarray:
 def check(row, expected: np.ndarray) -> None:
     low, high = scipy.stats.ttest_1samp(expected, 0).confidence_interval(0.95)
     low, high = max(low, 0.0), min(high, 1.0)
-    assert (row.mean, row.lower, row.upper) == pytest.approx((expected.mean(), low, high), abs=1e-12)
+    assert (row.mean, row.ci_lower, row.ci_upper) == pytest.approx((expected.mean(), low, high), abs=1e-12)
     assert row.topics == len(expected)
 
 
@@ -78,7 +78,7 @@ def test_the_interval_covers_topics_and_sampled_sets() -> None:
     assert crossed_interval(values, 20, 0.95) == (low, high)  # all sets that there are
     row = added_value_curve(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=3).iloc[2]
     narrow = added_value_curve(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=6).iloc[2]
-    assert row["size"] == narrow["size"] == 2 and 0 < row["lower"] < row["mean"] < row["upper"] < 1
+    assert row["size"] == narrow["size"] == 2 and 0 < row["ci_lower"] < row["mean"] < row["ci_upper"] < 1
 
 
 def test_what_is_not_reached_in_time_is_not_said() -> None:
@@ -86,7 +86,7 @@ def test_what_is_not_reached_in_time_is_not_said() -> None:
         RelativeWarning, match=r"added_value_curve: (\d+) of \1 rows were not reached within time_limit=0"
     ):
         found = added_value_curve(RunContext(RUNS), QRELS, time_limit=0)
-    assert found[["mean", "lower", "upper"]].isna().all(axis=None)
+    assert found[["mean", "ci_lower", "ci_upper"]].isna().all(axis=None)
     assert found["size"].tolist() == added_value_curve(RunContext(RUNS), QRELS)["size"].tolist()
     with pytest.raises(ValueError, match="time_limit=-1"):
         added_value_curve(RunContext(RUNS), QRELS, time_limit=-1)

@@ -104,7 +104,7 @@ Question = tuple[str, bool, Callable[[], Table]]
 
 def _table(campaign: Campaign, frame: pd.DataFrame, keys: Sequence[str]) -> Table:
     """A table with queries as numbers and documents as hashes; rows of equal keys are told apart by their order."""
-    frame = frame.reset_index(drop=True)
+    frame = _in_old_words(frame.reset_index(drop=True))
     if "query_id" in frame:
         number = campaign.query_number
         frame["query_id"] = [number.get(q, -1) for q in frame["query_id"].astype(str)]
@@ -117,6 +117,22 @@ def _table(campaign: Campaign, frame: pd.DataFrame, keys: Sequence[str]) -> Tabl
         keyed["row"] = keyed.groupby(list(keyed.columns), sort=False).cumcount()
     rest = frame.drop(columns=[k for k in keys if k in frame])
     return Table({n: _as_array(keyed[n]) for n in keyed}, {n: _as_array(rest[n]) for n in rest})
+
+
+def _in_old_words(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with the columns and words of version 0.3.0, whose values are anchored."""
+    if "best" in frame and "lower" not in frame:
+        frame = frame.rename(
+            columns={"worst": "lower", "best": "upper", "settled": "verdict", "n_deciding": "open"}
+        )
+        if "verdict" in frame:
+            words = {"above": "better", "below": "worse", "undecided": "open"}
+            frame["verdict"] = frame["verdict"].replace(words)
+    ends = {"ci_lower": "lower", "ci_upper": "upper", "statistic": "kind"}
+    frame = frame.rename(columns=ends | {f"effect_{new}": f"effect_{old}" for new, old in ends.items()})
+    if "measure" in frame:
+        frame["measure"] = frame["measure"].astype(str).str.replace("variant=", "kind=")
+    return frame
 
 
 def _as_array(column: pd.Series) -> Any:
@@ -232,6 +248,10 @@ def _selected(campaign: Campaign, measure: str) -> Callable[[], Table]:
     return compute
 
 
+#: What options were called in version 0.3.0, and still are in the names of the cases.
+_OLD_OPTIONS = {"unretrieved_relevant": "elsewhere"}
+
+
 class _Settings(NamedTuple):
     """How bounds are asked for."""
 
@@ -244,7 +264,7 @@ class _Settings(NamedTuple):
             [
                 ", half of the judgments" * self.thin,
                 f", priors {self.policy}" * (self.policy != "others"),
-                *(f", {name}={value!r}" for name, value in self.options),
+                *(f", {_OLD_OPTIONS.get(name, name)}={value!r}" for name, value in self.options),
             ]
         )
 
@@ -257,8 +277,8 @@ def _variants(campaign: Campaign) -> Iterator[tuple[str, _Settings]]:
             yield measure, _Settings(thin)
     for measure in ("nDCG@10", "AP@10", "AP_UE@10", "NRG@10", "rrLP@10", "Shapley(base='nDCG')@10", "ERR@10"):
         shown = f"{measure[:-3]}(ref={names[0]!r})@10" if measure == "rrLP@10" else measure
-        yield shown, _Settings(options=(("elsewhere", 2),))
-        yield shown, _Settings(thin=True, options=(("elsewhere", 2),))
+        yield shown, _Settings(options=(("unretrieved_relevant", 2),))
+        yield shown, _Settings(thin=True, options=(("unretrieved_relevant", 2),))
     for measure in ("RBP(rel=1)@10", "RBP(rel=1, p=0.95)@20"):
         yield measure, _Settings(options=(("residual", True),))
         yield measure, _Settings(thin=True, options=(("residual", True),))
@@ -354,7 +374,7 @@ def _of_statistics(campaign: Campaign) -> Iterator[Question]:
         "sweep": lambda: added_value_curve(context(only=few), qrels, "NRG@10", samples=20),
         "judge_next": lambda: judge_next(context(only=few), campaign.thin_qrels, "nDCG@10", 50),
         "verdicts with odds": lambda: relative.verdicts(
-            context(only=few), campaign.thin_qrels, ["nDCG@10", "P@10"], odds="pool", samples=200
+            context(only=few), campaign.thin_qrels, ["nDCG@10", "P@10"], relevance_model="pool", samples=200
         ),
         "reusability": lambda: meta.reusability(context(only=few), qrels, ["nDCG@10", "NRG@10"]),
         "conflicts": lambda: meta.conflicts(table()),

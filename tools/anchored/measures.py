@@ -115,11 +115,13 @@ def reference_measures(reference: str) -> list[str]:
         *_each("MED", ("@10",), {"base": "AP", "norm": "min"}, {"base": "Q", "norm": "min"}),
         *_each("MED", ("@10",), {"base": "Q", "beta": 0.5}, {"base": "Q", "beta": 10.0}),
         *_each("RBO", ("@10", "@100", "")),
-        *_each("RBO", ("@100",), *({"kind": k, "p": p} for k in ("ext", "min", "max") for p in (0.5, 0.98))),
-        *_each("RBO", ("@100",), *({"ties": t, "kind": k} for t in "wab" for k in ("ext", "min", "max"))),
+        *_each(
+            "RBO", ("@100",), *({"variant": k, "p": p} for k in ("ext", "min", "max") for p in (0.5, 0.98))
+        ),
+        *_each("RBO", ("@100",), *({"ties": t, "variant": k} for t in "wab" for k in ("ext", "min", "max"))),
         *_each("RBA", ("@10", "@100", "")),
-        *_each("RBA", ("@100",), *({"kind": k, "p": p} for k in ("min", "max") for p in (0.5, 0.98))),
-        *_each("RBA", ("@100",), {"ties": "mean"}, {"ties": "mean", "kind": "max"}),
+        *_each("RBA", ("@100",), *({"variant": k, "p": p} for k in ("min", "max") for p in (0.5, 0.98))),
+        *_each("RBA", ("@100",), {"ties": "mean"}, {"ties": "mean", "variant": "max"}),
         *(measure for name in lexical for measure in _each(name, ("", "@10", "@100"))),
         *(m for name in lexical for m in _each(name, ("",), {"rel": 2}, {"ref": reference})),
         *(measure for name in lexical for measure in _each(name, ("@10",), {"judged_only": True})),

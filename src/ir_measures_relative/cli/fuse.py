@@ -75,11 +75,13 @@ def _which(table: pd.DataFrame, measure: ir_measures.Measure, places: int) -> st
     fusions = table[table["strategy"] != "single"]
     if not len(fusions):
         return ""
-    proved = fusions[fusions["lower"] > 0]
+    proved = fusions[fusions["ci_lower"] > 0]
     best = (
         (proved if len(proved) else fusions).sort_values("held_out", ascending=False, kind="stable").iloc[0]
     )
-    gain, lower, upper = (text_of(x, places) for x in (abs(best["difference"]), best["lower"], best["upper"]))
+    gain, lower, upper = (
+        text_of(x, places) for x in (abs(best["difference"]), best["ci_lower"], best["ci_upper"])
+    )
     worth = f"{gain} {measure} on topics that did not choose (95 % interval {lower} to {upper})"
     if len(proved):
         text = f"Fuse {few(best['names'])} ({best['strategy']}). They gain {worth} over the best single run."

@@ -97,7 +97,7 @@ def Experiment(
             without fetching the documents.
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
         tokens: how many tokens each document has, as for :class:`RunContext`.
-        bounds: adds the columns ``M lower`` and ``M upper`` behind each measure M: between which values unjudged
+        bounds: adds the columns ``M worst`` and ``M best`` behind each measure M: between which values unjudged
             documents could bring it, as :func:`~ir_measures_relative.bounds` has them. For a table of means.
         family: which p-values ``correction`` counts together: all of the table, or with ``"measure"`` those of each
             measure, as ``pt.Experiment`` does.

@@ -251,14 +251,14 @@ def with_bounds(
     measures: Mapping[str, ir_measures.Measure],
     options: Mapping[str, Any],
 ) -> pd.DataFrame:
-    """The table with ``M lower`` and ``M upper`` behind each measure M; ``measures`` go from column to measure."""
+    """The table with ``M worst`` and ``M best`` behind each measure M; ``measures`` go from column to measure."""
     found = bounds(context, of_topics(qrels, topics, options), list(measures.values()))
     digits = options.get("round")
     result = table.copy()
     for column, measure in measures.items():
         of_measure = found[found["measure"] == str(measure)].set_index("name")
         at = list(result.columns).index(column)
-        for place, end in enumerate(("lower", "upper"), at + 1):
+        for place, end in enumerate(("worst", "best"), at + 1):
             values = result["name"].map(of_measure[end])
             places = digits.get(column) if isinstance(digits, dict) else digits
             result.insert(place, f"{column} {end}", values if places is None else values.round(places))

@@ -88,15 +88,15 @@ def compare(
 
         - ``name``, ``other``, ``measure``;
         - ``mean``, ``other_mean``: over topics, also of a measure that ir_measures sums;
-        - ``difference``: of the two means, with its interval ``lower`` to ``upper``;
+        - ``difference``: of the two means, with its interval ``ci_lower`` to ``ci_upper``;
         - ``test``: which one was made;
         - ``p``: two-sided, and ``p_corrected``. By ``"t"`` and ``"bootstrap"`` the interval does not hold 0 just where
           ``p_corrected`` is below 1 - confidence. Beside the other tests, which ask another question, it is Student's.
           ``p_corrected`` by ``"max-t"`` is from resamples: never below 1/(1 + resamples), may exceed p times the number
           of rows, and need not order rows as p does;
         - ``effect``: d_z, the mean difference in standard deviations of the difference by topic. (Cohen's d divides by
-          the standard deviation of the runs' values; of runs that mostly agree d_z is larger.) ``effect_lower`` and
-          ``effect_upper``: its interval by the noncentral t distribution, which holds 0 where the other does;
+          the standard deviation of the runs' values; of runs that mostly agree d_z is larger.) ``effect_ci_lower``
+          and ``effect_ci_upper``: its interval by the noncentral t distribution, which holds 0 where the other does;
         - ``wins``, ``ties``, ``losses``: on how many topics the run is better, as good and worse. A difference of at
           most 10⁻⁹ of the spread of the measure (over the runs that are compared, on all topics) is a tie, for the test
           as well;
@@ -235,8 +235,13 @@ def _table(
         both = " and ".join(map(repr, who[i]))
         row: dict[str, Any] = {"name": who[i][0], "other": who[i][1], "measure": str(measure)}
         row |= {"mean": mean, "other_mean": other_mean}
-        row |= {"difference": mean - other_mean, "lower": lower, "upper": upper, "test": test, "p": p}
-        row |= {"p_corrected": p_corrected, "effect": np.nan, "effect_lower": np.nan, "effect_upper": np.nan}
+        row |= {"difference": mean - other_mean, "ci_lower": lower, "ci_upper": upper, "test": test, "p": p}
+        row |= {
+            "p_corrected": p_corrected,
+            "effect": np.nan,
+            "effect_ci_lower": np.nan,
+            "effect_ci_upper": np.nan,
+        }
         row |= {"wins": wins, "ties": n - wins - losses, "losses": losses, "topics": n}
         warnings.note_topics(measure, n, len(known[i]) - n, valid=reasons[i] is None)
         if (reason := reasons[i]) is not None:
@@ -252,7 +257,11 @@ def _table(
             )
             row |= {"difference": np.nan} | dict.fromkeys(("wins", "ties", "losses"))
         elif n > 1 and np.ptp(d) > limit:
-            row |= {"effect": effects[0][i], "effect_lower": effects[1][i], "effect_upper": effects[2][i]}
+            row |= {
+                "effect": effects[0][i],
+                "effect_ci_lower": effects[1][i],
+                "effect_ci_upper": effects[2][i],
+            }
             if np.isnan(p):
                 warnings.note(
                     "sparse",

@@ -98,7 +98,7 @@ def fuse(
         - ``in_sample``: the value of these runs on the very topics that chose them;
         - ``held_out``: the mean value on topics that did not choose, of what the others chose;
         - ``difference``: of ``held_out`` from that of ``"single"``;
-        - ``lower``, ``upper``: the interval of this difference, for new topics;
+        - ``ci_lower``, ``ci_upper``: the interval of this difference, for new topics;
         - ``chosen``: from run name to the share of the divisions in which it was chosen.
 
         The interval allows for the divisions being of the same topics: it is the wider of Nadeau and Bengio's and the
@@ -177,8 +177,8 @@ def fuse(
                 "in_sample": found.in_sample,
                 "held_out": found.held_out,
                 "difference": difference,
-                "lower": difference - reach,
-                "upper": difference + reach,
+                "ci_lower": difference - reach,
+                "ci_upper": difference + reach,
                 "chosen": {names[i]: share for i, share in found.shares.items()},
             }
             rows.append({column: value for column, value in row.items() if value is not None})

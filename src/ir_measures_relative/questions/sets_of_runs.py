@@ -283,8 +283,8 @@ def added_value_curve(
         - ``priors``: the names of the set, the label of the family, or nothing for a size
         - ``size``: how many priors
         - ``mean``: over topics
-        - ``lower``, ``upper``: its Student's interval, over topics; where the sets are drawn at random, over topics
-          and sets (NaN for ``samples=1``)
+        - ``ci_lower``, ``ci_upper``: its Student's interval, over topics; where the sets are drawn at random, over
+          topics and sets (NaN for ``samples=1``)
         - ``topics``: how many topics
 
         :func:`ir_measures_relative.plots.sweep` draws it.
@@ -327,7 +327,7 @@ def added_value_curve(
     todo = [(name, *one) for name in chosen for one in _sets(context.names, name, over, samples, seed)]
     for name, label, size, sets in tqdm(todo, desc="sweeping priors", unit="set", disable=None, leave=False):
         row = {"name": name, "priors": label, "size": size} | dict.fromkeys(
-            ("mean", "lower", "upper"), math.nan
+            ("mean", "ci_lower", "ci_upper"), math.nan
         )
         rows.append(row | {"topics": judged.judgments.n_queries})
         if work.expired():
@@ -339,7 +339,7 @@ def added_value_curve(
         there_are = math.comb(len(context.names) - 1, size) if over == "size" else len(sets)
         ends = crossed_interval(of_sets, there_are, confidence)
         lower, upper = (float(end) for end in np.clip(ends, *parsed.value_range))
-        rows[-1] |= {"mean": float(values.mean()), "lower": lower, "upper": upper}
+        rows[-1] |= {"mean": float(values.mean()), "ci_lower": lower, "ci_upper": upper}
     table = pd.DataFrame(rows)
     if open_rows := int(table["mean"].isna().sum()):
         warn(

@@ -44,7 +44,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
     columns = [("strategy", "word"), ("runs it chooses on all topics", "runs")]
     columns += [(title, "value") for title in ("on topics that chose", "on other topics")]
     columns += [(title, "value") for title in ("above the best run", "from", "to")]
-    cells = ("in_sample", "held_out", "difference", "lower", "upper")
+    cells = ("in_sample", "held_out", "difference", "ci_lower", "ci_upper")
     rows = [
         [
             words[row["strategy"]],

@@ -82,7 +82,9 @@ def section(campaign: ReportedCampaign) -> Section:
         "colours": COLOURS,
         "one_topic": campaign.one_topic,
         "copies": [_copies(campaign, measure) for measure in campaign.measures],
-        "ranges": [_scale(data[end][m] for end in ("lower", "means", "upper")) for m in range(len(names))],
+        "ranges": [
+            _scale(data[end][m] for end in ("ci_lower", "means", "ci_upper")) for m in range(len(names))
+        ],
         "near": _near_copies(campaign),
         "least": _NEAR,
         "topic_of": [one_topic_of_runs(campaign.scores, m) for m in range(len(names))],
