@@ -37,8 +37,10 @@ def open_verdicts(folder: Path, samples: int) -> pd.DataFrame:
         shallow = pool(context, qrels, [name for name in context.names if name not in out], 10)
         revealed = top[top["query_id"].isin(shallow["query_id"])]
         truth = fresh(context).evaluate(revealed, measures).set_index("name")
-        found = verdicts(fresh(context), shallow, measures, odds="pool", samples=samples)
-        found = found[(found["verdict"] == "open") & (found["name"].isin(out) != found["other"].isin(out))]
+        found = verdicts(fresh(context), shallow, measures, relevance_model="pool", samples=samples)
+        found = found[
+            (found["settled"] == "undecided") & (found["name"].isin(out) != found["other"].isin(out))
+        ]
         for measure, rows in found.groupby("measure"):
             means = truth[measure]
             difference = (means[rows["name"]].to_numpy() - means[rows["other"]].to_numpy()).round(9)

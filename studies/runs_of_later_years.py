@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ir_measures_relative import RelativeWarning, RunContext, judge_next, verdicts
+from ir_measures_relative import RelativeWarning, RunContext, verdicts
+from ir_measures_relative.unjudged import judge_next
 from unjudged_documents import calibration, fresh, pool, read_qrels
 
 MEASURES = ["nDCG@10", "NRG@10", "UniqueRel(rel=2)@10"]
@@ -25,21 +26,21 @@ def later_against_official(context: RunContext, qrels: pd.DataFrame, later: list
     by_run: dict[str, list[str]] = {}
     for measure in MEASURES:
         start = time.perf_counter()
-        found = verdicts(fresh(context), qrels, [measure], odds="pool", samples=500)
+        found = verdicts(fresh(context), qrels, [measure], relevance_model="pool", samples=500)
         mixed = found[found["other"].isin(later) & ~found["name"].isin(later)]
-        wins, verdict = mixed["value"] < 0, mixed["verdict"]
+        wins, verdict = mixed["value"] < 0, mixed["settled"]
         likely = (wins & (mixed["probability"] <= 0.05)).sum()
         print(
-            f"{measure}: {len(mixed)} pairs, {wins.sum()} wins, {(verdict == 'worse').sum()} proved, "
-            f"{(verdict == 'better').sum()} losses proved, {likely} wins of odds .95 or more; "
+            f"{measure}: {len(mixed)} pairs, {wins.sum()} wins, {(verdict == 'below').sum()} proved, "
+            f"{(verdict == 'above').sum()} losses proved, {likely} wins of odds .95 or more; "
             f"{time.perf_counter() - start:.0f} s",
             flush=True,
         )
         for run, rows in mixed.groupby("other", sort=False):
             counts = (
-                (rows["verdict"] == "worse").sum(),
+                (rows["settled"] == "below").sum(),
                 (rows["value"] < 0).sum(),
-                (rows["verdict"] == "better").sum(),
+                (rows["settled"] == "above").sum(),
             )
             by_run.setdefault(run, []).append("{} of {}, {}".format(*counts))
     print(f"Of {len(context.names) - len(later)} official runs: proved of wins, proved losses")
@@ -77,9 +78,9 @@ def relevant_elsewhere(context: RunContext, qrels: pd.DataFrame, later: list[str
     """How many wins stay proved where further relevant documents lie where no run looked."""
     for measure in ("nDCG@10", "NRG@10"):
         for n in (5, 20):
-            found = verdicts(fresh(context), qrels, [measure], elsewhere=n)
+            found = verdicts(fresh(context), qrels, [measure], unretrieved_relevant=n)
             mixed = found[found["other"].isin(later) & ~found["name"].isin(later)]
-            print(f"{measure}, {n} elsewhere: {(mixed['verdict'] == 'worse').sum()} proved", flush=True)
+            print(f"{measure}, {n} elsewhere: {(mixed['settled'] == 'below').sum()} proved", flush=True)
 
 
 def groups_left_out(

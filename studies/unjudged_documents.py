@@ -16,8 +16,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
-from ir_measures_relative import RelativeWarning, RunContext, bounds, judge_next, plots, verdicts
-from ir_measures_relative.unjudged.verdicts import verdict_of
+from ir_measures_relative import RelativeWarning, RunContext, bounds, plots, verdicts
+from ir_measures_relative.unjudged import judge_next
+from ir_measures_relative.unjudged.verdicts import settled_of
 
 TOP_TEN = ["P@10", "nDCG@10", "NRG@10", "UniqueRel@10"]
 WIDTHS = [
@@ -87,9 +88,9 @@ def widths(context: RunContext, qrels: pd.DataFrame) -> None:
         seconds = time.perf_counter() - start
         table = []
         for rows, by in ((one, ["name"]), (two, ["name", "other"])):
-            means = rows.groupby(by, sort=False)[["lower", "upper"]].mean()
+            means = rows.groupby(by, sort=False)[["worst", "best"]].mean()
             table += [f"{(means['upper'] - means['lower']).median():.3f}", f"{rows['exact'].mean():.0%}"]
-        certain = (verdict_of(means["lower"].to_numpy(), means["upper"].to_numpy()) != "open").sum()
+        certain = (settled_of(means["worst"].to_numpy(), means["best"].to_numpy()) != "undecided").sum()
         print(
             "|",
             " | ".join([f"`{measure}`", *table, f"{certain} of {len(means)}", f"{seconds:.1f}"]),
@@ -112,7 +113,7 @@ def costs(context: RunContext, qrels: pd.DataFrame, measures: Sequence[str]) -> 
             judged, counts = start, []
             for _ in range(8):
                 found = verdicts(fresh(context), judged, [measure])
-                certain = int((found["verdict"] != "open").sum())
+                certain = int((found["settled"] != "undecided").sum())
                 rows.append((measure, name, len(judged) / n_queries, certain))
                 counts.append(f"{len(judged) / n_queries:.0f}: {certain}")
                 wanted = order(judged)
@@ -214,12 +215,14 @@ def calibration(
     for title, shallow, revealed, these in pools:
         truth = fresh(context).evaluate(revealed, measures).set_index("name")
         for spread in spreads:
-            found = verdicts(fresh(context), shallow, measures, odds="pool", samples=200, spread=spread)
+            found = verdicts(
+                fresh(context), shallow, measures, relevance_model="pool", samples=200, log_odds_sd=spread
+            )
             asked = found["name"].isin(these) | found["other"].isin(these)
-            for measure, part in found[asked & (found["verdict"] == "open")].groupby("measure"):
+            for measure, part in found[asked & (found["settled"] == "undecided")].groupby("measure"):
                 means = truth[measure]
                 difference = means[part["name"]].to_numpy() - means[part["other"]].to_numpy()
-                rows.append(part.assign(spread=spread, pool=title, right=np.sign(difference) / 2 + 0.5))
+                rows.append(part.assign(log_odds_sd=spread, pool=title, right=np.sign(difference) / 2 + 0.5))
     table = pd.concat(rows)
     print("\nOpen verdicts: Brier score of the odds, share that the plain value and the odds get wrong")
     table["plain wrong"] = (np.sign(table["value"]) / 2 + 0.5) != table["right"]
@@ -246,7 +249,7 @@ def deep_costs(context: RunContext, qrels: pd.DataFrame, measure: str, depths: S
         table = verdicts(context, judged, [measure], time_limit=0.2)
         per_query = len(judged) / qrels["query_id"].nunique()
         print(
-            f"{measure}: {(table['verdict'] != 'open').sum()} certain by {per_query:.0f} (depth {depth})",
+            f"{measure}: {(table['settled'] != 'undecided').sum()} certain by {per_query:.0f} (depth {depth})",
             flush=True,
         )
 

@@ -156,7 +156,10 @@ def misleading(context: RunContext, qrels: str, candidate: str, production: str)
         ):
             row = compare(context, qrels, [measure], [candidate, production], priors).iloc[0]
             rows.append(
-                {"what": what, **row[["measure", "mean", "other_mean", "difference", "lower", "upper", "p"]]}
+                {
+                    "what": what,
+                    **row[["measure", "mean", "other_mean", "difference", "ci_lower", "ci_upper", "p"]],
+                }
             )
     table = pd.DataFrame(rows)
     # A p-value is never 0.

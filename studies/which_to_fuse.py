@@ -2,9 +2,7 @@
 
 1. What tells which partner a run gains most from when they are fused: the partner's own nDCG@10, or what it adds?
 2. The strategies of fuse(), on the topics that chose and on those that did not.
-3. Every pair of runs against the better of the two.
-4. What a perfect router would gain, and how much of that is chance.
-5. With --coverage: how often the intervals hold the true difference, on campaigns whose topics are drawn anew.
+3. With --coverage: how often the intervals hold the true difference, on campaigns whose topics are drawn anew.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from ir_measures import nDCG
 from scipy.stats import kendalltau
 from tqdm import tqdm
 
-from ir_measures_relative import FusionGain, RunContext, UniqueRel, fuse, fusion_pairs, headroom
+from ir_measures_relative import FusionGain, RunContext, UniqueRel, fuse
 from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.measures.fusion import Fusion
 from ir_measures_relative.questions.fused_values import FusedValues
@@ -50,20 +48,12 @@ def main() -> None:
         if arguments.coverage:
             say(coverage(context, qrels, arguments.coverage))
             continue
-        table, pairs = (
-            fuse(context, qrels, arguments.n, depth=DEPTH, strategies=STRATEGIES),
-            fusion_pairs(context, qrels, depth=DEPTH),
-        )
+        table = fuse(context, qrels, arguments.n, depth=DEPTH, strategies=STRATEGIES)
         say(predictors(context, qrels))
         say(table.drop(columns=["names", "chosen"]))
         print("\nexact:", table.set_index(["strategy", "n"])["names"]["exact"].to_dict())
-        print(
-            f"\nfusing beats the better of the two in {(pairs['gain'] > 0).mean():.0%} of {len(pairs)} pairs; "
-            f"{(pairs['lower'] > 0).sum()} for certain, {(pairs['upper'] < 0).sum()} are certainly worse"
-        )
-        say(rooms(context, qrels, table))
         if arguments.pictures:
-            draw(arguments.pictures, folder.name, table, pairs)
+            draw(arguments.pictures, folder.name, table)
 
 
 def predictors(context: RunContext, qrels: str) -> pd.DataFrame:
@@ -92,14 +82,7 @@ def predictors(context: RunContext, qrels: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def rooms(context: RunContext, qrels: str, table: pd.DataFrame) -> pd.DataFrame:
-    """The headroom of all runs, and of those that strategies choose."""
-    top = table[table["strategy"] == "top"].iloc[-1]["names"]
-    found = headroom(context, qrels, [list(top), context.names])
-    return found.assign(names=[", ".join(top), f"all {len(context.names)}"])
-
-
-def draw(folder: Path, name: str, table: pd.DataFrame, pairs: pd.DataFrame) -> None:
+def draw(folder: Path, name: str, table: pd.DataFrame) -> None:
     """Writes the pictures of a campaign."""
     from ir_measures_relative import plots
 
@@ -108,9 +91,6 @@ def draw(folder: Path, name: str, table: pd.DataFrame, pairs: pd.DataFrame) -> N
     figure = plots.new_figure()
     plots.fusion(shown, ax=figure.subplots())
     figure.savefig(folder / f"fusion-{name}.png", dpi=110)
-    figure = plots.new_figure(10.5, 9.5)
-    plots.fusion_pairs(pairs, ax=figure.subplots())
-    figure.savefig(folder / f"fusion-pairs-{name}.png", dpi=110)
 
 
 def coverage(

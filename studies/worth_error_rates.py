@@ -1,7 +1,7 @@
 """How often a verdict of worth() is wrong: the tables of the page "Is it worth adding?", on real campaigns.
 
 1. New topics: the topics of a campaign are the population, so the true mean is known; samples of 50 are drawn from
-   them, and at_least is that mean. "adds" is then wrong, and so is "adds nothing" where at_least is any less.
+   them, and margin is that mean. "adds" is then wrong, and so is "adds nothing" where margin is any less.
 2. Nothing is added: exact copies of deployed runs, and copies into whose top ten noise and documents came that are
    judged not relevant.
 3. New labels: a part of the labels is hidden, worth() asked, and asked again with all of them, on the same topics.
@@ -142,9 +142,9 @@ def new_labels(data: Data, share: float, topics: int) -> pd.DataFrame:
             # Thresholds from 0 to twice what the candidate adds: about that, verdicts are hard.
             context = RunContext({n: data.context.runs[n] for n in [*deployed, candidate]}, priors=deployed)
             mean = context.evaluate(full, [measure]).set_index("name").iloc[:, 0][candidate]
-            at_least = max(float(mean), 0.0) * data.rng.choice([0, 0.3, 0.6, 0.9, 1.1, 2])
+            margin = max(float(mean), 0.0) * data.rng.choice([0, 0.3, 0.6, 0.9, 1.1, 2])
             before, after = (
-                worth(data.context, qrels, candidate, deployed, [measure], at_least, resamples=RESAMPLES)
+                worth(data.context, qrels, candidate, deployed, [measure], margin, resamples=RESAMPLES)
                 for qrels in (hidden(full, share, data.rng), full)
             )
             first = before.table.iloc[0]
@@ -153,7 +153,7 @@ def new_labels(data: Data, share: float, topics: int) -> pd.DataFrame:
             kind["the same"] += before.verdict == after.verdict != "open"
             kind["open later"] += before.verdict != "open" and after.verdict == "open"
             kind["contradicted"] += {before.verdict, after.verdict} == {"adds", "adds nothing"}
-            inside = first["least"] - 1e-9 <= after.table["difference"][0] <= first["most"] + 1e-9
+            inside = first["worst"] - 1e-9 <= after.table["difference"][0] <= first["best"] + 1e-9
             kind["outside the bounds"] += not inside
         rows.append({"campaign": data.name, "hidden": share, "measure": measure, **kind})
     return pd.DataFrame(rows)

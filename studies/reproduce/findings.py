@@ -57,7 +57,7 @@ def complementary(campaign: Campaign, rel: int) -> pd.DataFrame:
     found = fuse(
         campaign.context, campaign.qrels, 3, depth=100, strategies=("single", "top", "complementary")
     )
-    return found[["strategy", "in_sample", "held_out", "difference", "lower", "upper"]]
+    return found[["strategy", "in_sample", "held_out", "difference", "ci_lower", "ci_upper"]]
 
 
 #: What there is, from a campaign and the label from which on a document is relevant.

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ir_measures_relative import med
 from ir_measures_relative.arrays import FloatArray
 from ir_measures_relative.measures.gains import discount, ideal_dcg
 from ir_measures_relative.plots.figures import COLOURS
@@ -16,6 +15,7 @@ from ir_measures_relative.plots.figures import COLOURS
 from . import drawing, med_distances
 from .data import Campaign, Data
 from .finding import Finding
+from .med_labelings import med
 
 TITLE = "Maximized effectiveness distance"
 #: The depths that Figure 1 is about.

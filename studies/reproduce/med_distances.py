@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ir_measures_relative import RunContext, med, similarity
+from ir_measures_relative import RunContext, similarity
 from ir_measures_relative.arrays import FloatArray
 from ir_measures_relative.plots.figures import COLOURS
 
 from . import drawing
 from .data import Campaign
 from .finding import Finding, Holds
+from .med_labelings import med
 
 _BASES = ("SDCG", "nDCG", "SSP", "AP")
 #: So many runs are compared with each other: AP and SSP are solved by branch and bound.

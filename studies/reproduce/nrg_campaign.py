@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from ir_measures import nDCG
 
-from ir_measures_relative import NRG, BestOfOtherGroups, P_Rareness, RunContext, TaSC, UniqueRel
+from ir_measures_relative import NRG, P_Rareness, RunContext, TaSC, UniqueRel
+from ir_measures_relative.priors import BestOfOtherGroups
 
 from .data import Campaign
 

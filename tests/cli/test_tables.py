@@ -79,7 +79,7 @@ def test_lists_in_cells(files: Path) -> None:
 
 
 def fused(*rows: tuple) -> pd.DataFrame:
-    columns = ["strategy", "names", "held_out", "difference", "lower", "upper"]
+    columns = ["strategy", "names", "held_out", "difference", "ci_lower", "ci_upper"]
     return pd.DataFrame([("single", ("A",), 0.4, 0.0, 0.0, 0.0), *rows], columns=columns)
 
 
@@ -117,8 +117,6 @@ def test_words_and_short_lists_are_for_people(files: Path) -> None:
     for form in ("tsv", "csv"):
         lines = output(*given, "-o", form).splitlines()
         assert len(lines) == 3 and "more3.run 1.0" in lines[2] and " and " not in lines[2]
-    lines = output(*given, "--pairs").splitlines()
-    assert len(lines) > 22 and " ".join(lines[22:]).startswith("Fusing two runs beats the better one in")
 
 
 def test_sort(files: Path, expected: pd.DataFrame) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from ir_measures import Qrel
 
-from ir_measures_relative import BestOfOtherGroups, RelativeWarning, RunContext
+from ir_measures_relative import RelativeWarning, RunContext
+from ir_measures_relative.priors import BestOfOtherGroups
 from kinds import QRELS, RUNS, trec_qrels, trec_run
 
 TEAMS = {"bm25-base": "Waterloo", "dense_ü": "Café_IR", "rerank.v2": "Waterloo"}

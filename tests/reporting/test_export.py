@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from ir_measures_relative import RunContext, compare, to_latex, to_ranx, write_ir_metadata
+from ir_measures_relative import RunContext, compare
 from ir_measures_relative.io.runs import read_run
-from ir_measures_relative.reporting.export import latex_table
+from ir_measures_relative.reporting.export import latex_table, to_latex, to_ranx, write_ir_metadata
 from kinds import QRELS, RUNS
 
 

@@ -7,9 +7,10 @@ import pickle
 import numpy as np
 import pytest
 
-from ir_measures_relative import MED, BestOfOtherGroups, RunContext, UniqueRel, reusability
+from ir_measures_relative import MED, RunContext, UniqueRel
 from ir_measures_relative.comparison import JudgedContext, judged_context
-from ir_measures_relative.priors import some_runs
+from ir_measures_relative.meta import reusability
+from ir_measures_relative.priors import BestOfOtherGroups, some_runs
 from ir_measures_relative.scoring import score_runs
 from ir_measures_relative.unjudged.reusability import FewerLabels, FewerRuns
 

@@ -119,7 +119,7 @@ def _cells(
             else text_of(
                 _p(cell, places)
                 if name in _P
-                else _chance(cell, places, row.get("verdict") == "open")
+                else _chance(cell, places, row.get("settled") == "undecided")
                 if name == "probability"
                 else cell,
                 places,

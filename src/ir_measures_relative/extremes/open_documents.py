@@ -31,34 +31,35 @@ class OpenDocuments:
     Args:
         judged: the context on the judgments as they are.
         cutoff: how deep the runs are looked at.
-        elsewhere: how many further documents a query, which no run holds, may turn out relevant.
+        unretrieved_relevant: how many further documents a query, which no run holds, may turn out relevant.
         closed: whether no document is open: ``docs`` are those that are judged.
 
     Attributes:
         completed: the context on all of ``docs``.
         docs: the judged documents, and the open ones with grade 0.
         open: which of ``docs`` are open.
-        exists: which of ``docs`` are real; the others are those elsewhere.
+        exists: which of ``docs`` are real; the others are those that no run holds.
 
     Raises:
         ValueError: more documents than can be looked at.
     """
 
     def __init__(
-        self, judged: JudgedContext, cutoff: int | None, elsewhere: int = 0, closed: bool = False
+        self, judged: JudgedContext, cutoff: int | None, unretrieved_relevant: int = 0, closed: bool = False
     ) -> None:
         self.judged = judged
         self.cutoff = cutoff
         judgments = judged.judgments
         found = Judgments.none_of(judgments.query_ids) if closed else _unjudged(judged, cutoff)
-        elsewhere = 0 if closed else elsewhere
+        unretrieved_relevant = 0 if closed else unretrieved_relevant
         n_queries, n = judgments.n_queries, len(judgments)
-        if elsewhere * n_queries > _MOST_ROWS:
+        if unretrieved_relevant * n_queries > _MOST_ROWS:
             raise ValueError(
-                f"elsewhere={elsewhere} is more documents than can be looked at, in {n_queries} topics; give fewer"
+                f"unretrieved_relevant={unretrieved_relevant} is more documents than can be looked at, in {n_queries} "
+                "topics; give fewer"
             )
-        absent = np.repeat(np.arange(n_queries), elsewhere)
-        names = [f"{_ABSENT}{i}" for i in range(elsewhere)] * n_queries
+        absent = np.repeat(np.arange(n_queries), unretrieved_relevant)
+        names = [f"{_ABSENT}{i}" for i in range(unretrieved_relevant)] * n_queries
         query = np.concatenate([judgments.query, found.query, absent])
         ids = judgments.ids.followed_by(found.ids)
         if names:

@@ -64,7 +64,8 @@ def to_latex(
         ValueError: another table.
 
     Example:
-        >>> from ir_measures_relative import RunContext, to_latex
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.reporting.export import to_latex
         >>> context = RunContext({"BM25": {"q": {"A": 2.0}}, "dense": {"q": {"B": 1.0}}})
         >>> print(to_latex(context.evaluate({"q": {"A": 1}}, ["P@1"])))
         \\begin{tabular}{clc}

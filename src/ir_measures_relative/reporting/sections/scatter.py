@@ -84,7 +84,7 @@ def _pairs(campaign: ReportedCampaign) -> list[tuple[int, int]]:
 def _plane(campaign: ReportedCampaign, x: int, y: int) -> list[dict[str, Any]] | None:
     """Where everything stands, on a screen and on a phone; None where fewer than two runs have both values."""
     means, lower, upper = (
-        np.array(campaign.data[key], dtype=float)[[x, y]] for key in ("means", "lower", "upper")
+        np.array(campaign.data[key], dtype=float)[[x, y]] for key in ("means", "ci_lower", "ci_upper")
     )
     runs = np.flatnonzero(np.isfinite(means).all(axis=0))
     if len(runs) < 2:
