@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from ..arrays import FloatArray
-from ..registry import Table
+from ..registry import Registry
 
 
 class Rows(NamedTuple):
@@ -90,9 +90,9 @@ class FolderReader(Protocol):
         """The files of a folder; ValueError where what describes them cannot be read."""
 
 
-FILES: Table[str, FileReader] = Table("readers of files")
-OBJECTS: Table[str, ObjectReader] = Table("readers of objects")
-FOLDERS: Table[str, FolderReader] = Table("readers of folders")
+FILES: Registry[str, FileReader] = Registry("readers of files")
+OBJECTS: Registry[str, ObjectReader] = Registry("readers of objects")
+FOLDERS: Registry[str, FolderReader] = Registry("readers of folders")
 
 
 def read_foreign_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> FileContent | None:
