@@ -22,7 +22,8 @@ from tqdm import tqdm
 
 from ir_measures_relative import FusionGain, RunContext, UniqueRel, fuse, fusion_pairs, headroom
 from ir_measures_relative.comparison import judged_context
-from ir_measures_relative.measures.fusion import FusedValues, Fusion
+from ir_measures_relative.measures.fusion import Fusion
+from ir_measures_relative.questions.fused_values import FusedValues
 from ir_measures_relative.questions.fusing import Chooser, divided, reach_of_interval
 
 DEPTH = 100

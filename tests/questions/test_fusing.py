@@ -19,13 +19,8 @@ from ir_measures_relative import RunContext, fuse, fusion_pairs, headroom
 from ir_measures_relative.arrays import FloatArray
 from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.measures.absolute import Look, nested_qrels
-from ir_measures_relative.measures.fusion import (
-    METHODS,
-    FusedValues,
-    Fusion,
-    RunSet,
-    fused_rankings,
-)
+from ir_measures_relative.measures.fusion import METHODS, Fusion, fused_rankings
+from ir_measures_relative.questions.fused_values import FusedValues, RunSet
 from ir_measures_relative.questions.fusing import Chooser, divided, reach_of_interval, share_of_chance
 from oracles.fusion import fuse_runs
 from random_campaigns import Labels, Run

@@ -6,43 +6,15 @@ import itertools
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, max_by_query, ratio, sum_by_query, table
-from ..comparison import JudgedTop
+from ..arrays import BoolArray, FloatArray, IntArray, max_by_query, ratio, table
 from ..jobs import Work
 from ..measures.browsing import Geometric
+from ..measures.level_sums import greatest_lead, same_rankings, swings
 from .model import Interval, Model
 from .open_documents import OpenDocuments
 
 # With more open documents in two runs than this, the difference of two means is bounded by the intervals of the two.
 _MOST_TRIED = 10
-
-
-def swings(weight: FloatArray, query: IntArray, n_queries: int) -> tuple[FloatArray, FloatArray]:
-    """How far open documents with these weights can raise the sum of each query, and lower it, with gains of 0 or 1."""
-    raised, lowered = np.maximum(weight, 0.0), np.minimum(weight, 0.0)
-    return sum_by_query(raised, query, n_queries), sum_by_query(lowered, query, n_queries)
-
-
-def greatest_lead(
-    won: FloatArray, lost: FloatArray, known: tuple[FloatArray, FloatArray], query: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """By how much one run can lead another where each is worth its best relevant document.
-
-    Where a labeling makes the lead as large as can be, one relevant document decides the winner's value, and any other
-    open one can only raise the loser's: it is enough to try each open document alone, and none.
-
-    Args:
-        won, lost: the worth of each open document in the winner, and in the loser.
-        known: the worth of the two where no open document is relevant, one a query.
-        query: of each open document.
-
-    Returns:
-        the greatest lead of each query, and the lead where each open document alone is relevant.
-    """
-    leads = np.maximum(won, known[0][query]) - np.maximum(lost, known[1][query])
-    greatest = known[0] - known[1]
-    np.maximum.at(greatest, query, leads)
-    return greatest, leads
 
 
 class Additive(Model):
@@ -124,19 +96,6 @@ class Followed(Additive):
         same[docs.query[self.position[x] != self.position[y]]] = False
         first, second = (judged.context.runs[judged.names[i]] for i in (x, y))
         return same_rankings(judged.top(first, None), judged.top(second, None), same) if same.any() else same
-
-
-def same_rankings(run: JudgedTop, reference: JudgedTop, among: BoolArray) -> BoolArray:
-    """Which of the queries ``among`` the two runs rank alike, by their whole rankings."""
-    if run is reference or not among.any():
-        return among
-    n = len(among)
-    sizes_y, sizes_z = (np.bincount(side.docs.query, minlength=n) for side in (run, reference))
-    same: BoolArray = among & (sizes_y == sizes_z)
-    rows_y, rows_z = (np.flatnonzero(same[side.docs.query]) for side in (run, reference))
-    alike = run.docs.ids.equal(rows_y, reference.docs.ids, rows_z)
-    same[run.docs.query[rows_y[~alike]]] = False
-    return same
 
 
 class Best(Model):

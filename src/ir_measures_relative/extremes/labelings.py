@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+import ir_measures
 import numpy as np
 from ir_measures import Measure
 
@@ -18,6 +19,7 @@ from ..measures.parameters import value_of
 from ..messages import warn
 from ..priors import replaced
 from ..rankings import Rankings
+from ..registry import Registry
 from .additive import Additive, Best, Followed, Mean
 from .cascade import Adaptive, Cascade
 from .model import Coverage, Difference, Model
@@ -362,3 +364,25 @@ class Labelings:
         """The values with a row a run."""
         shape = len(self.judged.names), len(self.docs)
         return np.broadcast_to(np.asarray(values, dtype=np.float64), shape)
+
+
+#: How each measure depends on the labels of the open documents, by its class: one of the kinds of measures of
+#: :class:`Labelings`, such as :meth:`.Labelings.additive`, with what its documents weigh. It may raise a ValueError
+#: that says why a measure cannot be bounded with its parameters. A class without an entry has that of its base class.
+BOUNDS: Registry[type[Measure], Callable[[Any, Labelings], Model]] = Registry("bounds")
+
+
+def bounded(measure: Measure, labelings: Labelings) -> Model:
+    """The model of a measure.
+
+    Raises:
+        ValueError: a measure that cannot be bounded; says why, or which can.
+    """
+    for kind in type(measure).__mro__:
+        if kind in BOUNDS:
+            return BOUNDS[kind](measure, labelings)
+    if getattr(measure, "JUDGMENTS", "needed") == "ignored":
+        raise ValueError(f"{measure} looks at no judgment, so that none can change it; leave it out")
+    every = ir_measures.measures.registry.values()
+    known = sorted({m.NAME for m in every if any(kind in BOUNDS for kind in type(m).__mro__)})
+    raise ValueError(f"{measure} cannot be bounded yet; these can: {', '.join(known)}")

@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray, rank_within, ratio
 from ..jobs import Work
 from ..measures.gains import discount, ideal_dcg
+from ..measures.level_sums import climb
 from ..options import LABELED_ALIKE
 from .model import Interval, Model
 from .open_documents import OpenDocuments
@@ -22,7 +23,6 @@ from .placement import (
     places,
     relaxed_difference,
 )
-from .ratios import climb
 
 # Steps of the search for weights of the ideal: each halves what is left, more or less.
 _ROUNDS = 12

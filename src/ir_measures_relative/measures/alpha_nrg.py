@@ -24,15 +24,13 @@ from ..judgments import NAME_NO_ASPECT
 from ..messages import warn
 from ..options import ROUNDED
 from . import parameters
-from .browsing import CoverageFunction, powers
+from .browsing import powers
 from .declaration import Contributions, RelativeMeasure, register
 from .gains import discount, gain_of
 from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, Depth, JudgedContext
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
     from ..judgments import Judgments
 
 
@@ -220,14 +218,14 @@ class OfAspects(RelativeMeasure):
         """For ``explain``: the aspects that each document answers, and those that none before it shows."""
         position = comparison.positions(answers.docs, self.depth)
         priors = comparison.priors(self.get("prior"))
-        shown = self._shown_by_runs(comparison.judged, answers)[priors].max(axis=0, initial=0.0) > 0.0
+        shown = self.shown_by_runs(comparison.judged, answers)[priors].max(axis=0, initial=0.0) > 0.0
         found = answers.found(position)
         first = rank_within(answers.aspect[found]) == 1
         new = np.zeros(len(answers.document), dtype=bool)
         new[found] = first & ~shown[answers.aspect[found]]
         return {"aspects": _listed(answers, np.ones_like(new)), "new aspects": _listed(answers, new)}
 
-    def _shown_by_runs(self, judged: JudgedContext, answers: Answers) -> FloatArray:
+    def shown_by_runs(self, judged: JudgedContext, answers: Answers) -> FloatArray:
         """The largest gain of an answer to each aspect in the top of each run, shape (runs, aspects)."""
 
         def compute() -> FloatArray:
@@ -236,12 +234,6 @@ class OfAspects(RelativeMeasure):
             return np.array(rows).reshape(len(rows), len(answers.query))
 
         return judged.cached(("shown", answers, self.depth), compute)
-
-    def bounded(self, labelings: Labelings) -> Model:
-        raise ValueError(
-            f"{self} cannot be bounded: an unjudged document may answer any aspects, and some that the qrels do not "
-            "name; bound UniqueRel or NRG on qrels without aspects"
-        )
 
 
 def _listed(answers: Answers, which: BoolArray) -> ObjectArray:
@@ -452,14 +444,7 @@ class _NewAspects(OfAspects):
         answers = self.answers(comparison.judged)
         own = best_shown(answers, comparison.positions(answers.docs, self.depth))
         priors = comparison.priors(self.get("prior"))
-        return answers, own, self._shown_by_runs(comparison.judged, answers)[priors].max(axis=0, initial=0.0)
-
-    def coverage(self, judged: JudgedContext) -> CoverageFunction:
-        """The number of distinct aspects in the top of a group, or the sum of the best gains."""
-        answers = self.answers(judged)
-        most = best_shown(answers, np.ones(len(answers.docs), dtype=np.int64))
-        seen = ratio(self._shown_by_runs(judged, answers), most)
-        return CoverageFunction(seen, most / max(answers.docs.n_queries, 1), best=True)
+        return answers, own, self.shown_by_runs(comparison.judged, answers)[priors].max(axis=0, initial=0.0)
 
 
 alpha_NRG = register(_alpha_NRG(), aliases=["α_NRG"])

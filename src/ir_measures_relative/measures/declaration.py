@@ -26,14 +26,11 @@ from .strings import RELATIVE_TO, absolute_measure, nearest_name, needs_subtopic
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
 
-    from ..comparison import Comparison, Depth, JudgedContext
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
+    from ..comparison import Comparison, Depth
     from ..io.qrels import Qrels
     from ..io.runs import Run
     from ..judgments import Judgments
     from ..rankings import Rankings
-    from .browsing import CoverageFunction
 
 
 _M = TypeVar("_M", bound="RelativeMeasure")
@@ -161,24 +158,6 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
     def change(self, comparison: Comparison) -> Change | None:
         """What the run changes, for a measure that is the difference of two rankings; None for the others."""
-        return None
-
-    def bounded(self, labelings: Labelings) -> Model:
-        """How the measure depends on the labels of the open documents, for ``bounds``, ``verdicts`` and ``judge_next``.
-
-        A measure that can be bounded chooses one of the kinds of measures that ``labelings`` offers, such as
-        :meth:`.Labelings.additive`, and says what its documents weigh.
-
-        Raises:
-            NotImplementedError: the measure does not say how.
-            ValueError: it cannot be bounded with these parameters; says why.
-        """
-        if self.JUDGMENTS == "ignored":
-            raise ValueError(f"{self} looks at no judgment, so that none can change it; leave it out")
-        raise NotImplementedError
-
-    def coverage(self, judged: JudgedContext) -> CoverageFunction | None:
-        """What groups of the context's runs are worth, for a measure of what a run adds to its priors."""
         return None
 
     def get(self, name: str) -> Any:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, table
-from ..options import LABELED_ALIKE
+from ..arrays import FloatArray, IntArray, ratio, row_sums, table
 from . import parameters
 from .browsing import BrowsingModel, LogDiscount, Reciprocal, TopK
 from .declaration import RelativeMeasure, register
@@ -19,8 +18,6 @@ from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
     from ..rankings import Rankings
 
 
@@ -75,19 +72,6 @@ class RecallLevels(RelativeMeasure):
     @property
     def value_range(self) -> tuple[float, float]:
         return -1.0, 1.0
-
-    def bounded(self, labelings: Labelings) -> Model:
-        rel = self.get("rel")
-        return labelings.preferences(self.extremes, labelings.relevant(rel), rel)
-
-    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
-        """The least and the greatest preference on a query, and whether labels attain both.
-
-        Args:
-            x, y: the positions of the documents that are open or judged relevant, in the run and in the reference.
-            is_open: which of them are open.
-        """
-        raise NotImplementedError
 
     def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
         """One value a query, from the tables of :func:`reciprocal_ranks`: the sign where they first differ."""
@@ -151,11 +135,6 @@ class _rrLP(RecallLevels):
     def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
         return first_difference(run, reference)
 
-    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
-        from ..extremes.preferences import greatest_lexicographic
-
-        return -greatest_lexicographic(y, x, is_open), greatest_lexicographic(x, y, is_open), True
-
 
 class _sgnLP(_rrLP):
     """The sign of lexiprecision: 1 if the run wins in the best case, -1 if the reference does, else 0.
@@ -180,10 +159,6 @@ class _sgnLP(_rrLP):
     FORMULA = r"\mathrm{sgnLP} = \mathrm{sign}(\mathrm{rrLP})"
     SEE_ALSO = ("rrLP", "sgnLR", "RPP")
     preference = RecallLevels.preference
-
-    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
-        low, high, exact = super().extremes(x, y, is_open)
-        return float(np.sign(low)), float(np.sign(high)), exact
 
 
 class _sgnLR(RecallLevels):
@@ -213,13 +188,6 @@ class _sgnLR(RecallLevels):
     )
     SEE_ALSO = ("sgnLP", "rrLP", "RPP")
     FROM_THE_WORST = True
-
-    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
-        from ..extremes.preferences import may_win_worst_case
-
-        above, surely = may_win_worst_case(x, y, is_open)
-        below, surely_not = may_win_worst_case(y, x, is_open)
-        return -below, above, surely and surely_not
 
 
 class _RPP(RecallLevels):
@@ -266,13 +234,6 @@ class _RPP(RecallLevels):
         weights = LEVEL_WEIGHTS[self.get("weight")].seen(np.arange(1, run.shape[1] + 1))
         total = np.concatenate([[0.0], np.cumsum(weights)])[n_relevant]
         return ratio(row_sums(np.sign(run - reference) * weights), total)
-
-    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
-        from ..extremes.preferences import greatest_paired
-
-        weight = LEVEL_WEIGHTS[self.get("weight")]
-        low, high = -greatest_paired(y, x, is_open, weight), greatest_paired(x, y, is_open, weight)
-        return low, high, high - low <= LABELED_ALIKE
 
 
 rrLP = register(_rrLP())

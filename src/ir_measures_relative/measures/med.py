@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import ir_measures
-
 from ..arrays import FloatArray
 from . import parameters
 from .declaration import RelativeMeasure, register
@@ -14,8 +12,6 @@ from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
 
 
 def _grade(help_text: str) -> Param:
@@ -156,13 +152,6 @@ class _MED(RelativeMeasure):
     def score(self, comparison: Comparison) -> FloatArray:
         """The largest difference of each query."""
         return BASES[self.get("base")].solve(self.task(comparison)).value
-
-    def bounded(self, labelings: Labelings) -> Model:
-        base = self.get("base")
-        # SSP, Q and mean_nDCG are not measures of one run there.
-        known = base in ir_measures.measures.registry
-        advice = f"bound {base} instead" if known else f"{base} cannot be bounded"
-        raise ValueError(f"{self} is itself the largest difference over all labels; {advice}")
 
     def task(self, comparison: Comparison) -> TwoRuns:
         """What is to be solved: the evaluated run, the reference, the parameters."""

@@ -1,13 +1,14 @@
 """The measures whose differences MED maximizes, as data. A new base is an entry of :data:`BASES`.
 
-The solvers are those of :mod:`~ir_measures_relative.extremes`; here they get the documents of two runs.
+Here are those whose labels are found by sums over documents. The others, which need a search, are registered in
+:data:`SEARCHES`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,20 +24,15 @@ from ..arrays import (
     sum_by_query,
 )
 from ..ids import Ids
-from ..messages import warn
 from ..rankings import Rankings
+from ..registry import Registry
 from .browsing import BrowsingModel, Geometric, LogDiscount, TopK
 from .gains import check_grades, discount, gain_of, grades_between, reciprocal
+from .level_sums import LevelSums, greatest_lead, same_rankings, sums_of_first, swings
 from .parameters import Base
 
 if TYPE_CHECKING:
-    # The solvers are imported where there is something to solve: a host's import need not wait for them.
     from ..comparison import Comparison, JudgedTop
-    from ..extremes.med import Solution
-
-
-#: From positions in two rankings, labels, and ``clock=``, the time it has, to the largest difference of one query.
-Solver: TypeAlias = "Callable[..., Solution]"
 
 
 class PooledDocs(NamedTuple):
@@ -177,8 +173,6 @@ class TwoRuns:
 
     def tail(self) -> FloatArray:
         """What RBP leaves to what may follow the run, and the reference, shape (2, queries)."""
-        from ..extremes.additive import same_rankings
-
         pool, reading = self.pool, self.params["residual"]
         held = pool.query[pool.y > 0], pool.query[pool.z > 0]
         lengths = np.stack([np.bincount(query, minlength=pool.n_queries) for query in held])
@@ -201,11 +195,18 @@ class TwoRuns:
         return found
 
 
+#: Finds the largest difference of every query.
+Solve: TypeAlias = Callable[[TwoRuns], Solutions]
+
+#: The searches for the labels, by the name of the base.
+SEARCHES: Registry[str, Solve] = Registry("MED searches")
+
+
 @dataclass(frozen=True)
 class MEDBase(Base):
     """A measure whose difference is maximized."""
 
-    solve: Callable[[TwoRuns], Solutions]  #: finds the largest difference of every query
+    solve: Solve
     graded: bool = False  #: whether an open document may take any grade
 
 
@@ -218,15 +219,13 @@ def _decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
     return Solutions(value, value, exact, winner, np.where(run_wins[pool.query], level[0], level[1]))
 
 
-def _weighted(browsing_of: Callable[[TwoRuns], BrowsingModel]) -> Callable[[TwoRuns], Solutions]:
+def _weighted(browsing_of: Callable[[TwoRuns], BrowsingModel]) -> Solve:
     """A static weighted-precision measure (Eqs. 2-5), whose W(i) is the share of attention of each position.
 
     One greedy labeling for each direction (§1). Gains are relative to the highest.
     """
 
     def solve(task: TwoRuns) -> Solutions:
-        from ..extremes.additive import swings
-
         pool, (levels, _) = task.pool, task.levels
         share = browsing_of(task).share
         weight = share(pool.y) - share(pool.z)
@@ -244,8 +243,6 @@ def _weighted(browsing_of: Callable[[TwoRuns], BrowsingModel]) -> Callable[[TwoR
 
 def _solve_rr(task: TwoRuns) -> Solutions:
     """Reciprocal rank: one open document alone is relevant, or none."""
-    from ..extremes.additive import greatest_lead
-
     pool, relevant = task.pool, task.gain > 0
     worth = [reciprocal(pool.y), reciprocal(pool.z)]
     known = [max_by_query(w[relevant], pool.query[relevant], pool.n_queries) for w in worth]
@@ -271,8 +268,6 @@ def _solve_ndcg(task: TwoRuns) -> Solutions:
     best n_l: ``n_1 ≥ n_2 ≥ …`` comes by itself, since ``J_1 ≥ J_2 ≥ …`` and the discounts fall, so that one more
     document never costs a lower level more than a higher.
     """
-    from ..extremes.ratios import LevelSums, sums_of_first
-
     pool, (levels, _) = task.pool, task.levels
     weight = discount(pool.y) - discount(pool.z)
     known = pool.signed_sums(task.gain * weight)
@@ -299,100 +294,27 @@ def _solve_ndcg(task: TwoRuns) -> Solutions:
     return _decide(pool, both, level)
 
 
-def _solve_err(task: TwoRuns) -> Solutions:
-    from ..extremes.med import med_err
-
-    label = np.where(task.pool.open, -1, np.maximum(task.pool.grade, 0))
-    return _one_by_one(task, label, lambda row: partial(med_err, cutoff=_k(task), max_grade=task.highest))
-
-
-def _solve_sum_precision(task: TwoRuns) -> Solutions:
-    """SSP, whose norm is the cutoff; AP; and Q, which has a β."""
-    from ..extremes.med import med_sum_precision
-
-    pool, given = task.pool, task.base.parameters
-    relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
-    label = np.where(pool.open, -1, relevant)
-    elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(pool.query[relevant], minlength=pool.n_queries)
-    norm, beta = (task.params[name] if name in given else None for name in ("norm", "beta"))
-    med = partial(med_sum_precision, norm=norm or "k", beta=beta)
-    held = np.bincount(pool.query, minlength=pool.n_queries) + elsewhere
-    # Deeper than both rankings, and than there may be relevant documents, k changes nothing; but SSP's divisor.
-    deepest = [max_by_query(side.astype(float), pool.query, pool.n_queries) for side in (pool.y, pool.z)]
-    enough = np.max([*deepest, held], axis=0).clip(1, _k(task))
-
-    def solver(row: int) -> Solver:
-        cutoff = int(enough[row]) if norm else _k(task)
-        return partial(med, cutoff=cutoff, other_relevant=int(elsewhere[row]))
-
-    return _one_by_one(task, label, solver)
-
-
-def _solve_mean_ndcg(task: TwoRuns) -> Solutions:
-    from ..extremes.med import med_mean_ndcg
-
-    pool = task.pool
-    relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
-    elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(pool.query[relevant], minlength=pool.n_queries)
-    label = np.where(pool.open, -1, relevant)
-
-    def solver(row: int) -> Solver:
-        return partial(med_mean_ndcg, cutoff=_k(task), other_relevant=int(elsewhere[row]))
-
-    return _one_by_one(task, label, solver)
-
-
-def _k(task: TwoRuns) -> int:
-    assert task.cutoff is not None  # the declaration asks for it
-    return task.cutoff
-
-
-def _one_by_one(task: TwoRuns, label: IntArray, solver: Callable[[int], Solver]) -> Solutions:
-    """Asks a solver a query: for the positions of its documents in the two rankings, and their labels."""
-    from ..extremes.model import MED_SECONDS, Clock, share
-    from ..jobs import Work
-
-    pool, limit = task.pool, task.params["time_limit"]
-    work, level = Work(time_limit=limit), np.zeros(len(pool.query), dtype=np.int64)
-    found, hurried = [], []
-    for row, docs in enumerate(rows_of_queries(pool.query, pool.n_queries)):
-        own = share(work, pool.n_queries - row)
-        hurried.append(limit is not None and (own.remaining() or 0.0) < MED_SECONDS)
-        clock = Clock(MED_SECONDS, own)
-        found.append(solver(row)(pool.y[docs], pool.z[docs], label[docs], clock=clock))
-        level[docs] = found[-1].labels
-    value = np.array([s.value for s in found], dtype=np.float64)
-    upper = np.array([min(s.upper, 1.0) for s in found], dtype=np.float64)
-    exact = np.array([s.exact for s in found], dtype=bool) | (upper <= value)
-    winner = np.array([s.winner for s in found], dtype=np.int64)
-    if not exact.all():
-        in_time = not (np.array(hurried) & ~exact).any()
-        enough = f"{MED_SECONDS:g} s of CPU time each" if in_time else f"{limit:g} s"
-        warn(
-            f"{task.text}: {enough} were not enough for {(~exact).sum()} of {len(exact)} queries; their values are the "
-            "largest differences found, and the true ones may be larger by up to "
-            f"{(upper - value)[~exact].max():.4f}: {'' if in_time else 'raise time_limit, or '}lower the cutoff"
-        )
-    return Solutions(value, upper, exact, winner, np.where(pool.open, level, 0))
+def _search(task: TwoRuns) -> Solutions:
+    return SEARCHES[task.params["base"]](task)
 
 
 #: The bases of MED.
 BASES = {
-    "P": MEDBase(_weighted(lambda task: TopK(_k(task))), parameters=["rel"], needs_cutoff=True),
+    "P": MEDBase(_weighted(lambda task: TopK(task.cutoff)), parameters=["rel"], needs_cutoff=True),
     "RBP": MEDBase(
         _weighted(lambda task: Geometric(float(task.params["p"]))), parameters=["rel", "p", "residual"]
     ),
     "SDCG": MEDBase(
-        _weighted(lambda task: LogDiscount(_k(task))),
+        _weighted(lambda task: LogDiscount(task.cutoff)),
         parameters=["rel", "dcg", "gains", "max_grade"],
         graded=True,
         needs_cutoff=True,
     ),
     "nDCG": MEDBase(_solve_ndcg, parameters=["rel", "dcg", "gains", "max_grade"], graded=True),
     "RR": MEDBase(_solve_rr, parameters=["rel"]),
-    "SSP": MEDBase(_solve_sum_precision, parameters=["rel", "time_limit"], needs_cutoff=True),
-    "AP": MEDBase(_solve_sum_precision, parameters=["rel", "norm", "time_limit"], needs_cutoff=True),
-    "Q": MEDBase(_solve_sum_precision, parameters=["rel", "norm", "beta", "time_limit"], needs_cutoff=True),
-    "mean_nDCG": MEDBase(_solve_mean_ndcg, parameters=["rel"], needs_cutoff=True),
-    "ERR": MEDBase(_solve_err, parameters=["max_grade", "time_limit"], graded=True, needs_cutoff=True),
+    "SSP": MEDBase(_search, parameters=["rel", "time_limit"], needs_cutoff=True),
+    "AP": MEDBase(_search, parameters=["rel", "norm", "time_limit"], needs_cutoff=True),
+    "Q": MEDBase(_search, parameters=["rel", "norm", "beta", "time_limit"], needs_cutoff=True),
+    "mean_nDCG": MEDBase(_search, parameters=["rel"], needs_cutoff=True),
+    "ERR": MEDBase(_search, parameters=["max_grade", "time_limit"], graded=True, needs_cutoff=True),
 }

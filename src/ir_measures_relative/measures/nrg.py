@@ -16,7 +16,6 @@ from .browsing import (
     BejeweledModel,
     BrowsingModel,
     CascadeModel,
-    CoverageFunction,
     Geometric,
     InstModel,
     LogDiscount,
@@ -30,9 +29,7 @@ from .gains import check_grades, gain_of, ideal_dcg
 from .parameters import Base, Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, JudgedContext
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
+    from ..comparison import Comparison
     from ..judgments import Judgments
 
 
@@ -333,60 +330,6 @@ class _NRG(RelativeMeasure):
         found = self._residual(comparison)
         return Contributions(found.docs, found.residual, found.shares())
 
-    def coverage(self, judged: JudgedContext) -> CoverageFunction | None:
-        """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None.
-
-        None for an adaptive base, where what one document gives depends on the others.
-        """
-        name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
-        base = BASES[name]
-        if base.adaptive is not None:
-            return None
-        docs, gain = self._gains(judged.judgments)
-        seen = base.browsing(cutoff, p).seen(judged.positions_of_runs(docs, cutoff, judged_only))
-        weight = gain / max(docs.n_queries, 1)
-        if base.value == "largest":
-            return CoverageFunction(seen, weight, query=docs.query)
-        if self.get("norm") is not None:
-            norm = base.norm(docs, gain, self.depth_of_ideal, p)
-            weight = ratio(weight, norm[docs.query])
-        return CoverageFunction(seen, weight)
-
-    def bounded(self, labelings: Labelings) -> Model:
-        base, norm = BASES[self.get("base")], self.get("norm")
-        if self.adaptive is not None:
-            return self._bounded_adaptive(labelings, self.adaptive)
-        survival = labelings.prior_product(Unseen(self.browsing))
-        seen = self.browsing.seen(labelings.positions)
-        if not base.graded:
-            relevant = labelings.relevant(self.get("rel"))
-            if base.value == "largest":
-                return labelings.best(survival * seen, relevant)
-            share = seen if norm is None else self.browsing.share(labelings.positions)
-            return labelings.additive(survival * share, relevant)
-        gain, levels = labelings.gains(self.get("dcg"), self.get("gains"))
-        if norm is None:
-            return labelings.additive(survival * seen, gain, levels[0], levels[-1])
-        if norm == "ideal":
-            return labelings.normalized(survival * seen, gain, levels)
-        return labelings.residual_gain(survival, seen, gain, levels, self.depth_of_ideal)
-
-    def _bounded_adaptive(self, labelings: Labelings, adaptive: AdaptiveModel) -> Model:
-        name, grade = self.get("base"), labelings.docs.grade
-        labels = labelings.open_docs.labels(labelings.judged_only)
-        highest = max(int(labels[-1]), int(grade.max(initial=0)))
-        if name == "ERR" and highest > self.get("max_grade"):
-            raise ValueError(
-                f"{self}: documents may have the grade {highest}; max_grade must be at least that"
-            )
-        if name == "BPM" and self.get("max_rel") > self.get("min_rel") + 1:
-            raise ValueError(
-                f"{self} cannot be bounded: with a gain between 0 and 1 a higher label may lower it, since a searcher "
-                "stops earlier; give max_rel=min_rel+1, so that a document is relevant or not"
-            )
-        gain = adaptive.gain(np.append(grade, highest))
-        return labelings.adaptive(adaptive, self.browsing, gain[:-1], float(gain[-1]))
-
     @property
     def depth_of_ideal(self) -> int | None:
         """How many documents N is computed from; None for all that are judged."""
@@ -404,7 +347,7 @@ class _NRG(RelativeMeasure):
         """How far a searcher reads, where that depends on what was found."""
         return BASES[self.get("base")].model(self.get)
 
-    def _gains(self, judgments: Judgments) -> tuple[Judgments, FloatArray]:
+    def gains(self, judgments: Judgments) -> tuple[Judgments, FloatArray]:
         """The judged documents that may gain, and the gain of each."""
         name = self.get("base")
         if name == "ERR":
@@ -415,7 +358,7 @@ class _NRG(RelativeMeasure):
     def _residual(self, comparison: Comparison) -> ResidualRanking:
         """The evaluated run."""
         cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
-        docs, gain = self._gains(comparison.judgments)
+        docs, gain = self.gains(comparison.judgments)
         base, adaptive = BASES[self.get("base")], self.adaptive
         unseen = Unseen(self.browsing if adaptive is None else Reader(docs, adaptive))
         survival = comparison.prior_product(
@@ -481,18 +424,6 @@ class _UniqueRel(RelativeMeasure):
         found = comparison.positions(docs, cutoff, judged_only) > 0
         gain = unseen * (docs.grade >= self.get("rel"))
         return Contributions(docs, gain, gain * found)
-
-    def coverage(self, judged: JudgedContext) -> CoverageFunction:
-        """The number of distinct relevant documents in the top k of a group."""
-        docs = judged.judgments.relevant
-        found = judged.positions_of_runs(docs, self.get("cutoff"), self.get("judged_only")) > 0
-        weight = (docs.grade >= self.get("rel")) / max(docs.n_queries, 1)
-        return CoverageFunction(found.astype(np.float64), weight)
-
-    def bounded(self, labelings: Labelings) -> Model:
-        top = TopK(self.get("cutoff"))
-        unseen = labelings.prior_product(Unseen(top))
-        return labelings.additive(unseen * top.seen(labelings.positions), labelings.relevant(self.get("rel")))
 
 
 NRG = register(_NRG())

@@ -15,8 +15,6 @@ from .parameters import Base, Param, value_of
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
     from ..judgments import Judgments
 
 #: What rareness extends: AP, and the bases of NRG that are sums over documents, without priors.
@@ -215,9 +213,10 @@ class _Rareness(RelativeMeasure):
     def weights(self, comparison: Comparison, docs: Judgments) -> FloatArray:
         """What each document counts if it is relevant: 1 + αR(d) (Eqs. 1-2), or (1 - α) + αR'(d) (Eq. 4)."""
         asked = self.get("cutoff"), self.get("judged_only"), self.get("systems")
-        return self._weights(docs, *comparison.retrieving_systems(docs, *asked))
+        return self.weights_by_count(docs, *comparison.retrieving_systems(docs, *asked))
 
-    def _weights(self, docs: Judgments, retrieving: IntArray, systems: int) -> FloatArray:
+    def weights_by_count(self, docs: Judgments, retrieving: IntArray, systems: int) -> FloatArray:
+        """The same, from how many of the systems retrieve each document."""
         alpha, bounded = self.get("alpha"), self.get("bounded")
         rare = rarity(retrieving, systems, self.get("rarity"), bounded)
         if isinstance(alpha, dict):
@@ -230,29 +229,6 @@ class _Rareness(RelativeMeasure):
             alpha = np.array([float(alpha[query]) for query in docs.query_ids])[docs.query]
         weight: FloatArray = (1.0 - alpha) + alpha * rare if bounded else 1.0 + alpha * rare
         return weight
-
-    def bounded(self, labelings: Labelings) -> Model:
-        base, docs, positions = BASES[self.base_name], labelings.docs, labelings.positions
-        systems = self.get("systems")
-        if self.base_name == "ERR" or (self.base_name == "AP" and systems not in (None, "groups")):
-            raise ValueError(
-                f"{self} cannot be bounded yet; the bases P, RBP and nDCG can, and AP where the systems are all runs, "
-                "or groups"
-            )
-        if systems is None:  # all are members, so the weights are the same for all
-            held = positions > 0
-            weight = self._weights(docs, held.sum(axis=0), len(held))
-        else:
-            rows = [self.weights(comparison, docs) for comparison in labelings.comparisons]
-            weight = rows[0] if systems == "groups" else np.array(rows)
-        if not isinstance(base, nrg.ExtendedBase):
-            return labelings.precisions(labelings.relevant(self.get("rel")), weight)
-        browsing = base.browsing(self.get("cutoff"), value_of(self, "p", 0.8))
-        if base.graded:
-            return labelings.normalized(
-                weight * browsing.seen(positions), *labelings.gains(self.get("dcg"), self.get("gains"))
-            )
-        return labelings.additive(weight * browsing.share(positions), labelings.relevant(self.get("rel")))
 
 
 def _some_of(*names: str) -> dict[str, Param]:

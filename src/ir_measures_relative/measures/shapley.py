@@ -17,8 +17,6 @@ from .parameters import Param
 
 if TYPE_CHECKING:
     from ..comparison import Comparison
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
     from ..judgments import Judgments
 
 #: The bases whose values are sums over documents.
@@ -113,24 +111,16 @@ class _Shapley(RelativeMeasure):
         name, cutoff, p = map(self.get, ("base", "cutoff", "p"))
         base = ADDITIVE[name]
         docs, gain = judged_gains(comparison.judgments, base, *map(self.get, ("rel", "dcg", "gains")))
-        new, own = self._chances(comparison, docs)
+        new, own = self.chances(comparison, docs)
         norm = base.norm(docs, gain, cutoff, p)
         return Contributions(docs, gain * new, ratio(gain * new * own, norm[docs.query]))
-
-    def bounded(self, labelings: Labelings) -> Model:
-        docs = labelings.docs
-        weight = np.array([np.prod(self._chances(c, docs), axis=0) for c in labelings.comparisons])
-        weight = weight.reshape(len(weight), len(docs))
-        if ADDITIVE[self.get("base")].graded:
-            return labelings.normalized(weight, *labelings.gains(self.get("dcg"), self.get("gains")))
-        return labelings.additive(weight / self.browsing.total, labelings.relevant(self.get("rel")))
 
     @property
     def browsing(self) -> BrowsingModel:
         """How a searcher looks at a ranking."""
         return ADDITIVE[self.get("base")].browsing(self.get("cutoff"), self.get("p"))
 
-    def _chances(self, comparison: Comparison, docs: Judgments) -> tuple[FloatArray, FloatArray]:
+    def chances(self, comparison: Comparison, docs: Judgments) -> tuple[FloatArray, FloatArray]:
         """That a document is new when the system comes, 0 where it does not hold it; and that it is seen there."""
         browsing, cutoff, judged_only = self.browsing, self.get("cutoff"), self.get("judged_only")
         judged, member = comparison.judged, comparison.member

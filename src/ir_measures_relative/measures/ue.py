@@ -10,7 +10,6 @@ import numpy as np
 from ..arrays import FloatArray, IntArray
 from ..messages import warn
 from . import parameters
-from .browsing import LogDiscount
 from .declaration import RelativeMeasure, register
 from .gains import chance_to_satisfy, check_grades, gain_of
 from .parameters import Param, value_of
@@ -21,14 +20,11 @@ from .ue_bases import (
     Normalizers,
     RankedGains,
     RankedPool,
-    expected_sum_of_precisions,
     normalize,
 )
 
 if TYPE_CHECKING:
     from ..comparison import Comparison, JudgedContext
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
     from ..judgments import Judgments
 
 #: A topic is told of where fewer of its judged documents are not relevant. In TREC's pools at least 7 % are not.
@@ -271,32 +267,6 @@ class _UE(RelativeMeasure):
                 "RunContext(…, num_docs=…)"
             )
         return np.full(len(judged), num_docs, dtype=np.int64)
-
-    def bounded(self, labelings: Labelings) -> Model:
-        name, version = self.base_name, self.get("version")
-        if version == "z":
-            raise ValueError(
-                f"{self} cannot be bounded yet, since labels move the standard deviation, too; use version=1 or 2"
-            )
-        collection = labelings.judged.context.num_docs if self.get("pool") == "corpus" else None
-        if name == "AP":
-            exact_level = self.get("expected") == "exact"
-
-            def of_sums(total: FloatArray, m: IntArray, size: IntArray, depth: IntArray) -> FloatArray:
-                upper = np.minimum(depth, m).astype(np.float64)
-                expected = expected_sum_of_precisions(m, size, depth, exact_level)
-                return normalize(total, Normalizers(upper, np.where(m == size, upper, expected)), version)
-
-            return labelings.precisions_above_chance(labelings.relevant(self.get("rel")), of_sums, collection)
-        if name == "nDCG":
-
-            def of_gains(value: FloatArray, perfect: FloatArray, random: FloatArray) -> FloatArray:
-                return normalize(value, Normalizers(perfect, random), version)
-
-            weight = LogDiscount().seen(labelings.positions)
-            gain, levels = labelings.gains(self.get("dcg"), self.get("gains"))
-            return labelings.gains_above_chance(weight, gain, levels, version, of_gains, collection)
-        raise ValueError(f"{self} cannot be bounded yet; of the bases of UE, only nDCG and AP can")
 
 
 def _some_of(*names: str) -> dict[str, Param]:

@@ -18,7 +18,7 @@ from ..arrays import BoolArray, FloatArray, IntArray
 from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..context import RunContext
 from ..io.qrels import Qrels
-from ..measures.fusion import METHODS, FusedValues, Fusion, RunSet, cutoff_of, value_of_labels
+from ..measures.fusion import METHODS, Fusion, cutoff_of
 from ..measures.nrg import NRG
 from ..measures.strings import absolute_measure
 from ..options import ROUNDED, check_amount, check_choice, check_confidence, check_count
@@ -26,6 +26,7 @@ from ..priors import check_names
 from ..scoring import check_campaign
 from ..stats.intervals import student_interval
 from ..stats.pairs_and_ties import places
+from .fused_values import FusedValues, RunSet, value_of_labels
 
 #: How many sets of runs are tried at most, unless the caller says otherwise.
 MOST_SETS = 100_000

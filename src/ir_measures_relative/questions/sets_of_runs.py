@@ -18,7 +18,6 @@ from ..comparison import Comparison, JudgedContext, check_is_context, judged_con
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..jobs import Work
-from ..measures.browsing import CoverageFunction
 from ..measures.declaration import RelativeMeasure
 from ..measures.nrg import NRG
 from ..messages import few_quoted, warn
@@ -26,6 +25,7 @@ from ..options import ROUNDED, check_choice, check_confidence, check_count
 from ..priors import matching
 from ..scoring import check_campaign
 from ..stats.intervals import crossed_interval
+from .coverage import CoverageFunction, coverage_function
 from .explaining import relative_measure
 
 T = TypeVar("T")
@@ -105,7 +105,7 @@ def select_complementary(
     work = Work(time_limit=time_limit)
     judged = judged_context(context, qrels)
     check_campaign(judged)
-    coverage = parsed.coverage(judged)
+    coverage = coverage_function(parsed, judged)
     if method == "greedy":
         chosen, marginal = _greedy(judged, parsed, n, range(len(names)))
         found = None

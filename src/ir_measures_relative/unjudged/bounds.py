@@ -1,12 +1,12 @@
 """What a score, and the difference of two runs, could still become if the unjudged documents were judged.
 
-A measure of this package declares how it is bounded; :data:`HOST_MEASURES` says so of ir_measures' own.
+How each measure is bounded is in :data:`.BOUNDS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -15,28 +15,19 @@ import pandas as pd
 from ..arrays import FloatArray, ObjectArray, object_array
 from ..comparison import Comparison, JudgedContext, check_is_context, check_queries, judged_context
 from ..context import RunContext
-from ..extremes.labelings import Labelings
+from ..extremes.labelings import Labelings, bounded
 from ..extremes.model import Interval, Model, share
 from ..extremes.open_documents import warn_of_judged_priors
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..jobs import Work
 from ..judgments import Judgments
-from ..measures.browsing import Geometric, LogDiscount, Reciprocal, TopK
-from ..measures.declaration import RelativeMeasure
-from ..measures.gains import chance_to_satisfy
 from ..measures.med import MED
 from ..measures.med_bases import BASES
 from ..measures.parameters import value_of
-from ..measures.strings import is_relative, parse_measures, registered
+from ..measures.strings import is_relative, parse_measures
 from ..options import LABELED_ALIKE, check_count
 from ..scoring import check_campaign
-
-#: Makes the model of a measure of ir_measures.
-Maker: TypeAlias = Callable[[ir_measures.Measure, Labelings], Model]
-
-# The highest grade that gdeval's ERR knows.
-_HIGHEST_IN_ERR = 4
 
 
 def bounds(
@@ -275,84 +266,6 @@ def model_of(
     options["names"] = judged.names if names is None else names
 
     def of(measure: ir_measures.Measure, judged: JudgedContext) -> Model:
-        labelings = Labelings(measure, judged, bound=of, **options)
-        try:
-            if is_relative(measure):
-                model: Model = measure.bounded(labelings)
-                return model
-            if type(measure) not in HOST_MEASURES:
-                raise NotImplementedError
-            return HOST_MEASURES[type(measure)](measure, labelings)
-        except NotImplementedError:
-            own = [
-                name
-                for name, kind in registered().items()
-                if type(kind).bounded is not RelativeMeasure.bounded
-            ]
-            known = ", ".join(sorted({*own, *(kind.NAME for kind in HOST_MEASURES)}))
-            raise ValueError(f"{measure} cannot be bounded yet; these can: {known}") from None
+        return bounded(measure, Labelings(measure, judged, bound=of, **options))
 
     return of(measure, judged)
-
-
-def _rbp(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-    rel = value_of(measure, "rel")
-    if rel is None:
-        raise ValueError(
-            f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
-        )
-    relevant, p = labelings.relevant(rel), float(measure["p"])
-    if labelings.residual:
-        return labelings.followed(relevant, p)
-    return labelings.additive(Geometric(p).share(labelings.positions), relevant)
-
-
-def _sdcg(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-    low, high, cutoff = measure["min_rel"], measure["max_rel"], measure["cutoff"]
-    lowest, highest = labelings.grades
-    if labelings.judged.context.grades is None:  # the measure knows more of the scale than the qrels may show
-        highest = max(highest, high)
-    gain = (np.clip(labelings.docs.grade, low, high) - low).astype(np.float64)
-    least, most = (float(np.clip(end, low, high) - low) for end in (lowest, highest))
-    weight = LogDiscount(cutoff).share(labelings.positions) / (high - low)
-    return labelings.additive(weight, gain, least, most)
-
-
-def _ndcg(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-    gains = value_of(measure, "gains")
-    if labelings.judged_only and any(min(pair) < 0 for pair in (gains or {}).items()):
-        raise ValueError(
-            f"{measure}: judged_only leaves out documents with a negative label, and gains changes which labels are "
-            "negative, so it cannot be bounded; give only one of the two"
-        )
-    gain, levels = labelings.gains(value_of(measure, "dcg", "log2"), gains)
-    return labelings.normalized(LogDiscount().seen(labelings.positions), gain, levels)
-
-
-def _err(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-    highest = int(labelings.open_docs.labels()[-1])
-    if highest > _HIGHEST_IN_ERR:
-        raise ValueError(
-            f"{measure}: ir_measures computes ERR for grades up to {_HIGHEST_IN_ERR}, not {highest}; leave it out"
-        )
-    stop = chance_to_satisfy(np.append(labelings.docs.grade, highest), _HIGHEST_IN_ERR)
-    return labelings.cascade(stop[:-1], float(stop[-1]))
-
-
-#: From the class of a measure of ir_measures to its model.
-HOST_MEASURES: dict[type[ir_measures.Measure], Maker] = {
-    type(ir_measures.P): lambda measure, labelings: labelings.additive(
-        TopK(measure["cutoff"]).share(labelings.positions), labelings.relevant(measure["rel"])
-    ),
-    type(ir_measures.RBP): _rbp,
-    type(ir_measures.SDCG): _sdcg,
-    type(ir_measures.nDCG): _ndcg,
-    type(ir_measures.RR): lambda measure, labelings: labelings.best(
-        Reciprocal().seen(labelings.positions), labelings.relevant(measure["rel"])
-    ),
-    type(ir_measures.Success): lambda measure, labelings: labelings.best(
-        TopK().seen(labelings.positions), labelings.relevant(measure["rel"])
-    ),
-    type(ir_measures.AP): lambda measure, labelings: labelings.precisions(labelings.relevant(measure["rel"])),
-    type(ir_measures.ERR): _err,
-}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...measures.fusion import value_of_labels
+from ...questions.fused_values import value_of_labels
 from ...questions.fusing import fuse, fusion_pairs
 from ...questions.similarities import inner_range
 from ..campaign import ReportedCampaign
