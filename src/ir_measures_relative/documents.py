@@ -114,8 +114,8 @@ class Documents:
         other.__dict__.update({name: self.__dict__[name] for name in _OF_ROWS if name in self.__dict__})
         return other
 
-    def followed_by(self, *others: Documents) -> tuple[Documents, IntArray]:
-        """These rows and those of others, of the same queries, sorted by query; and where each row comes from."""
+    def followed_by(self, *others: Documents) -> Documents:
+        """These rows and those of others, of the same queries, sorted by query."""
         parts = [self, *others]
         query = np.concatenate([part.query for part in parts])
         order = np.argsort(query, kind="stable")
@@ -126,8 +126,7 @@ class Documents:
             np.concatenate([getattr(part, column) for part in parts])[order]
             for column in ("grade", "judged", "exists")
         )
-        joined = Documents(self.query_ids, query[order], ids.take(order), grade, judged=judged, exists=exists)
-        return joined, order
+        return Documents(self.query_ids, query[order], ids.take(order), grade, judged=judged, exists=exists)
 
     def by_query(self, values: FloatArray, rows: IntArray, function: np.ufunc = np.add) -> FloatArray:
         """What ``function`` joins of values of these rows, (…, rows), by query; 0 where there are none."""

@@ -272,7 +272,7 @@ def replaced(context: Members, **others: Any) -> Members:
 
 def some_runs(context: Members, names: Collection[str]) -> Members:
     """The context as though only some of its runs had taken part: the others are nobody's priors, and no reference."""
-    runs = {name: run for name, run in context.runs.items() if name in set(names)}
+    runs = {name: context.runs[name] for name in names}
     return replaced(
         context,
         runs=runs,

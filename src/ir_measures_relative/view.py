@@ -78,8 +78,9 @@ class View:
         Raises:
             ValueError: a grade that the context says does not exist.
         """
-        stores = (Store(len(members.runs), len(judgments)) for _ in range(2))
-        return cls(members, judgments, judgments, grades_of(members, judgments), *stores, whole=whole)
+        ranks, labels = (Store(len(members.runs), len(judgments)) for _ in range(2))
+        grades = grades_of(members, judgments)
+        return cls(members, judgments, judgments, grades, ranks, labels, whole=whole)
 
     # ---- what is here ------------------------------------------------------------------------------------
 
@@ -125,9 +126,11 @@ class View:
         return self.run
 
     @property
-    def is_as_held(self) -> bool:
-        """Whether the evaluated run is one of the context's, with the rankings that it has there."""
-        return self.member is not None and self.run is self.members.rankings[self.member]
+    def row(self) -> int | None:
+        """Which of the context's runs has the rankings of the evaluated run as its own; None for other rankings."""
+        if self.member is None or self.run is not self.members.rankings[self.member]:
+            return None
+        return self.member
 
     # ---- other views -------------------------------------------------------------------------------------
 
@@ -138,6 +141,10 @@ class View:
     def of(self, name: str, priors: Collection[str] | None = None) -> View:
         """A run of the context as the evaluated one; ``priors`` are the names of its priors, if not the policy's."""
         return self.with_run(self.runs[name], priors=priors, member=name)
+
+    def of_each(self) -> list[View]:
+        """Every run of the context as the evaluated one, in their order."""
+        return [self.of(name) for name in self.names]
 
     def with_run(
         self,
@@ -151,8 +158,12 @@ class View:
         chosen = None if priors is None else tuple(priors)
         return self._other(run=rankings, member=index, chosen=chosen, group=group)
 
+    def evaluating(self, other: View) -> View:
+        """The run that another view evaluates, here."""
+        return self._other(run=other.run, member=other.member, chosen=other.chosen, group=other.group)
+
     def with_runs(self, rankings: Mapping[str, Rankings]) -> View:
-        """With further runs in the context, by name."""
+        """With further runs in the context, by name; or with others in the place of those of these names."""
         return self._other(
             members=replaced(self.members, runs={**self.runs, **rankings}), former=self.members.rankings
         )
@@ -260,9 +271,9 @@ class View:
 
         ``docs`` are :attr:`documents` or some of these, such as :attr:`relevant`.
         """
-        if self.member is not None and self.is_as_held:
-            row: IntArray = self.positions_of_runs(docs)[self.member]
-            return row
+        if self.row is not None:
+            of_run: IntArray = self.positions_of_runs(docs)[self.row]
+            return of_run
         key = "positions", docs, self.depth, self.judged_only
         return self._own.get(key, lambda: self.positions_in(self.evaluated, docs))
 
@@ -429,8 +440,8 @@ class View:
             return np.asarray(first[out] * last[n - 1 - out])
 
         def product() -> FloatArray:
-            moved, of_moved = store.get(("moved", key), lambda: _without_ones(factors()))
-            product = np.ones(len(docs))
+            moved, of_moved, width = store.get(("moved", key), lambda: _without_ones(factors()))
+            product = np.ones(width)
             product[moved] = of_moved[chosen].prod(axis=0)
             return product
 
@@ -479,8 +490,8 @@ class View:
         of_runs = [*map(groups.get, names), group or None][: len(own)]
         return np.array([of_runs.index(group) if group is not None else i for i, group in enumerate(of_runs)])
 
-    def reference_run(self, ref: str | None = None) -> str:
-        """The name of the reference run: ``ref``, else the context's, else the only other run.
+    def reference_run(self, ref: str | None = None) -> Rankings:
+        """The reference run: ``ref``, else the context's, else the only other run.
 
         Raises:
             ValueError: none of these says which run it is; lists the runs.
@@ -502,7 +513,7 @@ class View:
         name = others[0] if name is None else name
         if name not in self.members.index:
             raise ValueError(f"ref={name!r} is not a run of the context; its runs are {few_quoted(names)}")
-        return name
+        return self.runs[name]
 
     # ---- absolute measures -------------------------------------------------------------------------------
 
@@ -536,11 +547,11 @@ class View:
 
         return self.labels.get((key, self.members.rankings), compute)
 
-    def absolute_like(self, measure: ir_measures.Measure) -> FloatArray:
+    def absolute_of_run(self, measure: ir_measures.Measure) -> FloatArray:
         """:meth:`absolute` of one measure of the evaluated run, as :meth:`absolute_of_runs` has it where it does."""
-        if self.member is not None and self.is_as_held:
-            value: FloatArray = self.absolute_of_runs(measure)[self.member]
-            return value
+        if self.row is not None:
+            values: FloatArray = self.absolute_of_runs(measure)[self.row]
+            return values
         return self._own.get(("absolute", type(measure), measure), lambda: self.absolute([measure])[0])
 
     def means(self, measure: ir_measures.Measure) -> dict[str, float]:
@@ -637,10 +648,10 @@ def some(ids: Any) -> str:
     return f"{list(ids[:3])}{' …' if len(ids) > 3 else ''}"
 
 
-def _without_ones(factors: FloatArray) -> tuple[IntArray, FloatArray]:
-    """The columns in which anything is not 1, and what stands there; most documents are in no run's top."""
+def _without_ones(factors: FloatArray) -> tuple[IntArray, FloatArray, int]:
+    """The columns in which anything is not 1, what stands there, and how many there are; most are in no run's top."""
     moved = np.flatnonzero((factors != 1.0).any(axis=0))
-    return moved, factors[:, moved].copy(order="C")
+    return moved, factors[:, moved].copy(order="C"), factors.shape[1]
 
 
 def _running_products(factors: FloatArray) -> FloatArray:

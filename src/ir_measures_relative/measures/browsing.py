@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, PositionTable, rank_within, row_sums
-from ..judgments import Judgments
+from ..documents import Documents
 from .gains import chance_to_satisfy, discount, reciprocal
 
 
@@ -201,7 +201,7 @@ class BejeweledModel(GoalModel):
 class Reader(BrowsingModel):
     """An adaptive model on documents: ``seen`` takes a row of their positions for each ranking."""
 
-    docs: Judgments  #: those that may gain; the others gain nothing
+    docs: Documents  #: those that may gain; the others gain nothing
     model: AdaptiveModel
 
     def seen(self, position: IntArray) -> FloatArray:
