@@ -229,14 +229,14 @@ def calibration(
     table["odds wrong"] = (table["probability"] > 0.5) != (table["right"] > 0.5)
     table["brier"] = (table["probability"] - table["right"]) ** 2
     columns = {"brier": ["size", "mean"], "plain wrong": "mean", "odds wrong": "mean"}
-    print(table.groupby(["measure", "pool", "spread"]).agg(columns).round(3).to_string())
+    print(table.groupby(["measure", "pool", "log_odds_sd"]).agg(columns).round(3).to_string())
     print("\nReliability: how often the run that the odds favour is the better one")
     sure = np.maximum(table["probability"], 1 - table["probability"])
     favoured = np.where(table["probability"] >= 0.5, table["right"], 1 - table["right"])
     bins = pd.cut(sure, [0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0], include_lowest=True)
-    frame = pd.DataFrame({"spread": table["spread"], "odds": bins, "said": sure, "was": favoured})
+    frame = pd.DataFrame({"log_odds_sd": table["log_odds_sd"], "odds": bins, "said": sure, "was": favoured})
     print(
-        frame.groupby(["spread", "odds"], observed=True)
+        frame.groupby(["log_odds_sd", "odds"], observed=True)
         .agg(n=("was", "size"), said=("said", "mean"), was=("was", "mean"))
         .round(3)
     )

@@ -9,11 +9,11 @@ import pandas as pd
 
 from ir_measures_relative import MED, RunContext
 from ir_measures_relative.arrays import object_array
-from ir_measures_relative.comparison import Comparison, JudgedContext, check_queries, judged_context
 from ir_measures_relative.io.qrels import Qrels
 from ir_measures_relative.io.runs import Run, read_run
 from ir_measures_relative.judgments import Judgments
 from ir_measures_relative.measures.med_bases import BASES
+from ir_measures_relative.view import View, check_queries, view_of
 
 
 def med(
@@ -36,16 +36,16 @@ def med(
     against = context.runs["reference"]
     if qrels is None:
         query_ids = object_array(dict.fromkeys([*rankings.query_ids, *against.query_ids]))
-        judged = JudgedContext(context, Judgments.none_of(query_ids))
+        view = View.on(context, Judgments.none_of(query_ids))
     else:
-        judged = judged_context(context, qrels)
-        check_queries(judged, rankings)
-        check_queries(judged, against)
-    task = measure.task(Comparison(judged, rankings, None))
+        view = view_of(context, qrels)
+        check_queries(view, rankings)
+        check_queries(view, against)
+    task = measure.task(view.with_run(rankings))
     solutions = BASES[base].solve(task)
     return pd.DataFrame(
         {
-            "query_id": judged.judgments.query_ids,
+            "query_id": view.query_ids,
             "value": solutions.value,
             "lower": solutions.value,
             "upper": solutions.upper,

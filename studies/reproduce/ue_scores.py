@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_measures_relative.arrays import FloatArray, IntArray, sum_by_query
-from ir_measures_relative.comparison import judged_context
-from ir_measures_relative.judgments import Judgments
+from ir_measures_relative.documents import Documents
 from ir_measures_relative.measures.browsing import LogDiscount
 from ir_measures_relative.measures.gains import discount, gain_of, ideal_dcg
 from ir_measures_relative.measures.ue_bases import (
@@ -19,6 +18,7 @@ from ir_measures_relative.measures.ue_bases import (
     normalize,
     sum_of_precisions,
 )
+from ir_measures_relative.view import view_of
 
 from .data import Campaign
 
@@ -35,14 +35,13 @@ class Pool:
     """
 
     names: list[str]
-    docs: Judgments
+    docs: Documents
     position: IntArray
 
     @classmethod
     def of(cls, campaign: Campaign) -> Pool:
-        judged = judged_context(campaign.context, campaign.qrels)
-        docs = judged.judgments
-        return cls(campaign.context.names, docs, judged.positions_of_runs(docs, None, False))
+        view = view_of(campaign.context, campaign.qrels)
+        return cls(campaign.context.names, view.documents, view.positions_of_runs(view.documents))
 
     def part(self, keep: NDArray[np.bool_]) -> Pool:
         """Some of the documents alone, as though the runs had ranked no others."""

@@ -23,8 +23,8 @@ from ..jobs import Work
 from ..measures.browsing import chance_to_reach
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE, PROVED
+from ..view import View
 from .model import END_SECONDS, Clock, End, Interval, Model, Solver, interval_of_pairs
-from .open_documents import OpenDocuments
 
 
 def expected_reciprocal_rank(position: IntArray, go_on: FloatArray) -> FloatArray:
@@ -178,13 +178,13 @@ class Cascade(Model):
 
     def __init__(
         self,
-        open_docs: OpenDocuments,
+        views: Sequence[View],
         position: IntArray,
         priors: Sequence[IntArray],
         stop: FloatArray,
         highest: float,
     ) -> None:
-        super().__init__(open_docs, stop)
+        super().__init__(views, stop)
         self.priors, self.highest = priors, highest
         self.counts = self.open | (self.known_gain > 0)
         self.rows = np.flatnonzero(self.counts)
@@ -192,7 +192,7 @@ class Cascade(Model):
 
     def _values(self, gain: FloatArray) -> FloatArray:
         """The value of every run, shape (runs, …, queries), where documents gain so much, (…, documents)."""
-        query, n = self.open_docs.docs.query[self.rows], self.open_docs.n_queries
+        query, n = self.docs.query[self.rows], self.docs.n_queries
         gain = gain[..., self.rows]
         not_seen = {
             j: 1.0 - chance_to_reach(self.position[j], gain, query, n)
@@ -204,7 +204,7 @@ class Cascade(Model):
             for j in priors.tolist():
                 left *= not_seen[j]
             terms = left * reciprocal(row) * chance_to_reach(row, left, query, n)
-            result[i] = self.open_docs.joined(terms, self.rows, np.add)
+            result[i] = self.docs.by_query(terms, self.rows, np.add)
         return result
 
     def sampled(self, gains: FloatArray) -> FloatArray:
@@ -230,7 +230,7 @@ class Cascade(Model):
         own, other = reciprocal(self.position[a]), reciprocal(self.position[b])
         shown = np.union1d(self.priors[a], self.priors[b])
         above = reciprocal(self.position[shown]).max(axis=0, initial=0.0)  # of what is below it in a prior
-        query = self.open_docs.docs.query[self.rows]
+        query = self.docs.query[self.rows]
         result = np.zeros(len(self.open))
         result[self.rows] = np.abs(own - other) + own * other + above * reach[query]
         return np.where(self.open, result * self.highest, 0.0)

@@ -54,7 +54,7 @@ def _rbp(measure: Measure, labelings: Labelings) -> Model:
 def _sdcg(measure: Measure, labelings: Labelings) -> Model:
     low, high, cutoff = measure["min_rel"], measure["max_rel"], measure["cutoff"]
     lowest, highest = labelings.grades
-    if labelings.judged.context.grades is None:  # the measure knows more of the scale than the qrels may show
+    if labelings.members.grades is None:  # the measure knows more of the scale than the qrels may show
         highest = max(highest, high)
     gain = (np.clip(labelings.docs.grade, low, high) - low).astype(np.float64)
     least, most = (float(np.clip(end, low, high) - low) for end in (lowest, highest))
@@ -76,7 +76,7 @@ def _ndcg(measure: Measure, labelings: Labelings) -> Model:
 
 @BOUNDS.register(type(ir_measures.ERR))
 def _err(measure: Measure, labelings: Labelings) -> Model:
-    highest = int(labelings.open_docs.labels()[-1])
+    highest = int(labelings.labels[-1])
     if highest > _HIGHEST_IN_ERR:
         raise ValueError(
             f"{measure}: ir_measures computes ERR for grades up to {_HIGHEST_IN_ERR}, not {highest}; leave it out"

@@ -8,7 +8,6 @@ import ir_measures
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..comparison import Comparison
 from ..measures import nrg, rareness
 from ..measures.alpha_nrg import OfAspects
 from ..measures.browsing import BrowsingModel, CascadeModel, LogDiscount, TopK, Unseen
@@ -51,8 +50,7 @@ def _nrg(measure: _NRG, labelings: Labelings) -> Model:
 
 def _adaptive(measure: _NRG, labelings: Labelings, adaptive: CascadeModel) -> Model:
     grade = labelings.docs.grade
-    labels = labelings.open_docs.labels(labelings.judged_only)
-    highest = max(int(labels[-1]), int(grade.max(initial=0)))
+    highest = max(int(labelings.labels[-1]), int(grade.max(initial=0)))
     if highest > measure.get("max_grade"):
         raise ValueError(
             f"{measure}: documents may have the grade {highest}; max_grade must be at least that"
@@ -86,7 +84,7 @@ def _rareness(measure: _Rareness, labelings: Labelings) -> Model:
         held = positions > 0
         weight = measure.weights_by_count(docs, held.sum(axis=0), len(held))
     else:
-        rows = [measure.weights(comparison, docs) for comparison in labelings.comparisons]
+        rows = [measure.weights(view, docs) for view in labelings.views]
         weight = rows[0] if systems == "groups" else np.array(rows)
     if not isinstance(base, nrg.ExtendedBase):
         return labelings.precisions(labelings.relevant(measure.get("rel")), weight)
@@ -105,7 +103,7 @@ def _ue(measure: _UE, labelings: Labelings) -> Model:
         raise ValueError(
             f"{measure} cannot be bounded yet, since labels move the standard deviation, too; use version=1 or 2"
         )
-    collection = labelings.judged.context.num_docs if measure.get("pool") == "corpus" else None
+    collection = labelings.members.num_docs if measure.get("pool") == "corpus" else None
     if name == "AP":
         exact_level = measure.get("expected") == "exact"
 
@@ -186,8 +184,7 @@ def _med(measure: _MED, labelings: Labelings) -> Model:
 @BOUNDS.register(_Shapley)
 def _shapley(measure: _Shapley, labelings: Labelings) -> Model:
     docs = labelings.docs
-    weight = np.array([np.prod(measure.chances(c, docs), axis=0) for c in labelings.comparisons])
-    weight = weight.reshape(len(weight), len(docs))
+    weight = np.array([np.prod(measure.chances(view, docs), axis=0) for view in labelings.views])
     if ADDITIVE[measure.get("base")].graded:
         return labelings.normalized(weight, *labelings.gains(measure.get("dcg"), measure.get("gains")))
     return labelings.additive(weight / measure.browsing.total, labelings.relevant(measure.get("rel")))
@@ -195,10 +192,7 @@ def _shapley(measure: _Shapley, labelings: Labelings) -> Model:
 
 @BOUNDS.register(_FusionGain)
 def _fusion_gain(measure: _FusionGain, labelings: Labelings) -> Model:
-    judged = labelings.judged
-    runs = zip(judged.names, judged.context.runs.values(), strict=True)
-    pairs = [measure.two_rankings(Comparison(judged, run, name)) for name, run in runs]
-    before, after = zip(*pairs, strict=True)
+    before, after = zip(*map(measure.two_rankings, labelings.as_judged), strict=True)
     return labelings.difference_of(measure.base_measure(), before, after)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -13,8 +13,8 @@ from ..jobs import Work
 from ..measures.gains import discount, ideal_dcg
 from ..measures.level_sums import LevelSums, sums_of_first
 from ..options import LABELED_ALIKE
+from ..view import View
 from .model import Interval, Model
-from .open_documents import OpenDocuments
 
 #: From the value of rankings, of perfect ones, and of random ones to the normalized value, elementwise.
 ValueOfGains: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
@@ -29,17 +29,17 @@ class Normalized(Model):
 
     def __init__(
         self,
-        open_docs: OpenDocuments,
+        views: Sequence[View],
         weight: FloatArray,
         gain: FloatArray,
         levels: FloatArray,
         cutoff: int | None,
     ) -> None:
-        super().__init__(open_docs, gain)
+        super().__init__(views, gain)
         self.weight, self.cutoff = weight, cutoff
         self._rows = np.flatnonzero(self.open)
-        self._query = open_docs.docs.query[self._rows]
-        self.sizes = np.bincount(self._query, minlength=open_docs.n_queries)
+        self._query = self.docs.query[self._rows]
+        self.sizes = np.bincount(self._query, minlength=self.docs.n_queries)
         # Levels as steps from 0 up: the least gain is one that every open document has.
         self.least = float(levels[0])
         self.steps = np.diff(levels)
@@ -50,7 +50,7 @@ class Normalized(Model):
 
         Shapes (queries) and (queries, levels - 1, width).
         """
-        docs, n = self.open_docs.docs, self.open_docs.n_queries
+        docs, n = self.docs, self.docs.n_queries
         # Judged documents may have gains between the levels, where the grades known are a part of those that they have.
         every = np.unique(np.concatenate([[0.0], levels, self.known_gain]))
         deepest = int(np.bincount(docs.query, minlength=n).max(initial=0)) + 1
@@ -72,11 +72,11 @@ class Normalized(Model):
         return least, added
 
     def value(self) -> FloatArray:
-        ideal = ideal_dcg(self.known_gain, self.open_docs.docs.query, self.open_docs.n_queries, self.cutoff)
+        ideal = ideal_dcg(self.known_gain, self.docs.query, self.docs.n_queries, self.cutoff)
         return ratio(self._known_sums(), ideal)
 
     def _known_sums(self) -> FloatArray:
-        return self.open_docs.sums(self.weight * self.known_gain, ~self.open)
+        return self.sums(self.weight * self.known_gain, ~self.open)
 
     def sampled(self, gains: FloatArray) -> FloatArray:
         found, ideal = self.parts(gains)
@@ -84,7 +84,7 @@ class Normalized(Model):
 
     def parts(self, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The sums of some labelings, shape (runs, labelings, queries), and the ideals, (labelings, queries)."""
-        n = self.open_docs.n_queries
+        n = self.docs.n_queries
         found = np.repeat(self._known_sums()[:, None, :], len(gains), axis=1)
         ideal = np.repeat(self.ideal[None], len(gains), axis=0)
         for level, step in enumerate(self.steps):
@@ -110,7 +110,7 @@ class Normalized(Model):
             for known, weight in sums
             for sign in (-1.0, 1.0)
         ]
-        both = np.array(ends).reshape(-1, 2, self.open_docs.n_queries)
+        both = np.array(ends).reshape(-1, 2, self.docs.n_queries)
         return Interval.attained(both[:, 0], both[:, 1])
 
     def _above(self, known: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -121,7 +121,7 @@ class Normalized(Model):
         return least, self.steps[:, None] * won[:, None, :]
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        query, n = self.open_docs.docs.query, self.open_docs.n_queries
+        query, n = self.docs.query, self.docs.n_queries
         known = self.ideal + self.ideals[..., 0].sum(axis=1)
         full = self.ideal + self.ideals[np.arange(n), :, self.sizes].sum(axis=1)
         # A document that neither run holds counts by what it adds to the ideal.
@@ -132,12 +132,12 @@ class Normalized(Model):
 
 class GainsAboveChance(Normalized):
     """nDCG_UE, where labels move the random level as well: version 2 exact for one run, version 1 the product of its
-    two factors' extremes. See :meth:`.Labelings.gains_above_chance`; the pool is that of :meth:`.OpenDocuments.pool`.
+    two factors' extremes. See :meth:`.Labelings.gains_above_chance`.
     """
 
     def __init__(
         self,
-        open_docs: OpenDocuments,
+        views: Sequence[View],
         weight: FloatArray,
         gain: FloatArray,
         levels: FloatArray,
@@ -146,7 +146,7 @@ class GainsAboveChance(Normalized):
         version: Literal[1, 2],
         value_of: ValueOfGains,
     ) -> None:
-        super().__init__(open_docs, weight, gain, levels, cutoff)
+        super().__init__(views, weight, gain, levels, cutoff)
         self.pool_size, self.depth = pool
         self.version, self.value_of = version, value_of
 
@@ -154,11 +154,11 @@ class GainsAboveChance(Normalized):
         """REB for a gain of 1 in all, and what the judged documents and the least gains make of it."""
         so_far = np.concatenate([[0.0], np.cumsum(discount.up_to(int(self.depth.max(initial=0)))[1:])])
         unit = ratio(so_far[self.depth], self.pool_size.astype(np.float64))
-        known = self.open_docs.sums(self.known_gain, ~self.open) + self.least * self.sizes
+        known = self.sums(self.known_gain, ~self.open) + self.least * self.sizes
         return unit, unit * known
 
     def one(self, work: Work) -> Interval:
-        known, n = self._known_sums(), self.open_docs.n_queries
+        known, n = self._known_sums(), self.docs.n_queries
         unit, chance = self._random_level()
         # REB by level, shaped like the ideals; what is above it, and the room that it leaves.
         width = np.arange(self.ideals.shape[2])
@@ -201,7 +201,7 @@ class GainsAboveChance(Normalized):
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         # Every label moves the random level.
-        share = ratio(reach, np.maximum(self.pool_size, 1).astype(np.float64))[self.open_docs.docs.query]
+        share = ratio(reach, np.maximum(self.pool_size, 1).astype(np.float64))[self.docs.query]
         return super().influence(a, b, reach) + np.where(self.open, share, 0.0)
 
     def sampled(self, gains: FloatArray) -> FloatArray:

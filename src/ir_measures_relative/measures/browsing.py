@@ -14,7 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, PositionTable, rank_within
-from ..judgments import Judgments
+from ..documents import Documents
 from .gains import chance_to_satisfy, discount, reciprocal
 
 
@@ -121,7 +121,7 @@ class CascadeModel:
 class Reader(BrowsingModel):
     """The cascade on documents: ``seen`` takes a row of their positions for each ranking."""
 
-    docs: Judgments  #: those that may gain; the others gain nothing
+    docs: Documents  #: those that may gain; the others gain nothing
     model: CascadeModel
 
     def seen(self, position: IntArray) -> FloatArray:

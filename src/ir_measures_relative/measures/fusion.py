@@ -10,10 +10,11 @@ import ir_measures
 import numpy as np
 
 from ..arrays import FloatArray, IntArray, ratio, sum_by_query
-from ..comparison import Comparison, JudgedContext, JudgedTop
+from ..documents import Documents
 from ..ids import Ids
-from ..judgments import Judgments
 from ..rankings import Rankings
+from ..tops import Top
+from ..view import View
 from . import parameters
 from .declaration import Change, Contributions, OfAbsoluteBase, register
 from .gains import discount, gain_of, ideal_dcg
@@ -72,23 +73,23 @@ class Union(NamedTuple):
 
     #: Sorted by query, then by id, descending: of two equal scores the first row comes first. The grade is 0 where the
     #: judgments do not know the document.
-    docs: Judgments
+    docs: Documents
     #: Of each run the rows of ``docs`` that it holds, by query and position, with their positions and scores.
-    holdings: list[tuple[IntArray, JudgedTop]]
+    holdings: list[tuple[IntArray, Top]]
 
 
-def union_of(judged: JudgedContext, depth: int) -> Union:
+def union_of(view: View, depth: int) -> Union:
     """The union of the runs of a context; found once for a set of judgments."""
 
     def found() -> Union:
-        tops = [judged.top(run, depth) for run in judged.context.runs.values()]
+        tops = [view.at(depth).top(run) for run in view.runs.values()]
         nothing = np.empty(0, dtype=np.int64)
         query = np.concatenate([nothing, *(top.docs.query for top in tops)])
         grade = np.concatenate([nothing, *(top.docs.grade for top in tops)])
         # On bytes that hold nothing else: the ids of a run may be on those of its whole file.
         ids = Ids.of(list(itertools.chain.from_iterable(top.docs.ids.strings() for top in tops)))
         order = ids.descending(query) if len(ids) else query
-        everything = Judgments(judged.judgments.query_ids, query[order], ids.take(order), grade[order])
+        everything = Documents(view.query_ids, query[order], ids.take(order), grade[order])
         repeated, last = everything.repeats()
         first_seen, keep = np.arange(len(order)), np.ones(len(order), dtype=bool)
         first_seen[repeated], keep[repeated] = last, False
@@ -98,27 +99,25 @@ def union_of(judged: JudgedContext, depth: int) -> Union:
         holdings = [(row[first:end], top) for top, (first, end) in zip(tops, ends, strict=True)]
         return Union(everything.select(keep), holdings)
 
-    return judged.cached(("union", depth), found)
+    return view.cached(("union", depth), found)
 
 
-def votes_of(judged: JudgedContext, run: int, fusion: Fusion) -> tuple[IntArray, FloatArray]:
+def votes_of(view: View, run: int, fusion: Fusion) -> tuple[IntArray, FloatArray]:
     """The rows of the union that a run of the context holds, and what it gives to each; computed once."""
-    row, top = union_of(judged, fusion.depth).holdings[run]
-    votes = judged.cached(
-        ("votes", run, fusion), lambda: fusion.votes(top.docs.query, top.position, top.score)
-    )
+    row, top = union_of(view, fusion.depth).holdings[run]
+    votes = view.cached(("votes", run, fusion), lambda: fusion.votes(top.docs.query, top.position, top.score))
     return row, votes
 
 
 def fused_rankings(
-    judged: JudgedContext, runs: Sequence[int], fusion: Fusion, newcomer: Rankings | None = None
+    view: View, runs: Sequence[int], fusion: Fusion, newcomer: Rankings | None = None
 ) -> Rankings:
     """The fusion of some runs of a context, and of a newcomer to it, as a run of the judged queries."""
-    docs = union_of(judged, fusion.depth).docs
-    votes = [votes_of(judged, run, fusion) for run in runs]
+    docs = union_of(view, fusion.depth).docs
+    votes = [votes_of(view, run, fusion) for run in runs]
     query, ids = docs.query, docs.ids
     if newcomer is not None:
-        top = judged.top(newcomer, fusion.depth)
+        top = view.at(fusion.depth).top(newcomer)
         row = docs.rows_of(top.docs.query, top.docs.ids, top.hashes)
         new = np.flatnonzero(row < 0)  # documents that nobody else holds
         row[new] = len(docs) + np.arange(len(new))
@@ -131,7 +130,7 @@ def fused_rankings(
         holders[row] += 1
     held = np.flatnonzero(holders)
     score = fusion.fused(total[held], holders[held])
-    return Rankings(judged.judgments.query_ids[query[held]], ids.take(held), score, name="the fused run")
+    return Rankings(view.query_ids[query[held]], ids.take(held), score, name="the fused run")
 
 
 def cut(rankings: Rankings, cutoff: int | None) -> Rankings:
@@ -215,34 +214,36 @@ class _FusionGain(OfAbsoluteBase):
         """How the rankings are fused."""
         return Fusion(self.get("method"), self.get("k"), self.get("depth"))
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """What the run adds for each query."""
-        base, (before, after) = [self.base_measure()], self.two_rankings(comparison)
-        value: FloatArray = comparison.judged.absolute(base, after)[0]
-        if len(comparison.priors(self.get("prior"))):
-            value = value - comparison.judged.absolute(base, before)[0]
+        base, (before, after) = [self.base_measure()], self.two_rankings(view)
+        value: FloatArray = view.absolute(base, after)[0]
+        if len(view.priors(self.get("prior"))):
+            value = value - view.absolute(base, before)[0]
         return value
 
-    def two_rankings(self, comparison: Comparison) -> tuple[Rankings, Rankings]:
+    def two_rankings(self, view: View) -> tuple[Rankings, Rankings]:
         """The fusion of the priors, and that of the priors and the run; without priors nothing, and the run."""
-        judged, member, fusion = comparison.judged, comparison.member, self.fusion
-        cutoff = cutoff_of(self.base_measure())
+        fusion, cutoff, run = self.fusion, cutoff_of(self.base_measure()), view.evaluated
 
         def fused(runs: tuple[int, ...]) -> Rankings:
             key = "fused", runs, fusion, cutoff
-            return judged.cached(key, lambda: cut(fused_rankings(judged, runs, fusion), cutoff))
+            return view.cached(key, lambda: cut(fused_rankings(view, runs, fusion), cutoff))
 
-        priors = tuple(comparison.priors(self.get("prior")).tolist())
+        priors = tuple(view.priors(self.get("prior")).tolist())
         if not priors:
-            return fused(()), comparison.rankings
-        if member is None or comparison.rankings is not comparison.context.runs[member]:
-            return fused(priors), fused_rankings(judged, priors, fusion, comparison.rankings)
-        return fused(priors), fused(tuple(sorted((*priors, judged.index[member]))))
+            return fused(()), run
+        if view.row is not None:
+            return fused(priors), fused(tuple(sorted((*priors, view.row))))
+        key = "fused with", priors, fusion, cutoff
+        return fused(priors), view.cached_of(
+            run, key, lambda: cut(fused_rankings(view, priors, fusion, run), cutoff)
+        )
 
-    def change(self, comparison: Comparison) -> Change:
+    def change(self, view: View) -> Change:
         """The two rankings, and what each relevant document gives to the second less what it gives to the first."""
-        before, after = self.two_rankings(comparison)
-        judgments, base = comparison.judgments, self.base_measure()
+        before, after = self.two_rankings(view)
+        judgments, base = view.documents, self.base_measure()
         cutoff, params = base.params.get("cutoff"), base.params
         if base.NAME not in ("nDCG", "P", "R") or params.get("judged_only"):
             raise ValueError(

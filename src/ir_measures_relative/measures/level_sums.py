@@ -17,7 +17,7 @@ from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, sum_by_qu
 from ..options import ROUNDED
 
 if TYPE_CHECKING:
-    from ..comparison import JudgedTop
+    from ..tops import Top
 
 
 def swings(weight: FloatArray, query: IntArray, n_queries: int) -> tuple[FloatArray, FloatArray]:
@@ -48,7 +48,7 @@ def greatest_lead(
     return greatest, leads
 
 
-def same_rankings(run: JudgedTop, reference: JudgedTop, among: BoolArray) -> BoolArray:
+def same_rankings(run: Top, reference: Top, among: BoolArray) -> BoolArray:
     """Which of the queries ``among`` the two runs rank alike, by their whole rankings."""
     if run is reference or not among.any():
         return among

@@ -17,8 +17,8 @@ from .declaration import RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
     from ..rankings import Rankings
+    from ..view import View
 
 
 #: What the recall levels of RPP weigh.
@@ -64,34 +64,33 @@ class RecallLevels(RelativeMeasure):
         "judged_only": parameters.judged_only(),
     }
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """The preference between the run's recall levels and the reference's."""
-        reference = self.levels(comparison, comparison.reference(self.get("ref")))
-        return self.preference(self.levels(comparison, comparison.rankings), reference, comparison)
+        reference = self.levels(view, view.reference_run(self.get("ref")))
+        return self.preference(self.levels(view, view.evaluated), reference, view)
 
     @property
     def value_range(self) -> tuple[float, float]:
         return -1.0, 1.0
 
-    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
+    def preference(self, run: FloatArray, reference: FloatArray, view: View) -> FloatArray:
         """One value a query, from the tables of :func:`reciprocal_ranks`: the sign where they first differ."""
         step = -1 if self.FROM_THE_WORST else 1
         return np.sign(first_difference(run[:, ::step], reference[:, ::step]))
 
-    def levels(self, comparison: Comparison, rankings: Rankings) -> FloatArray:
+    def levels(self, view: View, rankings: Rankings) -> FloatArray:
         """The table of :func:`reciprocal_ranks` of a run; computed once for a run of the context."""
-        docs = comparison.relevant
+        docs = view.relevant
         cutoff, rel, judged_only = map(self.get, ("cutoff", "rel", "judged_only"))
 
         def compute() -> FloatArray:
-            if rankings is comparison.rankings:
-                position = comparison.positions(docs, cutoff, judged_only)
-            else:
-                position = docs.positions_in(rankings, cutoff, judged_only)
+            top = view.at(cutoff, judged_only)
+            own = rankings is view.run
+            position = top.positions(docs) if own else top.positions_in(rankings, docs)
             keep = docs.grade >= rel
             return reciprocal_ranks(position[keep], docs.query[keep], docs.n_queries)
 
-        return comparison.judged.cached_of(rankings, ("reciprocal ranks", cutoff, rel, judged_only), compute)
+        return view.cached_of(rankings, ("reciprocal ranks", cutoff, rel, judged_only), compute)
 
 
 class _rrLP(RecallLevels):
@@ -132,7 +131,7 @@ class _rrLP(RecallLevels):
     )
     SEE_ALSO = ("sgnLP", "sgnLR", "RPP")
 
-    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
+    def preference(self, run: FloatArray, reference: FloatArray, view: View) -> FloatArray:
         return first_difference(run, reference)
 
 
@@ -228,8 +227,8 @@ class _RPP(RecallLevels):
         ),
     }
 
-    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
-        docs = comparison.relevant
+    def preference(self, run: FloatArray, reference: FloatArray, view: View) -> FloatArray:
+        docs = view.relevant
         n_relevant = np.bincount(docs.query[docs.grade >= self.get("rel")], minlength=docs.n_queries)
         weights = LEVEL_WEIGHTS[self.get("weight")].seen(np.arange(1, run.shape[1] + 1))
         total = np.concatenate([[0.0], np.cumsum(weights)])[n_relevant]

@@ -11,7 +11,7 @@ from .med_bases import BASES, TwoRuns
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
+    from ..view import View
 
 
 def _grade(help_text: str) -> Param:
@@ -149,14 +149,14 @@ class _MED(RelativeMeasure):
                 f"{self!r}: rel makes {self.get('base')} binary, and {clash[0]} does nothing then; give only one"
             )
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """The largest difference of each query."""
-        return BASES[self.get("base")].solve(self.task(comparison)).value
+        return BASES[self.get("base")].solve(self.task(view)).value
 
-    def task(self, comparison: Comparison) -> TwoRuns:
+    def task(self, view: View) -> TwoRuns:
         """What is to be solved: the evaluated run, the reference, the parameters."""
         params = {name: self.get(name) for name in self.SUPPORTED_PARAMS}
-        return TwoRuns(comparison, comparison.reference(self.get("ref")), params, repr(self))
+        return TwoRuns(view, view.reference_run(self.get("ref")), params, repr(self))
 
 
 MED = _MED()

@@ -32,7 +32,8 @@ from .level_sums import LevelSums, greatest_lead, same_rankings, sums_of_first, 
 from .parameters import Base
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, JudgedTop
+    from ..tops import Top
+    from ..view import View
 
 
 class PooledDocs(NamedTuple):
@@ -51,7 +52,7 @@ class PooledDocs(NamedTuple):
     ids: Ids
 
     @classmethod
-    def of(cls, run: JudgedTop, reference: JudgedTop, n_queries: int, judged: bool = True) -> PooledDocs:
+    def of(cls, run: Top, reference: Top, n_queries: int, judged: bool = True) -> PooledDocs:
         """The union of two tops; every document is open where the judgments do not count."""
         in_run = run.docs.rows_of(reference.docs.query, reference.docs.ids, reference.hashes)
         shared, other = np.flatnonzero(in_run >= 0), np.flatnonzero(in_run < 0)
@@ -66,7 +67,7 @@ class PooledDocs(NamedTuple):
         y = joined(run.position, np.zeros(len(other), dtype=np.int64))
         z = joined(z_of_run, reference.position[other])
         grade = joined(run.docs.grade, reference.docs.grade[other])
-        known = joined(run.judged, reference.judged[other])
+        known = joined(run.docs.judged, reference.docs.judged[other])
         if not judged:
             grade, known = np.zeros_like(grade), np.zeros_like(known)
         ids = run.docs.ids.followed_by(reference.docs.ids.take(other)).take(order)
@@ -96,16 +97,14 @@ class TwoRuns:
     """Two runs on one set of judgments, and the parameters: what a base asks for, computed once.
 
     Args:
-        comparison: the evaluated run, beside the context.
+        view: the evaluated run, and the context.
         reference: the other run.
         params: the value of every parameter of MED, by name; None where it was not given.
         text: the measure, for messages.
     """
 
-    def __init__(
-        self, comparison: Comparison, reference: Rankings, params: dict[str, Any], text: str
-    ) -> None:
-        self.comparison, self.reference, self.params, self.text = comparison, reference, params, text
+    def __init__(self, view: View, reference: Rankings, params: dict[str, Any], text: str) -> None:
+        self.view, self.reference, self.params, self.text = view, reference, params, text
         self.base = BASES[params["base"]]
         self.cutoff: int | None = params["cutoff"]
 
@@ -117,12 +116,12 @@ class TwoRuns:
     @cached_property
     def pool(self) -> PooledDocs:
         """The documents of the two rankings."""
-        n_queries = self.comparison.judgments.n_queries
+        n_queries = self.view.n_queries
         return PooledDocs.of(*self._tops(self.cutoff), n_queries, self.params["judged"])
 
-    def _tops(self, cutoff: int | None) -> tuple[JudgedTop, JudgedTop]:
-        judged = self.comparison.judged
-        return judged.top(self.comparison.rankings, cutoff), judged.top(self.reference, cutoff)
+    def _tops(self, cutoff: int | None) -> tuple[Top, Top]:
+        top = self.view.at(cutoff)
+        return top.top(), top.top(self.reference)
 
     def gain_of(self, grade: IntArray) -> FloatArray:
         """The gain of each grade."""
@@ -140,7 +139,7 @@ class TwoRuns:
         """The gains above 0 that a document may have, ascending, and a label that gives each."""
         if not self.graded:
             return np.ones(1), np.array([self.params["rel"] or 1])
-        lowest = self.comparison.grades[0]  # custom gains may reward a label below 1
+        lowest = self.view.grades[0]  # custom gains may reward a label below 1
         grades = grades_between(lowest, self.highest)
         gains, first = np.unique(self.gain_of(grades), return_index=True)
         return gains[gains > 0], grades[first][gains > 0]
@@ -148,16 +147,16 @@ class TwoRuns:
     @property
     def highest(self) -> int:
         """The highest grade that a document may have."""
-        limit, highest = self.params["max_grade"], self.comparison.grades[1]
+        limit, highest = self.params["max_grade"], self.view.grades[1]
         if limit is None:
             return highest
         if self.params["judged"]:
-            check_grades(self.text, self.comparison.judgments, limit)
+            check_grades(self.text, self.view.documents, limit)
         return int(limit)
 
     def judged_at(self, levels: FloatArray) -> IntArray:
         """How many judged documents of each query have at least each of these gains; (queries, levels)."""
-        docs = self.comparison.judgments
+        docs = self.view.documents
         if not self.params["judged"]:
             return np.zeros((docs.n_queries, len(levels)), dtype=np.int64)
 
@@ -169,7 +168,7 @@ class TwoRuns:
         gains = self.params["gains"]
         mapped = None if gains is None else tuple(sorted(gains.items()))
         key = "judged at", self.graded, self.params["rel"], self.params["dcg"], mapped, levels.tobytes()
-        return self.comparison.judged.cached(key, count)
+        return self.view.cached(key, count)
 
     def tail(self) -> FloatArray:
         """What RBP leaves to what may follow the run, and the reference, shape (2, queries)."""

@@ -26,8 +26,8 @@ from .gains import check_grades, gain_of, ideal_dcg
 from .parameters import Base, Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
-    from ..judgments import Judgments
+    from ..documents import Documents
+    from ..view import View
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ExtendedBase(Base):
     #: graded gains, and else the sum over all positions of the browsing model.
     graded: bool = False
 
-    def norm(self, docs: Judgments, gain: FloatArray, cutoff: int | None, p: float) -> FloatArray:
+    def norm(self, docs: Documents, gain: FloatArray, cutoff: int | None, p: float) -> FloatArray:
         """N of Eq. 4 for each query, of a sum; from the gains of the documents and the depth that ``norm`` says."""
         if self.graded:
             return ideal_dcg(gain, docs.query, docs.n_queries, cutoff)
@@ -98,7 +98,7 @@ NORMS: dict[str | None, Norm | None] = {
 class ResidualRanking(NamedTuple):
     """A ranking, as it is to a searcher who has seen the priors' (Eqs. 3-4)."""
 
-    docs: Judgments  #: the judged documents that may gain
+    docs: Documents  #: the judged documents that may gain
     residual: FloatArray  #: the gain of each, times the product over the priors j of 1 - seen(pos_j(d))
     position: IntArray  #: in the evaluated ranking, 0 if it is not in the top
     base: ExtendedBase
@@ -142,15 +142,15 @@ class ResidualRanking(NamedTuple):
 
 
 def judged_gains(
-    judgments: Judgments,
+    documents: Documents,
     base: ExtendedBase,
     rel: int,
     dcg: str,
     gains: dict[int, int] | None,
     adaptive: CascadeModel | None = None,
-) -> tuple[Judgments, FloatArray]:
+) -> tuple[Documents, FloatArray]:
     """The judged documents that may gain, and the gain G(d) of each."""
-    docs = judgments if gains and min(gains) <= 0 else judgments.relevant
+    docs = documents if gains and min(gains) <= 0 else documents.relevant
     if base.graded:
         return docs, gain_of(docs.grade, dcg, gains)
     if adaptive is not None:
@@ -274,13 +274,13 @@ class _NRG(RelativeMeasure):
             known = ", ".join(repr(n) for n, base in BASES.items() if base.graded)
             raise ValueError(f"{self!r}: norm='whole' goes with base {known}, not {name!r}")
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """NRG of each query."""
-        return self._residual(comparison).value()
+        return self._residual(view).value()
 
-    def contributions(self, comparison: Comparison) -> Contributions:
+    def contributions(self, view: View) -> Contributions:
         """The residual gain of each document, and what it adds to the value of its query."""
-        found = self._residual(comparison)
+        found = self._residual(view)
         return Contributions(found.docs, found.residual, found.shares())
 
     @property
@@ -300,27 +300,24 @@ class _NRG(RelativeMeasure):
         """How far a searcher reads, where that depends on what was found."""
         return BASES[self.get("base")].model(self.get)
 
-    def gains(self, judgments: Judgments) -> tuple[Judgments, FloatArray]:
+    def gains(self, documents: Documents) -> tuple[Documents, FloatArray]:
         """The judged documents that may gain, and the gain of each."""
         name = self.get("base")
         if name == "ERR":
-            check_grades(self, judgments, self.get("max_grade"))
+            check_grades(self, documents, self.get("max_grade"))
         rel, dcg, gains = map(self.get, ("rel", "dcg", "gains"))
-        return judged_gains(judgments, BASES[name], rel, dcg, gains, self.adaptive)
+        return judged_gains(documents, BASES[name], rel, dcg, gains, self.adaptive)
 
-    def _residual(self, comparison: Comparison) -> ResidualRanking:
+    def _residual(self, view: View) -> ResidualRanking:
         """The evaluated run."""
-        cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
-        docs, gain = self.gains(comparison.judgments)
+        top = view.at(self.get("cutoff"), self.get("judged_only"))
+        docs, gain = self.gains(view.documents)
         base, adaptive = BASES[self.get("base")], self.adaptive
         unseen = Unseen(self.browsing if adaptive is None else Reader(docs, adaptive))
-        survival = comparison.prior_product(
-            unseen, docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
-        )
-        residual = gain * survival
+        residual = gain * top.prior_product(unseen, docs, self.get("prior"))
         norm = NORMS[self.get("norm")]
         ideal = residual if norm is not None and norm.residual else gain
-        position = comparison.positions(docs, cutoff, judged_only)
+        position = top.positions(docs)
         depth, p = self.depth_of_ideal, self.get("p")
         return ResidualRanking(docs, residual, position, base, depth, p, ideal if norm else None, adaptive)
 
@@ -364,17 +361,14 @@ class _UniqueRel(RelativeMeasure):
     def value_range(self) -> tuple[float, float]:
         return 0.0, float(self.get("cutoff"))
 
-    def score(self, comparison: Comparison) -> FloatArray:
-        docs, _, unique, _ = self.contributions(comparison)
+    def score(self, view: View) -> FloatArray:
+        docs, _, unique, _ = self.contributions(view)
         return sum_by_query(unique, docs.query, docs.n_queries)
 
-    def contributions(self, comparison: Comparison) -> Contributions:
-        cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
-        docs = comparison.relevant
-        unseen = comparison.prior_product(
-            Unseen(TopK(cutoff)), docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
-        )
-        found = comparison.positions(docs, cutoff, judged_only) > 0
+    def contributions(self, view: View) -> Contributions:
+        docs, top = view.relevant, view.at(self.get("cutoff"), self.get("judged_only"))
+        unseen = top.prior_product(Unseen(TopK(self.get("cutoff"))), docs, self.get("prior"))
+        found = top.positions(docs) > 0
         gain = unseen * (docs.grade >= self.get("rel"))
         return Contributions(docs, gain, gain * found)
 

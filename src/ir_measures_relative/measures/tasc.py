@@ -12,7 +12,7 @@ from . import parameters
 from .declaration import OfAbsoluteBase, register
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
+    from ..view import View
 
 
 def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
@@ -60,15 +60,10 @@ class _TaSC(OfAbsoluteBase):
     def value_range(self) -> tuple[float, float]:
         return 0.0, 1.0
 
-    def score(self, comparison: Comparison) -> FloatArray:
-        measure, judged = self.base_measure(), comparison.judged
-        of_runs = judged.absolute_of_runs(measure)
-        of_priors = of_runs[comparison.priors(self.get("prior"))]
-        if comparison.member is None or comparison.rankings is not comparison.context.runs[comparison.member]:
-            of_run = judged.absolute([measure], comparison.rankings)[0]
-        else:
-            of_run = of_runs[judged.index[comparison.member]]
-        return max_tasc(self.checked(of_run), self.checked(of_priors))
+    def score(self, view: View) -> FloatArray:
+        measure = self.base_measure()
+        of_priors = view.absolute_of_runs(measure)[view.priors(self.get("prior"))]
+        return max_tasc(self.checked(view.absolute_of_run(measure)), self.checked(of_priors))
 
     def checked(self, values: FloatArray) -> FloatArray:
         """Values of the base measure, within [0, 1].

@@ -24,8 +24,8 @@ from .ue_bases import (
 )
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, JudgedContext
-    from ..judgments import Judgments
+    from ..documents import Documents
+    from ..view import View
 
 #: A topic is told of where fewer of its judged documents are not relevant. In TREC's pools at least 7 % are not.
 _FEW_NON_RELEVANT = 0.05
@@ -177,17 +177,17 @@ class _UE(RelativeMeasure):
                 "use pool='judged'"
             )
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """UE of each query."""
-        judged, z = comparison.judged, self.get("version") == "z"
+        z = self.get("version") == "z"
         if self.get("pool") == "judged":
-            self._warn_of_pools(judged)
-        normalizers = judged.cached(("UE", z, self(version=2)), lambda: self.normalizers(comparison))
-        return normalize(self.actual(comparison), normalizers, self.get("version"))
+            self._warn_of_pools(view)
+        normalizers = view.cached(("UE", z, self(version=2)), lambda: self.normalizers(view))
+        return normalize(self.actual(view), normalizers, self.get("version"))
 
-    def _warn_of_pools(self, judged: JudgedContext) -> None:
+    def _warn_of_pools(self, view: View) -> None:
         """Warns of pools of which hardly a document is not relevant: a random ranking of these is as good as any."""
-        docs, rel = judged.judgments, max(int(value_of(self, "rel", 1)), 1)
+        docs, rel = view.documents, max(int(value_of(self, "rel", 1)), 1)
 
         def found() -> tuple[int, float]:
             relevant = np.bincount(docs.query, weights=docs.grade >= rel, minlength=docs.n_queries)
@@ -195,22 +195,22 @@ class _UE(RelativeMeasure):
             few = (relevant > 0) & (size - relevant < _FEW_NON_RELEVANT * size)
             return int(few.sum()), float(1 - relevant[few].sum() / max(int(size[few].sum()), 1))
 
-        count, share = judged.cached(("UE, pools", rel), found)
+        count, share = view.cached(("UE, pools", rel), found)
         if count:
             warn(
                 f"UE is relative to a random ranking of the documents that are judged, and on {count} of "
                 f"{docs.n_queries} topics nearly all of these are relevant ({share:.1%} are not): a random ranking is "
                 "then nearly perfect, and a perfect one can have the value 0; give pool='corpus', by which it is a "
                 "random ranking of the whole collection, and the size of that (num_docs=, or --num_docs)",
-                judged.context,
+                view.members,
                 "UE, pools",
             )
 
-    def actual(self, comparison: Comparison) -> FloatArray:
+    def actual(self, view: View) -> FloatArray:
         """A@k of the evaluated run."""
         gains = value_of(self, "gains")
-        docs = comparison.judgments if gains and min(gains) <= 0 else comparison.relevant
-        position = comparison.positions(docs, self.get("cutoff"), self.get("judged_only"))
+        docs = view.documents if gains and min(gains) <= 0 else view.relevant
+        position = view.at(self.get("cutoff"), self.get("judged_only")).positions(docs)
         ranking = RankedGains(self._gain(docs), position, docs.query, docs.n_queries)
         return self.base.actual(ranking, self._settings)
 
@@ -220,16 +220,16 @@ class _UE(RelativeMeasure):
             self.get("cutoff"), value_of(self, "p", 0.0), value_of(self, "expected") == "exact"
         )
 
-    def normalizers(self, comparison: Comparison) -> Normalizers:
+    def normalizers(self, view: View) -> Normalizers:
         """IUB and REB, which depend on the judgments and the pool alone; and σ, in version 'z'."""
-        base, pool, z = self.base, self._pool(comparison), self.get("version") == "z"
+        base, pool, z = self.base, self._pool(view), self.get("version") == "z"
         upper = base.actual(pool.perfect, pool.settings)
         # Where all of the pool has one gain, any ranking is perfect: IUB and REB differ by rounding alone.
         expected = np.where(pool.alike, upper, base.expected(pool))
         room = base.room(pool) if base.room else None
         return Normalizers(upper, expected, room, base.deviation(pool) if base.deviation and z else None)
 
-    def _gain(self, docs: Judgments) -> FloatArray:
+    def _gain(self, docs: Documents) -> FloatArray:
         """What each document gains."""
         if self.base.gain == "label":
             return gain_of(docs.grade, self.get("dcg"), self.get("gains"))
@@ -239,20 +239,20 @@ class _UE(RelativeMeasure):
         check_grades(self, docs, max_grade)
         return chance_to_satisfy(docs.grade, max_grade)
 
-    def _pool(self, comparison: Comparison) -> RankedPool:
+    def _pool(self, view: View) -> RankedPool:
         """The pool of each query, its size n, and min(k, n)."""
-        docs = comparison.judgments
+        docs = view.documents
         if self.get("judged_only"):  # a negative label counts as unjudged there, as in trec_eval -J
             docs = docs.select(docs.grade >= 0)
         size = np.bincount(docs.query, minlength=docs.n_queries)
         if self.get("pool") == "corpus":
-            size = self._corpus(comparison, size)
+            size = self._corpus(view, size)
         cutoff = self.get("cutoff")
         depth = size if cutoff is None else np.minimum(size, cutoff)
         return RankedPool(self._gain(docs), docs.query, size, depth, self._settings)
 
-    def _corpus(self, comparison: Comparison, judged: IntArray) -> IntArray:
-        num_docs = comparison.context.num_docs
+    def _corpus(self, view: View, judged: IntArray) -> IntArray:
+        num_docs = view.members.num_docs
         if num_docs is None:
             raise ValueError(
                 f"{self!r} needs the number of documents in the collection; write\n"
@@ -262,7 +262,7 @@ class _UE(RelativeMeasure):
         most = int(np.argmax(judged)) if len(judged) else 0
         if len(judged) and judged[most] > num_docs:
             raise ValueError(
-                f"{self!r}: query {comparison.judgments.query_ids[most]!r} has {judged[most]} judged "
+                f"{self!r}: query {view.query_ids[most]!r} has {judged[most]} judged "
                 f"documents, and the context says that the collection has {num_docs}: correct "
                 "RunContext(…, num_docs=…)"
             )

@@ -10,10 +10,10 @@ import numpy as np
 from ir_measures import Measure
 
 from ..arrays import FloatArray, IntArray, max_by_query, ratio
-from ..comparison import JudgedContext
 from ..measures.alpha_nrg import _NewAspects, best_shown
 from ..measures.nrg import _NRG, BASES, _UniqueRel
 from ..measures.tasc import _TaSC
+from ..view import View
 
 
 @dataclass(frozen=True)
@@ -71,13 +71,13 @@ class CoverageFunction:
 
 
 @singledispatch
-def coverage_function(measure: Measure, judged: JudgedContext) -> CoverageFunction | None:
+def coverage_function(measure: Measure, view: View) -> CoverageFunction | None:
     """What groups of the context's runs are worth by a measure; None where it does not say."""
     return None
 
 
 @coverage_function.register(_NRG)
-def _by_nrg(measure: _NRG, judged: JudgedContext) -> CoverageFunction | None:
+def _by_nrg(measure: _NRG, view: View) -> CoverageFunction | None:
     """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None.
 
     None for an adaptive base, where what one document gives depends on the others.
@@ -86,8 +86,8 @@ def _by_nrg(measure: _NRG, judged: JudgedContext) -> CoverageFunction | None:
     base = BASES[name]
     if base.adaptive is not None:
         return None
-    docs, gain = measure.gains(judged.judgments)
-    seen = base.browsing(cutoff, p).seen(judged.positions_of_runs(docs, cutoff, judged_only))
+    docs, gain = measure.gains(view.documents)
+    seen = base.browsing(cutoff, p).seen(view.at(cutoff, judged_only).positions_of_runs(docs))
     weight = gain / max(docs.n_queries, 1)
     if base.value == "largest":
         return CoverageFunction(seen, weight, query=docs.query)
@@ -98,26 +98,26 @@ def _by_nrg(measure: _NRG, judged: JudgedContext) -> CoverageFunction | None:
 
 
 @coverage_function.register(_UniqueRel)
-def _by_unique_rel(measure: _UniqueRel, judged: JudgedContext) -> CoverageFunction:
+def _by_unique_rel(measure: _UniqueRel, view: View) -> CoverageFunction:
     """The number of distinct relevant documents in the top k of a group."""
-    docs = judged.judgments.relevant
-    found = judged.positions_of_runs(docs, measure.get("cutoff"), measure.get("judged_only")) > 0
+    docs = view.relevant
+    found = view.at(measure.get("cutoff"), measure.get("judged_only")).positions_of_runs(docs) > 0
     weight = (docs.grade >= measure.get("rel")) / max(docs.n_queries, 1)
     return CoverageFunction(found.astype(np.float64), weight)
 
 
 @coverage_function.register(_TaSC)
-def _by_tasc(measure: _TaSC, judged: JudgedContext) -> CoverageFunction:
+def _by_tasc(measure: _TaSC, view: View) -> CoverageFunction:
     """On each query, the best value of the base measure that a run of the group has."""
-    values = measure.checked(judged.absolute_of_runs(measure.base_measure()))
+    values = measure.checked(view.absolute_of_runs(measure.base_measure()))
     n_queries = values.shape[1]
     return CoverageFunction(values, np.full(n_queries, 1.0 / max(n_queries, 1)), best=True)
 
 
 @coverage_function.register(_NewAspects)
-def _by_new_aspects(measure: _NewAspects, judged: JudgedContext) -> CoverageFunction:
+def _by_new_aspects(measure: _NewAspects, view: View) -> CoverageFunction:
     """The number of distinct aspects in the top of a group, or the sum of the best gains."""
-    answers = measure.answers(judged)
+    answers = measure.answers(view)
     most = best_shown(answers, np.ones(len(answers.docs), dtype=np.int64))
-    seen = ratio(measure.shown_by_runs(judged, answers), most)
+    seen = ratio(measure.shown_by_runs(view, answers), most)
     return CoverageFunction(seen, most / max(answers.docs.n_queries, 1), best=True)

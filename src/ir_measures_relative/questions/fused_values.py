@@ -11,9 +11,9 @@ import ir_measures
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, rows_of_queries
-from ..comparison import JudgedContext
 from ..measures.fusion import Fusion, cutoff_of, fused_rankings, union_of, votes_of
 from ..measures.gains import discount, reciprocal
+from ..view import View
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -86,11 +86,11 @@ class FusedValues:
     A set of one run has the value of the run itself.
     """
 
-    def __init__(self, judged: JudgedContext, measure: ir_measures.Measure, fusion: Fusion) -> None:
-        self.judged, self.measure, self.fusion = judged, measure, fusion
+    def __init__(self, view: View, measure: ir_measures.Measure, fusion: Fusion) -> None:
+        self.view, self.measure, self.fusion = view, measure, fusion
         self.cutoff = cutoff_of(measure)
         self._of_labels = value_of_labels(measure)
-        of_runs = judged.absolute_of_runs(measure)
+        of_runs = view.absolute_of_runs(measure)
         self._known: dict[RunSet, FloatArray] = {(i,): values for i, values in enumerate(of_runs)}
         self._of_size: dict[int, list[_TopicVotes]] = {}
 
@@ -102,8 +102,8 @@ class FusedValues:
         show = {"desc": "fusing sets of runs", "disable": None, "leave": False, "delay": 1.0}
         if self._of_labels is None:
             for one in tqdm(missing, unit="set", **show):
-                rankings = fused_rankings(self.judged, one, self.fusion)
-                self._known[one] = self.judged.absolute([self.measure], rankings)[0]
+                rankings = fused_rankings(self.view, one, self.fusion)
+                self._known[one] = self.view.absolute([self.measure], rankings)[0]
         else:
             for size, group in itertools.groupby(missing, key=len):
                 of_size = list(group)
@@ -112,13 +112,13 @@ class FusedValues:
                 topics = tqdm(self._of_size[size], unit="topic", **show)
                 values = [self._on_topic(topic, np.array(of_size)) for topic in topics]
                 self._known.update(zip(of_size, np.stack(values, axis=1), strict=True))
-        return np.array([self._known[s] for s in sets]).reshape(len(sets), self.judged.judgments.n_queries)
+        return np.array([self._known[s] for s in sets]).reshape(len(sets), self.view.n_queries)
 
     @cached_property
     def _topics(self) -> list[_TopicVotes]:
-        relevant, docs = self.judged.judgments.relevant, union_of(self.judged, self.fusion.depth).docs
+        relevant, docs = self.view.documents.relevant, union_of(self.view, self.fusion.depth).docs
         others = relevant.select(docs.rows_of(relevant.query, relevant.ids) < 0)
-        runs = [votes_of(self.judged, i, self.fusion) for i in range(len(self.judged.names))]
+        runs = [votes_of(self.view, i, self.fusion) for i in range(len(self.view.names))]
         rows_of_runs = [rows_of_queries(docs.query[row], docs.n_queries) for row, _ in runs]
         topics = []
         for t, (first, end) in enumerate(itertools.pairwise(docs.starts.tolist())):

@@ -15,7 +15,6 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.fusion import METHODS, Fusion
@@ -24,6 +23,7 @@ from ..measures.strings import absolute_measure
 from ..options import check_amount, check_choice, check_confidence, check_count
 from ..scoring import check_campaign
 from ..stats.pairs_and_ties import places
+from ..view import View, check_is_context, some, view_of
 from .fused_values import FusedValues, RunSet
 
 #: How many sets of runs are tried at most, unless the caller says otherwise.
@@ -126,7 +126,7 @@ def fuse(
         3    exact        (odd, even)        1.0       1.0
         4      all  (odd, even, none)        0.5       0.5
     """
-    judged, base = _judged_together(context, qrels, measure, confidence)
+    view, base = _judged_together(context, qrels, measure, confidence)
     check_count("seed", seed, 0)
     _from_1("repeats", repeats)
     _from_1("max_sets", max_sets)
@@ -139,7 +139,7 @@ def fuse(
     for strategy in strategies:
         check_choice("strategies", strategy, tuple(STRATEGIES))
     costs, budgets = _costs(cost, budget, names)
-    divisions = divided(judged.judgments.n_queries, folds, repeats, seed)
+    divisions = divided(view.n_queries, folds, repeats, seed)
     if "exact" in strategies:
         wanted = sizes if budget is None else range(1, max(sizes) + 1)
         number = len(settings) * sum(math.comb(len(names), size) for size in wanted)
@@ -148,8 +148,8 @@ def fuse(
                 f"strategy 'exact' would try {number:,} sets of runs (settings of k and depth: {len(settings)}), "
                 f"and max_sets is {max_sets:,}. Give more, or leave 'exact' out: 'greedy' tries few sets"
             )
-    values = [FusedValues(judged, base, one) for one in settings]
-    added = cache(partial(_added_by_nrg, judged))
+    values = [FusedValues(view, base, one) for one in settings]
+    added = cache(partial(_added_by_nrg, view))
     chooser = Chooser(values, len(names), divisions, lambda sets: np.array([added(one) for one in sets]))
 
     def total(runs: RunSet) -> float:
@@ -187,28 +187,28 @@ def fuse(
     return pd.DataFrame(rows)
 
 
-def _added_by_nrg(judged: JudgedContext, runs: RunSet) -> FloatArray:
+def _added_by_nrg(view: View, runs: RunSet) -> FloatArray:
     """What the last run of a set adds to the others by NRG@10 on every topic."""
-    *priors, name = (judged.names[i] for i in runs)
-    values: FloatArray = (NRG @ 10).score(Comparison(judged, judged.context.runs[name], name, priors))
+    *priors, name = (view.names[i] for i in runs)
+    values: FloatArray = (NRG @ 10).score(view.of(name, priors))
     return values
 
 
 def _judged_together(
     context: RunContext, qrels: Qrels | None, measure: ir_measures.Measure | str, confidence: float = 0.95
-) -> tuple[JudgedContext, ir_measures.Measure]:
+) -> tuple[View, ir_measures.Measure]:
     """The context on the judgments, and the measure, checked; ValueError where two runs have no topic in common."""
     check_is_context(context)
     base = absolute_measure(measure)
     check_confidence(confidence)
-    judged = judged_context(context, qrels)
-    check_campaign(judged)
-    topics, ids = np.arange(judged.judgments.n_queries), judged.judgments.query_ids
+    view = view_of(context, qrels)
+    check_campaign(view)
+    topics, ids = np.arange(view.n_queries), view.query_ids
     if len(ids) < 2:
         raise ValueError(
             "the qrels hold one topic; a choice of runs is made on some topics and scored on others: give more"
         )
-    held = np.array([np.isin(topics, judged.judgments.queries_of(run)) for run in context.runs.values()])
+    held = np.array([np.isin(topics, view.documents.queries_of(run)) for run in context.runs.values()])
     apart = np.argwhere(~(held @ held.T))  # of truth values: whether any topic is held by both
     if len(apart):
         a, b = apart[0]
@@ -216,7 +216,7 @@ def _judged_together(
             f"runs {context.names[a]!r} and {context.names[b]!r} have no judged topic in common, so they cannot be "
             f"fused: the first has {some(ids[held[a]])}, the second {some(ids[held[b]])}"
         )
-    return judged, base
+    return view, base
 
 
 def _several(name: str, value: Any, check: Callable[[str, Any], None]) -> list[Any]:

@@ -13,17 +13,18 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray, ObjectArray, object_array
-from ..comparison import Comparison, JudgedContext, check_is_context, judged_context
 from ..context import RunContext
 from ..extremes.labelings import Labelings, bounded
 from ..extremes.model import Interval, Model, share
-from ..extremes.open_documents import warn_of_judged_priors
 from ..io.qrels import Qrels
 from ..jobs import Work
 from ..measures.parameters import value_of
 from ..measures.strings import is_relative, parse_measures
+from ..messages import warn
 from ..options import LABELED_ALIKE, check_count
+from ..priors import priors_chosen_by_means
 from ..scoring import check_campaign
+from ..view import View, check_is_context, view_of
 
 
 def bounds(
@@ -81,14 +82,14 @@ def bounds(
         1  new     P@2    0.5    0.5   1.0   True
     """
     work = Work(jobs, time_limit)
-    parsed, judged = campaign_of(context, qrels, measures, residual)
-    index, tables = {"name": object_array(judged.names)}, []
+    parsed, views = campaign_of(context, qrels, measures, residual)
+    index, tables = {"name": object_array(context.names)}, []
     for done, measure in enumerate(parsed):
-        model = model_of(measure, judged, unretrieved_relevant, residual)
-        value = values_of(judged, measure, model)
+        model = model_of(measure, views, unretrieved_relevant, residual)
+        value = values_of(views, measure, model)
         lower, upper, exact = snapped(model.one(share(work, len(parsed) - done)), value, model)
         columns = {"worst": lower, "value": value, "best": upper, "exact": exact}
-        tables.append(table_of(index, measure, columns, judged.judgments.query_ids if perquery else None))
+        tables.append(table_of(index, measure, columns, views[0].query_ids if perquery else None))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -97,16 +98,16 @@ def campaign_of(
     qrels: Qrels | None,
     measures: Sequence[ir_measures.Measure | str],
     residual: bool,
-) -> tuple[list[ir_measures.Measure], JudgedContext]:
-    """The measures to bound, and the judged runs; raises the errors of :func:`bounds`."""
+) -> tuple[list[ir_measures.Measure], list[View]]:
+    """The measures to bound, and the runs on the judgments; raises the errors of :func:`bounds`."""
     check_is_context(context)
-    parsed, judged = parse_measures(measures), judged_context(context, qrels)
-    check_bounded(judged, parsed)
+    parsed, view = parse_measures(measures), view_of(context, qrels)
+    check_bounded(view, parsed)
     if not isinstance(residual, bool):
         raise ValueError(f"residual={residual!r} is not allowed; it must be True or False")
     if residual and not any(isinstance(m, type(ir_measures.RBP)) for m in parsed):
         raise ValueError("residual=True is about RBP, and none of the measures is RBP; leave it out")
-    return parsed, judged
+    return parsed, view.of_each()
 
 
 def table_of(
@@ -135,28 +136,32 @@ def table_of(
     return pd.DataFrame({**text, "measure": pd.Series([str(measure)] * n, dtype=str), **columns})
 
 
-def check_bounded(judged: JudgedContext, measures: Sequence[ir_measures.Measure]) -> None:
+def check_bounded(view: View, measures: Sequence[ir_measures.Measure]) -> None:
     """Raises ValueError where there is nothing to bound; warns of priors that the judgments choose."""
-    if not judged.names:
+    if not view.names:
         raise ValueError("the context holds no run, so there is nothing to bound; give RunContext some runs")
-    check_campaign(judged)
-    if any(getattr(m, "RELATIVE_TO", None) == "priors" and m.get("prior") is None for m in measures):
-        warn_of_judged_priors(judged)
+    check_campaign(view)
+    by_policy = any(getattr(m, "RELATIVE_TO", None) == "priors" and m.get("prior") is None for m in measures)
+    if by_policy and priors_chosen_by_means(view.members.policy, view) is not None:
+        warn(
+            "the judgments decide which runs are whose priors, and so do the open documents; the priors are taken to "
+            "stay as the judgments choose them now"
+        )
 
 
-def values_of(judged: JudgedContext, measure: ir_measures.Measure, model: Model) -> FloatArray:
+def values_of(views: Sequence[View], measure: ir_measures.Measure, model: Model) -> FloatArray:
     """The value of every run on the judgments as they are, shape (runs, queries)."""
-    if not is_relative(measure):
-        provider: Any = ir_measures.providers.registry["pytrec_eval"]
-        # ir_measures' other providers round, or are rarely installed.
-        if provider.is_available() and provider.supports(measure):
-            return judged.absolute_of_runs(measure)
+    if is_relative(measure):
+        return np.array([measure.score(view) for view in views])
+    provider: Any = ir_measures.providers.registry["pytrec_eval"]
+    # ir_measures' other providers round, or are rarely installed.
+    if not (provider.is_available() and provider.supports(measure)):
         if value_of(measure, "judged_only", False):  # to the open model every document is judged
-            model = model_of(measure, judged, closed=True)
+            model = model_of(measure, views, closed=True)
         own = model.value()
-        return judged.absolute_of_runs(measure) if own is None else own
-    runs = judged.context.runs
-    return np.array([measure.score(Comparison(judged, runs[name], name)) for name in judged.names])
+        if own is not None:
+            return own
+    return np.array([view.absolute_of_run(measure) for view in views])
 
 
 def snapped(interval: Interval, value: FloatArray, model: Model) -> Interval:
@@ -171,7 +176,7 @@ def snapped(interval: Interval, value: FloatArray, model: Model) -> Interval:
 
 def model_of(
     measure: ir_measures.Measure,
-    judged: JudgedContext,
+    views: Sequence[View],
     unretrieved_relevant: int | None = None,
     residual: bool = False,
     closed: bool = False,
@@ -180,17 +185,18 @@ def model_of(
     """The model of a measure; a ValueError says which have one.
 
     Args:
+        views: the runs, as for :class:`.Labelings`.
         unretrieved_relevant, residual: as for :func:`bounds`.
-        names: the runs of the campaign, where ``judged`` holds others beside them that are made of these.
+        names: what messages call the runs; their names in the context if not given.
         closed: whether the judged documents are taken to be all there are.
     """
     if unretrieved_relevant is not None:
         check_count("unretrieved_relevant", unretrieved_relevant, 0)
 
     options: Any = {"unretrieved_relevant": unretrieved_relevant, "residual": residual, "closed": closed}
-    options["names"] = judged.names if names is None else names
+    options["names"] = views[0].names if names is None else names
 
-    def of(measure: ir_measures.Measure, judged: JudgedContext) -> Model:
-        return bounded(measure, Labelings(measure, judged, bound=of, **options))
+    def of(measure: ir_measures.Measure, views: Sequence[View]) -> Model:
+        return bounded(measure, Labelings(measure, views, bound=of, **options))
 
-    return of(measure, judged)
+    return of(measure, views)
