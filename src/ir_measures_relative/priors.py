@@ -227,7 +227,7 @@ class Members:
     #: The judgments that were seen last, each with the view of the runs on them.
     _views: list[Any] = field(default_factory=list, init=False, repr=False)
 
-    @cached_property
+    @property
     def names(self) -> list[str]:
         """The names of the runs, in their order."""
         return list(self.runs)
@@ -235,7 +235,7 @@ class Members:
     @cached_property
     def index(self) -> dict[str, int]:
         """From the name of a run to its place among the runs."""
-        return {name: i for i, name in enumerate(self.names)}
+        return {name: i for i, name in enumerate(self.runs)}
 
     @cached_property
     def rankings(self) -> tuple[Rankings, ...]:
@@ -272,7 +272,7 @@ def replaced(context: Members, **others: Any) -> Members:
 
 def some_runs(context: Members, names: Collection[str]) -> Members:
     """The context as though only some of its runs had taken part: the others are nobody's priors, and no reference."""
-    runs = {name: context.runs[name] for name in names}
+    runs = {name: run for name, run in context.runs.items() if name in set(names)}
     return replaced(
         context,
         runs=runs,

@@ -195,8 +195,8 @@ def score_runs(
         if host:
             values[i, of_host] = (absolute or view.absolute)(host, one.evaluated)
     for j in deepest_first:
-        if is_relative(measures[j]):
-            values[:, j] = [measures[j].score(one) for one in views]
+        for i, one in enumerate(views if is_relative(measures[j]) else ()):
+            values[i, j] = measures[j].score(one)
     return Scores(list(names), list(measures), query_ids, values)
 
 

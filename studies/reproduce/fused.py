@@ -91,9 +91,7 @@ def _apart(names: Sequence[str], groups: dict[str, str], pair: tuple[int, int]) 
     return a != b
 
 
-def _values(
-    view: View, run: Rankings, priors: list[str], measures: Sequence[RelativeMeasure]
-) -> FloatArray:
+def _values(view: View, run: Rankings, priors: list[str], measures: Sequence[RelativeMeasure]) -> FloatArray:
     evaluated = view.with_run(run, priors)
     values = [measure.score(evaluated) for measure in measures]
     return np.array([*values, view.absolute([nDCG @ 10], run)[0]])
