@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from ir_measures_relative import NRG, P_Rareness, RunContext, Shapley, TaSC, UniqueRel
-from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.questions.comparing import copies_of_nearest
+from ir_measures_relative.view import view_of
 from oracles import meta as oracle
 
 RUNS, LABELS = oracle.campaign(3, runs=4, topics=6)
@@ -28,8 +28,8 @@ def test_the_copy_of_the_nearest_prior(measure: Any, priors: Any) -> None:
         return {(q, d) for q, docs in ranked.items() if q in LABELS for d in docs[:k]}
 
     names = [name for name in RUNS if name not in ("r3",)] if priors == ["r3"] else list(RUNS)
-    judged = judged_context(RunContext(RUNS, priors=priors or "others"), LABELS)
-    for name, mean in zip(names, copies_of_nearest(judged, names, measure).means, strict=True):
+    view = view_of(RunContext(RUNS, priors=priors or "others"), LABELS)
+    for name, mean in zip(names, copies_of_nearest(view, names, measure).means, strict=True):
         others = [n for n in RUNS if n != name]
         if "prior" in measure.params:
             near = [n for n in others if n in ("r1", "r2")]
@@ -51,8 +51,8 @@ def test_a_near_copy_adds_as_much_as_a_copy(dl19_path: Path) -> None:
     """TUA1-1 beside test1: NRG@10 .336, and a copy of test1 has as much."""
     runs = RunContext.from_files(dl19_path / "runs").runs
     context = RunContext({name: runs[name] for name in ("TUA1-1", "test1")}, priors=["test1"])
-    judged = judged_context(context, str(dl19_path / "qrels.txt.gz"))
-    means = [copies_of_nearest(judged, ["TUA1-1"], m).means[0] for m in (NRG @ 10, UniqueRel @ 10)]
+    view = view_of(context, str(dl19_path / "qrels.txt.gz"))
+    means = [copies_of_nearest(view, ["TUA1-1"], m).means[0] for m in (NRG @ 10, UniqueRel @ 10)]
     assert np.round(means, 3).tolist() == [0.336, 0]
     table = context.evaluate(str(dl19_path / "qrels.txt.gz"), [NRG @ 10, UniqueRel @ 10])
     assert table.set_index("name").loc["TUA1-1"].round(3).tolist() == [0.336, 0.047]
