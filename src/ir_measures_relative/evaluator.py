@@ -12,17 +12,17 @@ from weakref import WeakKeyDictionary
 import ir_measures
 from ir_measures.providers import Evaluator
 
-from .comparison import Comparison, JudgedContext, check_queries, judged_context, some
 from .compat import may_be_batch, name_of_system
-from .context import Active, RunContext, active, evaluated_run
+from .context import ActiveContext, RunContext, active, evaluated_run
 from .io.frames import is_frame
 from .io.qrels import Qrels, qrels_columns
 from .io.runs import Run, read_run
 from .measures.declaration import RelativeMeasure
 from .messages import warn
-from .priors import ContextData, chosen_by_means
+from .priors import Members, priors_chosen_by_means
 from .rankings import Rankings
 from .scoring import warn_if_empty, warn_if_strange, warn_of_last_labels
+from .view import View, check_queries, some, view_of
 
 
 class RelativeEvaluator(Evaluator):  # type: ignore[misc]
@@ -36,37 +36,37 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         for measure in measures:
             measure.validate_params()
         check_context(measures)
-        self.active = active() or Active(RunContext({}), None)
+        self.active = active() or ActiveContext(RunContext({}), None)
         context, columns = self.active.context, qrels_columns(qrels)
         self._is_frame = is_frame(qrels)
         self._may_be_batch = may_be_batch(qrels)
-        self.judged = judged_context(context, columns)
+        self.view = view_of(context, columns)
         if not columns.n_rows:  # as ir_measures' own measures do: no value, so that the mean is NaN
             warn("the qrels hold no judgment, so there is no query to score", context)
         else:
-            _warn_of_runs_of_context(self.judged, may_be_batch=self._may_be_batch)
-            warn_of_last_labels(self.judged, measures)
+            _warn_of_runs_of_context(self.view, may_be_batch=self._may_be_batch)
+            warn_of_last_labels(self.view, measures)
             if not self._may_be_batch:
-                warn_if_strange(self.judged)
+                warn_if_strange(self.view)
             if self._is_frame:
-                self._parts_seen.check_grades(self.judged, not self._may_be_batch, measures)
-        super().__init__(measures, set(self.judged.judgments.query_ids))
+                self._parts_seen.check_grades(self.view, not self._may_be_batch, measures)
+        super().__init__(measures, set(self.view.query_ids))
 
     def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
         rankings = self._rankings(run)
         if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
             warn_if_empty(rankings, self.active.context)
             if not self.active.context.runs:
-                warn_if_strange(self.judged, rankings)
-        check_queries(self.judged, rankings, may_be_batch=True)
+                warn_if_strange(self.view, rankings)
+        check_queries(self.view, rankings, may_be_batch=True)
         member, group = self._identify(rankings)
         by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)
         if self._is_frame and by_policy and (member is not None or group is not None):
-            self._parts_seen.check_choice(self.judged, not self._may_be_batch)
-        comparison = Comparison(self.judged, rankings, member, group=group)
-        query_ids = self.judged.judgments.query_ids
+            self._parts_seen.check_choice(self.view, not self._may_be_batch)
+        view = self.view.with_run(rankings, group=group, member=member)
+        query_ids = self.view.query_ids
         for measure in self.measures:
-            values = dict(zip(query_ids, measure.score(comparison).tolist(), strict=True))
+            values = dict(zip(query_ids, measure.score(view).tolist(), strict=True))
             if self.active.replayed is not None and member is not None:
                 self.active.replayed.setdefault(measure, {}).setdefault(member, {}).update(values)
             for query_id, value in values.items():
@@ -87,11 +87,12 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
     def _identify(self, rankings: Rankings) -> tuple[str | None, str | None]:
         """The name of the run in the context that is evaluated, None for a new one; and the group of a new one."""
         member, group = evaluated_run(self.active, rankings)
-        if not (self.judged.judgments.queries_of(rankings) >= 0).any():
+        evaluated = self.view.with_run(rankings)
+        if not (self.view.documents.queries_of(rankings) >= 0).any():
             pass  # nothing to tell runs apart by, and nothing that could mislead
         elif member is None:
-            self._warn_of_duplicate(rankings, group)
-        elif not self.judged.same_heads(rankings, member):
+            self._warn_of_duplicate(evaluated, group)
+        elif not evaluated.starts_as(member):
             warn(
                 f"the evaluated run is named {member!r}, but ranks differently from the context's run of that name; "
                 "it is scored without that one as its prior: give it another name if it is another run",
@@ -99,7 +100,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             )
         return member, group
 
-    def _warn_of_duplicate(self, rankings: Rankings, group: str | None) -> None:
+    def _warn_of_duplicate(self, evaluated: View, group: str | None) -> None:
         """Warns where a new run ranks exactly as a run of the context that its values are relative to."""
         context, relative_to = self.active.context, {m.RELATIVE_TO for m in self.measures}
         if "systems" in relative_to:
@@ -108,7 +109,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             names = [name for name in context.names if group is None or context.groups.get(name) != group]
         else:
             return
-        name = next((name for name in names if self.judged.same_rankings(rankings, name)), None)
+        name = next((name for name in names if evaluated.ranks_as(name)), None)
         if name is not None:
             warn(
                 f"the evaluated run ranks exactly as the context's run {name!r}, but is scored as a new run, with "
@@ -144,21 +145,21 @@ def _elsewhere() -> str:
     )
 
 
-def _warn_of_runs_of_context(judged: JudgedContext, *, may_be_batch: bool) -> None:
+def _warn_of_runs_of_context(view: View, *, may_be_batch: bool) -> None:
     """Warns of a run without rankings, and of one for other topics, which a batch of PyTerrier's may be for it."""
-    runs = judged.context.runs
+    runs = view.runs
     counts = Counter(q for run in runs.values() for q in run.query_ids)
     for run in runs.values():
-        warn_if_empty(run, judged.context)
-        unknown = not (judged.judgments.queries_of(run) >= 0).any() and all(
+        warn_if_empty(run, view.members)
+        unknown = not (view.documents.queries_of(run) >= 0).any() and all(
             counts[q] == 1 for q in run.query_ids
         )
         if len(run) and unknown and not may_be_batch:
             warn(
                 f"{run.name} of the context has no query in common with the qrels: it has {some(run.query_ids)}, the "
-                f"qrels have {some(judged.judgments.query_ids)}; it counts as empty rankings: is one of them numbered "
+                f"qrels have {some(view.query_ids)}; it counts as empty rankings: is one of them numbered "
                 "differently?",
-                judged.context,
+                view.members,
             )
 
 
@@ -186,26 +187,29 @@ class _PartsSeen:
         self._grades: list[_Part] = []
         self._choices: list[_Part] = []
 
-    def check_grades(self, judged: JudgedContext, whole: bool, measures: Iterable[RelativeMeasure]) -> None:
+    def check_grades(self, view: View, whole: bool, measures: Iterable[RelativeMeasure]) -> None:
         """Raises ValueError where a measure asks for grades, and these qrels have others than those of other topics."""
         asked = [any(m.asks_for_grades[end] for m in measures) for end in (0, 1)]
-        if judged.context.grades is not None or not any(asked):
+        if view.members.grades is not None or not any(asked):
             return
-        for grades in _of_other_topics(self._grades, judged, whole, judged.grades):
-            if any(a and g != h for a, g, h in zip(asked, grades, judged.grades, strict=True)):
+        for grades in _of_other_topics(self._grades, view, whole, view.grades):
+            if any(a and g != h for a, g, h in zip(asked, grades, view.grades, strict=True)):
                 raise ValueError(
-                    f"the grades are {judged.grades[0]} to {judged.grades[1]} in these qrels, and {grades[0]} to "
+                    f"the grades are {view.grades[0]} to {view.grades[1]} in these qrels, and {grades[0]} to "
                     f"{grades[1]} in those of other topics that the context was used with: open documents would be "
                     "rated on two scales. Where the qrels come in parts, such as PyTerrier's batches or folds, say "
                     "RunContext(…, grades=(lowest, highest)), or max_grade= in the measure"
                 )
 
-    def check_choice(self, judged: JudgedContext, whole: bool) -> None:
+    def check_choice(self, view: View, whole: bool) -> None:
         """Where means over the queries choose the priors: raises ValueError if other topics' chose others."""
-        choice = judged.cached(("choice",), lambda: chosen_by_means(judged.context.policy, judged))
+        policy = view.members.policy
+        if not getattr(policy, "needs_groups", False):
+            return
+        choice = view.cached(("choice",), lambda: priors_chosen_by_means(policy, view))
         if choice is None:
             return
-        if any(other != choice for other in _of_other_topics(self._choices, judged, whole, choice)):
+        if any(other != choice for other in _of_other_topics(self._choices, view, whole, choice)):
             raise ValueError(
                 "the means over these topics make other runs the priors than those over other topics that the "
                 "context was used with. Where the qrels come in parts, such as PyTerrier's batches or folds, "
@@ -214,9 +218,9 @@ class _PartsSeen:
             )
 
 
-def _of_other_topics(seen: list[_Part], judged: JudgedContext, whole: bool, value: Any) -> list[Any]:
+def _of_other_topics(seen: list[_Part], view: View, whole: bool, value: Any) -> list[Any]:
     """What was computed of parts with other topics than these; what is computed of these is remembered."""
-    part = _Part(whole, frozenset(judged.judgments.query_ids), value)
+    part = _Part(whole, frozenset(view.query_ids), value)
     others = [p.value for p in seen if not (whole and p.whole) and not part.query_ids & p.query_ids]
     if part not in seen:
         seen.append(part)
@@ -225,4 +229,4 @@ def _of_other_topics(seen: list[_Part], judged: JudgedContext, whole: bool, valu
 
 
 #: What is remembered of a context, as long as the context is there.
-_seen: WeakKeyDictionary[ContextData, _PartsSeen] = WeakKeyDictionary()
+_seen: WeakKeyDictionary[Members, _PartsSeen] = WeakKeyDictionary()

@@ -8,14 +8,14 @@ from typing import Any
 import ir_measures
 
 from ..arrays import IntArray
-from ..comparison import Comparison, JudgedContext, some
 from ..priors import matching
+from ..view import View, some
 from .parameters import value_of
 from .strings import is_relative
 
 
 def why_incomparable(
-    judged: JudgedContext,
+    view: View,
     measure: ir_measures.Measure,
     a: str,
     b: str,
@@ -35,7 +35,7 @@ def why_incomparable(
         return None
 
     if measure.RELATIVE_TO == "priors":
-        of_a, of_b = ({judged.names[i] for i in priors_of(judged, n, measure, priors)} for n in (a, b))
+        of_a, of_b = ({view.names[i] for i in priors_of(view, n, measure, priors)} for n in (a, b))
         if (b in of_a) != (a in of_b):
             counts, other = (a, b) if b in of_a else (b, a)
             return f"{other!r} is a prior of {counts!r}, and {counts!r} is not a prior of {other!r}"
@@ -44,20 +44,17 @@ def why_incomparable(
             return f"{some(alone)} {'is a prior' if len(alone) == 1 else 'are priors'} of one and not of the other"
     systems = value_of(measure, "systems")
     if systems not in (None, "groups"):
-        counted = {a, b} & {*matching(systems, judged.names, "systems")}
+        counted = {a, b} & {*matching(systems, view.names, "systems")}
         if len(counted) == 1:
             return f"{counted.pop()!r} is one of systems={systems!r}, and the other run is not"
     if measure.RELATIVE_TO == "reference" and not measure.SIGNED:
-        reference = Comparison(judged, judged.context.runs[a], None).reference(measure.get("ref"))
+        reference = view.with_run(view.runs[a]).reference_run(measure.get("ref"))
         for name in (a, b):
-            if reference is judged.context.runs[name]:
+            if reference is view.runs[name]:
                 return f"{name!r} is the reference, which is at no distance from itself"
     return None
 
 
-def priors_of(
-    judged: JudgedContext, name: str, measure: Any, priors: Mapping[str, Collection[str]] | None
-) -> IntArray:
+def priors_of(view: View, name: str, measure: Any, priors: Mapping[str, Collection[str]] | None) -> IntArray:
     """The indices of the priors of a run: those of ``priors``, else those that the context's policy gives it."""
-    chosen = None if priors is None else tuple(priors[name])
-    return Comparison(judged, judged.context.runs[name], name, chosen).priors(measure.get("prior"))
+    return view.of(name, None if priors is None else priors[name]).priors(measure.get("prior"))

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..comparison import judged_context
 from ..compat import COMPARISON_COLUMNS, highlight_only
 from ..context import RunContext
 from ..measures.comparable import why_incomparable
 from ..measures.strings import is_relative
 from ..messages import warn
+from ..view import view_of
 
 
 def incomparable(
@@ -30,11 +30,11 @@ def incomparable(
     relative = [m for m in metrics if is_relative(m)]
     if baseline is None or not options.get("dataframe", True) or not relative:
         return set()
-    against, judged = context.names[baseline], judged_context(context, qrels)
+    against, view = context.names[baseline], view_of(context, qrels)
     reasons: dict[tuple[Any, str], str] = {}
     for measure in relative:
         for name in context.names:
-            reason = why_incomparable(judged, measure, name, against) if name != against else None
+            reason = why_incomparable(view, measure, name, against) if name != against else None
             if reason is not None:
                 reasons[measure, name] = reason
     if reasons:
