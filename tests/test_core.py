@@ -15,6 +15,7 @@ from rooms import PACKAGE, imported, is_core, modules
 MODULES = modules()
 CORE = [module for module in MODULES if module and is_core(module)]
 WINGS = {module.split(".")[0] for module in MODULES if module and not is_core(module)} - {
+    "io",
     "measures",
     "pyterrier",
 }

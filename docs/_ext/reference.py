@@ -38,6 +38,7 @@ MODULES: dict[str, Sequence[str]] = {
     "extremes.labelings": ("BOUNDS", "Labelings"),
     "extremes.model": ("Interval", "Model"),
     "io.runs": ("read_run",),
+    "io.tokens": ("TokenCounts",),
     "jobs": ("Work",),
     "judgments": ("Judgments",),
     "measures.browsing": (),
@@ -46,10 +47,25 @@ MODULES: dict[str, Sequence[str]] = {
     "measures.parameters": (),
     "meta": (),
     "plots": (),
-    "priors": ("Campaign", "ContextData", "Others", "Earlier", "Listed", "OfEach", "NAMED"),
+    "priors": (
+        "BestOfOtherGroups",
+        "PriorPolicy",
+        "Campaign",
+        "ContextData",
+        "Others",
+        "Earlier",
+        "Listed",
+        "OfEach",
+        "NAMED",
+    ),
     "pyterrier": ("Experiment", "named"),
+    "questions": ("Worth", "added_value_curve", "mean_intervals", "new_aspects"),
     "rankings": ("Rankings", "TopDocs"),
     "registry": (),
+    "reporting": ("leaderboard",),
+    "reporting.export": ("to_latex", "to_ranx", "write_ir_metadata"),
+    "stats": (),
+    "unjudged": ("judge_next", "pool_next"),
 }
 
 #: What a measure may be relative to.
@@ -159,12 +175,16 @@ def plain_aliases(app: Sphinx, what: str, name: str, obj: Any, options: Any, *si
 def in_the_package(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, content: Element
 ) -> Element | None:
-    """What a module calls by its plain name, ``RunContext`` say, is documented as what the package exports."""
+    """What a module calls by its plain name, ``RunContext`` say, stands for what is exported."""
     if node.get("refdomain") != "py" or node["reftarget"].startswith(PACKAGE):
         return None
     python = env.get_domain("py")
-    target = f"{PACKAGE}.{node['reftarget']}"
-    return python.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, content)
+    for module in (PACKAGE, *(f"{PACKAGE}.{name}" for name in MODULES)):
+        target = f"{module}.{node['reftarget']}"
+        found = python.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, content)
+        if found is not None:
+            return found
+    return None
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

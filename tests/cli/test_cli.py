@@ -22,10 +22,11 @@ import pytest
 from ir_measures import AP, P, nDCG
 
 from command_line import COMMAND, QRELS, RUNS, error, here, output, process, run, unmeasured, write_run
-from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, __version__, demo, rrLP
+from ir_measures_relative import NRG, RunContext, UniqueRel, __version__, demo, rrLP
 from ir_measures_relative.cli import COMMANDS, command_of
 from ir_measures_relative.demo.__main__ import main as write_campaign
 from ir_measures_relative.measures.strings import split_measures
+from ir_measures_relative.priors import BestOfOtherGroups
 
 # ---- one run ---------------------------------------------------------------------------------------------
 

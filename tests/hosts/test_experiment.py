@@ -17,7 +17,6 @@ from ir_measures import AP, nDCG
 from ir_measures_relative import (
     MED,
     NRG,
-    BestOfOtherGroups,
     P_Rareness,
     RunContext,
     UniqueRel,
@@ -28,6 +27,7 @@ from ir_measures_relative import (
     rrLP,
 )
 from ir_measures_relative.io.runs import read_run
+from ir_measures_relative.priors import BestOfOtherGroups
 
 pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
 

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from ir_measures import RR, P, nDCG
 
-from ir_measures_relative import NRG, RunContext, UniqueRel, compare, meta, rrLP, sgnLP, sign_test, similarity
+from ir_measures_relative import NRG, RunContext, UniqueRel, compare, meta, rrLP, sgnLP, similarity
+from ir_measures_relative.stats import sign_test
 from ir_measures_relative.stats.paired_tests import TESTS
 
 OF_PAIRS = [name for name, test in TESTS.items() if test.needs == "pair"]

@@ -72,7 +72,7 @@ def test_values_that_trec_eval_does_not_compute(seed: int) -> None:
         values[row[0], row.query_id, row.measure] = row.value
         expected = of_measure[row.measure](ranking, campaign.qrels[row.query_id], k)
         assert row.value == pytest.approx(expected, abs=1e-12), row
-        assert row.lower - 1e-12 <= row.value <= row.upper + 1e-12
+        assert row.worst - 1e-12 <= row.value <= row.best + 1e-12
     for row in verdicts(context, campaign.qrels, list(of_measure), perquery=True).itertuples(index=False):
         first, second = (values[name, row.query_id, row.measure] for name in row[:2])
         assert row.value == pytest.approx(first - second, abs=1e-12)

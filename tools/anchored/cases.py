@@ -8,9 +8,9 @@ named ``time_limit`` is given: what it means has changed once.
 from __future__ import annotations
 
 import hashlib
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -32,6 +32,7 @@ from .measures import (
     reference_measures,
     system_measures,
 )
+from .names import asked, public, renamed, written
 
 #: The parts, in the order in which they are computed.
 PARTS = ("measures", "bounds", "verdicts", "statistics")
@@ -116,6 +117,12 @@ def _table(campaign: Campaign, frame: pd.DataFrame, keys: Sequence[str]) -> Tabl
     return Table({n: _as_array(keyed[n]) for n in keyed}, {n: _as_array(rest[n]) for n in rest})
 
 
+def _extremes(campaign: Campaign, frame: pd.DataFrame, keys: Sequence[str]) -> Table:
+    """A table of bounds or verdicts, with the new names and words."""
+    identity, values = _table(campaign, frame, keys)
+    return Table(identity, renamed(values))
+
+
 def _as_array(column: pd.Series) -> Any:
     """Numbers as they are; truth values, and numbers that may be missing, as floats; anything else as text."""
     if column.dtype == bool or str(column.dtype) in ("Int64", "boolean", "Float64"):
@@ -142,7 +149,7 @@ def _of_measures(campaign: Campaign) -> Iterator[Question]:
     def scores(measure: str, policy: str = "others", thin: bool = False) -> Callable[[], Table]:
         def compute() -> Table:
             qrels = campaign.thin_qrels if thin else campaign.qrels_path
-            frame = campaign.context(policy).evaluate(qrels, [measure], perquery=True)
+            frame = campaign.context(policy).evaluate(qrels, [written(measure)], perquery=True)
             return _table(campaign, frame.drop(columns="measure"), ("name", "query_id"))
 
         return compute
@@ -158,7 +165,8 @@ def _of_measures(campaign: Campaign) -> Iterator[Question]:
     for measure in thinned:
         yield f"{measure}, half of the judgments", False, scores(measure, thin=True)
     for base, cutoff in product(("SSP", "AP", "Q", "ERR"), (20, 100)):
-        yield f"med(base={base!r}, cutoff={cutoff})", False, _deep_med(campaign, base, cutoff)
+        measure = f"MED(base={base!r})@{cutoff}"
+        yield f"{measure} of two runs, half of the judgments", False, _deep_med(campaign, measure)
     yield "a newcomer, by ir_measures", True, lambda: _newcomer(campaign)
     for measure in ("MED@10", "RBO@100", "RPP"):
         yield f"similarity({measure})", measure == "RBO@100", _similarity(campaign, measure)
@@ -168,19 +176,14 @@ def _of_measures(campaign: Campaign) -> Iterator[Question]:
         yield f"select_complementary({measure})", measure == "NRG@10", _selected(campaign, measure)
 
 
-def _deep_med(campaign: Campaign, base: str, cutoff: int) -> Callable[[], Table]:
-    """Bases whose search takes long at a low cutoff, for two runs, with what is certain of each value."""
+def _deep_med(campaign: Campaign, measure: str) -> Callable[[], Table]:
+    """Bases whose search takes long at a low cutoff, for two runs."""
 
     def compute() -> Table:
-        first, *others = campaign.few
-        frames = [
-            relative.med(
-                campaign.runs[name], campaign.runs[first], campaign.thin_qrels, base=base, cutoff=cutoff
-            ).assign(name=name)
-            for name in others[:2]
-        ]
-        frame = pd.concat(frames)[["name", "query_id", "value", "lower", "upper", "exact"]]
-        return _table(campaign, frame, ("name", "query_id"))
+        first, *others = campaign.few[:3]
+        context = RunContext({name: campaign.runs[name] for name in (first, *others)}, reference=first)
+        frame = context.evaluate(campaign.thin_qrels, [measure], perquery=True)
+        return _table(campaign, frame.drop(columns="measure"), ("name", "query_id"))
 
     return compute
 
@@ -254,8 +257,8 @@ def _variants(campaign: Campaign) -> Iterator[tuple[str, _Settings]]:
             yield measure, _Settings(thin)
     for measure in ("nDCG@10", "AP@10", "AP_UE@10", "NRG@10", "rrLP@10", "Shapley(base='nDCG')@10", "ERR@10"):
         shown = f"{measure[:-3]}(ref={names[0]!r})@10" if measure == "rrLP@10" else measure
-        yield shown, _Settings(options=(("elsewhere", 2),))
-        yield shown, _Settings(thin=True, options=(("elsewhere", 2),))
+        yield shown, _Settings(options=(("unretrieved_relevant", 2),))
+        yield shown, _Settings(thin=True, options=(("unretrieved_relevant", 2),))
     for measure in ("RBP(rel=1)@10", "RBP(rel=1, p=0.95)@20"):
         yield measure, _Settings(options=(("residual", True),))
         yield measure, _Settings(thin=True, options=(("residual", True),))
@@ -275,8 +278,8 @@ def _of_bounds(campaign: Campaign) -> Iterator[Question]:
         qrels = campaign.thin_qrels if how.thin else campaign.qrels
         # with fewer judgments much more is open, so that some searches take long
         context = campaign.context(how.policy, campaign.few if how.thin else ())
-        frame = relative.bounds(context, qrels, [measure], perquery=True, **dict(how.options))
-        return _table(campaign, frame.drop(columns="measure"), ("name", "query_id"))
+        frame = asked(relative.bounds, context, qrels, [measure], perquery=True, **dict(how.options))
+        return _extremes(campaign, frame.drop(columns="measure"), ("name", "query_id"))
 
     for measure, how in _variants(campaign):
         quick = measure in QUICK_BOUNDED and not how.options
@@ -287,15 +290,15 @@ def _of_verdicts(campaign: Campaign) -> Iterator[Question]:
     def compute(measure: str, how: _Settings) -> Table:
         qrels = campaign.thin_qrels if how.thin else campaign.qrels
         context = campaign.context(how.policy, campaign.few[:6] if how.thin else campaign.few)
-        frame = relative.verdicts(context, qrels, [measure], perquery=True, **dict(how.options))
-        return _table(campaign, frame.drop(columns="measure"), ("name", "other", "query_id"))
+        frame = asked(relative.verdicts, context, qrels, [measure], perquery=True, **dict(how.options))
+        return _extremes(campaign, frame.drop(columns="measure"), ("name", "other", "query_id"))
 
     def of_means(thin: bool) -> Table:
         qrels = campaign.thin_qrels if thin else campaign.qrels
         names = campaign.few
         measures = sorted(QUICK_BOUNDED)
         frame = relative.verdicts(campaign.context(only=names), qrels, measures)
-        return _table(campaign, frame, ("name", "other", "measure"))
+        return _extremes(campaign, frame, ("name", "other", "measure"))
 
     for measure, how in _variants(campaign):
         quick = measure in QUICK_BOUNDED and not how.options
@@ -304,75 +307,48 @@ def _of_verdicts(campaign: Campaign) -> Iterator[Question]:
         yield f"means{_Settings(thin)}", False, lambda thin=thin: of_means(thin)
 
 
-# Statistics
-
-
-def _draws(function: Callable[..., Any], number: int) -> dict[str, int]:
-    """How many samples a function of ``meta`` draws: ``samples``, which was ``trials`` up to 0.2.0."""
-    named = inspect.signature(function).parameters
-    return {"samples" if "samples" in named else "trials": number}
-
-
 def _of_statistics(campaign: Campaign) -> Iterator[Question]:
     context, few, qrels = campaign.context, campaign.few, campaign.qrels_path
     measures = ("nDCG@10", "NRG@10", "UniqueRel@10", "rrLP")
 
-    def table() -> pd.DataFrame:
-        return context(only=few).evaluate(qrels, ["nDCG@10", "NRG@10", "AP"], perquery=True)
+    def compared(**how: Any) -> pd.DataFrame:
+        return relative.compare(context(only=few), qrels, measures, **how)
 
-    pairs, of_run = ("name", "other", "measure"), ("name", "measure")
-    asked: list[tuple[str, Sequence[str], Callable[[], pd.DataFrame]]] = []
-    for test in ("t", "wilcoxon", "sign", "randomization", "bootstrap"):
-        asked.append(
-            (
-                f"compare({test})",
-                pairs,
-                lambda test=test: relative.compare(context(only=few), qrels, measures, test=test),
+    def of_scores(name: str, *how: Any, **options: Any) -> pd.DataFrame:
+        scores = context(only=few).evaluate(qrels, ["nDCG@10", "NRG@10", "AP"], perquery=True)
+        return getattr(meta, name)(scores, *how, **options)
+
+    def of_runs(name: str, *how: Any, **options: Any) -> pd.DataFrame:
+        return getattr(meta, name)(context(only=few), qrels, *how, **options)
+
+    def settled() -> pd.DataFrame:
+        how = {"relevance_model": "pool", "samples": 200}
+        return asked(relative.verdicts, context(only=few), campaign.thin_qrels, ["nDCG@10", "P@10"], **how)
+
+    two = ["nDCG@10", "NRG@10"]
+    frames: dict[str, Callable[[], pd.DataFrame]] = {
+        **{f"compare({t})": partial(compared, test=t) for t in _TESTS},
+        **{f"compare(t, {c})": partial(compared, correction=c) for c in ("bonferroni", "fdr_bh", None)},
+        **{f"asl_curve({t})": partial(of_scores, "asl_curve", t, resamples=999) for t in _POWER},
+        **{
+            f"discriminative_power({t})": partial(
+                of_scores, "discriminative_power", t, resamples=999, swaps=20
             )
-        )
-    for correction in ("bonferroni", "fdr_bh", None):
-        asked.append(
-            (
-                f"compare(t, {correction})",
-                pairs,
-                lambda c=correction: relative.compare(context(only=few), qrels, measures, correction=c),
-            )
-        )
-    asked.append(
-        ("adds", of_run, lambda: relative.adds(context(only=few), qrels, ["NRG@10", "UniqueRel@10"]))
-    )
-    for test in ("t", "bootstrap", "wilcoxon", "sign", "hsd", "tukey"):
-        asked.append((f"asl_curve({test})", of_run, lambda t=test: meta.asl_curve(table(), t, resamples=999)))
-        asked.append(
-            (
-                f"discriminative_power({test})",
-                ("measure",),
-                lambda t=test: meta.discriminative_power(table(), t, resamples=999, swaps=20),
-            )
-        )
-    whole: dict[str, Callable[[], pd.DataFrame]] = {
-        "sweep": lambda: relative.sweep(context(only=few), qrels, "NRG@10", samples=20),
-        "judge_next": lambda: relative.judge_next(context(only=few), campaign.thin_qrels, "nDCG@10", 50),
-        "verdicts with odds": lambda: relative.verdicts(
-            context(only=few), campaign.thin_qrels, ["nDCG@10", "P@10"], odds="pool", samples=200
-        ),
-        "reusability": lambda: relative.reusability(context(only=few), qrels, ["nDCG@10", "NRG@10"]),
-        "conflicts": lambda: meta.conflicts(table()),
-        "correlation": lambda: meta.correlation(table()),
-        "stability": lambda: meta.stability(table(), **_draws(meta.stability, 100)),
-        "swap_rate": lambda: meta.swap_rate(table(), **_draws(meta.swap_rate, 100)),
-        "ties": lambda: meta.ties(table()),
-        "percentage_absolute_difference": lambda: meta.percentage_absolute_difference(table()),
-        "system_subsets": lambda: meta.system_subsets(
-            context(only=few), qrels, ["nDCG@10", "NRG@10"], **_draws(meta.system_subsets, 50)
-        ),
-        "degrade": lambda: meta.degrade(context(only=few), qrels, ["nDCG@10", "NRG@10"], samples=2),
-        "query_sets": lambda: meta.query_sets(context(only=few), qrels),
-        "separation": lambda: meta.separation(context(only=few), qrels),
-        "ties_by_level": lambda: meta.ties_by_level(context(only=few), qrels),
-        "locality": lambda: meta.locality(context(only=few), qrels),
+            for t in _POWER
+        },
+        **{n: partial(of_scores, n) for n in ("conflicts", "correlation", "ties")},
+        **{n: partial(of_scores, n, samples=100) for n in ("stability", "swap_rate")},
+        "system_subsets": partial(of_runs, "system_subsets", two, samples=50),
+        "degrade": partial(of_runs, "degrade", two, samples=2),
+        **{n: partial(of_runs, n) for n in ("query_sets", "separation", "ties_by_level", "locality")},
+        "judge_next": lambda: public("judge_next")(context(only=few), campaign.thin_qrels, "nDCG@10", 50),
+        "verdicts with a relevance model": settled,
     }
-    asked += [(name, (), compute) for name, compute in whole.items()]
-    quick = ("compare(t)", "adds", "correlation", "ties")
-    for name, keys, compute in asked:
-        yield name, name in quick, lambda keys=keys, compute=compute: _table(campaign, compute(), keys)
+    for name, compute in frames.items():
+        keys = ("name", "other", "measure") if name.startswith("compare") else ()
+        yield name, name in _QUICK, lambda keys=keys, compute=compute: _table(campaign, compute(), keys)
+
+
+_TESTS = ("t", "wilcoxon", "sign", "randomization", "bootstrap")
+_POWER = ("t", "bootstrap", "wilcoxon", "sign", "hsd", "tukey")
+_QUICK = ("compare(t)", "correlation", "ties")

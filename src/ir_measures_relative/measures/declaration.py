@@ -120,7 +120,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return self.RELATIVE_TO != "chance"
 
     @property
-    def is_0_for_a_copy(self) -> bool:
+    def zero_for_duplicate(self) -> bool:
         """Whether a run that ranks as a prior does scores 0, so that to be above 0 is to add something."""
         return False
 
@@ -297,8 +297,6 @@ def _is_of_choice(title: str, measure: Measure) -> bool:
 # Papers of a base or a method, by their titles, and what that is called in a measure string.
 _OF_CHOICES = {
     "expected reciprocal rank for graded relevance": "ERR",
-    "user variability and ir system evaluation": "INST",
-    "evaluating web search with a bejeweled player model": "BPM",
     "combination of multiple searches": "comb",
     "reciprocal rank fusion outperforms condorcet and individual rank learning methods": "rrf",
     "multimodal medical information retrieval with unsupervised rank fusion": "isr",

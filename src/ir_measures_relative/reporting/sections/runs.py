@@ -83,7 +83,9 @@ def section(campaign: ReportedCampaign) -> Section:
         "colours": COLOURS,
         "one_topic": campaign.one_topic,
         "copies": [_copies(campaign, measure) for measure in campaign.measures],
-        "ranges": [_scale(data[end][m] for end in ("lower", "means", "upper")) for m in range(len(names))],
+        "ranges": [
+            _scale(data[end][m] for end in ("ci_lower", "means", "ci_upper")) for m in range(len(names))
+        ],
         "near": _near_copies(campaign),
         "least": _NEAR,
         "topic_of": [one_topic_of_runs(campaign.scores, m) for m in range(len(names))],
@@ -142,7 +144,7 @@ def _copies(
     campaign: ReportedCampaign, measure: ir_measures.Measure
 ) -> list[tuple[int, float | None] | None] | None:
     """Of each run its nearest prior, by its place, and what a copy of that has; of measures by which it adds some."""
-    if not is_relative(measure) or measure.RELATIVE_TO != "priors" or measure.is_0_for_a_copy:
+    if not is_relative(measure) or measure.RELATIVE_TO != "priors" or measure.zero_for_duplicate:
         return None
     found = copies_of_nearest(campaign.view, campaign.view.names, measure)
     return [
