@@ -83,7 +83,7 @@ def test_bounds_are_found(measure: str) -> None:
 from ir_measures_relative import bounds
 try:
     found = bounds(RunContext(runs, reference="old"), qrels, [{measure!r}])
-    print((found["lower"] <= found["upper"]).all())
+    print((found["worst"] <= found["best"]).all())
 except ValueError as error:
     print(error)
 """
