@@ -13,9 +13,11 @@ import pandas as pd
 import pytest
 from ir_measures import AP, RR, P, nDCG
 
-from ir_measures_relative import MED, NRG, P_Rareness, RunContext, rankings, view_cache
-from ir_measures_relative.arrays import FloatArray, IntArray
-from ir_measures_relative.view import view_of
+from ir_measures_relative import MED, NRG, P_Rareness, RunContext
+from ir_measures_relative.context import cache
+from ir_measures_relative.context.view import view_of
+from ir_measures_relative.data import rankings
+from ir_measures_relative.data.arrays import FloatArray, IntArray
 from work import instructions
 
 Run = dict[str, dict[str, float]]

@@ -19,9 +19,10 @@ import pandas as pd
 import pytest
 from ir_measures import AP, ERR, P, Qrel, alpha_nDCG, nDCG
 
-from ir_measures_relative import NRG, RelativeWarning, RunContext, compat
-from ir_measures_relative.measures.absolute import _look
-from ir_measures_relative.measures.declaration import RelativeMeasure
+from ir_measures_relative import NRG, RelativeWarning, RunContext
+from ir_measures_relative.context.absolute import _look
+from ir_measures_relative.hosts import compat
+from ir_measures_relative.measures.measure import RelativeMeasure
 from ir_measures_relative.messages import NOT_THE_USERS
 
 QRELS = {"1": {"a": 1, "b": 0, "c": 1}, "2": {"a": 0, "b": 1}, "3": {"a": 1}}

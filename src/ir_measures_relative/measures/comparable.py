@@ -7,11 +7,11 @@ from typing import Any
 
 import ir_measures
 
-from ..arrays import IntArray
-from ..priors import matching
-from ..view import View, some
+from ..context.measure_strings import is_relative
+from ..context.priors import matching
+from ..context.view import View, some
+from ..data.arrays import IntArray
 from .parameters import value_of
-from .strings import is_relative
 
 
 def why_incomparable(

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, sum_by_query, table
-from ..options import ROUNDED
+from ..data.arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, sum_by_query, table
+from ..tolerances import ROUNDED
 
 if TYPE_CHECKING:
-    from ..tops import Top
+    from ..context.tops import Top
 
 
 def swings(weight: FloatArray, query: IntArray, n_queries: int) -> tuple[FloatArray, FloatArray]:

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, rank_within, sum_by_query, table
+from ..data.arrays import FloatArray, IntArray, rank_within, sum_by_query, table
 from . import nrg, parameters
-from .declaration import Contributions, RelativeMeasure, register
-from .gains import check_grades
+from .bases.gains import check_grades
+from .measure import Contributions, RelativeMeasure, register
 from .parameters import Base, Param, value_of
 
 if TYPE_CHECKING:
-    from ..documents import Documents
-    from ..view import View
+    from ..context.view import View
+    from ..data.documents import Documents
 
 #: What rareness extends: AP, and the bases of NRG that are sums over documents, without priors.
 BASES: dict[str, Base] = {

@@ -21,7 +21,7 @@ import jinja2
 import vl_convert
 
 from .. import __version__
-from .campaign import ReportedCampaign
+from .contents import ReportedCampaign
 from .run_pages import by_topic
 from .sections import Section
 

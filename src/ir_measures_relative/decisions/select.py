@@ -1,0 +1,392 @@
+"""Sets of the runs of a context: which complement each other, and what a run adds to them as more are deployed."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import ir_measures
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from ..arguments import check_choice, check_confidence, check_count
+from ..context.checks import check_runs
+from ..context.priors import matching
+from ..context.run_context import RunContext
+from ..context.view import View, check_is_context, view_of
+from ..data.arrays import FloatArray
+from ..io.qrels import Qrels
+from ..measures.measure import RelativeMeasure
+from ..measures.nrg import NRG
+from ..messages import few_quoted, warn
+from ..stats.intervals import crossed_interval
+from ..tolerances import ROUNDED
+from ..work import Work
+from .coverage import CoverageFunction, coverage_function
+from .explain import relative_measure
+
+T = TypeVar("T")
+
+
+def select_complementary(
+    context: RunContext,
+    qrels: Qrels | None,
+    n: int,
+    measure: ir_measures.Measure | str = NRG @ 10,
+    method: str = "greedy",
+    time_limit: float | None = None,
+) -> pd.DataFrame:
+    """Chooses the runs of a context that complement each other.
+
+    By UniqueRel@k they are the runs whose top k, read together, hold the most distinct relevant documents: which to
+    pool, or to read side by side. It does not say which to fuse: a fused list has k places, and what several runs agree
+    on comes first.
+
+    ``"greedy"``: the first is the best without priors; every further one is the best with all chosen before as its
+    priors. Equals go in the order of the context.
+    ``"exact"``: of all groups of n, the one with the highest value (``cumulative``), by branch and bound; its runs
+    then stand in the order in which a greedy selection among them takes them.
+
+    The value of a group of runs is what a searcher gains who reads them all:
+    ``(1/N) · Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))`` for NRG, N from the gains before any prior (1 with
+    ``norm=None``, of all judged documents with ``norm='whole'``); the largest term instead of the sum with base
+    RR; for UniqueRel@k the number of distinct relevant documents in their top k; for NewAspects@k that of aspects; for
+    TaSC what a searcher gains who knows the best of them for each query. It is that of the measure for one run, and
+    may exceed 1 for several, which show more than one ranking can hold. Except for base RR it is monotone and
+    submodular. Where the measure is what a run adds to it, as ``NRG(norm='ideal')``, NRG of base P and RBP, UniqueRel
+    and NewAspects are, the marginals sum to it and the greedy selection reaches at least 1 - 1/e (63 %) of the best
+    group's. The default ``NRG@10`` prefers what is good *for what is left to find*, which is another aim: no such
+    promise goes with it.
+
+    Args:
+        context: the runs; its own policy of priors does not count here.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        n: how many runs to choose.
+        measure: a measure with priors: NRG, UniqueRel, NewAspects, alpha_NRG or TaSC, without ``prior=``.
+        method: ``"greedy"`` or ``"exact"``.
+        time_limit: the seconds after which ``"exact"`` returns the best group so far, with a warning; None for no
+            limit.
+
+    Returns:
+        a DataFrame with one row a chosen run, in their order, and the columns
+
+        - ``name``
+        - ``marginal``: the mean over queries of the measure given those before
+        - ``cumulative``: the value of the runs so far; NaN with base ERR and alpha_NRG, where it is not known
+        - ``bound``: no group of as many runs has a higher value; NaN where that is so, and with base RR
+
+        The last bound of an exact selection is the certificate that its group is the best: it equals ``cumulative``,
+        and is above it only where the time ran out. With base ERR the worth of a document depends on the others.
+
+    Raises:
+        ValueError: n or ``time_limit`` out of range, a measure without priors, or ``method="exact"`` with base RR or
+            ERR.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, UniqueRel, select_complementary
+        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "A": 1}}, "c": {"q": {"C": 2, "X": 1}}}
+        >>> select_complementary(RunContext(runs), {"q": {"A": 1, "B": 1, "C": 1}}, 3, UniqueRel @ 2)
+          name  marginal  cumulative  bound
+        0    a       2.0         2.0    2.0
+        1    c       1.0         3.0    3.0
+        2    b       0.0         3.0    3.0
+    """
+    check_is_context(context)
+    parsed = measure_with_free_priors(measure)
+    names = context.names
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= len(names):
+        raise ValueError(
+            f"n={n!r} is not allowed; it must be a whole number from 1 to {len(names)}, the runs"
+        )
+    check_choice("method", method, ("greedy", "exact"))
+    work = Work(time_limit=time_limit)
+    view = view_of(context, qrels)
+    check_runs(view)
+    coverage = coverage_function(parsed, view)
+    if method == "greedy":
+        chosen, marginal = _greedy(view, parsed, n, range(len(names)))
+        found = None
+    else:
+        if coverage is None or not coverage.submodular:
+            raise ValueError(
+                f"measure={parsed!r}: method='exact' needs a measure that sums what a group of runs finds, such as "
+                "NRG@10 or UniqueRel@10"
+            )
+        found = best_group(coverage, int(n), work)
+        if found.bound > found.value:
+            warn(
+                f"method='exact' stopped after time_limit={time_limit:g} seconds: the group has the value "
+                f"{found.value:.6g}, and no group of {n} has more than {found.bound:.6g}; give it more time, or "
+                "fewer runs"
+            )
+        chosen, marginal = _greedy(view, parsed, n, found.runs)
+    columns = {"name": [names[i] for i in chosen], "marginal": marginal}
+    return pd.DataFrame(columns | _values(coverage, chosen, found))
+
+
+def measure_with_free_priors(measure: ir_measures.Measure | str) -> RelativeMeasure:
+    """The measure; ValueError for one that is not relative to priors, or that names them."""
+    parsed = relative_measure(measure)
+    if parsed.RELATIVE_TO != "priors" or parsed.get("prior") is not None:
+        raise ValueError(
+            f"measure={parsed!r}: give a measure whose priors are free, such as NRG@10 or UniqueRel@10"
+        )
+    return parsed
+
+
+def _greedy(
+    view: View, measure: RelativeMeasure, n: int, among: Sequence[int]
+) -> tuple[list[int], list[float]]:
+    """The runs in the order in which each adds most by the measure, and what it adds."""
+    names = view.names
+    chosen: list[int] = []
+    marginal: list[float] = []
+    for _ in range(n):
+        priors = tuple(names[i] for i in chosen)
+        means = {i: float(measure.score(view.of(names[i], priors)).mean()) for i in among if i not in chosen}
+        best = max(means, key=means.__getitem__)
+        chosen.append(best)
+        marginal.append(means[best])
+    return chosen, marginal
+
+
+class BestGroup(NamedTuple):
+    """What :func:`best_group` found."""
+
+    runs: list[int]  #: ascending
+    value: float
+    bound: float  #: no group of as many runs has a higher value
+
+
+def _values(
+    coverage: CoverageFunction | None, chosen: Sequence[int], found: BestGroup | None
+) -> dict[str, FloatArray]:
+    """The value of the first 1, 2, … runs, and bounds of the value of any as many."""
+    n = len(chosen)
+    value, bound = np.full(n + 1, np.nan), np.full(n, np.nan)
+    if coverage is None:
+        return {"cumulative": value[1:], "bound": bound}
+    if coverage.submodular:
+        bound[:] = np.inf
+    covered = coverage.covered([])
+    for i in range(n + 1):
+        value[i] = coverage.value(covered)
+        if coverage.submodular:
+            bound = np.minimum(bound, value[i] + np.cumsum(-np.sort(-coverage.gains(covered))[:n]))
+        if i < n:
+            covered = coverage.joined(covered, chosen[i])
+    if found is not None:
+        bound[-1] = found.bound
+    return {"cumulative": value[1:], "bound": np.maximum(bound, value[1:])}
+
+
+def best_group(coverage: CoverageFunction, n: int, work: Work) -> BestGroup:
+    """The group of n runs with the highest value, by best-first branch and bound.
+
+    A node is a group T and the runs that may still join it; its bound is v(T) plus the largest gains over T of as
+    many of these as are lacking, since no run adds more to a larger group.
+    """
+    used = np.flatnonzero((coverage.weight > 0) & (coverage.seen > 0).any(axis=0))
+    coverage = CoverageFunction(coverage.seen[:, used], coverage.weight[used], coverage.best)
+    start = _greedy_group(coverage, n)
+    best, value = start, coverage.value(coverage.covered(start))
+    count = itertools.count()
+    heap: list[tuple[float, int, tuple[int, ...], tuple[int, ...]]] = []
+    alone = np.sort(coverage.gains(coverage.covered(())))
+    heapq.heappush(heap, (-float(alone[-n:].sum()), next(count), (), tuple(range(len(coverage.seen)))))
+    with tqdm(desc="searching groups", unit="group", disable=None, leave=False, delay=1.0) as bar:
+        while heap:
+            bound, _, group, left = heapq.heappop(heap)
+            if -bound <= value + ROUNDED * abs(value):
+                break
+            if work.expired():
+                return BestGroup(sorted(best), value, -bound)
+            bar.update()
+            for bound, child, rest in _children(coverage, group, left, n):
+                if bound <= value + ROUNDED * abs(value):
+                    continue
+                if len(child) == n:
+                    best, value = child, bound
+                else:
+                    heapq.heappush(heap, (-bound, next(count), child, rest))
+    return BestGroup(sorted(best), value, value)
+
+
+def _children(
+    coverage: CoverageFunction, group: tuple[int, ...], left: tuple[int, ...], n: int
+) -> Iterator[tuple[float, tuple[int, ...], tuple[int, ...]]]:
+    """The groups of one run more, each with its bound and the runs that may still join: those that add less to T."""
+    covered = coverage.covered(group)
+    gains = coverage.gains(covered)[list(left)]
+    order = np.argsort(-gains, kind="stable")
+    ordered = [left[i] for i in order]
+    lacking = n - len(group)
+    sums = np.concatenate([[0.0], np.cumsum(gains[order])])
+    value = coverage.value(covered)
+    for i in range(len(ordered) - lacking + 1):
+        bound = value + float(sums[i + lacking] - sums[i])
+        yield bound, (*group, ordered[i]), tuple(ordered[i + 1 :])
+
+
+def _greedy_group(coverage: CoverageFunction, n: int) -> tuple[int, ...]:
+    group: list[int] = []
+    for _ in range(n):
+        gains = coverage.gains(coverage.covered(group))
+        gains[group] = -1.0
+        group.append(int(gains.argmax()))
+    return tuple(group)
+
+
+# The largest number of other runs of which every subset is looked at.
+_MOST_SUBSETS_OF = 12
+
+
+def added_value_curve(
+    context: RunContext,
+    qrels: Qrels | None,
+    measure: ir_measures.Measure | str = "NRG@10",
+    over: str | Sequence[str] | Mapping[str, Sequence[str]] = "size",
+    names: Sequence[str] | None = None,
+    confidence: float = 0.95,
+    *,
+    samples: int = 100,
+    seed: int = 0,
+    time_limit: float | None = None,
+) -> pd.DataFrame:
+    """What runs add to different sets of priors, taken from the other runs of a context.
+
+    Args:
+        context: the runs; its own policy of priors does not count here.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measure: a measure with priors: NRG, UniqueRel, NewAspects, alpha_NRG or TaSC, without ``prior=``.
+        over: ``"size"``: sets of 0, 1, 2, … of the other runs, a row a size, which is the mean over all sets of that
+            size, or over ``samples`` of them, drawn at random; ``"subset"``: every set, for up to 12 others; or
+            families: a list of names or globs such as ``["bm25*", "neural*"]``, or a dict from a label to names.
+        names: the runs that are scored; all if not given. A run is never its own prior.
+        confidence: of the interval.
+        samples: how many sets of a size.
+        seed: of their choice, which is the same for runs with the same others.
+        time_limit: how many seconds the call may take; None for no limit. What is not finished then is NaN, and a
+            warning says how much.
+
+    Returns:
+        a DataFrame with one row a run and set, or size, of priors, and the columns
+
+        - ``name``
+        - ``priors``: the names of the set, the label of the family, or nothing for a size
+        - ``size``: how many priors
+        - ``mean``: over topics
+        - ``ci_lower``, ``ci_upper``: its Student's interval, over topics; where the sets are drawn at random, over
+          topics and sets (NaN for ``samples=1``)
+        - ``topics``: how many topics
+
+        :func:`ir_measures_relative.plots.sweep` draws it.
+
+    Raises:
+        ValueError: a measure without priors, names that the context does not hold, families that fit no run, or
+            every subset of too many runs.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, UniqueRel
+        >>> from ir_measures_relative.decisions import added_value_curve
+        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "A": 1}}, "c": {"q": {"C": 2, "B": 1}}}
+        >>> qrels = {"q": {"A": 1, "B": 1, "C": 1}}
+        >>> added_value_curve(RunContext(runs), qrels, UniqueRel @ 2, names=["c"])[["name", "size", "mean"]]
+          name  size  mean
+        0    c     0   2.0
+        1    c     1   1.0
+        2    c     2   1.0
+    """
+    check_is_context(context)
+    parsed = measure_with_free_priors(measure)
+    check_confidence(confidence)
+    check_count("samples", samples, 1)
+    check_count("seed", seed, 0)
+    if names is not None and not len(names):
+        raise ValueError("names is empty; give the names of some runs, or leave it out for all")
+    if not isinstance(over, str) and not len(over):
+        raise ValueError("over is empty; give families of priors, 'size' or 'subset'")
+    chosen = context.names if names is None else list(names)
+    unknown = [n for n in chosen if n not in context.runs]
+    if isinstance(names, str) or unknown:
+        wrong = repr(names) if isinstance(names, str) else str(unknown)
+        raise ValueError(
+            f"names={wrong}: give a list of runs of the context, which are {few_quoted(context.names)}"
+        )
+    work = Work(time_limit=time_limit)
+    view = view_of(context, qrels)
+    check_runs(view)
+    rows: list[dict[str, Any]] = []
+    todo = [(name, *one) for name in chosen for one in _sets(context.names, name, over, samples, seed)]
+    for name, label, size, sets in tqdm(todo, desc="sweeping priors", unit="set", disable=None, leave=False):
+        row = {"name": name, "priors": label, "size": size} | dict.fromkeys(
+            ("mean", "ci_lower", "ci_upper"), math.nan
+        )
+        rows.append(row | {"topics": view.n_queries})
+        if work.expired():
+            continue
+        of_sets = np.array([parsed.score(view.of(name, priors)) for priors in sets])
+        values = of_sets.mean(axis=0)
+        there_are = math.comb(len(context.names) - 1, size) if over == "size" else len(sets)
+        ends = crossed_interval(of_sets, there_are, confidence)
+        lower, upper = (float(end) for end in np.clip(ends, *parsed.value_range))
+        rows[-1] |= {"mean": float(values.mean()), "ci_lower": lower, "ci_upper": upper}
+    table = pd.DataFrame(rows)
+    if open_rows := int(table["mean"].isna().sum()):
+        warn(
+            f"added_value_curve: {open_rows} of {len(table)} rows were not reached within "
+            f"time_limit={time_limit}, and are NaN: give more time, fewer samples= or fewer names="
+        )
+    return table
+
+
+def _sets(
+    names: Sequence[str],
+    name: str,
+    over: str | Sequence[str] | Mapping[str, Sequence[str]],
+    samples: int,
+    seed: int,
+) -> Iterator[tuple[Any, int, list[tuple[str, ...]]]]:
+    """The label, the size, and the sets of priors of each row of a run."""
+    others = [n for n in names if n != name]
+    if over == "size":
+        for size in range(len(others) + 1):
+            yield None, size, of_size(others, size, samples, seed)
+    elif over == "subset":
+        if len(others) > _MOST_SUBSETS_OF:
+            raise ValueError(
+                f"over='subset' would score 2^{len(others)} sets of {len(others)} runs; at most {_MOST_SUBSETS_OF} "
+                "others are swept so: give over='size', or a context of fewer runs"
+            )
+        for size in range(len(others) + 1):
+            for priors in itertools.combinations(others, size):
+                yield priors, size, [priors]
+    elif isinstance(over, str):
+        raise ValueError(
+            f"over={over!r} is not allowed; give 'size', 'subset', or a list of globs such as ['bm25*']"
+        )
+    else:
+        families = over if isinstance(over, Mapping) else {glob: [glob] for glob in over}
+        for label, globs in families.items():
+            if isinstance(globs, str):
+                raise ValueError(
+                    f"over[{label!r}]={globs!r} must be a list of names or globs, such as [{globs!r}]"
+                )
+            family = {n for glob in globs for n in matching(glob, names)}
+            priors = tuple(n for n in others if n in family)
+            yield label, len(priors), [priors]
+
+
+def of_size(others: Sequence[T], size: int, samples: int, seed: int) -> list[tuple[T, ...]]:
+    """All sets of a size, or as many of them as asked for."""
+    if math.comb(len(others), size) <= samples:
+        return list(itertools.combinations(others, size))
+    rng = np.random.default_rng([seed, size])
+    found: set[tuple[int, ...]] = set()
+    while len(found) < samples:
+        found.add(tuple(sorted(rng.choice(len(others), size, replace=False).tolist())))
+    return [tuple(others[i] for i in one) for one in sorted(found)]
