@@ -197,7 +197,7 @@ def test_a_judge_of_many_grades_has_few_cells() -> None:
 def test_where_pyterrier_users_find_it() -> None:
     from ir_measures_relative import pt_relative
 
-    assert pt_relative.audit is audit and "audit" in dir(pyterrier)
+    assert pt_relative.audit is audit and "audit" in dir(pt_relative)
 
 
 @pytest.mark.parametrize("measure", ["nDCG@5", "NRG@5", "NRG(norm='ideal')@5", "ERR@5"])

@@ -136,7 +136,7 @@ def test_nothing_is_left_after_an_interrupt(tmp_path: Path, monkeypatch: pytest.
         raise KeyboardInterrupt
 
     source = write(campaign()[0], tmp_path / "runs")
-    monkeypatch.setattr(regroup, "_write", interrupted)
+    monkeypatch.setattr("ir_measures_relative.distributed.by_query._write", interrupted)
     with pytest.raises(KeyboardInterrupt):
         by_query(source, tmp_path / "by-query", buffer=1)
     assert [p.name for p in tmp_path.iterdir()] == ["runs"]

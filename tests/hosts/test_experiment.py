@@ -683,7 +683,7 @@ def test_a_run_is_read_once(campaign, monkeypatch) -> None:
             read.append(run["name"].iloc[0])
         return read_run(run, *name)
 
-    for module in (context, evaluator):
+    for module in (run_context, evaluator):
         monkeypatch.setattr(module, "read_run", counting)
     for systems in (list(map(Given, frames.values())), list(frames.values())):
         read.clear()

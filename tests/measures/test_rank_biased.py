@@ -29,7 +29,7 @@ from ir_measures_relative import (
     verdicts,
 )
 from ir_measures_relative.bounding import judge_next
-from ir_measures_relative.further_measures import rbo
+from ir_measures_relative.further_measures import rbo as rank_biased
 from oracles import rank_biased as oracles
 from oracles.rank_biased import Groups
 from random_campaigns import Run

@@ -15,7 +15,7 @@ from ..bounding.err import Cascade
 from ..bounding.model import Model
 from ..bounding.ndcg import Normalized
 from ..bounding.nrg import Residual
-from ..bounding.sums import SumModel, RBPResidualModel
+from ..bounding.sums import RBPResidualModel, SumModel
 from ..bounding.verdicts import pairs_of
 from ..context.checks import check_runs
 from ..context.measure_strings import parse_measures

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..data.arrays import BoolArray, IntArray, max_by_query, rows_of_queries
 from ..measures.bases.gains import discount
-from ..measures.med_pairs import SEARCHES, Solutions, RunPair
+from ..measures.med_pairs import SEARCHES, RunPair, Solutions
 from ..messages import warn
 from ..tolerances import PROVED
 from ..work import Work

@@ -20,11 +20,11 @@ from ..measures.parameters import value_of
 from ..messages import warn
 from .ap import Precisions, PrecisionsAboveChance, ValueOfSums
 from .err import Cascade
-from .model import TaSCModel, DifferenceModel, Model
+from .model import DifferenceModel, Model, TaSCModel
 from .ndcg import GainsAboveChance, Normalized, ValueOfGains
 from .nrg import Residual
 from .preferences import Extremes, Preferences
-from .sums import SumModel, MaximumModel, RBPResidualModel, MeanModel
+from .sums import MaximumModel, MeanModel, RBPResidualModel, SumModel
 
 #: Of each run, the indices of its priors.
 PriorsOfRuns: TypeAlias = list[IntArray]
@@ -377,7 +377,8 @@ class ModelBuilder:
 
 
 #: How each measure depends on the labels of the open documents, by its class: one of the kinds of measures of
-#: :class:`ModelBuilder`, such as :meth:`.ModelBuilder.additive`, with what its documents weigh. It may raise a ValueError
+#: :class:`ModelBuilder`, such as :meth:`.ModelBuilder.additive`, with what its documents weigh. It may raise a
+#: ValueError
 #: that says why a measure cannot be bounded with its parameters. A class without an entry has that of its base class.
 BOUNDS: Registry[type[Measure], Callable[[Any, ModelBuilder], Model]] = Registry("bounds")
 

@@ -86,7 +86,7 @@ def _rareness(measure: _Rareness, labelings: ModelBuilder) -> Model:
     else:
         rows = [measure.weights(view, docs) for view in labelings.views]
         weight = rows[0] if systems == "groups" else np.array(rows)
-    if not isinstance(base, nrg.ExtendedBase):
+    if not isinstance(base, nrg.ResidualBase):
         return labelings.precisions(labelings.relevant(measure.get("rel")), weight)
     browsing = base.browsing(measure.get("cutoff"), value_of(measure, "p", 0.8))
     if base.graded:

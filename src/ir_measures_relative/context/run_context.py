@@ -142,7 +142,8 @@ class RunContext(Members):
             run file, a table of polars or pyarrow, an object of ranx, trectools or LensKit.
         priors: whose documents a searcher has seen before a member's: ``"others"`` (all other runs),
             ``"earlier"`` (those given before it), a list of names, a dict from name to list,
-            :class:`BestOfOtherGroups`, or another :class:`~ir_measures_relative.context.priors.PriorPolicy`. For a newcomer,
+            :class:`BestOfOtherGroups`, or another :class:`~ir_measures_relative.context.priors.PriorPolicy`. For a
+            newcomer,
             every run (or the list, where it is one), unless :meth:`evaluating` says its group.
         reference: the name of the run that MED, RBO, RBA and lexiprecision compare with.
         groups: from run name to group name, for :class:`BestOfOtherGroups` and the plots.

@@ -1,18 +1,14 @@
 """What to decide about the runs of a context: which to add, to fuse, to choose, and which is better."""
 
-from typing import TYPE_CHECKING
-
-from ..later import imported_later
-
-if TYPE_CHECKING:
-    from .compare import compare
-    from .explain import explain
-    from .fuse import fuse
-    from .mean_intervals import mean_intervals
-    from .new_aspects import new_aspects
-    from .select import added_value_curve, select_complementary
-    from .similarity import similarity
-    from .worth import Worth, worth
+from .added_value_curve import added_value_curve
+from .compare import compare
+from .explain import explain
+from .fuse import fuse
+from .mean_intervals import mean_intervals
+from .new_aspects import new_aspects
+from .select import select_complementary
+from .similarity import similarity
+from .worth import Worth, worth
 
 __all__ = [
     "Worth",
@@ -26,19 +22,3 @@ __all__ = [
     "similarity",
     "worth",
 ]
-
-__getattr__, __dir__ = imported_later(
-    __name__,
-    {
-        "Worth": "deciding",
-        "added_value_curve": "sets_of_runs",
-        "compare": "comparing",
-        "explain": "explaining",
-        "fuse": "fusing",
-        "mean_intervals": "means",
-        "new_aspects": "nuggets",
-        "select_complementary": "sets_of_runs",
-        "similarity": "similarities",
-        "worth": "deciding",
-    },
-)

@@ -177,7 +177,7 @@ class _Rareness(RelativeMeasure):
     def contributions(self, view: View) -> Contributions:
         """The gain of each document times its weight, and what it adds."""
         base = BASES[self.base_name]
-        if not isinstance(base, nrg.ExtendedBase):
+        if not isinstance(base, nrg.ResidualBase):
             return self._contributions_to_ap(view)
         adaptive = base.model(self.get)
         if adaptive is not None:

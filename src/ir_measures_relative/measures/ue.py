@@ -16,8 +16,8 @@ from .bases.random_ranking import (
     BaseSettings,
     NormalizedBase,
     Normalizers,
-    RankedGains,
     RandomRanking,
+    RankedGains,
     normalize,
 )
 from .measure import RelativeMeasure, register

@@ -13,7 +13,7 @@ from tqdm import tqdm
 from ..arguments import check_count, check_share
 from ..data.arrays import FloatArray
 from ..stats.families import check_correction, corrected
-from ..stats.paired_tests import TestResult, PairedTestOptions, check_test
+from ..stats.paired_tests import PairedTestOptions, TestResult, check_test
 from ..tolerances import ROUNDED
 from .table import ScoreTable, pairs_of, read_table
 
