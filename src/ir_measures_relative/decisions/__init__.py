@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 from ..later import imported_later
 
 if TYPE_CHECKING:
+    from .added_value_curve import added_value_curve
     from .compare import compare
     from .explain import explain
     from .fuse import fuse
     from .mean_intervals import mean_intervals
     from .new_aspects import new_aspects
-    from .select import added_value_curve, select_complementary
+    from .select import select_complementary
     from .similarity import similarity
     from .worth import Worth, worth
 
