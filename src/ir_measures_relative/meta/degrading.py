@@ -16,7 +16,7 @@ from ..context.measure_strings import is_relative, parse_measure, parse_measures
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
 from ..data.arrays import BoolArray, IntArray, rank_within
-from ..decisions.select import of_size
+from ..decisions.added_value_curve import of_size
 from ..io.qrels import Qrels
 from ..stats.pairs_and_ties import Pairs
 from .correlations import ALIKE, CORRELATIONS, check_statistics, score
