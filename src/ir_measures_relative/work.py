@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .arguments import is_number
-from .processes import Task
+
+Task = TypeVar("Task")
 
 
 def progress(items: Iterable[Task], desc: str, unit: str) -> Iterable[Task]:

@@ -14,11 +14,11 @@ import pandas as pd
 
 from ..arguments import check_amount, check_count
 from ..bounding.verdicts import pool_lines
+from ..context.measure_strings import value_of
 from ..context.run_context import RunContext
 from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..io.files import check_writable, read_bytes, write_whole
 from ..io.frames import columns_of, is_frame
-from ..measures.parameters import value_of
 from ..messages import kind_of
 from .sampling import chances, spread_of_grade, uniform
 from .targets import Audited, Between, Judge, Target, read_measures

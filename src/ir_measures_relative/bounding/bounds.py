@@ -14,13 +14,12 @@ import pandas as pd
 
 from ..arguments import check_count
 from ..context.checks import check_runs
-from ..context.measure_strings import is_relative, parse_measures
+from ..context.measure_strings import is_relative, parse_measures, value_of
 from ..context.priors import priors_chosen_by_means
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
 from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..io.qrels import Qrels
-from ..measures.parameters import value_of
 from ..messages import warn
 from ..tolerances import LABELED_ALIKE
 from ..work import Work

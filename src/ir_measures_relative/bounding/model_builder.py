@@ -10,13 +10,13 @@ import ir_measures
 import numpy as np
 from ir_measures import Measure
 
+from ..context.measure_strings import value_of
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..data.documents import Documents
 from ..data.rankings import Rankings
 from ..data.registry import Registry
 from ..measures.bases.gains import gain_of, grades_between
-from ..measures.parameters import value_of
 from ..messages import warn
 from .ap import Precisions, PrecisionsAboveChance, ValueOfSums
 from .err import Cascade

@@ -6,9 +6,9 @@ import ir_measures
 import numpy as np
 from ir_measures import Measure
 
+from ..context.measure_strings import value_of
 from ..measures.bases.browsing import Geometric, LogDiscount, Reciprocal, TopK
 from ..measures.bases.gains import chance_to_satisfy
-from ..measures.parameters import value_of
 from .model import Model
 from .model_builder import BOUNDS, ModelBuilder
 

@@ -7,6 +7,7 @@ from functools import partial
 import ir_measures
 import numpy as np
 
+from ..context.measure_strings import value_of
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..further_measures.alpha_nrg import OfAspects
 from ..further_measures.fusion_gain import _FusionGain
@@ -17,7 +18,6 @@ from ..measures.bases.random_ranking import Normalizers, expected_sum_of_precisi
 from ..measures.lexiprecision import _RPP, LEVEL_WEIGHTS, RecallLevels, _rrLP, _sgnLP, _sgnLR
 from ..measures.med import _MED
 from ..measures.nrg import _NRG, _UniqueRel
-from ..measures.parameters import value_of
 from ..measures.rareness import _Rareness
 from ..measures.tasc import _TaSC, max_tasc
 from ..measures.ue import _UE

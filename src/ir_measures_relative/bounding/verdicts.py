@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_count, is_number
+from ..context.measure_strings import value_of
 from ..context.priors import Members
 from ..context.run_context import RunContext
 from ..context.view import View
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
 from ..io.files import check_writable, write_whole
 from ..io.qrels import Qrels
-from ..measures.parameters import value_of
 from ..messages import escaped, few_quoted
 from ..stats.pairs_and_ties import tie_limit, with_ties
 from ..tolerances import LABELED_ALIKE

@@ -12,10 +12,10 @@ import ir_measures
 import numpy as np
 from ir_measures import Qrel
 
+from ..context.measure_strings import value_of
 from ..data.arrays import FloatArray, rows_of_queries
 from ..data.judgments import Judgments
 from ..data.rankings import Rankings
-from ..measures.parameters import value_of
 from .measure_strings import needs_subtopics
 
 T = TypeVar("T")

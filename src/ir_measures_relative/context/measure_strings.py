@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import ir_measures.measures
-from ir_measures.measures import Measure
+from ir_measures.measures import Measure, ParamInfo
 
 from ..messages import is_text
 
@@ -21,9 +21,24 @@ from ..messages import is_text
 RELATIVE_TO = ("priors", "systems", "reference", "chance")
 
 
+MISSING: Any = ParamInfo().default  # ir_measures' mark of a parameter that was not given
+
+
 def is_relative(measure: object) -> bool:
     """Whether a measure is one of this package's, or of another that builds on it; also after a reload."""
     return isinstance(measure, Measure) and getattr(measure, "RELATIVE_TO", None) in RELATIVE_TO
+
+
+def value_of(measure: Measure, name: str, default: Any = None) -> Any:
+    """The value of a parameter of any measure, also of ir_measures' own.
+
+    Returns:
+        the value as given, else the measure's default, else ``default``, as where it has no such parameter.
+    """
+    if name not in measure.SUPPORTED_PARAMS:
+        return default
+    value = measure[name]
+    return default if value is MISSING else value
 
 
 #: Measures of ir_measures whose values lie between 0 and 1.

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..context.checks import check_runs
-from ..context.measure_strings import parse_measure
+from ..context.measure_strings import parse_measure, value_of
 from ..context.priors import group_of
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, some, view_of
@@ -18,7 +18,6 @@ from ..data.ids import Ids
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..measures.measure import Change, Contributions, RelativeMeasure
-from ..measures.parameters import value_of
 from ..messages import few_quoted
 
 

@@ -23,7 +23,7 @@ from ..bounding.relevance_model import (
 from ..bounding.verdicts import differences, unjudged_shares
 from ..context.checks import check_runs, warn_if_empty
 from ..context.evaluate import shares_of_topics
-from ..context.measure_strings import is_relative, value_range
+from ..context.measure_strings import is_relative, value_of, value_range
 from ..context.priors import Members, replaced
 from ..context.view import View, view_of
 from ..data.arrays import FloatArray, IntArray
@@ -33,7 +33,6 @@ from ..further_measures.fusion_gain import FusionGain
 from ..further_measures.rbo import RBO
 from ..io.qrels import Qrels
 from ..measures.measure import OfAbsoluteBase
-from ..measures.parameters import value_of
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.paired_tests import cautious_interval
 from ..tolerances import LABELED_ALIKE

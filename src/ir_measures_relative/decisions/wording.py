@@ -9,11 +9,10 @@ from typing import Any
 import ir_measures
 
 from ..context.evaluate import FEWEST_TOPICS, LARGE_SHARE
-from ..context.measure_strings import is_relative
+from ..context.measure_strings import is_relative, value_of
 from ..further_measures.fusion_gain import FusionGain
 from ..measures.med import MED
 from ..measures.nrg import UniqueRel
-from ..measures.parameters import value_of
 from ..messages import escaped
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..tolerances import LABELED_ALIKE

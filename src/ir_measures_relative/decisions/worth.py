@@ -17,7 +17,7 @@ from ..arguments import check_count, is_number
 from ..audit.targets import Judge
 from ..bounding.model import share
 from ..context.checks import warn_of_last_labels
-from ..context.measure_strings import is_relative, parse_measures, value_range
+from ..context.measure_strings import is_relative, parse_measures, value_of, value_range
 from ..context.priors import Others, fitting
 from ..context.run_context import RunContext
 from ..context.view import check_is_context
@@ -27,7 +27,6 @@ from ..further_measures.fusion_gain import FusionGain
 from ..io.qrels import Qrels
 from ..io.runs import Run, name_runs, read_run
 from ..measures.nrg import NRG
-from ..measures.parameters import value_of
 from ..messages import few_quoted, warn
 from ..stats.paired_tests import PairedTestOptions
 from ..stats.pairs_and_ties import topic_counts

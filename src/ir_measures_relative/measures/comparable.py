@@ -7,11 +7,10 @@ from typing import Any
 
 import ir_measures
 
-from ..context.measure_strings import is_relative
+from ..context.measure_strings import is_relative, value_of
 from ..context.priors import matching
 from ..context.view import View, some
 from ..data.arrays import IntArray
-from .parameters import value_of
 
 
 def why_incomparable(

@@ -18,10 +18,17 @@ import ir_measures.measures
 import numpy as np
 from ir_measures.measures import Measure
 
-from ..context.measure_strings import RELATIVE_TO, absolute_measure, nearest_name, needs_subtopics
+from ..context.measure_strings import (
+    MISSING,
+    RELATIVE_TO,
+    absolute_measure,
+    nearest_name,
+    needs_subtopics,
+    value_of,
+)
 from ..data.arrays import FloatArray, ObjectArray
 from ..messages import warn
-from .parameters import MISSING, Base, value_of
+from .parameters import Base
 
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..context.measure_strings import value_of
 from ..data.arrays import FloatArray, IntArray, rank_within, sum_by_query, table
 from . import nrg, parameters
 from .bases.gains import check_grades
 from .measure import Contributions, RelativeMeasure, register
-from .parameters import Base, Param, value_of
+from .parameters import Base, Param
 
 if TYPE_CHECKING:
     from ..context.view import View

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..context.measure_strings import value_of
 from ..data.arrays import FloatArray, IntArray
 from ..messages import warn
 from . import parameters
@@ -21,7 +22,7 @@ from .bases.random_ranking import (
     normalize,
 )
 from .measure import RelativeMeasure, register
-from .parameters import Param, value_of
+from .parameters import Param
 
 if TYPE_CHECKING:
     from ..context.view import View

@@ -11,7 +11,6 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..arguments import check_count
-from ..bounding.bounds import check_bounded
 from ..context.checks import check_runs
 from ..context.evaluate import Scores, score_runs
 from ..context.measure_strings import parse_measures
@@ -69,7 +68,7 @@ def reusability(
     """
     check_is_context(context)
     parsed, view = parse_measures(measures), view_of(context, qrels)
-    check_bounded(view, [])
+    check_runs(view)
     check_count("pool_depth", pool_depth, 1)
     names = context.names
     own = np.array(groups_of(context, groups), dtype=object)
