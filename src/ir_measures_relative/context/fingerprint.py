@@ -14,7 +14,7 @@ from ..data.judgments import Judgments
 from ..data.rankings import Rankings
 
 #: The packages whose versions may change a number.
-_PACKAGES = ("ir-measures", "pytrec-eval-terrier", "numpy", "scipy")
+_PACKAGES = ("ir-measures-relative", "ir-measures", "pytrec-eval-terrier", "numpy", "scipy")
 
 
 def fingerprint(
@@ -81,9 +81,7 @@ def _policy(priors: Any) -> Any:
 
 
 def _versions() -> dict[str, str]:
-    from .. import __version__
-
-    found = {"ir-measures-relative": __version__, "python": platform.python_version()}
+    found = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
             found[package] = version(package)
