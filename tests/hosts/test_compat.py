@@ -372,7 +372,11 @@ def test_comparison_columns(pt: Any) -> None:
     assert list(table.columns) == ["name", "P@2", *(f"P@2 {column}" for column in compat.COMPARISON_COLUMNS)]
 
 
-@pytest.mark.parametrize("save_format", ["trec", pickle, (pd.read_pickle, pd.to_pickle), "csv"], ids=str)
+@pytest.mark.parametrize(
+    "save_format",
+    ["trec", pickle, (pd.read_pickle, pd.to_pickle), "csv"],
+    ids=["trec", "pickle", "functions", "csv"],
+)
 def test_saved_files(pt: Any, tmp_path: Path, save_format: Any) -> None:
     arguments = pipelines(pt), TOPICS, LABELS, [P @ 2]
     suffix = compat.suffix_of_saved(save_format)
