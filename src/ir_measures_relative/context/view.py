@@ -534,7 +534,16 @@ class View:
         evaluator = self.labels.get(
             key, partial(AbsoluteEvaluator, ir_measures.DefaultPipeline, measures, qrels)
         )
-        return evaluator.values(self.evaluated if rankings is None else rankings, judgments)
+        run = self.evaluated if rankings is None else rankings
+
+        def positions(depth: int | None) -> IntArray:
+            view, relevant = self.at(depth), judgments.relevant
+            if run in self.members.held:
+                of_run: IntArray = view.positions_of_runs(relevant)[self.members.rankings.index(run)]
+                return of_run
+            return view._own.get(("positions", run, relevant, depth), lambda: view.positions_in(run, relevant))
+
+        return evaluator.values(run, judgments, positions)
 
     def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
         """:meth:`absolute` of one measure for every run of the context, shape (runs, queries)."""

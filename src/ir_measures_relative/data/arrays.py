@@ -37,7 +37,8 @@ def block_starts(column: ObjectArray) -> IntArray:
     if not len(column):
         return np.empty(0, dtype=np.int64)
     # A column often holds one object again and again: where it is the same, it need not be looked into.
-    rows = 1 + np.flatnonzero(_changes_of_address(column))
+    address = addresses(column)
+    rows = 1 + np.flatnonzero(address[1:] != address[:-1])
     if 2 * len(rows) > len(column):  # which then does not help
         rows = np.arange(1, len(column))
         after, before = column[1:], column[:-1]
@@ -50,13 +51,11 @@ def block_starts(column: ObjectArray) -> IntArray:
     return np.append(np.int64(0), rows[changes])
 
 
-def _changes_of_address(column: ObjectArray) -> BoolArray:
-    """Whether each row but the first holds another object than the one before."""
+def addresses(column: ObjectArray) -> IntArray:
+    """Where the object of each row is: rows with one address hold one object."""
     column = np.ascontiguousarray(column)  # of pointers to objects
     pointers = (ctypes.c_ssize_t * len(column)).from_address(column.ctypes.data)
-    address = np.ctypeslib.as_array(pointers)
-    changes: BoolArray = address[1:] != address[:-1]
-    return changes
+    return np.ctypeslib.as_array(pointers).copy()  # which live no longer than the column
 
 
 def rank_within(group: IntArray) -> IntArray:

@@ -159,6 +159,16 @@ class Ids:
             same[at] = self.word(i, rows[at]) == other.word(i, other_rows[at])
         return same
 
+    def same_bytes(self, other: Ids) -> bool:
+        """Whether the ids lie side by side as the others do; where they do not, they may be the same all the same."""
+        if not len(self) or len(self) != len(other):
+            return False
+        a, b = self.starts[0], other.starts[0]
+        if not (np.array_equal(self.starts - a, other.starts - b) and np.array_equal(self.ends - a, other.ends - b)):
+            return False
+        low, high = int((self.starts - a).min()), int((self.ends - a).max())
+        return np.array_equal(self.data[a + low : a + high], other.data[b + low : b + high])
+
     def changes(self) -> IntArray:
         """The rows at which another id stands than in the row before, the first row included."""
         if not len(self):

@@ -16,7 +16,7 @@ import numpy as np
 from ir_measures.providers import Provider
 
 from .. import messages
-from ..context import absolute, measure_strings
+from ..context import absolute, from_positions, measure_strings
 from ..measures.measure import RelativeMeasure, path_if_string
 
 # --- ir_measures
@@ -79,20 +79,14 @@ ASPECTS = measure_strings.needs_subtopics
 Seen: ir_measures 0.4.3. Test: test_aspects. Ends with: ``iteration`` in ``Provider.qrel_inputs``.
 """
 
-BY_PLACE = absolute.BY_PLACE
-"""The providers, by name, that read a run's order and not its scores; the first that supports a measure computes it.
-
-Seen: ir_measures 0.4.3. Test: test_by_place. Ends with: providers that say what they read of a run.
-"""
-
-RELEVANT_ONLY = absolute.RELEVANT_ONLY
-"""The measures, by name, that depend on the positions of relevant documents alone, so that a shorter run will do.
+RELEVANT_ONLY = from_positions.RELEVANT_ONLY
+"""The measures, by name, that depend on the positions of relevant documents alone, and how trec_eval adds them up.
 
 Seen: ir_measures 0.4.3. Test: test_relevant_only. Ends with: columns instead of tuples in its conversion.
 """
 
 ONE_EVALUATOR_EACH = absolute.Look
-"""One evaluator mixes up nDCG with and without ``gains``, and values of ``rel``, ``alpha`` and ``beta`` of aspects.
+"""One evaluator mixes up values of ``rel``, ``alpha`` and ``beta`` of aspects.
 
 Seen: ir_measures 0.4.3. Test: test_one_evaluator_each. Ends with: providers that split such measures themselves.
 """

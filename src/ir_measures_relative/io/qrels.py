@@ -15,7 +15,7 @@ import numpy as np
 from ir_measures.util import QrelsConverter
 from numpy.typing import NDArray
 
-from ..data.arrays import IntArray, ObjectArray, block_starts, object_array
+from ..data.arrays import IntArray, ObjectArray, addresses, block_starts, object_array
 from ..data.ids import Ids
 from ..data.judgments import NO_ASPECT, Judgments, Labels
 from ..data.rankings import query_blocks
@@ -66,8 +66,11 @@ class QrelsColumns(NamedTuple):
 def _same(a: Any, b: Any) -> bool:
     if isinstance(a, Ids) and isinstance(b, Ids):
         rows = np.arange(len(a))
-        return bool(a.equal(rows, b, rows).all())
-    return not isinstance(a, Ids) and not isinstance(b, Ids) and bool(np.array_equal(a, b))
+        return a.same_bytes(b) or bool(a.equal(rows, b, rows).all())
+    if isinstance(a, Ids) or isinstance(b, Ids):
+        return False
+    same_objects = a is not None and b is not None and a.dtype == b.dtype == object
+    return (same_objects and np.array_equal(addresses(a), addresses(b))) or bool(np.array_equal(a, b))
 
 
 def qrels_columns(qrels: Qrels) -> QrelsColumns:
