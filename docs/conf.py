@@ -39,7 +39,7 @@ nitpick_ignore_regex = [
     ),
     (
         "py:class",
-        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|Odds|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|PriorsOfRuns|Depth|Lengths|Tokens",
+        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|RelevanceModel|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|PriorsOfRuns|Depth|Lengths|Tokens",
     ),
     ("py:class", r"ir_measures_relative\.(comparison\.(T|JudgedTop|Budget)|judgments\.(Labels|Aspects))"),
     ("py:class", r"ir_measures_relative\.(measures\.declaration\._M|ids\.Ids)"),

@@ -63,7 +63,7 @@ MODULES: dict[str, Sequence[str]] = {
     "rankings": ("Rankings", "TopDocs"),
     "reporting": ("leaderboard",),
     "reporting.export": ("to_latex", "to_ranx", "write_ir_metadata"),
-    "stats": (),
+    "stats": ("SignTest", "mean_interval", "sign_test", "student_interval"),
     "unjudged": ("judge_next", "pool_next"),
 }
 
