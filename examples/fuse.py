@@ -62,7 +62,7 @@ def conclusions(table: pd.DataFrame) -> list[str]:
     return [
         f"1. Best on queries that did not choose: {best['strategy']} {best['n']}, {', '.join(best['names'])}: "
         f"{best['difference']:+.4f} over the best single retriever "
-        f"({best['lower']:+.4f} to {best['upper']:+.4f}, {sure}).",
+        f"({best['ci_lower']:+.4f} to {best['ci_upper']:+.4f}, {sure}).",
         f"2. Best on queries that did: {luckiest['strategy']} {luckiest['n']}. Of its {luckiest['in_sample']:.4f}, "
         f"{luckiest['in_sample'] - luckiest['held_out']:.4f} are gone on other queries.",
     ]

@@ -89,7 +89,7 @@ def widths(context: RunContext, qrels: pd.DataFrame) -> None:
         table = []
         for rows, by in ((one, ["name"]), (two, ["name", "other"])):
             means = rows.groupby(by, sort=False)[["worst", "best"]].mean()
-            table += [f"{(means['upper'] - means['lower']).median():.3f}", f"{rows['exact'].mean():.0%}"]
+            table += [f"{(means['best'] - means['worst']).median():.3f}", f"{rows['exact'].mean():.0%}"]
         certain = (settled_of(means["worst"].to_numpy(), means["best"].to_numpy()) != "undecided").sum()
         print(
             "|",

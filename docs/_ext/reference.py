@@ -33,13 +33,13 @@ MODULES: dict[str, Sequence[str]] = {
     "arrays": ("PositionTable", "sum_by_query", "max_by_query", "row_sums", "rank_within", "table", "ratio"),
     "audit": (),
     "campaigns": (),
-    "comparison": ("Comparison", "JudgedContext"),
     "demo": ("DATASET_ID", "register", "generate", "runs", "pipelines"),
     "extremes.labelings": ("BOUNDS", "Labelings"),
     "extremes.model": ("Interval", "Model"),
     "io.runs": ("read_run",),
     "io.tokens": ("TokenCounts",),
     "jobs": ("Work",),
+    "documents": ("Documents",),
     "judgments": ("Judgments",),
     "measures.browsing": (),
     "measures.declaration": ("RelativeMeasure", "Contributions", "register"),
@@ -50,8 +50,8 @@ MODULES: dict[str, Sequence[str]] = {
     "priors": (
         "BestOfOtherGroups",
         "PriorPolicy",
-        "Campaign",
-        "ContextData",
+        "Systems",
+        "Members",
         "Others",
         "Earlier",
         "Listed",
@@ -66,6 +66,7 @@ MODULES: dict[str, Sequence[str]] = {
     "reporting.export": ("to_latex", "to_ranx", "write_ir_metadata"),
     "stats": (),
     "unjudged": ("judge_next", "pool_next"),
+    "view": ("View",),
 }
 
 #: What a measure may be relative to.

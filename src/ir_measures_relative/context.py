@@ -14,7 +14,7 @@ import numpy as np
 
 from .io import datasets
 from .io.pipelines import run_pipelines
-from .io.qrels import Qrels
+from .io.qrels import Qrels, dataset_of_judgments
 from .io.runs import Run, RunPaths, groups_of, judgments_beside, read_run, read_runs, run_files
 from .io.tokens import DocumentLengths, Tokens
 from .measures.strings import parse_measures
@@ -255,7 +255,7 @@ class RunContext(Members):
         """
         files = run_files(paths, task)
         judgments = judgments_beside(paths) if judgments is None else judgments
-        dataset = None if judgments is None else datasets.dataset_of_judgments(judgments)
+        dataset = None if judgments is None else dataset_of_judgments(judgments)
         runs = read_runs(files)
         return cls._of_dataset(runs, dataset, {"groups": groups_of(runs)} | options)
 

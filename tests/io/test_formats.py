@@ -471,3 +471,14 @@ def test_a_first_line_that_is_no_header_of_a_table(tmp_path: Path, text: str) ->
             ValueError, match=r"table\.csv\)?, line 1: (it holds a NUL|1 columns where|a TREC qrels line)"
         ):
             read(str(path))
+
+
+def test_a_parquet_file_whose_first_bytes_end_as_a_line_of_columns(tmp_path: Path) -> None:
+    """An id with white space in it stands in the first bytes as it is."""
+    import pandas as pd
+
+    ids = ["1\tP@1\t9.9\n2", "1 P@1 9.9 x\n2", "3"]
+    frame = pd.DataFrame({"query_id": ids, "doc_id": ["a", "b", "c"], "score": 1.0, "relevance": 1})
+    frame.to_parquet(tmp_path / "file")
+    assert list(read_run(tmp_path / "file").to_dict()) == ids
+    assert read_qrels_file(tmp_path / "file").columns.ids()[0].tolist() == ids

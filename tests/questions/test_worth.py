@@ -207,7 +207,7 @@ class TestMeasuresThatAreNot0ForACopy:
         found = ask(STRONG, by=["FusionGain(base='nDCG@4')"])
         row = found.table.iloc[0]
         assert (row["copy"], row["difference"]) == (0, row["mean"])
-        assert f"(95 % interval {row['lowest']:.2f} to {row['highest']:.2f})." in found.text
+        assert f"(95 % interval {row['lower']:.2f} to {row['upper']:.2f})." in found.text
 
 
 class TestThresholds:

@@ -247,8 +247,8 @@ def test_a_third_run_does_not_widen_what_two_were_proved() -> None:
         kept = of_three[of_three["name"].eq(names[0]) & of_three["other"].eq(names[1])]
         joined = two.merge(kept, on=["name", "other", "query_id"])
         assert len(joined) == len(two)
-        assert (joined["lower_x"] <= joined["lower_y"] + 1e-12).all()
-        assert (joined["upper_x"] >= joined["upper_y"] - 1e-12).all()
+        assert (joined["worst_x"] <= joined["worst_y"] + 1e-12).all()
+        assert (joined["best_x"] >= joined["best_y"] - 1e-12).all()
         without = verdicts(alone, campaign.qrels, [measure], unretrieved_relevant=0, **options)
         narrower += int((without["worst"] > two["worst"] + 1e-12).sum())
     assert narrower  # where there is a difference to be made

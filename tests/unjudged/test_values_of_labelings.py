@@ -166,7 +166,7 @@ def test_drawn_labelings_have_the_values_of_evaluate(seed: int) -> None:
     for j, (measure, gain) in enumerate(names.items()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            model = model_of(parse_measure(measure), view.of_each())
+            model = model_of(parse_measure(measure), view.of_each(), unretrieved_relevant=0)
         docs = model.docs
         judged_gains = [gain(grade) for grade in docs.grade[~model.open].tolist()]
         assert (

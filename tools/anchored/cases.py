@@ -85,12 +85,7 @@ class Case:
 
 def cases(campaign: Campaign, parts: Iterable[str] = PARTS) -> Iterator[Case]:
     """The cases of a campaign."""
-    makers = {
-        "measures": _of_measures,
-        "bounds": _of_bounds,
-        "verdicts": _of_verdicts,
-        "statistics": _of_statistics,
-    }
+    makers = dict(zip(PARTS, (_of_measures, _of_bounds, _of_verdicts, _of_statistics), strict=True))
     for part in parts:
         for name, quick, compute in makers[part](campaign):
             yield Case(campaign.name, part, name, quick, compute)
@@ -135,57 +130,44 @@ def _as_array(column: pd.Series) -> Any:
 def measures_of(campaign: Campaign) -> list[str]:
     """Every measure string that all runs of a campaign are scored on."""
     names = campaign.names
-    found = [
-        *host_measures(),
-        *prior_measures(names),
-        *system_measures(),
-        *chance_measures(),
-        *reference_measures(names[-1]),
-    ]
-    return list(dict.fromkeys(found))
+    found = [*host_measures(), *prior_measures(names), *system_measures(), *chance_measures()]
+    return list(dict.fromkeys(found + reference_measures(names[-1])))
 
 
 def _of_measures(campaign: Campaign) -> Iterator[Question]:
-    def scores(measure: str, policy: str = "others", thin: bool = False) -> Callable[[], Table]:
-        def compute() -> Table:
-            qrels = campaign.thin_qrels if thin else campaign.qrels_path
-            frame = campaign.context(policy).evaluate(qrels, [written(measure)], perquery=True)
-            return _table(campaign, frame.drop(columns="measure"), ("name", "query_id"))
-
-        return compute
+    def compute(measure: str, policy: str = "others", thin: bool = False) -> Table:
+        qrels = campaign.thin_qrels if thin else campaign.qrels_path
+        frame = campaign.context(policy).evaluate(qrels, [written(measure)], perquery=True)
+        return _table(campaign, frame.drop(columns="measure"), ("name", "query_id"))
 
     for measure in measures_of(campaign):
-        yield measure, measure in QUICK, scores(measure)
+        yield measure, measure in QUICK, partial(compute, measure)
     to_priors = ("NRG@10", "NRG(base='P')@10", "NRG(base='RR')", "NRG(base='RBP')@100", "NRG(base='ERR')@20")
     to_priors += ("NRG(norm='ideal')@10", "UniqueRel@10", "TaSC(base='nDCG@10')", "AP_Rareness@10")
     for policy in ("earlier", "list", *(["groups"] if campaign.groups else [])):
         for measure in to_priors:
-            yield f"{measure}, priors {policy}", measure == "NRG@10", scores(measure, policy)
+            yield f"{measure}, priors {policy}", measure == "NRG@10", partial(compute, measure, policy)
     thinned = [m for m in measures_of(campaign) if m in QUICK or "judged_only" in m]
     for measure in thinned:
-        yield f"{measure}, half of the judgments", False, scores(measure, thin=True)
+        yield f"{measure}, half of the judgments", False, partial(compute, measure, thin=True)
     for base, cutoff in product(("SSP", "AP", "Q", "ERR"), (20, 100)):
         measure = f"MED(base={base!r})@{cutoff}"
-        yield f"{measure} of two runs, half of the judgments", False, _deep_med(campaign, measure)
-    yield "a newcomer, by ir_measures", True, lambda: _newcomer(campaign)
+        yield f"{measure} of two runs, half of the judgments", False, partial(_deep_med, campaign, measure)
+    yield "a newcomer, by ir_measures", True, partial(_newcomer, campaign)
     for measure in ("MED@10", "RBO@100", "RPP"):
-        yield f"similarity({measure})", measure == "RBO@100", _similarity(campaign, measure)
+        yield f"similarity({measure})", measure == "RBO@100", partial(_similarity, campaign, measure)
     for measure in ("NRG@10", "UniqueRel@10", "AP_Rareness@10", "rrLP", "Shapley@10", "MED@10"):
-        yield f"explain({measure})", measure == "NRG@10", _explained(campaign, measure)
+        yield f"explain({measure})", measure == "NRG@10", partial(_explained, campaign, measure)
     for measure in ("NRG@10", "UniqueRel@10", "nDCG@10"):
-        yield f"select_complementary({measure})", measure == "NRG@10", _selected(campaign, measure)
+        yield f"select_complementary({measure})", measure == "NRG@10", partial(_selected, campaign, measure)
 
 
-def _deep_med(campaign: Campaign, measure: str) -> Callable[[], Table]:
-    """Bases whose search takes long at a low cutoff, for two runs."""
-
-    def compute() -> Table:
-        first, *others = campaign.few[:3]
-        context = RunContext({name: campaign.runs[name] for name in (first, *others)}, reference=first)
-        frame = context.evaluate(campaign.thin_qrels, [measure], perquery=True)
-        return _table(campaign, frame.drop(columns="measure"), ("name", "query_id"))
-
-    return compute
+def _deep_med(campaign: Campaign, measure: str) -> Table:
+    """Of a base whose search takes long at a low cutoff, for two runs."""
+    first, *others = campaign.few[:3]
+    context = RunContext({name: campaign.runs[name] for name in (first, *others)}, reference=first)
+    frame = context.evaluate(campaign.thin_qrels, [measure], perquery=True)
+    return _table(campaign, frame.drop(columns="measure"), ("name", "query_id"))
 
 
 def _newcomer(campaign: Campaign) -> Table:
@@ -206,30 +188,21 @@ def _newcomer(campaign: Campaign) -> Table:
     return _table(campaign, frame, ("query_id", "measure"))
 
 
-def _similarity(campaign: Campaign, measure: str) -> Callable[[], Table]:
-    def compute() -> Table:
-        context = campaign.context(only=campaign.few)
-        frame = relative.similarity(context, campaign.qrels_path, [measure], perquery=True)
-        return _table(campaign, frame.drop(columns="measure"), ("name", "other", "query_id"))
-
-    return compute
+def _similarity(campaign: Campaign, measure: str) -> Table:
+    context = campaign.context(only=campaign.few)
+    frame = relative.similarity(context, campaign.qrels_path, [measure], perquery=True)
+    return _table(campaign, frame.drop(columns="measure"), ("name", "other", "query_id"))
 
 
-def _explained(campaign: Campaign, measure: str) -> Callable[[], Table]:
-    def compute() -> Table:
-        run = campaign.names[len(campaign.names) // 2]
-        frame = relative.explain(campaign.context(), run, campaign.qrels_path, measure)
-        return _table(campaign, frame, ("query_id", "doc_id"))
-
-    return compute
+def _explained(campaign: Campaign, measure: str) -> Table:
+    run = campaign.names[len(campaign.names) // 2]
+    frame = relative.explain(campaign.context(), run, campaign.qrels_path, measure)
+    return _table(campaign, frame, ("query_id", "doc_id"))
 
 
-def _selected(campaign: Campaign, measure: str) -> Callable[[], Table]:
-    def compute() -> Table:
-        context = campaign.context(only=campaign.few)
-        return _table(campaign, relative.select_complementary(context, campaign.qrels_path, 4, measure), ())
-
-    return compute
+def _selected(campaign: Campaign, measure: str) -> Table:
+    context = campaign.context(only=campaign.few)
+    return _table(campaign, relative.select_complementary(context, campaign.qrels_path, 4, measure), ())
 
 
 class _Settings(NamedTuple):
@@ -240,13 +213,9 @@ class _Settings(NamedTuple):
     options: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
-        return "".join(
-            [
-                ", half of the judgments" * self.thin,
-                f", priors {self.policy}" * (self.policy != "others"),
-                *(f", {name}={value!r}" for name, value in self.options),
-            ]
-        )
+        policy = f", priors {self.policy}" * (self.policy != "others")
+        options = "".join(f", {name}={value!r}" for name, value in self.options)
+        return ", half of the judgments" * self.thin + policy + options
 
 
 def _variants(campaign: Campaign) -> Iterator[tuple[str, _Settings]]:
@@ -262,49 +231,41 @@ def _variants(campaign: Campaign) -> Iterator[tuple[str, _Settings]]:
     for measure in ("RBP(rel=1)@10", "RBP(rel=1, p=0.95)@20"):
         yield measure, _Settings(options=(("residual", True),))
         yield measure, _Settings(thin=True, options=(("residual", True),))
+    to_priors = ("NRG@10", "UniqueRel@10", "NRG(base='RR')@10", "NRG(base='ERR')@10", "TaSC(base='P@10')")
     for policy in ("earlier", "list", *(["groups"] if campaign.groups else [])):
-        for measure in (
-            "NRG@10",
-            "UniqueRel@10",
-            "NRG(base='RR')@10",
-            "NRG(base='ERR')@10",
-            "TaSC(base='P@10')",
-        ):
+        for measure in to_priors:
             yield measure, _Settings(policy=policy)
 
 
 def _of_bounds(campaign: Campaign) -> Iterator[Question]:
-    def compute(measure: str, how: _Settings) -> Table:
-        qrels = campaign.thin_qrels if how.thin else campaign.qrels
-        # with fewer judgments much more is open, so that some searches take long
-        context = campaign.context(how.policy, campaign.few if how.thin else ())
-        frame = asked(relative.bounds, context, qrels, [measure], perquery=True, **dict(how.options))
-        return _extremes(campaign, frame.drop(columns="measure"), ("name", "query_id"))
-
-    for measure, how in _variants(campaign):
-        quick = measure in QUICK_BOUNDED and not how.options
-        yield f"{measure}{how}", quick, lambda measure=measure, how=how: compute(measure, how)
+    # with fewer judgments much more is open, so that some searches take long
+    yield from _extremes_of(campaign, relative.bounds, [], campaign.few, ("name", "query_id"))
 
 
 def _of_verdicts(campaign: Campaign) -> Iterator[Question]:
+    few = campaign.few
+    yield from _extremes_of(campaign, relative.verdicts, few, few[:6], ("name", "other", "query_id"))
+    for thin in (False, True):
+        yield f"means{_Settings(thin)}", False, partial(_verdicts_of_means, campaign, thin)
+
+
+def _extremes_of(
+    campaign: Campaign, ask: Callable[..., Any], runs: list[str], runs_if_thin: list[str], keys: Sequence[str]
+) -> Iterator[Question]:
     def compute(measure: str, how: _Settings) -> Table:
         qrels = campaign.thin_qrels if how.thin else campaign.qrels
-        context = campaign.context(how.policy, campaign.few[:6] if how.thin else campaign.few)
-        frame = asked(relative.verdicts, context, qrels, [measure], perquery=True, **dict(how.options))
-        return _extremes(campaign, frame.drop(columns="measure"), ("name", "other", "query_id"))
-
-    def of_means(thin: bool) -> Table:
-        qrels = campaign.thin_qrels if thin else campaign.qrels
-        names = campaign.few
-        measures = sorted(QUICK_BOUNDED)
-        frame = relative.verdicts(campaign.context(only=names), qrels, measures)
-        return _extremes(campaign, frame, ("name", "other", "measure"))
+        context = campaign.context(how.policy, runs_if_thin if how.thin else runs)
+        frame = asked(ask, context, qrels, [measure], perquery=True, **dict(how.options))
+        return _extremes(campaign, frame.drop(columns="measure"), keys)
 
     for measure, how in _variants(campaign):
-        quick = measure in QUICK_BOUNDED and not how.options
-        yield f"{measure}{how}", quick, lambda measure=measure, how=how: compute(measure, how)
-    for thin in (False, True):
-        yield f"means{_Settings(thin)}", False, lambda thin=thin: of_means(thin)
+        yield f"{measure}{how}", measure in QUICK_BOUNDED and not how.options, partial(compute, measure, how)
+
+
+def _verdicts_of_means(campaign: Campaign, thin: bool) -> Table:
+    qrels = campaign.thin_qrels if thin else campaign.qrels
+    frame = relative.verdicts(campaign.context(only=campaign.few), qrels, sorted(QUICK_BOUNDED))
+    return _extremes(campaign, frame, ("name", "other", "measure"))
 
 
 def _of_statistics(campaign: Campaign) -> Iterator[Question]:

@@ -22,7 +22,7 @@ _OLD_PARAMETERS = {"variant": "kind"}
 
 #: From old to new, in the tables of bounds and verdicts.
 _COLUMNS = {"lower": "worst", "upper": "best", "verdict": "settled", "open": "n_deciding"}
-_WORDS = {"better": "above", "worse": "below"}
+_WORDS = {"better": "above", "worse": "below", "open": "undecided"}
 
 
 def public(name: str) -> Any:

@@ -81,7 +81,7 @@ class Labelings:
         self._ask_unretrieved = unretrieved_relevant is None and few and self.cutoff is None
         if unretrieved_relevant is None:
             unretrieved_relevant = (self.cutoff or 0) if few else 0
-        self.unretrieved_relevant = unretrieved_relevant
+        self.unretrieved_relevant = 0 if self.closed else unretrieved_relevant
         self.judged_only: bool = value_of(measure, "judged_only", False)
         self.of = bound
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -23,20 +24,21 @@ def read_archive_folder(folder: Path) -> FolderContent | None:
 
     None for a folder without the archive's pages and without files such as ``input.NAME.gz``.
     """
-    files = sorted(f for f in folder.iterdir() if f.is_file() and not f.name.startswith("."))
-    if not any(f.name in _TOLD_IN or f.name.startswith(_PREFIXES) for f in files):
+    names = os.listdir(folder)
+    if not any(name in _TOLD_IN or name.startswith(_PREFIXES) for name in names):
         return None
-    others = [f for f in files if f.suffix not in _PAGES]
+    files = sorted(folder / name for name in names if not name.startswith(".") and not name.endswith(_PAGES))
+    others = [file for file in files if file.is_file()]
     listed = pages_of(folder)
-    names = {name_of(f): f for f in others if not _QRELS.search(f.name)}
-    unknown = [name for name in names if not listed.get(name, Described()).group]
+    named = {name_of(file): file for file in others if not _QRELS.search(file.name)}
+    unknown = [name for name in named if not listed.get(name, Described()).group]
     doubt = f"{folder}: runs.md does not say who sent {few(unknown, 5)}; each counts as a group of its own"
     runs = {}
-    for name in sorted(names):
+    for name in sorted(named):
         about = listed.get(name, Described())
         group = about.group or name if listed else None
-        runs[names[name]] = about._replace(tag=name, group=group)
-    judgments = [f for f in others if _QRELS.search(f.name)]
+        runs[named[name]] = about._replace(tag=name, group=group)
+    judgments = [file for file in others if _QRELS.search(file.name)]
     return FolderContent(runs, judgments, doubt if listed and unknown else "")
 
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import ir_measures
-
 from ..messages import kind_of, warn
-from .files import located
-from .qrels import read_qrels_file
 
 #: What a dataset may have, in the order in which messages list it.
 _PARTS = ("docs", "queries", "qrels", "scoreddocs")
@@ -46,41 +41,6 @@ def dataset_of(dataset: Any) -> Any:
         f"{kind_of(dataset)} is not a dataset; give an ir_datasets id, an ir_datasets.Dataset, or a PyTerrier "
         "dataset such as pt.get_dataset('irds:vaswani')"
     )
-
-
-class DatasetOfQrels:
-    """A file of judgments, as a dataset of ir_datasets that has nothing else."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = path
-
-    def has(self, part: str) -> bool:
-        """Whether it has a part of a dataset."""
-        return part == "qrels"
-
-    def has_qrels(self) -> bool:
-        """It has judgments."""
-        return True
-
-    def has_docs(self) -> bool:
-        """It has no documents."""
-        return False
-
-    has_queries = has_scoreddocs = has_docs
-
-    def qrels_defs(self) -> dict[int, str]:
-        """It does not say which labels there are."""
-        return {}
-
-    def qrels_iter(self) -> Iterator[ir_measures.Qrel]:
-        """The judgments as ir_measures takes them; raises as :func:`read_qrels_file` does."""
-        return read_qrels_file(self.path).as_ir_measures()
-
-
-def dataset_of_judgments(judgments: Any) -> Any:
-    """The dataset that has some judgments: those of a file, or of what :func:`dataset_of` takes."""
-    is_file = isinstance(judgments, (str, os.PathLike)) and os.path.isfile(located(judgments)[0])
-    return DatasetOfQrels(judgments) if is_file else dataset_of(judgments)
 
 
 def scoreddocs_of(dataset: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from .files import read_bytes
@@ -19,12 +20,13 @@ def read_tira(folder: Path) -> FolderContent | None:
     Raises:
         ValueError: a description that is no YAML.
     """
-    files = sorted(f for f in folder.iterdir() if f.is_file())
-    runs = [f for f in files if f.name not in _METADATA and not f.name.startswith(".")]
+    names = os.listdir(folder)
+    others = sorted(folder / name for name in names if not name.startswith(".") and name not in _METADATA)
+    if not {*_RUNS, *_METADATA} & set(names) and any(file.is_file() for file in others):
+        return None
+    runs = [file for file in others if file.is_file()]
     if not runs:
         runs = sorted(file for name in _RUNS for file in folder.rglob(name) if file.is_file())
-    if len(runs) == len(files) and not any(file.name in _RUNS for file in runs):
-        return None
     return FolderContent({file: described(file) for file in runs}) if runs else None
 
 

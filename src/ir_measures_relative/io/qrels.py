@@ -20,6 +20,7 @@ from ..ids import Ids
 from ..judgments import NO_ASPECT, Judgments, Labels
 from ..messages import is_missing, is_text, kind_of, not_an_id, warn
 from ..rankings import query_blocks
+from .datasets import dataset_of
 from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
 from .readers import Rows, read_foreign_file, read_object
@@ -198,6 +199,41 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
     columns, judged = _with_labels(columns, source)
     iterations = object_array(["0"] * len(judged)) if iterations is None else iterations
     return QrelsFile(columns, iterations[judged])
+
+
+class DatasetOfQrels:
+    """A file of judgments, as a dataset of ir_datasets that has nothing else."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+
+    def has(self, part: str) -> bool:
+        """Whether it has a part of a dataset."""
+        return part == "qrels"
+
+    def has_qrels(self) -> bool:
+        """It has judgments."""
+        return True
+
+    def has_docs(self) -> bool:
+        """It has no documents."""
+        return False
+
+    has_queries = has_scoreddocs = has_docs
+
+    def qrels_defs(self) -> dict[int, str]:
+        """It does not say which labels there are."""
+        return {}
+
+    def qrels_iter(self) -> Iterator[ir_measures.Qrel]:
+        """The judgments as ir_measures takes them; raises as :func:`read_qrels_file` does."""
+        return read_qrels_file(self.path).as_ir_measures()
+
+
+def dataset_of_judgments(judgments: Any) -> Any:
+    """The dataset that has some judgments: those of a file, or of what :func:`dataset_of` takes."""
+    is_file = isinstance(judgments, (str, os.PathLike)) and os.path.isfile(located(judgments)[0])
+    return DatasetOfQrels(judgments) if is_file else dataset_of(judgments)
 
 
 def _with_labels(columns: QrelsColumns, source: str) -> tuple[QrelsColumns, NDArray[np.bool_]]:

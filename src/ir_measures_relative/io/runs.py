@@ -377,7 +377,8 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
             one may as well hold judgments.
     """
     of_file, runs = list[Path](), list[Rankings]()
-    folders = {folder: read_folder(folder) for folder in dict.fromkeys(file.parent for file in files)}
+    visible = dict.fromkeys(f.parent for f in files if f.is_file() and not f.name.startswith("."))
+    folders = {folder: _layout(folder) for folder in visible}
     for layout in folders.values():
         if layout is not None and layout.doubt:
             warn(layout.doubt)
@@ -388,7 +389,7 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
                 f"{file} may be judgments: all its scores are whole numbers, as labels are. If it is, take it out of "
                 f"the runs; if it is a run, give the runs by name: RunContext({{'BM25': {str(file)!r}, …}})"
             )
-        layout = folders[file.parent]
+        layout = folders.get(file.parent)
         about = Described() if layout is None else layout.runs.get(file, Described())
         known = {
             key: value for key, value in (("tag", about.tag), ("group", about.group)) if value is not None
@@ -398,6 +399,14 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
     return {
         name: run.named(f"run {name!r}") for name, run in zip(name_runs(of_file, runs), runs, strict=True)
     }
+
+
+def _layout(folder: Path) -> FolderContent | None:
+    """The layout of the folder of a run; None where the folder cannot be listed."""
+    try:
+        return read_folder(folder)
+    except PermissionError:
+        return None
 
 
 def groups_of(runs: Mapping[str, Rankings]) -> dict[str, str] | None:

@@ -30,6 +30,7 @@ _PIECE = 1 << 20  # bytes that are decoded at a time
 
 
 _NUMBER = re.compile(rb"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
+_NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f]|\A\x80")  # as binary files have it in their first bytes
 _HEAD = 1 << 16  # bytes in which the first line ends
 
 
@@ -44,7 +45,9 @@ def starts_as_trec(data: bytes, *, columns: int, number: int) -> bool:
     fields = line.split()
     if len(fields) != columns or _NUMBER.fullmatch(fields[number]) is None:
         return False
-    return line[:1] not in (b"{", b"[") and b":" not in fields[1] and not (b"\t" in line and b" " in line)
+    if line[:1] in (b"{", b"[") or b":" in fields[1] or _NO_TEXT.search(line):
+        return False
+    return not (b"\t" in line and b" " in line)
 
 
 class Columns:

@@ -132,7 +132,7 @@ def _best_place(
     radius = field.radius
     candidates = point + _TOWARDS * (size / 2 + radius + _REACH * 2 * radius)
     box = np.concatenate([candidates - size / 2, candidates + size / 2], axis=1)
-    inside = ((box[:, :2] >= field.bounds[:2]) & (box[:, 2:] <= field.bounds[2:])).all(axis=1)
+    inside = np.all((box[:, :2] >= field.bounds[:2]) & (box[:, 2:] <= field.bounds[2:]), axis=1)
     ends = np.clip(point, box[:, :2], box[:, 2:])
     length = np.linalg.norm(ends - point, axis=1)
     led = length > _LED * radius
@@ -145,8 +145,8 @@ def _best_place(
     for some in np.split(np.argsort(cost, kind="stable"), _BATCHES):
         if cost[some[0]] >= least:
             break
-        reach = np.array([[*box[some, :2].min(axis=0), *box[some, 2:].max(axis=0)]])
-        near = solid[_overlap(solid, reach)[:, 0]]  # the point is within reach, as it lies amid the places
+        corners = np.concatenate([box[some].reshape(-1, 2), point[None]])
+        near = solid[_overlap(np.array([[*corners.min(axis=0), *corners.max(axis=0)]]), solid)[0]]
         covers = _overlap(box[some], np.concatenate([near, field.taken])).any(axis=1)
         some = some[inside[some] & ~covers]
         # Markers, labels and lines that the line to each place meets, and lines that meet the place.

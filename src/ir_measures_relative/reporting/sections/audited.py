@@ -41,7 +41,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
     against = found["verdict"].map(signs).fillna(0) * found["judge_alone"] < 0
     rows = campaign.rows(found.drop(columns="other"), *_TITLES)
     cells = [[run, other, *rest] for (run, *rest), other in zip(rows, found["other"], strict=True)]
-    named = {"ci_lower": "from", "ci_upper": "to", "judge_alone": "model alone", "human_only": "without it"}
+    named = {"judge_alone": "model alone", "human_only": "without it"}
     columns = [("run", "run"), ("other", "word"), *((named.get(t, t), kind) for t, kind in _TITLES.items())]
     table = Table("Differences by human labels, audited", columns, cells)
     facts = {"target": found.attrs.get("target", "These topics, with human labels as truth")}

@@ -27,8 +27,8 @@ ranks; the point is the score as judged.</p>
 <h3>Which orders {% if reference is not none %}with the reference {% endif %}by {{ measure }} are settled</h3>
 <p>Where a run is above or below another, unjudged documents cannot reverse this order on these topics. Further
 judgments decide what is undecided. None of this says whether a difference is significant.
-{%- if reference is not none %}
-The intervals are those of the difference from {{ run_link(reference) }}: above or below 0 it is settled.{% endif %}</p>
+{%- if reference is not none %} The intervals are those of the difference from {{ run_link(reference) }}:
+above or below 0 it is settled.{% endif %}</p>
 {{ picture("verdicts-" ~ loop.index0, "A map of every two runs: above, below, equal or undecided") }}
 {% endfor %}
 """
