@@ -10,7 +10,8 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray, max_by_query, ratio, table
 from ..jobs import Work
 from ..measures.browsing import Geometric
-from ..measures.level_sums import greatest_lead, same_rankings, swings
+from ..measures.level_sums import greatest_lead, swings
+from ..tops import same_rankings
 from ..view import View
 from .model import Interval, Model
 

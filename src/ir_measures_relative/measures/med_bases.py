@@ -26,9 +26,10 @@ from ..arrays import (
 from ..ids import Ids
 from ..rankings import Rankings
 from ..registry import Registry
+from ..tops import same_rankings
 from .browsing import BrowsingModel, Geometric, LogDiscount, TopK
 from .gains import check_grades, discount, gain_of, grades_between, reciprocal
-from .level_sums import LevelSums, greatest_lead, same_rankings, sums_of_first, swings
+from .level_sums import LevelSums, greatest_lead, sums_of_first, swings
 from .parameters import Base
 
 if TYPE_CHECKING:

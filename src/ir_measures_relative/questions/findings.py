@@ -28,6 +28,7 @@ from ..rankings import Rankings
 from ..scoring import check_campaign, shares_of_topics, warn_if_empty
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.paired_tests import cautious_interval
+from ..tops import same_rankings
 from ..unjudged.bounds import model_of, snapped, values_of
 from ..unjudged.odds import chances_of, check_relevance_model, default_log_odds_sd, sampled_values
 from ..unjudged.verdicts import differences, unjudged_shares
@@ -109,8 +110,9 @@ class Candidacy:
 
     def ranks_alike(self, depth: int | None) -> bool:
         """Whether the first documents are the same in the candidate and the nearest deployed run, on every topic."""
-        one, other = (self.view.head_of(name, depth) for name in (self.name, self.deployed[self.nearest]))
-        return one == other
+        view, nearest = self.view.at(depth), self.view.members.rankings[self.nearest]
+        every = np.ones(self.topics, dtype=bool)
+        return bool(same_rankings(view.top(), view.top(nearest), every).all())
 
     @cached_property
     def with_copy(self) -> list[View]:
@@ -121,7 +123,7 @@ class Candidacy:
 
     def lacking(self, name: str) -> int:
         """On how many topics a run has no ranking."""
-        return self.topics - len(self.view.head_of(name, 1))
+        return self.topics - int((self.view.documents.queries_of(self.view.runs[name]) >= 0).sum())
 
     def largest_difference(self, measure: ir_measures.Measure) -> float:
         """How far labels could put the candidate and its nearest deployed run apart: the mean of a MED."""
