@@ -92,7 +92,7 @@ class ModelBuilder:
         """Every run on the judged and the open documents, as deep as the measure looks."""
         view = self.as_judged[0]
         if not self.closed:
-            new = tuple(v.evaluated for v in self.as_judged if v.evaluated not in self.members.held)
+            new = tuple(v.evaluated for v in self.as_judged if v.row is None)
             key = "open", self.cutoff, self.unretrieved_relevant, new  # found once for a set of judgments
             view = view.cached(key, lambda: self.as_judged[0].with_open(*key[1:]))
         return [view.evaluating(v).at(self.cutoff, self.judged_only) for v in self.as_judged]

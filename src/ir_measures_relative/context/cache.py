@@ -21,7 +21,7 @@ class Store:
     goes, one after the other.
     """
 
-    def __init__(self, n_runs: int, n_docs: int) -> None:
+    def __init__(self, n_runs: int = 0, n_docs: int = 0) -> None:
         self.most = max(_LEAST_BYTES, _TABLES * 8 * n_runs * n_docs)
         self._values: dict[Hashable, Any] = {}
         self._sizes: dict[Hashable, int] = {}
