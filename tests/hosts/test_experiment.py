@@ -516,7 +516,7 @@ def test_other_save_formats(campaign, tmp_path, save_format) -> None:
     pt.relative.Experiment(pipelines(frames), topics, qrels, MEASURES, **options)
     suffix = "mod" if save_format is pickle else "custom"
     saved = pd.read_pickle(tmp_path / f"two.{suffix}")
-    pd.testing.assert_frame_equal(saved, frames["two"].assign(name="two"))
+    pd.testing.assert_frame_equal(saved, frames["two"])
     given = pipelines(frames)
     table = pt.relative.Experiment(given, topics, qrels, MEASURES, save_mode="reuse", **options)
     assert not any(g.queries for g in given.values())
@@ -580,7 +580,8 @@ def test_a_failure_leaves_save_dir_as_it_was(campaign, tmp_path) -> None:
         ({"eval_metrics": NRG @ 10}, ValueError, "eval_metrics=NRG@10 must be a list"),
         ({"eval_metrics": [nDCG @ 0]}, ValueError, "nDCG@0: cutoff=0 is not allowed"),
         ({"eval_metrics": ["ndcg_cut_0"]}, ValueError, "nDCG@0: cutoff=0 is not allowed"),
-        ({"eval_metrics": [7]}, ValueError, "7 is not a measure"),
+        ({"eval_metrics": [NRG @ 10, 7]}, KeyError, "Unknown measure 7 of type"),
+        ({"eval_metrics": [type(nDCG), NRG @ 10]}, KeyError, "Unknown measure .*_nDCG.* of type"),
         ({"eval_metrics": []}, ValueError, "eval_metrics names no measure"),
         ({"eval_metrics": ["mrt"]}, ValueError, "eval_metrics names no measure"),
         ({"reference": {"q": {"d": 1.0}}}, ValueError, "reference is a dict; give the name of a run"),
@@ -623,8 +624,22 @@ def test_wrong_systems(campaign) -> None:
         pt.relative.Experiment([frames["one"], {}], topics, qrels, MEASURES, NAMES[:2])
     with pytest.raises(ValueError, match=r"baseline='x' is not a system; the systems are \['one', 'two', "):
         pt.relative.Experiment(pipelines(frames), topics, qrels, MEASURES, baseline="x")
-    with pytest.raises(ValueError, match="two systems are called"):
-        pt.relative.Experiment([frames["one"], frames["one"].copy()], topics, qrels, MEASURES)
+
+
+@pytest.mark.parametrize("dataframe", [True, False])
+def test_systems_without_names_are_called_as_pyterrier_calls_them(campaign, dataframe) -> None:
+    topics, qrels, frames = campaign
+    same_name = [Given(frames["one"]), Given(frames["two"])]
+    for pipeline in same_name:
+        pipeline.__class__ = type("Same", (Given,), {"__repr__": lambda self: "same"})
+    for systems in ([frames["one"], frames["two"]], same_name):
+        both = ({"dataframe": dataframe}, [nDCG @ 10, "mrt"])
+        ours = pt.relative.Experiment(systems, topics, qrels, [*both[1], NRG @ 10], **both[0])
+        theirs = pt.Experiment(systems, topics, qrels, both[1], **both[0])
+        if dataframe:
+            pd.testing.assert_frame_equal(ours[["name", "nDCG@10"]], theirs[["name", "nDCG@10"]], check_exact=True)
+        else:
+            assert {n: row["nDCG@10"] for n, row in ours.items()} == {n: r["nDCG@10"] for n, r in theirs.items()}
 
 
 def test_systems_without_results(campaign) -> None:
@@ -673,23 +688,20 @@ def test_no_context_is_left_behind(campaign) -> None:
     assert isinstance(ir_measures.parse_measure("NRG@10"), type(NRG))
 
 
-def test_a_run_is_read_once(campaign, monkeypatch) -> None:
-    """Into the context; what is replayed to PyTerrier's evaluation is not read again, but for batches of it."""
+@pytest.mark.parametrize("options", [{}, {"batch_size": 5}, {"baseline": 0}], ids=str)
+def test_a_run_is_read_once(campaign, monkeypatch, options) -> None:
+    """Into the context; PyTerrier's own evaluation sees no run."""
     topics, qrels, frames = campaign
     read = []
 
     def counting(run, *name):
         if isinstance(run, pd.DataFrame):
-            read.append(run["name"].iloc[0])
+            read.append(name)
         return read_run(run, *name)
 
     for module in (run_context, evaluator):
         monkeypatch.setattr(module, "read_run", counting)
     for systems in (list(map(Given, frames.values())), list(frames.values())):
         read.clear()
-        pt.relative.Experiment(systems, topics, qrels, MEASURES, names=NAMES, baseline=0)
-        assert read == NAMES
-    pt.relative.Experiment(
-        [Given(f) for f in frames.values()], topics, qrels, MEASURES, names=NAMES, batch_size=5
-    )
-    assert len(read) > 3 * len(NAMES)
+        pt.relative.Experiment(systems, topics, qrels, MEASURES, names=NAMES, **options)
+        assert read == [(f"run {name!r}",) for name in NAMES]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures
 import numpy as np
@@ -37,10 +37,6 @@ if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
 
 
-#: By measure and run: the value of each query.
-ValuesOfRuns: TypeAlias = "dict[ir_measures.Measure, dict[str, dict[str, float]]]"
-
-
 class ActiveContext(NamedTuple):
     """An entered context, and the member that ``evaluating()`` named, or the group of a newcomer."""
 
@@ -48,8 +44,6 @@ class ActiveContext(NamedTuple):
     member: str | None
     block: object = None  #: which ``evaluating()`` block it is; None for a plain ``with context``
     group: str | None = None
-    #: Where frames with the name of a member are the results that it was read from: what keeps the values of members.
-    replayed: ValuesOfRuns | None = None
 
 
 _active: ContextVar[tuple[ActiveContext, ...]] = ContextVar("ir_measures_relative_active", default=())
@@ -353,18 +347,10 @@ class RunContext(Members):
             raise ValueError(
                 f"evaluating({name!r}): the context holds no such run; its runs are {few_quoted(self.names)}"
             )
-        with self._activated(ActiveContext(self, name, object(), group)):
-            yield self
-
-    def _replaying(self, values: ValuesOfRuns) -> AbstractContextManager[None]:
-        """Activates the context where runs are replayed and not read once more; relative values go into ``values``."""
-        return self._activated(ActiveContext(self, None, object(), replayed=values))
-
-    @contextmanager
-    def _activated(self, entry: ActiveContext) -> Iterator[None]:
+        entry = ActiveContext(self, name, object(), group)
         _active.set((*_active.get(), entry))
         try:
-            yield
+            yield self
         finally:
             _leave(self, entry.block)
 

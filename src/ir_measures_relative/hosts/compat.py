@@ -149,15 +149,6 @@ def may_be_batch(qrels: Any) -> bool:
     return not (len(index) and np.array_equal(index, np.arange(len(index))))
 
 
-def name_of_system(run: Any) -> Any:
-    """The name in the first row of the column ``name`` of a run, a frame; None where there is none.
-
-    Seen: PyTerrier 1.1.2 hands frames to the evaluator with all their columns. Test: test_name_of_system. Ends with:
-    the system's name given to the evaluator.
-    """
-    return run["name"].iloc[0] if len(run) and "name" in run.columns else None
-
-
 def pyterrier_measures() -> ModuleType | None:
     """``pyterrier.measures``, which holds ir_measures' measures of before this package was loaded; None without it.
 
@@ -176,14 +167,22 @@ def has_progress_bar(pt: Any) -> bool:
     return sys.stderr.isatty() or pt.tqdm.__module__ == "tqdm.notebook"
 
 
-RETRIEVAL_OPTIONS = ("precompute_prefix", "validate", "verbose")
+RETRIEVAL_OPTIONS = (
+    "precompute_prefix",
+    "validate",
+    "verbose",
+    "plan",
+    "batch_size",
+    "save_mode",
+    "save_format",
+)
 """The options of ``pt.Experiment`` that matter where pipelines run, and not where results are evaluated.
 
 Seen: PyTerrier 1.1.2. Test: test_options. Ends with: functions of PyTerrier for the two halves of an experiment.
 """
 
-TABLE_OPTIONS = ("perquery", "dataframe", "highlight", "save_dir", "save_mode", "save_format")
-"""The options of ``pt.Experiment`` that matter where results are shown and saved, and not where pipelines run.
+TABLE_OPTIONS = ("perquery", "dataframe", "highlight")
+"""The options of ``pt.Experiment`` that matter where results are shown, and not where pipelines run.
 
 Seen: PyTerrier 1.1.2. Test: test_options. Ends with: functions of PyTerrier for the two halves of an experiment.
 """
@@ -212,12 +211,6 @@ def suffix_of_saved(save_format: Any) -> str | None:
         return "custom"
     return "res.gz" if save_format == "trec" else None
 
-
-UNJUDGED_TOPICS = r".*topic\(s\) not found in qrels"
-"""The warning that topics have no judgments; it would come twice.
-
-Seen: PyTerrier 1.1.2. Test: test_unjudged_topics. Ends with: functions of PyTerrier for the two halves.
-"""
 
 # --- pandas
 

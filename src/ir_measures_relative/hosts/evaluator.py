@@ -22,7 +22,7 @@ from ..io.qrels import Qrels, qrels_columns
 from ..io.runs import Run, read_run
 from ..measures.measure import RelativeMeasure
 from ..messages import warn
-from .compat import may_be_batch, name_of_system
+from .compat import may_be_batch
 
 
 class RelativeEvaluator(Evaluator):  # type: ignore[misc]
@@ -53,7 +53,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         super().__init__(measures, set(self.view.query_ids))
 
     def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
-        rankings = self._rankings(run)
+        rankings = read_run(run)
         if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
             warn_if_empty(rankings, self.active.context)
             if not self.active.context.runs:
@@ -66,19 +66,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         view = self.view.with_run(rankings, group=group, member=member)
         query_ids = self.view.query_ids
         for measure in self.measures:
-            values = dict(zip(query_ids, measure.score(view).tolist(), strict=True))
-            if self.active.replayed is not None and member is not None:
-                self.active.replayed.setdefault(measure, {}).setdefault(member, {}).update(values)
-            for query_id, value in values.items():
+            for query_id, value in zip(query_ids, measure.score(view).tolist(), strict=True):
                 yield ir_measures.Metric(query_id=query_id, measure=measure, value=value)
-
-    def _rankings(self, run: Run) -> Rankings:
-        """The run, read; as it was read before where ``pt.relative.Experiment`` replays one, all queries of it."""
-        if self.active.replayed is not None and is_frame(run):
-            known = self.active.context.runs.get(name_of_system(run))
-            if known is not None and len(known) == len(run):
-                return known
-        return read_run(run)
 
     @property
     def _parts_seen(self) -> _PartsSeen:

@@ -1,9 +1,10 @@
 """``pt.relative.Experiment``: pipelines in, the table of ``pt.Experiment`` out, relative measures included.
 
-PyTerrier evaluates a system as soon as it has run, and a relative measure needs all of them. So there are two calls
-of ``pt.Experiment``. In the first, PyTerrier runs and times the pipelines, by the plan and in the batches that were
-asked for; their results are caught at the end of each, and nothing is evaluated. In the second,
-inside a context of these results, the pipelines are replaced by ones that replay them. Where no measure is relative,
+PyTerrier evaluates a system as soon as it has run, and a relative measure needs all of them; and turning runs into
+dicts takes it most of its time. So there are two calls of ``pt.Experiment``. In the first, PyTerrier runs and times the
+pipelines, by the plan and in the batches that were asked for; their results are caught, and nothing is evaluated. They
+become a context, which scores them all at once. In the second call each system is a frame of one row, and each measure
+one that has its values already: PyTerrier compares, corrects, rounds, shows and saves. Where no measure is relative,
 one call does it.
 
 This module imports PyTerrier, and is itself imported when an experiment is made.
@@ -17,23 +18,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import ir_measures
-import numpy as np
 import pandas as pd
 import pyterrier as pt
 
-from ...context.checks import warn_if_strange
-from ...context.evaluate import Scores, one_topic_counts
+from ...context.evaluate import one_topic_counts
 from ...context.lengths import Tokens
 from ...context.measure_strings import is_relative, parse_measure
-from ...context.priors import Policy, priors_chosen_by_means
-from ...context.run_context import RunContext, ValuesOfRuns
+from ...context.priors import Policy
+from ...context.run_context import RunContext
 from ...context.view import view_of
-from ...data.arrays import object_array
 from ...io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
 from ...io.qrels import qrels_columns, read_qrels_file
 from ...messages import kind_of, warn
 from ..compat import RETRIEVAL_OPTIONS
-from .runs import Replay, SavedRuns, run_and_time, with_progress
+from .answers import answers_for, score_systems, stub
+from .runs import SavedRuns, first_rows, run_and_time, with_progress
 from .table import in_order, incomparable, of_topics, rounded, set_times, without_comparisons
 
 
@@ -60,8 +59,7 @@ def Experiment(
     - ``mrt`` is PyTerrier's own measurement of the pipelines, by the ``plan`` and in the batches asked for; a
       DataFrame, or a run that is reused, took no time.
     - ``save_dir`` gets what ``pt.Experiment`` saves, once the whole experiment is done; existing files are looked at
-      before anything runs. With ``save_mode="reuse"`` a pipeline whose run is there does not run. Frames saved by
-      another ``save_format`` than TREC's have a column ``name``, the name of the system.
+      before anything runs. With ``save_mode="reuse"`` a pipeline whose run is there does not run.
     - ``verbose="auto"`` shows a progress bar of the pipelines where there is a terminal or a notebook.
 
     To ask more about the same runs (bounds, other tests, a report), make the context yourself:
@@ -76,7 +74,8 @@ def Experiment(
         eval_metrics: measures of this package and any others, as objects or as strings: ``"NRG@10"``, a name that
             PyTerrier knows such as ``"map"``, or ``"mrt"``. Their columns come in this order.
         names: the names of the systems, each once; known to ``baseline``, ``priors``, ``reference``, ``groups``, and to
-            ``prior=`` and ``ref=`` in a measure. The systems as strings if not given.
+            ``prior=`` and ``ref=`` in a measure. The systems as strings if not given; frames, and pipelines that are
+            the same as strings, are then known as ``system 0`` and so on, by their places.
         priors: which systems are the priors of which, as for :class:`RunContext`.
         reference: the name of the system that MED, RBO, RBA and lexiprecision compare with; ``baseline`` if not given.
         groups: from system name to group name, for :class:`BestOfOtherGroups`.
@@ -111,7 +110,10 @@ def Experiment(
         0  one          0.0
         1  two          1.0
     """
-    systems, names, options = _as_list(systems, names, options)
+    one_alone = isinstance(eval_metrics, (str, ir_measures.Measure))
+    if not one_alone and not all(isinstance(m, (str, ir_measures.Measure)) for m in eval_metrics):
+        return pt.Experiment(systems, topics, qrels, eval_metrics, names, **options)  # which says what is wrong
+    systems, names, shown, options = _as_list(systems, names, options)
     baseline = options.get("baseline")
     if reference is None and baseline is not None:
         reference = names[baseline]
@@ -124,43 +126,56 @@ def Experiment(
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
     options = with_progress(options)
-    if not relative:
-        # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
-        with saved.staging(options, {}) as plain:
-            result = pt.Experiment(systems, topics, qrels, metrics, names=names, **plain)
-        return in_order(result, list(asked))
-
-    runs, times = run_and_time(systems, topics, qrels, metrics, names, options)
-    context = RunContext(
-        {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options
-    )
-    view = view_of(context, qrels_columns(of_topics(qrels, topics, options)))
-    warn_if_strange(view)
-    replayed = [
-        run if isinstance(system, pd.DataFrame) else Replay(run, repr(system))
-        for system, run in zip(systems, runs.values(), strict=True)
-    ]
-    if "mrt" not in metrics:
-        times = {}
-    short_times = rounded(times, options.get("round"))
-    # Where a policy goes by means, those over a batch are not the experiment's.
-    in_batches = "batch_size" in options and getattr(context.policy, "needs_groups", False)
-    chosen = priors_chosen_by_means(context.policy, view) if in_batches else None
-    evaluated = (
-        context if chosen is None else RunContext(context.runs, **context_options | {"priors": chosen})
-    )
-    values: ValuesOfRuns = {}
-    second = {k: v for k, v in options.items() if k not in RETRIEVAL_OPTIONS}
-    with saved.staging(second, short_times) as second, evaluated._replaying(values):
+    short_times: dict[str, float] = {}
+    with saved.staging(short_times) as (for_runs, for_tables):
+        if not relative:
+            # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
+            result = pt.Experiment(systems, topics, qrels, metrics, names=shown, **options | for_tables)
+            return in_order(result, list(asked))
+        if isinstance(topics, str) and os.path.isfile(topics):
+            topics = pt.io.read_topics(topics)
+        caught = run_and_time(systems, topics, qrels, metrics, names, options | for_runs)
+        context = RunContext(dict(zip(names, map(_columns_of_run, caught.runs), strict=True)), **context_options)
+        view = view_of(context, qrels_columns(of_topics(qrels, topics, options)))
+        columns = _columns(asked)
+        scores, of_systems = score_systems(view, list(columns), caught, qrels)
+        answers = answers_for(scores, list(columns.values()), of_systems)
+        second = {k: v for k, v in options.items() if k not in RETRIEVAL_OPTIONS} | for_tables
         result = pt.Experiment(
-            replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
+            [stub(i) for i in range(len(names))],
+            topics,
+            first_rows(qrels),
+            [*answers, *(["mrt"] if "mrt" in metrics else [])],
+            names=shown,
+            verbose=False,
+            validate="ignore",
+            **second,
         )
-    if not options.get("perquery"):
-        _warn_of_one_topic(values)
-        without_comparisons(result, incomparable(context, qrels, metrics, options), options)
-        if times:
-            set_times(result, times if isinstance(result, dict) else short_times)
+        if "mrt" in metrics:
+            times = dict(zip(names, caught.times, strict=True))
+            short_times |= rounded(times, options.get("round"))
+        if not options.get("perquery"):
+            if message := one_topic_counts(scores):
+                warn(message)
+            without_comparisons(result, incomparable(view, relative, options), options)
+            if short_times:
+                set_times(result, shown, list((times if isinstance(result, dict) else short_times).values()))
     return in_order(result, list(asked))
+
+
+def _columns_of_run(frame: pd.DataFrame) -> pd.DataFrame:
+    """What a run consists of, with the types that PyTerrier gives it; the frame itself stays as it is."""
+    needed = [c for c in ("qid", "query_id", "docno", "doc_id", "score") if c in frame.columns]
+    return pt.model.coerce_dataframe_types(frame[needed])
+
+
+def _columns(asked: Mapping[str, ir_measures.Measure | None]) -> dict[ir_measures.Measure, str]:
+    """What ``pt.Experiment`` calls each measure: by its name in trec_eval, where it was asked for by one."""
+    columns: dict[ir_measures.Measure, str] = {}
+    for column, measure in asked.items():
+        if measure is not None and columns.get(measure, str(measure)) == str(measure):
+            columns[measure] = column
+    return columns
 
 
 def _judgments(qrels: Any, num_docs: int | None) -> tuple[Any, int | None]:
@@ -205,21 +220,10 @@ def _check(
             context.evaluate([ir_measures.Qrel("q", "d", 1, "an aspect")], relative)
 
 
-def _warn_of_one_topic(values: ValuesOfRuns) -> None:
-    """Warns where one topic supplies much of a mean; a topic that a system returned nothing for supplies none."""
-    frames = [pd.DataFrame(of_runs).fillna(0.0) for of_runs in values.values()]
-    if not frames:
-        return
-    scores = np.stack([frame.to_numpy().T for frame in frames], axis=1)
-    names, queries = frames[0].columns.tolist(), object_array(frames[0].index)
-    if message := one_topic_counts(Scores(names, list(values), queries, scores)):
-        warn(message)
-
-
 def _as_list(
     systems: Any, names: Sequence[str] | None, options: dict[str, Any]
-) -> tuple[list[Any], list[str], dict[str, Any]]:
-    """Systems and names as lists and the baseline as a number, checked as ``pt.Experiment`` does; unique names."""
+) -> tuple[list[Any], list[str], list[str], dict[str, Any]]:
+    """Systems, unique names and shown names as lists, and the baseline as a number, checked as ``pt.Experiment`` does."""
     if isinstance(systems, dict):
         names, systems = list(systems.keys()), list(systems.values())
     elif not isinstance(systems, list):
@@ -227,8 +231,11 @@ def _as_list(
     for i, system in enumerate(systems):
         if not isinstance(system, (pd.DataFrame, pt.Transformer)):
             raise TypeError(f"system {i} is {kind_of(system)}; give a transformer or a DataFrame of results")
+    shown = [str(system) for system in systems] if names is None else list(names)
     if names is None:
-        names = [str(system) for system in systems]
+        alike = {name for name in shown if shown.count(name) > 1}
+        by_number = [isinstance(s, pd.DataFrame) or name in alike for s, name in zip(systems, shown, strict=True)]
+        names = [f"system {i}" if by_number[i] else name for i, name in enumerate(shown)]
     if len(names) != len(systems):
         raise ValueError(f"{len(names)} names for {len(systems)} systems; give names one of each")
     baseline = options.get("baseline")
@@ -245,7 +252,7 @@ def _as_list(
         raise ValueError(
             f"two systems are called {twice!r}; the priors are known by name, so give each its own with names="
         )
-    return list(systems), list(names), options
+    return list(systems), list(names), shown, options
 
 
 def _parsed(eval_metrics: Any) -> tuple[list[Any], dict[str, ir_measures.Measure | None]]:

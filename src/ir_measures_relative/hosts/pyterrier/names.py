@@ -10,7 +10,7 @@ import pyterrier as pt
 
 from ...context.priors import check_run_names
 from ...messages import kind_of
-from .runs import Replay
+from .runs import Ended
 
 
 def named(systems: Mapping[str, Any]) -> list[pt.Transformer]:
@@ -44,7 +44,15 @@ def named(systems: Mapping[str, Any]) -> list[pt.Transformer]:
     if not isinstance(systems, Mapping):
         raise TypeError(f"systems is {kind_of(systems)}; give a dict from name to transformer or DataFrame")
     check_run_names(systems)
-    return [_NamedPipeline(name, system) for name, system in systems.items()]
+    for name, system in systems.items():
+        if not isinstance(system, (pd.DataFrame, pt.Transformer)):
+            raise TypeError(
+                f"the system {name!r} is {kind_of(system)}; give a transformer or a DataFrame of results"
+            )
+    return [
+        Ended(_Given(system, name) if isinstance(system, pd.DataFrame) else system, _Name(name), name)
+        for name, system in systems.items()
+    ]
 
 
 class _Name(pt.Transformer):  # type: ignore[misc]
@@ -65,20 +73,15 @@ class _Name(pt.Transformer):  # type: ignore[misc]
         return list(dict.fromkeys([*input_columns, "name"]))
 
 
-class _NamedPipeline(pt.Compose):  # type: ignore[misc]
-    """A pipeline that ends with its name; a ``Compose``, so that ``plan="tree"`` sees what it shares with others."""
+class _Given(pt.Transformer):  # type: ignore[misc]
+    """Gives rows of a frame, for the queries asked, in their order there."""
 
-    def __init__(self, name: str, system: Any) -> None:
-        if isinstance(system, pd.DataFrame):
-            system = Replay(system, name)
-        elif not isinstance(system, pt.Transformer):
-            raise TypeError(
-                f"the system {name!r} is {kind_of(system)}; give a transformer or a DataFrame of results"
-            )
-        super().__init__(*pt.Compose(system, _Name(name)))
-        self._name = name
+    def __init__(self, results: pd.DataFrame, shown: str) -> None:
+        self._results = results
+        self._shown = shown
 
     def __repr__(self) -> str:
-        return self._name
+        return self._shown
 
-    __hash__ = pt.Compose.__hash__
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        return self._results[self._results["qid"].isin(inp["qid"])].reset_index(drop=True)

@@ -1,15 +1,14 @@
-"""The runs of an experiment: a pipeline runs once, what it gives is caught and replayed, and saved where asked for."""
+"""The runs of an experiment: a pipeline runs once, and what it gives is caught, and saved where asked for."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import tempfile
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import ir_measures
 import numpy as np
@@ -19,7 +18,7 @@ import pyterrier as pt
 from ...io.files import read_bytes
 from ...io.runs import read_run, read_trec_run
 from ...messages import warn
-from ..compat import SUMMARIES, TABLE_OPTIONS, UNJUDGED_TOPICS, has_progress_bar, suffix_of_saved
+from ..compat import SUMMARIES, TABLE_OPTIONS, has_progress_bar, suffix_of_saved
 
 
 def with_progress(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,6 +28,14 @@ def with_progress(options: Mapping[str, Any]) -> dict[str, Any]:
     return dict(options) | {"verbose": has_progress_bar(pt)}
 
 
+class Caught(NamedTuple):
+    """What ``pt.Experiment`` made of the systems."""
+
+    runs: list[pd.DataFrame]  #: all that each returned
+    batches: list[list[set[str]]]  #: of each system, the judged queries of each batch that was evaluated
+    times: list[float]  #: the mean response times as PyTerrier measures them
+
+
 def run_and_time(
     systems: Sequence[Any],
     topics: Any,
@@ -36,56 +43,78 @@ def run_and_time(
     metrics: Sequence[Any],
     names: Sequence[str],
     options: Mapping[str, Any],
-) -> tuple[dict[str, pd.DataFrame], dict[str, float]]:
+) -> Caught:
     """Lets ``pt.Experiment`` run every pipeline once, evaluating nothing.
 
     PyTerrier looks for the columns of ``metrics``, which will be evaluated, in what the pipelines say of themselves.
-    The results are by name, with a column ``name``; the times are the mean response times as PyTerrier measures them.
     """
+    evaluated: list[_Catch] = []  # whose results are evaluated next
+
+    def judged(qrels: pd.DataFrame, _: pd.DataFrame) -> tuple[()]:
+        if evaluated:
+            evaluated.pop().judged.append(set(qrels["query_id"]))
+        return ()
+
     columns = {"query_id", "doc_id", "score"}
     columns.update(ir_measures.run_inputs([m for m in metrics if isinstance(m, ir_measures.Measure)]))
-    nothing = ir_measures.define(lambda qrels, run: (), "nothing", run_inputs=sorted(columns))
-    catches = [_Catch() for _ in systems]
-    caught = [
-        _first_rows(system) if isinstance(system, pd.DataFrame) else system >> catch
-        for system, catch in zip(systems, catches, strict=True)
+    nothing = ir_measures.define(judged, "nothing", run_inputs=sorted(columns))
+    catches = [_Catch(evaluated, whole=options.get("save_dir") is not None) for _ in systems]
+    in_tree = options.get("plan") == "tree"  # where a frame is a transformer
+    is_whole = [isinstance(system, pd.DataFrame) and not in_tree for system in systems]
+    averages = pt.Experiment(
+        [
+            system.head(1) if whole else Ended(system, catch)
+            for system, catch, whole in zip(systems, catches, is_whole, strict=True)
+        ],
+        topics,
+        first_rows(qrels),
+        [nothing, "mrt"],
+        names=list(names),
+        dataframe=False,
+        **{name: value for name, value in options.items() if name not in TABLE_OPTIONS},
+    )
+    runs = [
+        system if whole else catch.result()
+        for system, catch, whole in zip(systems, catches, is_whole, strict=True)
     ]
-    with warnings.catch_warnings():
-        # Which topics have judgments is said in the second call.
-        warnings.filterwarnings("ignore", message=UNJUDGED_TOPICS)
-        averages = pt.Experiment(
-            caught,
-            topics,
-            _first_rows(qrels),
-            [nothing, "mrt"],
-            names=list(names),
-            dataframe=False,
-            **{name: value for name, value in options.items() if name not in TABLE_OPTIONS},
-        )
-    runs = {
-        name: (system if isinstance(system, pd.DataFrame) else catch.result()).assign(name=name)
-        for name, system, catch in zip(names, systems, catches, strict=True)
-    }
-    return runs, {name: averages[name]["mrt"] for name in names}
+    return Caught(runs, [catch.judged for catch in catches], [averages[name]["mrt"] for name in names])
 
 
-def _first_rows(frame: Any) -> Any:
-    """The first row of every query, of results or qrels: a stub that costs PyTerrier no time to evaluate."""
+def first_rows(frame: Any) -> Any:
+    """The first row of every query of the qrels: a stub that costs PyTerrier no time to evaluate."""
     return frame.drop_duplicates("qid") if "qid" in getattr(frame, "columns", ()) else frame
 
 
-class _Catch(pt.Transformer):  # type: ignore[misc]
-    """The end of a pipeline: keeps what comes, and hands on a stub of it."""
+class Ended(pt.Compose):  # type: ignore[misc]
+    """A pipeline with something at its end, and its own name; ``plan="tree"`` sees what it shares with others."""
 
-    def __init__(self) -> None:
+    def __init__(self, system: Any, end: pt.Transformer, shown: str | None = None) -> None:
+        transformer = pt.Transformer.from_df(system) if isinstance(system, pd.DataFrame) else system
+        super().__init__(*pt.Compose(transformer, end))
+        self._shown = repr(system) if shown is None else shown
+
+    def __repr__(self) -> str:
+        return self._shown
+
+    __hash__ = pt.Compose.__hash__
+
+
+class _Catch(pt.Transformer):  # type: ignore[misc]
+    """The end of a pipeline: keeps what comes, and hands on a stub of it, or the whole where it is saved."""
+
+    def __init__(self, evaluated: list[_Catch], whole: bool) -> None:
+        self._evaluated = evaluated
+        self._whole = whole
         self._batches: list[pd.DataFrame] = []
+        self.judged: list[set[str]] = []
 
     def __repr__(self) -> str:
         return "results"
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         self._batches.append(inp)
-        return _first_rows(inp)
+        self._evaluated.append(self)
+        return inp if self._whole else inp.head(1).copy()
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
         return input_columns
@@ -93,21 +122,6 @@ class _Catch(pt.Transformer):  # type: ignore[misc]
     def result(self) -> pd.DataFrame:
         """All that came."""
         return self._batches[0] if len(self._batches) == 1 else pd.concat(self._batches, ignore_index=True)
-
-
-class Replay(pt.Transformer):  # type: ignore[misc]
-    """Gives the results that a pipeline gave before, for the queries asked."""
-
-    def __init__(self, results: pd.DataFrame, shown: str) -> None:
-        self._results = results
-        self._shown = shown
-
-    def __repr__(self) -> str:
-        return self._shown
-
-    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        wanted = self._results["qid"].isin(inp["qid"])
-        return self._results.copy() if wanted.all() else self._results[wanted].reset_index(drop=True)
 
 
 class SavedRuns:
@@ -163,31 +177,33 @@ class SavedRuns:
             return self._format[0](file) if isinstance(self._format, tuple) else self._format.load(file)
 
     @contextmanager
-    def staging(self, options: dict[str, Any], times: Mapping[str, float]) -> Iterator[dict[str, Any]]:
-        """The options, with a ``save_dir`` whose files are moved to where they belong when the block ends.
+    def staging(self, times: Mapping[str, float]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+        """Options with a ``save_dir`` for the runs, and for the tables; the files go where they belong at the end.
 
-        The ``times`` go into the summary in place of those that PyTerrier writes.
+        The ``times`` as they are then go into the summary in place of those that PyTerrier writes.
         """
         if self._folder is None:
-            yield options
+            yield {}, {}
             return
         with tempfile.TemporaryDirectory(dir=self._folder, prefix=".experiment-") as staging:
+            runs, tables = (Path(staging) / part for part in ("runs", "tables"))
+            runs.mkdir()
+            tables.mkdir()
             for summary in SUMMARIES:
                 if os.path.exists(os.path.join(self._folder, summary)):  # PyTerrier keeps its other rows
-                    shutil.copy(os.path.join(self._folder, summary), staging)
-            yield options | {"save_dir": staging}
+                    shutil.copy(os.path.join(self._folder, summary), tables)
+            yield {"save_dir": str(runs)}, {"save_dir": str(tables)}
             if times:
-                summary = os.path.join(staging, SUMMARIES[0])
                 # All else in it stays as it is.
-                table = pd.read_csv(summary, dtype=str, keep_default_na=False)
+                table = pd.read_csv(tables / SUMMARIES[0], dtype=str, keep_default_na=False)
                 own = table["name"].map({name: str(time) for name, time in times.items()})
-                table.assign(mrt=own.fillna(table["mrt"])).to_csv(summary, index=False)
-            files = os.listdir(staging)
-            if self._format == "trec":
-                for file in {path.name for path in self._paths.values()}.intersection(files):
-                    _check_readable(os.path.join(staging, file), file)
+                table.assign(mrt=own.fillna(table["mrt"])).to_csv(tables / SUMMARIES[0], index=False)
+            files = [*tables.iterdir(), *(file for file in runs.iterdir() if file.name not in SUMMARIES)]
+            for file in files if self._format == "trec" else ():
+                if file.name in {path.name for path in self._paths.values()}:
+                    _check_readable(str(file), file.name)
             for file in files:
-                os.replace(os.path.join(staging, file), os.path.join(self._folder, file))
+                os.replace(file, os.path.join(self._folder, file.name))
 
 
 def _read_trec(path: str) -> pd.DataFrame:

@@ -8,17 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...context.measure_strings import is_relative
-from ...context.run_context import RunContext
-from ...context.view import view_of
+from ...context.view import View
 from ...measures.comparable import why_incomparable
 from ...messages import warn
 from ..compat import COMPARISON_COLUMNS, highlight_only
 
 
-def incomparable(
-    context: RunContext, qrels: Any, metrics: Sequence[Any], options: Mapping[str, Any]
-) -> set[tuple[str, str]]:
+def incomparable(view: View, relative: Sequence[Any], options: Mapping[str, Any]) -> set[tuple[str, int]]:
     """The measures and systems whose comparison with the baseline is not valid; and one warning that says why.
 
     On a measure relative to priors, a system and the baseline compare if, apart from the two themselves,
@@ -27,18 +23,17 @@ def incomparable(
     :func:`~ir_measures_relative.compare`.
     """
     baseline = options.get("baseline")
-    relative = [m for m in metrics if is_relative(m)]
-    if baseline is None or not options.get("dataframe", True) or not relative:
+    if baseline is None or not options.get("dataframe", True):
         return set()
-    against, view = context.names[baseline], view_of(context, qrels)
-    reasons: dict[tuple[Any, str], str] = {}
+    against = view.names[baseline]
+    reasons: dict[tuple[Any, int], str] = {}
     for measure in relative:
-        for name in context.names:
+        for i, name in enumerate(view.names):
             reason = why_incomparable(view, measure, name, against) if name != against else None
             if reason is not None:
-                reasons[measure, name] = reason
+                reasons[measure, i] = reason
     if reasons:
-        (first, name), reason = next(iter(reasons.items()))
+        (first, i), reason = next(iter(reasons.items()))
         more = f" (and {len(reasons) - 1} more such)" if len(reasons) > 1 else ""
         remedy = (
             "Give priors='others', where each is compared with all other systems; or compare candidates with each "
@@ -48,14 +43,14 @@ def incomparable(
             else "The distance itself is the answer; or give a third system as the reference"
         )
         warn(
-            f"the values of {name!r} and the baseline {against!r} on {first} are different quantities, since {reason}: "
-            f"the p-value and the wins and losses are NaN{more}. {remedy}"
+            f"the values of {view.names[i]!r} and the baseline {against!r} on {first} are different quantities, since "
+            f"{reason}: the p-value and the wins and losses are NaN{more}. {remedy}"
         )
-    return {(str(measure), name) for measure, name in reasons}
+    return {(str(measure), i) for measure, i in reasons}
 
 
 def without_comparisons(
-    result: Any, invalid: Collection[tuple[str, str]], options: Mapping[str, Any]
+    result: Any, invalid: Collection[tuple[str, int]], options: Mapping[str, Any]
 ) -> None:
     """Makes comparisons that are not valid NaN in a table of means, and corrects the others for their own number.
 
@@ -66,8 +61,7 @@ def without_comparisons(
     for measure in {measure for measure, _ in invalid}:
         table = _data(result)
         wins, losses, p, reject, corrected = (f"{measure} {column}" for column in COMPARISON_COLUMNS)
-        rows = table["name"].isin([name for of, name in invalid if of == measure])
-        table.loc[rows, [wins, losses, p]] = np.nan
+        table.loc[[i for of, i in invalid if of == measure], [wins, losses, p]] = np.nan
         if corrected in table:
             table[reject], table[corrected] = False, np.nan
             valid = table[p].notna()
@@ -132,14 +126,13 @@ def rounded(times: Mapping[str, float], digits: Any) -> dict[str, float]:
     return {name: time if digits is None else round(time, digits) for name, time in times.items()}
 
 
-def set_times(result: Any, times: Mapping[str, float]) -> None:
-    """Puts the times of the pipelines where those of their replay are."""
+def set_times(result: Any, names: Sequence[str], times: Sequence[float]) -> None:
+    """Puts the times of the pipelines where those of their stubs are, in the order of the systems."""
     if isinstance(result, dict):
-        for name, row in result.items():
-            row["mrt"] = times[name]
+        for name, time in zip(names, times, strict=True):
+            result[name]["mrt"] = time
     else:
-        table = _data(result)
-        table["mrt"] = table["name"].map(times)
+        _data(result)["mrt"] = times
 
 
 def of_topics(qrels: pd.DataFrame, topics: Any, options: Mapping[str, Any]) -> pd.DataFrame:

@@ -1,0 +1,85 @@
+"""``python -m benchmarks.experiment``: what an experiment costs in PyTerrier with this package, beside one without it.
+
+Ratios of CPU times in one process, medians of rounds in which both sides take their turn. The runs are those of the
+folder that $ROBUST03 names, as frames, with ids as Arrow strings and as Python objects; without it, made ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ir_measures
+import pandas as pd
+from ir_measures import AP, RR, P, R, nDCG
+
+from benchmarks.data import Frames, real_campaigns
+from benchmarks.large_campaign import made_frames
+from benchmarks.timing import Side, cost
+from ir_measures_relative import NRG, RunContext, UniqueRel
+
+FIVE = [nDCG @ 10, AP, P @ 10, RR, R @ 1000]
+_THEIRS = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Prints a row a ratio: the work, the ids, what it may cost, and what it cost in seconds and as a ratio."""
+    import pyterrier as pt
+
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.experiment", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5, help="rounds of each measurement (default 5)")
+    parser.add_argument("--ids", nargs="*", default=["str", "object"], choices=["str", "object"])
+    args = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")
+    for ids in args.ids:
+        campaign = next(iter(real_campaigns().values()), None)
+        runs, qrels = made_frames(ids) if campaign is None else campaign.frames(ids)
+        for work, side, peer, limits in _pairs(pt, runs, qrels):
+            costs = [(cost(side).cpu, cost(peer).cpu) for _ in range(args.rounds)]
+            ours, theirs = (statistics.median(column) for column in zip(*costs, strict=True))
+            limit = limits[ids == "object"]
+            print(f"{ids:6} {work:60} {ours:7.3f} s {theirs:7.3f} s {ours / theirs:6.3f} (at most {limit})", flush=True)
+
+
+def _pairs(pt: Any, runs: Frames, qrels: pd.DataFrame) -> list[tuple[str, Side, Side, tuple[float, float]]]:
+    systems = {name: run.rename(columns=_THEIRS) for name, run in runs.items()}
+    labels = qrels.rename(columns=_THEIRS)
+    topics = pd.DataFrame({"qid": labels["qid"].unique(), "query": "x"})
+    holm = {"baseline": 0, "correction": "holm"}
+
+    def plain(measures: Sequence[ir_measures.Measure], options: Mapping[str, Any] = {}) -> Side:
+        return lambda: pt.Experiment(systems, topics, labels, measures, **options)
+
+    def ours(measures: Sequence[ir_measures.Measure], options: Mapping[str, Any] = {}) -> Side:
+        return lambda: pt.relative.Experiment(systems, topics, labels, measures, **options)
+
+    def inside() -> None:
+        with RunContext(systems, absolute=True):
+            pt.Experiment(systems, topics, labels, FIVE)
+
+    def setting(measure: ir_measures.Measure) -> Side:
+        """One setting of a search that keeps its results; the context is there already."""
+        context, first = RunContext(systems), next(iter(systems.values()))
+
+        def side() -> None:
+            with context:
+                pt.Evaluate(first, labels, metrics=[measure])
+
+        side()
+        return side
+
+    five = [*FIVE, NRG @ 10, UniqueRel @ 10]
+    return [
+        ("nDCG@10, NRG@10; nDCG@10", ours([nDCG @ 10, NRG @ 10]), plain([nDCG @ 10]), (0.02, 0.045)),
+        ("five, NRG@10, UniqueRel@10; five", ours(five), plain(FIVE), (0.05, 0.13)),
+        ("the same, baseline and holm", ours(five, holm), plain(FIVE, holm), (0.06, 0.17)),
+        ("five, plain pt.Experiment, absolute=True; five", inside, plain(FIVE), (0.15, 0.2)),
+        ("a setting of a search, NRG@10; nDCG@10", setting(NRG @ 10), setting(nDCG @ 10), (0.02, 0.02)),
+    ]
+
+
+if __name__ == "__main__":
+    main()
