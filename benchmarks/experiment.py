@@ -41,7 +41,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             costs = [(cost(side).cpu, cost(peer).cpu) for _ in range(args.rounds)]
             ours, theirs = (statistics.median(column) for column in zip(*costs, strict=True))
             limit = limits[ids == "object"]
-            print(f"{ids:6} {work:60} {ours:7.3f} s {theirs:7.3f} s {ours / theirs:6.3f} (at most {limit})", flush=True)
+            print(
+                f"{ids:6} {work:60} {ours:7.3f} s {theirs:7.3f} s {ours / theirs:6.3f} (at most {limit})",
+                flush=True,
+            )
 
 
 def _pairs(pt: Any, runs: Frames, qrels: pd.DataFrame) -> list[tuple[str, Side, Side, tuple[float, float]]]:

@@ -637,9 +637,13 @@ def test_systems_without_names_are_called_as_pyterrier_calls_them(campaign, data
         ours = pt.relative.Experiment(systems, topics, qrels, [*both[1], NRG @ 10], **both[0])
         theirs = pt.Experiment(systems, topics, qrels, both[1], **both[0])
         if dataframe:
-            pd.testing.assert_frame_equal(ours[["name", "nDCG@10"]], theirs[["name", "nDCG@10"]], check_exact=True)
+            pd.testing.assert_frame_equal(
+                ours[["name", "nDCG@10"]], theirs[["name", "nDCG@10"]], check_exact=True
+            )
         else:
-            assert {n: row["nDCG@10"] for n, row in ours.items()} == {n: r["nDCG@10"] for n, r in theirs.items()}
+            assert {n: row["nDCG@10"] for n, row in ours.items()} == {
+                n: r["nDCG@10"] for n, r in theirs.items()
+            }
 
 
 def test_systems_without_results(campaign) -> None:

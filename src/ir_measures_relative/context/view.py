@@ -526,7 +526,9 @@ class View:
             if run in self.members.held:
                 of_run: IntArray = view.positions_of_runs(relevant)[self.members.rankings.index(run)]
                 return of_run
-            return view._own.get(("positions", run, relevant, depth), lambda: view.positions_in(run, relevant))
+            return view._own.get(
+                ("positions", run, relevant, depth), lambda: view.positions_in(run, relevant)
+            )
 
         return evaluator.values(run, judgments, positions)
 

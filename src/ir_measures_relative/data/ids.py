@@ -164,7 +164,10 @@ class Ids:
         if not len(self) or len(self) != len(other):
             return False
         a, b = self.starts[0], other.starts[0]
-        if not (np.array_equal(self.starts - a, other.starts - b) and np.array_equal(self.ends - a, other.ends - b)):
+        if not (
+            np.array_equal(self.starts - a, other.starts - b)
+            and np.array_equal(self.ends - a, other.ends - b)
+        ):
             return False
         low, high = int((self.starts - a).min()), int((self.ends - a).max())
         return np.array_equal(self.data[a + low : a + high], other.data[b + low : b + high])

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
 
 import ir_measures
-from ir_measures.providers import Provider, registry
+from ir_measures.providers import Evaluator, Provider, registry
 
 from ..context.measure_strings import is_relative, registered
 from ..measures.measure import RelativeMeasure
 from ..messages import warn
 from . import compat
-
-if TYPE_CHECKING:
-    from .evaluator import RelativeEvaluator
 
 
 class RelativeProvider(Provider):  # type: ignore[misc]
@@ -29,9 +26,9 @@ class RelativeProvider(Provider):  # type: ignore[misc]
         return list(registered().values())
 
     def supports(self, measure: ir_measures.Measure) -> bool:
-        """Whether it is a measure of this package."""
+        """Whether it is a measure of this package, or one that has its values already."""
         measure.validate_params()
-        return is_relative(measure)
+        return is_relative(measure) or isinstance(measure, Answered)
 
     def run_inputs(self, measures: Iterable[RelativeMeasure]) -> list[str]:
         """The columns of a run that the measures need.
@@ -42,6 +39,9 @@ class RelativeProvider(Provider):  # type: ignore[misc]
         Raises:
             ValueError: ``pt.Experiment`` asks, a measure needs a context, and there is none.
         """
+        answered = next((m for m in measures if isinstance(m, Answered)), None)
+        if answered is not None:
+            return list(answered.inputs)
         if compat.asked_by_pyterrier():
             from .evaluator import check_context
 
@@ -49,10 +49,45 @@ class RelativeProvider(Provider):  # type: ignore[misc]
         columns: list[str] = super().run_inputs(measures)
         return columns
 
-    def _evaluator(self, measures: Iterable[RelativeMeasure], qrels: Any) -> RelativeEvaluator:
+    def _evaluator(self, measures: Iterable[RelativeMeasure], qrels: Any) -> Evaluator:
         from .evaluator import RelativeEvaluator
 
-        return RelativeEvaluator(list(measures), qrels)
+        answered = next((m for m in measures if isinstance(m, Answered)), None)
+        return RelativeEvaluator(list(measures), qrels) if answered is None else _Answer(answered, qrels)
+
+
+#: From judgments and a run, as a host has them, to the values of several measures.
+Answer: TypeAlias = Callable[[Any, Any], Iterable[ir_measures.Metric]]
+
+
+class Answered(ir_measures.Measure):  # type: ignore[misc]
+    """A measure that has its values already, under any name: what ``pt.Experiment`` gets to evaluate from us.
+
+    Measures that are used together have one ``answer``, which has the values of all of them.
+    """
+
+    NAME = "answered"  # which no provider takes for one of its own
+
+    def __init__(self, name: str, answer: Answer, inputs: Iterable[str] = ()) -> None:
+        super().__init__()
+        self._name, self.answer, self.inputs = name, answer, inputs
+
+    def __repr__(self) -> str:
+        return self._name
+
+    __str__ = __repr__
+
+    def __hash__(self) -> int:
+        return hash(self._name)
+
+
+class _Answer(Evaluator):  # type: ignore[misc]
+    def __init__(self, measure: Answered, qrels: Any) -> None:
+        super().__init__([measure], ())
+        self._qrels = qrels
+
+    def iter_calc(self, run: Any) -> Iterator[ir_measures.Metric]:
+        yield from self.measures[0].answer(self._qrels, run)
 
 
 #: The one provider; :func:`registered_provider` makes it known to ir_measures.

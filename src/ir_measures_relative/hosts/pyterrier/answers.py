@@ -1,9 +1,8 @@
-"""The values of an experiment, computed at once from a context, and handed to ``pt.Experiment`` one system at a time."""
+"""The values of an experiment, computed at once from a context, and handed to ``pt.Experiment`` system by system."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 
 import ir_measures
 import numpy as np
@@ -16,6 +15,7 @@ from ...context.measure_strings import is_relative
 from ...context.view import View
 from ...data.arrays import FloatArray, IntArray
 from ...data.rankings import Rankings
+from ..provider import Answered
 from .runs import Caught
 
 
@@ -72,17 +72,18 @@ def _order(view: View, run: Rankings, judged: Sequence[set[str]], providers: set
     return np.array([code[q] for q in order], dtype=np.int64)
 
 
-def answers_for(scores: Scores, columns: Sequence[str], orders: Sequence[IntArray]) -> list[ir_measures.Measure]:
+def answers_for(scores: Scores, columns: Sequence[str], orders: Sequence[IntArray]) -> list[Answered]:
     """For each measure one of the same name that has its values already, of the systems that :func:`stub` makes."""
 
-    def answer(j: int, _: pd.DataFrame, run: pd.DataFrame) -> list[tuple[str, float]]:
+    def answer(_: pd.DataFrame, run: pd.DataFrame) -> Iterator[ir_measures.Metric]:
         system = int(run["score"].iloc[0])
-        queries = orders[system]
-        return list(zip(scores.query_ids[queries], scores.values[system, j, queries].tolist(), strict=True))
+        rows = scores.values[system][:, orders[system]].T.tolist()
+        for query_id, row in zip(scores.query_ids[orders[system]], rows, strict=True):
+            for measure, value in zip(measures, row, strict=True):
+                yield ir_measures.Metric(query_id, measure, value)
 
-    return [
-        ir_measures.define(partial(answer, j), name, support_cutoff=False) for j, name in enumerate(columns)
-    ]
+    measures = [Answered(name, answer) for name in columns]
+    return measures
 
 
 def stub(system: int) -> pd.DataFrame:

@@ -26,11 +26,12 @@ from ...context.lengths import Tokens
 from ...context.measure_strings import is_relative, parse_measure
 from ...context.priors import Policy
 from ...context.run_context import RunContext
-from ...context.view import view_of
+from ...context.view import View, view_of
+from ...data.judgments import Judgments
 from ...io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
 from ...io.qrels import qrels_columns, read_qrels_file
 from ...messages import kind_of, warn
-from ..compat import RETRIEVAL_OPTIONS
+from ..compat import RETRIEVAL_OPTIONS, collections_of_garbage_spared
 from .answers import answers_for, score_systems, stub
 from .runs import SavedRuns, first_rows, run_and_time, with_progress
 from .table import in_order, incomparable, of_topics, rounded, set_times, without_comparisons
@@ -112,7 +113,9 @@ def Experiment(
     """
     one_alone = isinstance(eval_metrics, (str, ir_measures.Measure))
     if not one_alone and not all(isinstance(m, (str, ir_measures.Measure)) for m in eval_metrics):
-        return pt.Experiment(systems, topics, qrels, eval_metrics, names, **options)  # which says what is wrong
+        return pt.Experiment(
+            systems, topics, qrels, eval_metrics, names, **options
+        )  # which says what is wrong
     systems, names, shown, options = _as_list(systems, names, options)
     baseline = options.get("baseline")
     if reference is None and baseline is not None:
@@ -122,7 +125,7 @@ def Experiment(
     relative = [m for m in metrics if is_relative(m)]
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
     context_options |= {"num_docs": num_docs, "grades": grades, "tokens": tokens}
-    _check(names, qrels, relative, options, context_options)
+    judgments = _check(names, qrels, relative, options, context_options)
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
     options = with_progress(options)
@@ -135,22 +138,26 @@ def Experiment(
         if isinstance(topics, str) and os.path.isfile(topics):
             topics = pt.io.read_topics(topics)
         caught = run_and_time(systems, topics, qrels, metrics, names, options | for_runs)
-        context = RunContext(dict(zip(names, map(_columns_of_run, caught.runs), strict=True)), **context_options)
-        view = view_of(context, qrels_columns(of_topics(qrels, topics, options)))
+        context = RunContext(
+            dict(zip(names, map(_columns_of_run, caught.runs), strict=True)), **context_options
+        )
+        some = of_topics(qrels, topics, options)
+        view = View.on(context, judgments) if len(some) == len(qrels) else view_of(context, some)
         columns = _columns(asked)
         scores, of_systems = score_systems(view, list(columns), caught, qrels)
         answers = answers_for(scores, list(columns.values()), of_systems)
         second = {k: v for k, v in options.items() if k not in RETRIEVAL_OPTIONS} | for_tables
-        result = pt.Experiment(
-            [stub(i) for i in range(len(names))],
-            topics,
-            first_rows(qrels),
-            [*answers, *(["mrt"] if "mrt" in metrics else [])],
-            names=shown,
-            verbose=False,
-            validate="ignore",
-            **second,
-        )
+        with collections_of_garbage_spared():
+            result = pt.Experiment(
+                [stub(i) for i in range(len(names))],
+                topics,
+                first_rows(qrels),
+                [*answers, *(["mrt"] if "mrt" in metrics else [])],
+                names=shown,
+                verbose=False,
+                validate="ignore",
+                **second,
+            )
         if "mrt" in metrics:
             times = dict(zip(names, caught.times, strict=True))
             short_times |= rounded(times, options.get("round"))
@@ -201,8 +208,8 @@ def _check(
     relative: Sequence[Any],
     options: Mapping[str, Any],
     context_options: dict[str, Any],
-) -> None:
-    """Raises ValueError for mistakes that would show in the second call only; fills in the grades if not given."""
+) -> Judgments:
+    """The judgments; fills in the grades if not given, and raises ValueError for mistakes that would show late."""
     if options.get("perquery") and options.get("baseline") is not None:
         raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
     if options.get("perquery") and isinstance(options.get("round"), dict):
@@ -210,20 +217,21 @@ def _check(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when they are used
         # The lowest and the highest label of all topics, which no batch of them knows.
-        grade = view_of(RunContext({}), qrels).judgments.grade
-        if context_options["grades"] is None and len(grade):
-            context_options["grades"] = int(grade.min()), int(grade.max())
+        judgments = view_of(RunContext({}), qrels).judgments
+        if context_options["grades"] is None and len(judgments):
+            context_options["grades"] = int(judgments.grade.min()), int(judgments.grade.max())
         # The context's arguments, on runs of one document.
         tiny = context_options | {"tokens": None if context_options["tokens"] is None else {"d": 1}}
         context = RunContext({name: {"q": {"d": 1.0}} for name in names}, **tiny)
         if relative:
             context.evaluate([ir_measures.Qrel("q", "d", 1, "an aspect")], relative)
+    return judgments
 
 
 def _as_list(
     systems: Any, names: Sequence[str] | None, options: dict[str, Any]
 ) -> tuple[list[Any], list[str], list[str], dict[str, Any]]:
-    """Systems, unique names and shown names as lists, and the baseline as a number, checked as ``pt.Experiment`` does."""
+    """Systems, unique and shown names as lists, the baseline as a number, checked as ``pt.Experiment`` does."""
     if isinstance(systems, dict):
         names, systems = list(systems.keys()), list(systems.values())
     elif not isinstance(systems, list):
@@ -234,7 +242,9 @@ def _as_list(
     shown = [str(system) for system in systems] if names is None else list(names)
     if names is None:
         alike = {name for name in shown if shown.count(name) > 1}
-        by_number = [isinstance(s, pd.DataFrame) or name in alike for s, name in zip(systems, shown, strict=True)]
+        by_number = [
+            isinstance(s, pd.DataFrame) or name in alike for s, name in zip(systems, shown, strict=True)
+        ]
         names = [f"system {i}" if by_number[i] else name for i, name in enumerate(shown)]
     if len(names) != len(systems):
         raise ValueError(f"{len(names)} names for {len(systems)} systems; give names one of each")

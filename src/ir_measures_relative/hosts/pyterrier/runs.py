@@ -19,6 +19,7 @@ from ...io.files import read_bytes
 from ...io.runs import read_run, read_trec_run
 from ...messages import warn
 from ..compat import SUMMARIES, TABLE_OPTIONS, has_progress_bar, suffix_of_saved
+from ..provider import Answered
 
 
 def with_progress(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,23 +45,26 @@ def run_and_time(
     names: Sequence[str],
     options: Mapping[str, Any],
 ) -> Caught:
-    """Lets ``pt.Experiment`` run every pipeline once, evaluating nothing.
+    """Lets ``pt.Experiment`` run every pipeline once, evaluating nothing; frames alone need no such call.
 
     PyTerrier looks for the columns of ``metrics``, which will be evaluated, in what the pipelines say of themselves.
     """
-    evaluated: list[_Catch] = []  # whose results are evaluated next
-
-    def judged(qrels: pd.DataFrame, _: pd.DataFrame) -> tuple[()]:
-        if evaluated:
-            evaluated.pop().judged.append(set(qrels["query_id"]))
-        return ()
-
-    columns = {"query_id", "doc_id", "score"}
-    columns.update(ir_measures.run_inputs([m for m in metrics if isinstance(m, ir_measures.Measure)]))
-    nothing = ir_measures.define(judged, "nothing", run_inputs=sorted(columns))
-    catches = [_Catch(evaluated, whole=options.get("save_dir") is not None) for _ in systems]
+    inputs = {"query_id", "doc_id", "score"}
+    inputs.update(ir_measures.run_inputs([m for m in metrics if isinstance(m, ir_measures.Measure)]))
     in_tree = options.get("plan") == "tree"  # where a frame is a transformer
     is_whole = [isinstance(system, pd.DataFrame) and not in_tree for system in systems]
+    needed = {pt.model.from_ir_measures(column) for column in inputs}
+    if all(is_whole) and all(len(frame) and needed.issubset(frame.columns) for frame in systems):
+        return Caught(list(systems), [[] for _ in systems], [0.0] * len(systems))
+    evaluated: list[_Catch] = []  # whose results are evaluated next
+
+    def judged(qrels: pd.DataFrame, _: pd.DataFrame) -> list[ir_measures.Metric]:
+        if evaluated:
+            evaluated.pop().judged.append(set(qrels["query_id"]))
+        return [ir_measures.Metric(qrels["query_id"].iloc[0], nothing, 0.0)] if len(qrels) else []
+
+    nothing = Answered("nothing", judged, sorted(inputs))
+    catches = [_Catch(evaluated, whole=options.get("save_dir") is not None) for _ in systems]
     averages = pt.Experiment(
         [
             system.head(1) if whole else Ended(system, catch)
