@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import inspect
 import pickle
@@ -198,6 +199,17 @@ def test_messages() -> None:
     assert compat.MESSAGES(P, str(error.value)) == "'P': it needs the parameter cutoff: write P@10"
 
 
+def test_by_place() -> None:
+    flat = {q: {d: 100 + score / 8 for d, score in docs.items()} for q, docs in RUN.items()}
+    seen = set()
+    for measure in examples():
+        name = next(p.NAME for p in compat.default_providers() if p.is_available() and p.supports(measure))
+        if name in compat.BY_PLACE:
+            seen.add(name)
+            assert list(measure.iter_calc(ASPECTS, RUN)) == list(measure.iter_calc(ASPECTS, flat)), measure
+    assert {"pytrec_eval", "pyndeval", "judged", "msmarco"} <= seen
+
+
 def test_relevant_only() -> None:
     measures = [m for m in examples() if m.NAME in compat.RELEVANT_ONLY]
     assert {m.NAME for m in measures} == compat.RELEVANT_ONLY
@@ -323,12 +335,6 @@ def test_may_be_batch(pt: Any, asking: Asking, plan: str) -> None:
     assert not compat.may_be_batch(QRELS)
 
 
-def test_name_of_system(pt: Any, asking: Asking) -> None:
-    for system in pt.relative.named(pipelines(pt)):
-        assert [compat.name_of_system(run) for _, run in seen(pt, asking, system, LABELS)] == [str(system)]
-    assert [compat.name_of_system(run) for _, run in seen(pt, asking, frame(RUN), LABELS)] == [None]
-
-
 def test_pyterrier_measures(pt: Any) -> None:
     module = compat.pyterrier_measures()
     assert isinstance(module, ModuleType) and module is pt.measures
@@ -370,9 +376,17 @@ def test_saved_files(pt: Any, tmp_path: Path, save_format: Any) -> None:
     assert {file.name for file in tmp_path.iterdir()} == files
 
 
-def test_unjudged_topics(pt: Any) -> None:
-    with pytest.warns(UserWarning, match=compat.UNJUDGED_TOPICS):
-        pt.Experiment([frame(RUN)], TOPICS, LABELS.iloc[:3], [P @ 2], perquery=True)
+def test_collections() -> None:
+    multitest = pytest.importorskip("statsmodels.stats.multitest")
+    gc.unfreeze()  # what another test left
+    seen: list[tuple[str, int]] = []
+    gc.callbacks.append(lambda phase, info: seen.append((phase, gc.get_freeze_count())))
+    try:
+        with compat.collections_of_garbage_spared():
+            multitest.multipletests([0.1, 0.2], method="holm")
+    finally:
+        gc.callbacks.pop()
+    assert any(frozen > 1000 for _, frozen in seen) and not gc.get_freeze_count()
 
 
 # ---- pandas ----------------------------------------------------------------------------------------------

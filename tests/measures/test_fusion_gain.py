@@ -223,7 +223,7 @@ def robust(robust03_path: Path) -> View:
     whole = RunContext.from_files(robust03_path / "runs")
     context = RunContext({name: whole.runs[name] for name in whole.names[:7]})
     judgments = view_of(whole, str(robust03_path / "qrels.txt.gz")).judgments
-    qrels = nested_qrels(judgments, Look(False, ()))
+    qrels = nested_qrels(judgments, Look(False))
     return view_of(context, {q: docs for i, (q, docs) in enumerate(qrels.items()) if i % 10 == 0})
 
 
@@ -253,7 +253,7 @@ def test_against_ranx_on_robust(method: str, robust: View) -> None:
         }
         fused = fused_rankings(view, chosen, Fusion(method, 60, depth))
         for measure in (ir_measures.nDCG @ 10, ir_measures.AP @ 100, ir_measures.P @ 20):
-            want = per_query(measure, nested_qrels(view.documents, Look(False, ())), theirs)
+            want = per_query(measure, nested_qrels(view.documents, Look(False)), theirs)
             got = view.absolute([measure], fused)[0]
             assert dict(zip(view.query_ids, got, strict=True)) == pytest.approx(want, abs=1e-12)
         top = fused.top(None)

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -152,7 +152,8 @@ class Inputs:
         evaluator = AbsoluteEvaluator(provider, host, lambda _: list(qrels.as_ir_measures()))
 
         def absolute(measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
-            return evaluator.values(rankings, view.judgments)
+            positions = partial(view.positions_of_relevant, rankings)
+            return evaluator.values(rankings, view.judgments, positions)
 
         scores = score_runs(view, names, measures, absolute=absolute, newcomers=newcomers)
         if context.priors == "others" and len(names) > 1 and not newcomers:

@@ -31,10 +31,16 @@ FAILURES = (
 )
 
 
+# The providers of ir_measures that look at a run's order, and not at its scores.
+BY_PLACE = frozenset(
+    {"pytrec_eval", "cwl_eval", "pyndeval", "judged", "msmarco", "gdeval", "accuracy", "ranx", "trectools"}
+)
+
+
 class Look(NamedTuple):
     """What measures look at; one evaluator computes those that look at the same."""
 
-    by_pytrec_eval: bool  #: whether pytrec_eval looks, which cannot with negative labels alone
+    scores: bool  #: at the scores of a run, and not only at its order
     #: At which labels for aspects, by rel, alpha and beta: of several, ir_measures computes the first alone.
     aspects: tuple[Any, ...] | None = None
 
@@ -65,8 +71,14 @@ class AbsoluteEvaluator:
         self._evaluator = evaluator
         self._groups = [(k, g, _blaming(g, partial(evaluator, k))) for k, g in groups.items()]
 
-    def values(self, rankings: Rankings, judgments: Judgments, positions: Positions) -> FloatArray:
-        """Shape (measures, queries); NaN where ir_measures says nothing. ``positions`` are those of the rankings.
+    def values(
+        self, rankings: Rankings, judgments: Judgments, positions: Positions, *, as_given: bool = False
+    ) -> FloatArray:
+        """Shape (measures, queries); NaN where ir_measures says nothing.
+
+        Args:
+            positions: those of the rankings.
+            as_given: equal scores are in the order that each provider gives them, and not in trec_eval's.
 
         Raises:
             ValueError: a measure that it cannot compute of this run.
@@ -75,8 +87,8 @@ class AbsoluteEvaluator:
         # What a measure without a cutoff asks of the run answers the others as well.
         for measure in sorted(self._from_positions, key=lambda m: "cutoff" in m.params):
             values[self._row[measure]] = value_from_positions(measure, rankings, judgments, positions)
-        run = rankings.as_given() if self._groups else None
         for look, group, whole in self._groups:
+            run = rankings.as_given() if as_given or look.scores else rankings.to_dict()
             for metric in _blaming(group, partial(self._metrics, look, group, whole, run)):
                 column = judgments.query_code.get(metric.query_id)
                 if column is not None:
@@ -97,7 +109,8 @@ def provider_name(provider: Any, measure: ir_measures.Measure) -> str | None:
 def look_of(measure: ir_measures.Measure, provider: str | None) -> Look:
     """What a measure looks at, by the provider that computes it."""
     of_aspects = [value_of(measure, name) for name in ("rel", "alpha", "beta", "judged_only")]
-    return Look(provider == "pytrec_eval", tuple(of_aspects) if needs_subtopics(measure) else None)
+    scores = provider is not None and provider not in BY_PLACE
+    return Look(scores, tuple(of_aspects) if needs_subtopics(measure) else None)
 
 
 def _blaming(
@@ -142,7 +155,7 @@ def nested_qrels(judgments: Judgments, look: Look) -> dict[str, dict[str, int]]:
     """The judgments as ir_measures takes them."""
     result: dict[str, dict[str, int]] = {q: {} for q in judgments.query_ids}
     query, grade = judgments.query.tolist(), judgments.grade.tolist()
-    hopeful = {q for q, g in zip(query, grade, strict=True) if not look.by_pytrec_eval or g >= 0}
+    hopeful = {q for q, g in zip(query, grade, strict=True) if look.scores or g >= 0}
     for q, doc_id, g in zip(query, judgments.doc_ids, grade, strict=True):
         # pytrec_eval writes outside its arrays for a query with negative labels only; 0 means the same to it.
         result[judgments.query_ids[q]][doc_id] = g if q in hopeful else max(g, 0)

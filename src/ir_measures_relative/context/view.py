@@ -503,9 +503,16 @@ class View:
     # ---- absolute measures -------------------------------------------------------------------------------
 
     def absolute(
-        self, measures: Sequence[ir_measures.Measure], rankings: Rankings | None = None
+        self,
+        measures: Sequence[ir_measures.Measure],
+        rankings: Rankings | None = None,
+        *,
+        as_given: bool = False,
     ) -> FloatArray:
         """Absolute measures of the evaluated run, or of another one, by ir_measures; shape (measures, queries).
+
+        Args:
+            as_given: each provider orders equal scores as it does; without it, all do as trec_eval.
 
         Raises:
             ValueError: a measure that no provider computes, or of aspects where the judgments name none.
@@ -520,17 +527,16 @@ class View:
             key, partial(AbsoluteEvaluator, ir_measures.DefaultPipeline, measures, qrels)
         )
         run = self.evaluated if rankings is None else rankings
+        positions = partial(self.positions_of_relevant, run)
+        return evaluator.values(run, judgments, positions, as_given=as_given)
 
-        def positions(depth: int | None) -> IntArray:
-            view, relevant = self.at(depth), judgments.relevant
-            if run in self.members.held:
-                of_run: IntArray = view.positions_of_runs(relevant)[self.members.rankings.index(run)]
-                return of_run
-            return view._own.get(
-                ("positions", run, relevant, depth), lambda: view.positions_in(run, relevant)
-            )
-
-        return evaluator.values(run, judgments, positions)
+    def positions_of_relevant(self, run: Rankings, depth: int | None) -> IntArray:
+        """Where any run ranks each relevant document, to this depth."""
+        view, docs = self.at(depth), self.judgments.relevant
+        if run in self.members.held:
+            of_run: IntArray = view.positions_of_runs(docs)[self.members.rankings.index(run)]
+            return of_run
+        return self._own.get(("positions", run, docs, depth), lambda: view.positions_in(run, docs))
 
     def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
         """:meth:`absolute` of one measure for every run of the context, shape (runs, queries)."""

@@ -82,6 +82,12 @@ ASPECTS = measure_strings.needs_subtopics
 Seen: ir_measures 0.4.3. Test: test_aspects. Ends with: ``iteration`` in ``Provider.qrel_inputs``.
 """
 
+BY_PLACE = absolute.BY_PLACE
+"""The providers, by name, that read a run's order and not its scores; the first that supports a measure computes it.
+
+Seen: ir_measures 0.4.3. Test: test_by_place. Ends with: providers that say what they read of a run.
+"""
+
 RELEVANT_ONLY = from_positions.RELEVANT_ONLY
 """The measures, by name, that depend on the positions of relevant documents alone, and how trec_eval adds them up.
 

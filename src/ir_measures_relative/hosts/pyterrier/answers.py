@@ -37,7 +37,7 @@ def score_systems(
         row = {measure: i for i, measure in enumerate(measures)}
         try:
             if here:
-                values[[row[m] for m in here]] = view.absolute(here, run)
+                values[[row[m] for m in here]] = view.absolute(here, run, as_given=True)
         except ValueError:
             by_host = list(measures)
         if by_host:
