@@ -12,10 +12,10 @@ import numpy as np
 from ir_measures import Qrel
 
 from ..context.measure_strings import value_of
-from ..data.arrays import FloatArray
+from ..data.arrays import FloatArray, IntArray
 from ..data.judgments import Judgments
 from ..data.rankings import Rankings
-from .from_positions import Positions, is_from_positions, value_from_positions
+from .from_positions import is_from_positions, values_from_positions
 from .measure_strings import needs_subtopics
 
 T = TypeVar("T")
@@ -35,6 +35,10 @@ FAILURES = (
 BY_PLACE = frozenset(
     {"pytrec_eval", "cwl_eval", "pyndeval", "judged", "msmarco", "gdeval", "accuracy", "ranx", "trectools"}
 )
+
+
+#: The name of the provider that has absolute measures from a context; it stands before the one that it replaces.
+STAND_IN = "relative_absolute"
 
 
 class Look(NamedTuple):
@@ -72,21 +76,26 @@ class AbsoluteEvaluator:
         self._groups = [(k, g, _blaming(g, partial(evaluator, k))) for k, g in groups.items()]
 
     def values(
-        self, rankings: Rankings, judgments: Judgments, positions: Positions, *, as_given: bool = False
+        self,
+        rankings: Rankings,
+        judgments: Judgments,
+        positions: Callable[[int | None], IntArray],
+        *,
+        as_given: bool = False,
     ) -> FloatArray:
         """Shape (measures, queries); NaN where ir_measures says nothing.
 
         Args:
-            positions: those of the rankings.
+            positions: from a depth to where the run ranks each relevant document.
             as_given: equal scores are in the order that each provider gives them, and not in trec_eval's.
 
         Raises:
             ValueError: a measure that it cannot compute of this run.
         """
         values = np.full((len(self._row), judgments.n_queries), np.nan)
-        # What a measure without a cutoff asks of the run answers the others as well.
-        for measure in sorted(self._from_positions, key=lambda m: "cutoff" in m.params):
-            values[self._row[measure]] = value_from_positions(measure, rankings, judgments, positions)
+        found = values_from_positions(self._from_positions, rankings, judgments, positions)
+        for measure, of_measure in zip(self._from_positions, found, strict=True):
+            values[self._row[measure]] = of_measure
         for look, group, whole in self._groups:
             run = rankings.as_given() if as_given or look.scores else rankings.to_dict()
             for metric in _blaming(group, partial(self._metrics, look, group, whole, run)):
@@ -102,6 +111,7 @@ class AbsoluteEvaluator:
 def provider_name(provider: Any, measure: ir_measures.Measure) -> str | None:
     """The name of the first of ir_measures' providers that computes a measure; None where none does."""
     every = getattr(provider, "providers", [provider])
+    every = [p for p in every if p.NAME != STAND_IN]
     find = lambda _: next((p.NAME for p in every if p.is_available() and p.supports(measure)), None)  # noqa: E731
     return _blaming([measure], find)
 

@@ -7,8 +7,7 @@ Its logarithms are C's, and so are those of :mod:`math`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
 
 import ir_measures
 import numpy as np
@@ -19,9 +18,6 @@ from ..data.judgments import Judgments
 from ..data.rankings import Rankings
 from .measure_strings import value_of
 
-#: From a depth to where a run ranks each relevant document, 0 where it does not so far down.
-Positions: TypeAlias = Callable[[int | None], IntArray]
-
 #: The measures of ir_measures, by name, that ask of a ranking where its relevant documents are, and nothing else.
 RELEVANT_ONLY = frozenset({"nDCG", "P", "R", "RR", "AP", "Success", "Rprec"})
 
@@ -31,33 +27,46 @@ def is_from_positions(measure: ir_measures.Measure, provider: str | None) -> boo
     return provider == "pytrec_eval" and measure.NAME in RELEVANT_ONLY
 
 
-def value_from_positions(
-    measure: ir_measures.Measure, rankings: Rankings, judgments: Judgments, positions: Positions
-) -> FloatArray:
-    """One value a query.
+def values_from_positions(
+    measures: Sequence[ir_measures.Measure],
+    rankings: Rankings,
+    judgments: Judgments,
+    positions: Callable[[int | None], IntArray],
+) -> list[FloatArray]:
+    """One value a query, of each measure.
 
     Args:
-        positions: from a depth to where the run ranks each relevant document.
+        positions: from a depth to where the run ranks each relevant document, 0 where it does not so far down.
 
     Raises:
         ValueError: a document that stands twice in a ranking.
     """
-    gains, cutoff = measure.params.get("gains"), value_of(measure, "cutoff")
-    if not gains and not measure.params.get("judged_only"):
-        return _value(measure, judgments.relevant, positions(cutoff))
-    grade = judgments.grade
+    plain = [m for m in measures if not m.params.get("gains") and not m.params.get("judged_only")]
+    cutoffs = [value_of(m, "cutoff") for m in plain]
+    position = positions(None if None in cutoffs else max(cutoffs)) if plain else None
+    return [
+        _otherwise(m, rankings, judgments)
+        if position is None or m not in plain
+        else _value(m, judgments.relevant, position)
+        for m in measures
+    ]
+
+
+def _otherwise(measure: ir_measures.Measure, rankings: Rankings, judgments: Judgments) -> FloatArray:
+    """The values with other gains for the labels, or in the rankings of judged documents alone."""
+    grade, gains = judgments.grade, measure.params.get("gains")
     if gains:
         grade = np.array([gains.get(label, label) for label in grade.tolist()], dtype=np.int64)
     docs = judgments.graded(grade)
     found = docs.positions_among_judged if measure.params.get("judged_only") else docs.positions_in
-    return _value(measure, docs, found(rankings, cutoff))
+    return _value(measure, docs, found(rankings, value_of(measure, "cutoff")))
 
 
 def _value(measure: ir_measures.Measure, docs: Documents, position: IntArray) -> FloatArray:
     """``docs`` are all that are relevant, and maybe others; ``position`` is from 1, 0 for documents not retrieved."""
     cutoff, n = value_of(measure, "cutoff"), docs.n_queries
     relevant = docs.grade >= value_of(measure, "rel", 1)
-    total = np.bincount(docs.query[relevant], minlength=n)
+    total = np.bincount(docs.query[relevant], minlength=n).astype(np.float64)
     deepest = total[docs.query] if measure.NAME == "Rprec" else math.inf if cutoff is None else cutoff
     rows = np.flatnonzero(relevant & (position > 0) & (position <= deepest))
     rows = rows[np.lexsort((position[rows], docs.query[rows]))]

@@ -224,6 +224,9 @@ class Members:
     grades: tuple[int, int] | None = None  #: the lowest and the highest relevance label
     dataset: Any = None  #: the ``ir_datasets.Dataset`` that the context was made from
     lengths: DocumentLengths | None = None  #: how many tokens the documents have
+    absolute: bool = (
+        False  #: whether hosts, too, have absolute measures from the positions that are found here
+    )
     #: The judgments that were seen last, each with the view of the runs on them.
     _views: list[Any] = field(default_factory=list, init=False, repr=False)
 

@@ -147,6 +147,9 @@ class RunContext(Members):
         tokens: how many tokens each document has, for cutoffs that are budgets, such as ``NewAspects(budget=4000)``:
             from document id to number, as a mapping, a Series or a function such as :class:`TokenCounts`; or a
             DataFrame with the columns ``doc_id`` and ``tokens``.
+        absolute: inside the context, nDCG, AP, P, R, RR, Rprec and Success come from this package where ir_measures
+            would have them from pytrec_eval: the same values, for a fraction of the time. A provider that is asked
+            by its name, such as ``ir_measures.pytrec_eval``, answers itself.
 
     Raises:
         ValueError: a run that cannot be read, a name that is not a member; the message says which.
@@ -171,6 +174,7 @@ class RunContext(Members):
         num_docs: int | None = None,
         grades: tuple[int, int] | None = None,
         tokens: Tokens | None = None,
+        absolute: bool = False,
     ) -> None:
         if not isinstance(runs, Mapping):
             raise TypeError(f"runs is {kind_of(runs)}; give a dict from run name to run")
@@ -202,6 +206,7 @@ class RunContext(Members):
             num_docs=_checked_num_docs(num_docs),
             grades=None if grades is None else _checked_grades(grades),
             lengths=tokens if isinstance(tokens, DocumentLengths | None) else DocumentLengths(tokens),
+            absolute=absolute,
         )
 
     def __setattr__(self, name: str, value: Any) -> None:

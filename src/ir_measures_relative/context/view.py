@@ -536,7 +536,7 @@ class View:
         if run in self.members.held:
             of_run: IntArray = view.positions_of_runs(docs)[self.members.rankings.index(run)]
             return of_run
-        return self._own.get(("positions", run, docs, depth), lambda: view.positions_in(run, docs))
+        return view.positions_in(run, docs)
 
     def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
         """:meth:`absolute` of one measure for every run of the context, shape (runs, queries)."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 import ir_measures
 from ir_measures.providers import Evaluator, Provider, registry
 
+from ..context.absolute import STAND_IN, provider_name
+from ..context.from_positions import is_from_positions
 from ..context.measure_strings import is_relative, registered
 from ..measures.measure import RelativeMeasure
 from ..messages import warn
@@ -90,8 +93,31 @@ class _Answer(Evaluator):  # type: ignore[misc]
         yield from self.measures[0].answer(self._qrels, run)
 
 
+class AbsoluteProvider(Provider):  # type: ignore[misc]
+    """Computes absolute measures where the active context says ``absolute=True``, equal to pytrec_eval's values."""
+
+    NAME = STAND_IN
+
+    def supports(self, measure: ir_measures.Measure) -> bool:
+        """Whether it is one that pytrec_eval would compute, and that positions suffice for."""
+        measure.validate_params()
+        run_context = sys.modules.get(
+            "ir_measures_relative.context.run_context"
+        )  # without it there is no context
+        entered = None if run_context is None else run_context.active()
+        if entered is None or not entered.context.absolute:
+            return False
+        return is_from_positions(measure, provider_name(ir_measures.DefaultPipeline, measure))
+
+    def _evaluator(self, measures: Iterable[ir_measures.Measure], qrels: Any) -> Evaluator:
+        from .evaluator import absolute_evaluator
+
+        return absolute_evaluator(list(measures), qrels)
+
+
 #: The one provider; :func:`registered_provider` makes it known to ir_measures.
 relative = RelativeProvider()
+_absolute = AbsoluteProvider()
 
 
 def registered_provider() -> RelativeProvider:
@@ -108,11 +134,10 @@ def registered_provider() -> RelativeProvider:
             "that one, and its default pipeline has this package's as well"
         )
     providers = compat.default_providers()
-    providers[:] = [*(p for p in providers if not _is_ours(p)), relative]
+    providers[:] = [_absolute, *(p for p in providers if not _is_ours(p)), relative]
     return relative
 
 
 def _is_ours(provider: Provider) -> bool:
-    """Whether it is a :class:`RelativeProvider`, also one from before the module was reloaded."""
-    kind = type(provider)
-    return (kind.__module__, kind.__qualname__) == (__name__, RelativeProvider.__qualname__)
+    """Whether it is a provider of this module, also one from before the module was reloaded."""
+    return type(provider).__module__ == __name__

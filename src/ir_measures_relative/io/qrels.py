@@ -60,7 +60,8 @@ class QrelsColumns(NamedTuple):
 
     def kept(self) -> QrelsColumns:
         """The same, where nobody else can change it."""
-        return self._replace(relevance=self.relevance.copy())
+        queries, docs = (c if isinstance(c, Ids) else c.copy() for c in self[:2])
+        return QrelsColumns(queries, docs, self.relevance.copy(), self.aspects)
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -74,7 +75,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def qrels_columns(qrels: Qrels) -> QrelsColumns:
-    """The columns of the qrels; ids that are not bytes are a copy.
+    """The columns of the qrels; ids and labels of a frame may change with it.
 
     Raises:
         ValueError: qrels in no known form, or a DataFrame that lacks a column; the message says which.
@@ -150,8 +151,8 @@ def _from_frame(
     plain = label.dtype.kind in "iufb" and isinstance(label.dtype, np.dtype)
     named = next((name for name in ASPECT_COLUMNS if name in frame.columns), None)
     return QrelsColumns(
-        text_of(queries),
-        text_of(docs),
+        text_of(queries, kept=False),
+        text_of(docs, kept=False),
         label.to_numpy() if plain else label.to_numpy(dtype=object),
         None if named is None else aspects_in(text_of(frame[named])),
     )

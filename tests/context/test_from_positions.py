@@ -1,0 +1,82 @@
+"""Absolute measures from positions are those of pytrec_eval, to the last bit."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from pathlib import Path
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from ir_measures import AP, RR, P, R, Rprec, Success, nDCG
+
+from ir_measures_relative import RunContext
+
+PLAIN = [nDCG, nDCG @ 10, AP, AP @ 5, P @ 1, P @ 20, R @ 10, R @ 1000, RR, Rprec, Success @ 3]
+OF_REL = [AP(rel=2), AP(rel=2) @ 7, P(rel=2) @ 5, R(rel=2) @ 3, RR(rel=2), Rprec(rel=2), Success(rel=3) @ 5]
+OTHERS = [nDCG(gains={0: 1, 1: 3, 2: 0}) @ 10, nDCG(gains={2: 7}), nDCG(gains={0: 2}, judged_only=True)]
+JUDGED = [m(judged_only=True) for m in (nDCG @ 5, nDCG, AP, P @ 5, R @ 2, RR, Rprec, Success @ 1)]
+EVERY = [*PLAIN, *OF_REL, *OTHERS, *JUDGED]
+
+
+def check(runs, qrels, measures) -> None:
+    table = RunContext(runs).evaluate(qrels, measures, perquery=True)
+    ours = table.set_index(["name", "measure", "query_id"])["value"].to_dict()
+    for name, run in runs.items():
+        for measure in measures:  # one alone: of several, ir_measures mixes up some
+            for metric in ir_measures.pytrec_eval.iter_calc([measure], qrels, run):
+                assert ours.pop((name, str(measure), metric.query_id)) == metric.value, (name, metric)
+    assert not ours
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_campaigns(seed) -> None:
+    """With ties, queries that a run lacks or nobody judged, judged queries of no run, and labels below 0."""
+    rng = np.random.default_rng(seed)
+    docs = [f"d{i}" for i in range(rng.integers(3, 60))]
+
+    def some() -> list[str]:
+        return rng.choice(docs, rng.integers(1, len(docs) + 1), replace=False).tolist()
+
+    qrels = {f"q{i}": {d: int(rng.integers(-1, 4)) for d in some()} for i in range(1, 8)}
+    for labels in qrels.values():  # pytrec_eval writes outside its arrays where all are below 0
+        labels[next(iter(labels))] = 0
+    runs = {
+        name: {
+            f"q{i}": {d: float(np.round(rng.normal(), 1)) for d in some()}
+            for i in range(7)
+            if i == 1 or rng.random() < 0.8
+        }
+        for name in ("one", "two")
+    }
+    check(runs, qrels, EVERY)
+
+
+def test_labels_below_0_alone() -> None:
+    """Where pytrec_eval has no value, or ends the process."""
+    table = RunContext({"r": {"1": {"a": 1.0}}}).evaluate({"1": {"a": -1}, "2": {"b": 1}}, EVERY)
+    assert (table.drop(columns="name") == 0).all(axis=None)
+
+
+def test_a_part_of_the_measures_and_other_runs_than_the_contexts() -> None:
+    runs = {"one": {"1": {"a": 2.0, "b": 1.0}}, "two": {"1": {"c": 2.0, "b": 1.0}}}
+    qrels = {"1": {"b": 2, "c": 1}}
+    check(runs, qrels, [R @ 1])
+    check(runs, qrels, [nDCG @ 2, ir_measures.SetP, ir_measures.NumRet])
+
+
+_SHARED = Path(__file__).resolve().parents[3] / "shared"
+
+
+@pytest.mark.parametrize(("variable", "name"), [("ROBUST03", "robust03"), ("DL19", "dl19"), ("DL21", "dl21")])
+def test_real_runs(variable, name) -> None:
+    folder = Path(os.environ.get(variable) or _SHARED / name)
+    if not (folder / "qrels.txt.gz").exists():
+        pytest.skip(f"{variable} names no folder of runs")
+    with gzip.open(folder / "qrels.txt.gz", "rt") as file:
+        qrels = pd.DataFrame(ir_measures.read_trec_qrels(file))
+    context = RunContext.from_files(sorted((folder / "runs").iterdir())[:3])
+    runs = {n: run.as_given() for n, run in context.runs.items()}
+    check(runs, qrels, [*PLAIN, AP(rel=2), P(rel=2) @ 10])
