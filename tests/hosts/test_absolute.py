@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ir_datasets
 import ir_measures
 import numpy as np
 import pandas as pd
@@ -30,7 +31,8 @@ def computed(monkeypatch) -> list[object]:
 
 def campaign() -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
     runs = {n: run.assign(score=run["score"].round(1)) for n, run in list(demo.runs().items())[:3]}
-    return runs, demo.qrels()
+    qrels = pd.DataFrame(ir_datasets.load(demo.register()).qrels_iter())
+    return runs, qrels[["query_id", "doc_id", "relevance"]]
 
 
 @pytest.mark.parametrize("ids", ["str", "object"])
@@ -43,7 +45,9 @@ def test_equal_to_the_host(computed, ids) -> None:
     assert not computed
     with RunContext(runs, absolute=True):
         found = ir_measures.calc(measures, qrels, run.astype({"query_id": ids, "doc_id": ids}))
-        dicts = ir_measures.calc_aggregate(measures, ir_measures.util.QrelsConverter(qrels).as_dict_of_dict(), run)
+        dicts = ir_measures.calc_aggregate(
+            measures, ir_measures.util.QrelsConverter(qrels).as_dict_of_dict(), run
+        )
     assert {*computed} == {nDCG @ 10, AP(rel=2), P @ 5, RR}
     assert found.aggregated == dicts == expected.aggregated and name
     assert sorted(map(str, found.per_query)) == sorted(map(str, expected.per_query))
@@ -97,6 +101,8 @@ def test_in_an_experiment(computed, options) -> None:
         with RunContext(runs, absolute=absolute):
             table = pt.Experiment(*arguments, validate="ignore", **options)
         by = ["name", "qid", "measure"]
-        tables.append(table.sort_values(by).reset_index(drop=True) if "qid" in table else table[sorted(table)])
+        tables.append(
+            table.sort_values(by).reset_index(drop=True) if "qid" in table else table[sorted(table)]
+        )
     pd.testing.assert_frame_equal(*tables, check_exact=True)
     assert AP in computed

@@ -12,7 +12,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from ir_measures import AP, nDCG
+from ir_measures import AP, RR, Bpref, Compat, Judged, NumRet, P, SetP, infAP, nDCG
 
 from ir_measures_relative import MED, NRG, P_Rareness, RunContext, UniqueRel, demo, nDCG_UE, rrLP
 from ir_measures_relative.context import run_context
@@ -277,6 +277,102 @@ def test_highlight(campaign) -> None:
     same(styled.data[["name", "NRG@10"]], by_hand(campaign, {}, [NRG @ 10]))
     assert f"{styled.data['mrt'][0]:.6f}" in styled.to_html()
     assert "font-weight: bold" in styled.to_html()
+
+
+# ---- absolute measures are the host's, to the last bit ---------------------------------------------------
+
+LENGTH = ir_measures.define_byquery(lambda qrels, run: run["query"].str.len().mean() / 7, "length")
+OPTIONS: list[dict] = [
+    {"perquery": True},
+    {"perquery": "both"},
+    {"batch_size": 4},
+    TREE,
+    {"filter_by_qrels": True},
+    {"filter_by_topics": False},
+    {"dataframe": False},
+    {"baseline": 1},
+    {"baseline": 0, "correction": "holm"},
+    {"baseline": 2, "test": "wilcoxon", "correction": "hs", "correction_alpha": 0.2},
+    {"round": 2},
+    {"validate": "ignore"},
+]
+PAIRS = [
+    {},
+    *OPTIONS,
+    *(a | b for i, a in enumerate(OPTIONS) for b in OPTIONS[:i] if not a.keys() & b.keys()),
+]
+
+
+def part_of(ours, theirs):
+    """What their table has, out of ours; and theirs, with the columns and rows in one order."""
+    if isinstance(theirs, tuple):
+        both = [part_of(a, b) for a, b in zip(ours, theirs, strict=True)]
+        return [a for a, _ in both], [b for _, b in both]
+    if isinstance(theirs, pd.DataFrame) and "measure" in theirs:
+        by = ["name", "qid", "measure"]
+        both = (ours[ours["measure"].isin(theirs["measure"])], theirs)
+        return tuple(table.sort_values(by).reset_index(drop=True) for table in both)
+    if isinstance(theirs, pd.DataFrame):
+        return ours[list(theirs.columns)], theirs
+    first = next(iter(theirs.values()))
+    if isinstance(next(iter(first.values())), dict):
+        return {s: part_of(ours[s], queries)[0] for s, queries in theirs.items()}, theirs
+    return {name: {m: ours[name][m] for m in row} for name, row in theirs.items()}, theirs
+
+
+@pytest.mark.filterwarnings("ignore:.*(one topic supplies|default of)")
+@pytest.mark.parametrize("frames_too", [False, True])
+@pytest.mark.parametrize(
+    "options", PAIRS, ids=lambda options: ",".join(f"{k}={v}" for k, v in options.items())
+)
+def test_every_pair_of_options(campaign, options, frames_too) -> None:
+    topics, qrels, frames = campaign
+    if options.get("perquery") and "baseline" in options:
+        pytest.skip("PyTerrier refuses it")
+    measures = ["map", nDCG @ 10, P(rel=2) @ 5, RR @ 10, Judged @ 5]
+
+    def systems() -> list:
+        given = [Given(frame) for frame in frames.values()]
+        return [frames["one"].copy(), *given[1:]] if frames_too else given
+
+    ours = pt.relative.Experiment(systems(), topics, qrels, [*measures, NRG @ 10], NAMES, **options)
+    theirs = pt.Experiment(systems(), topics, qrels, measures, NAMES, **options)
+    ours, theirs = part_of(ours, theirs)
+    for a, b in zip(ours, theirs, strict=True) if isinstance(theirs, list) else [(ours, theirs)]:
+        if isinstance(b, pd.DataFrame):
+            pd.testing.assert_frame_equal(a, b, check_exact=True)
+        else:
+            np.testing.assert_equal(a, b)
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 4}, {"perquery": True}], ids=str)
+@pytest.mark.parametrize(
+    "measures",
+    [
+        [RR @ 10],
+        [Judged @ 5],
+        [Compat(p=0.9)],
+        [infAP, Bpref],
+        [LENGTH],
+        [LENGTH, nDCG @ 5],
+        [SetP, "num_q", NumRet],
+    ],
+    ids=str,
+)
+def test_measures_of_every_provider(campaign, measures, options) -> None:
+    topics, qrels, frames = campaign
+    options = options | {"filter_by_qrels": True}  # a measure that looks at no judgment has values without any
+    ours = pt.relative.Experiment(pipelines(frames), topics, qrels, [*measures, NRG @ 10], **options)
+    theirs = pt.Experiment(pipelines(frames), topics, qrels, measures, **options)
+    pd.testing.assert_frame_equal(*part_of(ours, theirs), check_exact=True)
+
+
+def test_documents_twice_below_what_relative_measures_look_at(campaign) -> None:
+    topics, qrels, frames = campaign
+    twice = {n: pd.concat([f, f.groupby("qid").tail(2).assign(score=-9.0)]) for n, f in frames.items()}
+    ours = pt.relative.Experiment(twice, topics, qrels, [AP, P @ 20, UniqueRel @ 5])
+    theirs = pt.Experiment(twice, topics, qrels, [AP, P @ 20])
+    pd.testing.assert_frame_equal(*part_of(ours, theirs), check_exact=True)
 
 
 # ---- measures as strings, and their order ----------------------------------------------------------------
