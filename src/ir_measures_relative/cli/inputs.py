@@ -20,19 +20,19 @@ from typing import Any, NamedTuple
 
 import ir_measures
 
-from ..arrays import FloatArray, object_array
-from ..context import RunContext
+from ..context.absolute import AbsoluteEvaluator
+from ..context.evaluate import Scores, score_runs
+from ..context.measure_strings import is_relative
+from ..context.priors import NAMED, Policy
+from ..context.run_context import RunContext
+from ..context.view import View, view_of
+from ..data.arrays import FloatArray, object_array
+from ..data.rankings import Rankings
 from ..io.datasets import dataset_of, num_docs_of, qrels_of
 from ..io.files import located, read_bytes
 from ..io.qrels import QrelsColumns, QrelsFile, qrels_columns, read_qrels_file
 from ..io.runs import PACKED, groups_of, read_runs, run_files
-from ..measures.absolute import AbsoluteEvaluator
-from ..measures.strings import is_relative
 from ..messages import few, warn
-from ..priors import NAMED, Policy
-from ..rankings import Rankings
-from ..scoring import Scores, score_runs
-from ..view import View, view_of
 
 
 class Judged(NamedTuple):

@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, sum_by_query, table
-from ..options import ROUNDED
+from ..data.arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, sum_by_query, table
+from ..tolerances import ROUNDED
 
 
 def swings(weight: FloatArray, query: IntArray, n_queries: int) -> tuple[FloatArray, FloatArray]:
