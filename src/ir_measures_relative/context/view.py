@@ -47,7 +47,7 @@ class View:
     members: Members  #: the runs of the context, and what is known of them
     documents: Documents  #: the judged documents, and those that may yet be judged
     judgments: Judgments  #: the judgments; the same object as ``documents`` where all of these are judged
-    #: The lowest (at most 0) and the highest grade (at least 1) that a document may have: the context's, or those here.
+    #: The lowest and the highest grade that a document may have, at most 0 and at least 1.
     grades: tuple[int, int]
     ranks: Store  #: what depends on the rankings alone, by version of the documents
     labels: Store  #: what depends on the labels as well
@@ -209,7 +209,10 @@ class View:
         query = np.repeat(np.arange(self.n_queries), unretrieved_relevant)
         no, nobody = np.zeros(len(query), dtype=bool), Ids.of([""] * len(query))
         unretrieved = Documents(self.query_ids, query, nobody, np.zeros_like(query), judged=no, exists=no)
-        return self._other(documents=self.documents.followed_by(opened, unretrieved))
+        documents = self.documents.followed_by(opened, unretrieved)
+        for store in (self.ranks, self.labels):
+            store.make_room(len(self.names), len(documents))
+        return self._other(documents=documents)
 
     def of_query(self, query_id: str) -> View:
         """One query alone, which the judgments hold; nothing that is computed here is used there."""
@@ -336,6 +339,15 @@ class View:
 
         return self.cached_of(run, ("top", depth), compute)
 
+    def tops_of_runs(self) -> list[Top]:
+        """The first documents of every run of the context, with room to keep them together."""
+        runs, depth = self.members.rankings, self.depth
+        deep = [
+            min(len(run), depth * len(run.query_ids)) if isinstance(depth, int) else len(run) for run in runs
+        ]
+        self.labels.make_room(2, sum(deep))
+        return [self.top(run) for run in runs]
+
     def rows_in_top(self, other: Rankings) -> IntArray:
         """The row in the top of the evaluated run of each document in that of another; -1 for one not there."""
         run = self.evaluated
@@ -345,8 +357,7 @@ class View:
 
         # Of all pairs of runs: comparing ids in each would take most of the time.
         def numbers() -> dict[Rankings, IntArray]:
-            runs = self.members.rankings
-            return dict(zip(runs, numbered([self.top(run) for run in runs]), strict=True))
+            return dict(zip(self.members.rankings, numbered(self.tops_of_runs()), strict=True))
 
         number = self.cached(("numbers", self.depth), numbers)
 

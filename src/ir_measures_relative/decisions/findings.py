@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..bounding.bounds import model_of, snapped, values_of
 from ..bounding.model import DifferenceModel, Model
-from ..bounding.relevance_model import (
+from ..bounding.probabilities import (
     chances_of,
     check_relevance_model,
     default_log_odds_sd,

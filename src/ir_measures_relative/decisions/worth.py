@@ -189,7 +189,7 @@ def worth(
         >>> from ir_measures_relative import RunContext, worth
         >>> qrels = {f"q{i}": {"A": 1, "B": 1, "C": 0} for i in range(12)}
         >>> old, new = ({q: {d: 1.0 for d in docs} for q in qrels} for docs in ("AC", "AB"))
-        >>> answer = worth(RunContext({"BM25": old}), qrels, new, by=["UniqueRel@2"])
+        >>> answer = worth(RunContext({"BM25": old}, grades=(0, 1)), qrels, new, by=["UniqueRel@2"])
         >>> answer.verdict, answer.candidate, answer.deployed
         ('adds', 'candidate', ('BM25',))
         >>> print(answer.text.partition(" (95")[0])

@@ -1,6 +1,6 @@
 """Any run -> :class:`Rankings`; and the runs of files and folders.
 
-What is no TREC file, dict, table or iterable of rows is read by the readers of :mod:`.readers`.
+What is no TREC file, dict, table or iterable of rows is read by the readers of ``io/readers.py``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .files import is_picture, located, read_bytes
 from .frames import columns_of, is_frame, scheme_of_others, shared_text, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
 from .tables import read_table
-from .trec import Columns, format_hint, parsed, shown, starts_as_trec
+from .trec_columns import Columns, format_hint, parsed, shown, starts_as_trec
 
 if TYPE_CHECKING:
     import pandas as pd
