@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import inspect
 import pickle
 import random
@@ -392,21 +391,6 @@ def test_saved_files(pt: Any, tmp_path: Path, save_format: Any) -> None:
 def test_unjudged_topics(pt: Any) -> None:
     with pytest.warns(UserWarning, match=compat.UNJUDGED_TOPICS):
         pt.Experiment([frame(RUN)], TOPICS, LABELS.iloc[:3], [P @ 2], perquery=True)
-
-
-# ---- pandas ----------------------------------------------------------------------------------------------
-
-
-def test_shared_columns() -> None:
-    module, _, name = compat.SHARED_COLUMNS.rpartition(".")
-    shared = getattr(importlib.import_module(f"ir_measures_relative.{module}"), name)
-    pytest.importorskip("pyarrow")
-    for dtype in ("object", "string[pyarrow]"):
-        column = pd.Series(["a", "b"], dtype=dtype)
-        ids, kept = shared(column)
-        assert (kept is not None) == (int(pd.__version__.partition(".")[0]) >= 3)
-        column.iloc[0] = "x"
-        assert list(ids if dtype == "object" else ids.strings()) == ["a", "b"]
 
 
 @pytest.mark.parametrize("highlight", ["bold", "color"])

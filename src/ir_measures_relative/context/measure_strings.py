@@ -15,7 +15,7 @@ from typing import Any
 import ir_measures.measures
 from ir_measures.measures import Measure, ParamInfo
 
-from ..messages import is_text
+from ..messages import brief, is_text
 
 #: What a measure may be relative to, in turn the prior runs, all systems, one reference run, a random ranking.
 RELATIVE_TO = ("priors", "systems", "reference", "chance")
@@ -75,7 +75,7 @@ def parse_measures(measures: Sequence[Measure | str], argument: str = "measures"
     if one_alone or not isinstance(measures, Iterable):
         example = measures if one_alone else "NRG@10"
         raise ValueError(
-            f"{argument}={shown(measures)} must be a list of measures, such as [{shown(example)}]"
+            f"{argument}={brief(measures)} must be a list of measures, such as [{brief(example)}]"
         )
     parsed: list[Measure] = []
     for measure in measures:
@@ -179,18 +179,12 @@ def _check_name(text: str) -> None:
         return
     if not name or len(text) > _LONGEST:
         raise ValueError(
-            f"{shown(text)} is not a measure; give one such as NRG@10, nDCG@10 or MED(base='AP')@10"
+            f"{brief(text)} is not a measure; give one such as NRG@10, nDCG@10 or MED(base='AP')@10"
         )
     raise ValueError(f"{text!r}: {no_such_measure(name, list(registry), text[len(name) :])}")
 
 
 _LONGEST = 10_000  # characters of a measure string; ast.parse runs out of stack on some that are longer
-
-
-def shown(measure: object) -> str:
-    """A measure in a message: cut where it is very long."""
-    text = repr(measure)
-    return text if len(text) <= 200 else f"{text[:100]}… ({len(text)} characters)"
 
 
 def what_is_wrong(measure: object, message: str) -> str:
@@ -199,7 +193,7 @@ def what_is_wrong(measure: object, message: str) -> str:
     message = re.sub(r"invalid param (\w+)=<object.*", r"it needs the parameter \1", message)
     if message.endswith(" cutoff"):
         message += f": write {text}@10"
-    return f"{shown(text)}: {message}"
+    return f"{brief(text)}: {message}"
 
 
 _LARGEST_INT = 2**31 - 1
@@ -234,7 +228,7 @@ def absolute_measure(name: Measure | str, what: str = "measure") -> Measure:
     Raises:
         ValueError: a string that is not a measure, or one that ir_measures cannot compute on a run alone.
     """
-    what = f"{what}={shown(name)}"
+    what = f"{what}={brief(name)}"
     try:
         measure = parse_measure(name)
     except ValueError as error:

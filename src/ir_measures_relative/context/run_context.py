@@ -232,7 +232,7 @@ class RunContext(Members):
 
     @classmethod
     def from_files(
-        cls, paths: RunPaths, *, task: str | None = None, judgments: Any = None, **options: Any
+        cls, *paths: RunPaths, task: str | None = None, judgments: Any = None, **options: Any
     ) -> RunContext:
         """A context of run files: TREC's format, JSON, Parquet and others, plain or packed (.gz, .bz2, .xz).
 
@@ -254,8 +254,9 @@ class RunContext(Members):
             ValueError: a file that is not a run, which names file and line; several tasks, or several files of
                 judgments, which names them.
         """
-        files = run_files(paths, task)
-        judgments = judgments_beside(paths) if judgments is None else judgments
+        given = paths[0] if len(paths) == 1 else paths
+        files = run_files(given, task)
+        judgments = judgments_beside(given) if judgments is None else judgments
         dataset = None if judgments is None else dataset_of_judgments(judgments)
         runs = read_runs(files)
         return cls._of_dataset(runs, dataset, {"groups": groups_of(runs)} | options)

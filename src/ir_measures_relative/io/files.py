@@ -39,6 +39,8 @@ _OTHERS = {
     b"\x1f\x9d": ("a file packed by compress (.Z)", "unpack it with 'gzip -d', or pack it as .gz"),
     b"PK\x03\x04": ("a zip file", "unpack it, or pack it as .gz"),
     b"7z\xbc\xaf\x27\x1c": ("a 7z file", "unpack it, or pack it as .gz"),
+    b"\xff\xfe\0\0": ("text in UTF-32", "convert it to UTF-8"),
+    b"\0\0\xfe\xff": ("text in UTF-32", "convert it to UTF-8"),
     b"\xff\xfe": ("text in UTF-16", "convert it to UTF-8"),
     b"\xfe\xff": ("text in UTF-16", "convert it to UTF-8"),
 }

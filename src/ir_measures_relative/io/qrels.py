@@ -19,7 +19,7 @@ from ..data.arrays import IntArray, ObjectArray, block_starts, object_array
 from ..data.ids import Ids
 from ..data.judgments import NO_ASPECT, Judgments, Labels
 from ..data.rankings import query_blocks
-from ..messages import is_missing, is_text, kind_of, not_an_id, warn
+from ..messages import brief, is_missing, is_text, kind_of, not_an_id, warn
 from .datasets import dataset_of
 from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
@@ -113,7 +113,7 @@ def _from_dict(qrels: Mapping[Any, Any], source: str) -> QrelsColumns:
     for query_id, docs in qrels.items():
         if not isinstance(docs, Mapping):
             raise ValueError(
-                f"{source}: query {query_id!r} holds {kind_of(docs)}; qrels given as a dict are "
+                f"{source}: query {brief(query_id)} holds {kind_of(docs)}; qrels given as a dict are "
                 "{query_id: {doc_id: relevance}}, or have the columns query_id, doc_id and relevance"
             )
     return _from_rows([(q, d, label) for q, docs in qrels.items() for d, label in docs.items()])
@@ -262,7 +262,7 @@ def _as_number(label: Any) -> Any:
     if isinstance(label, str):
         text = label.strip(" \t\r\n")
         return None if not text else float(text) if _NUMBER.fullmatch(text) else label
-    return None if label is None or label != label else label
+    return None if is_missing(label) or label != label else label
 
 
 def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
@@ -286,7 +286,7 @@ def _mistake(line: bytes) -> str:
     if len(fields) != 4:
         return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{format_hint(line)}"
     wrong = f"the relevance {shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 to 9"
-    return wrong + (_OF_FRACTIONS if re.fullmatch(rb"[+-]?[0-9]*\.[0-9]+", fields[3]) else "")
+    return wrong + (_OF_FRACTIONS if re.fullmatch(rb"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*", fields[3]) else "")
 
 
 def judge(columns: QrelsColumns) -> Judgments:
@@ -345,8 +345,8 @@ def _whole_numbers(columns: QrelsColumns, source: str) -> IntArray:
         label = relevance[row].item() if isinstance(relevance[row], np.generic) else relevance[row]
         way_out = _OF_FRACTIONS if isinstance(label, (float, np.floating)) and label % 1 else ""
         raise ValueError(
-            f"{source}: query {query!r}, document {doc!r} has the relevance {label!r}; relevance must be a whole "
-            f"number (below 2^31 in size){way_out}"
+            f"{source}: query {brief(query)}, document {brief(doc)} has the relevance {brief(label)}; relevance "
+            f"must be a whole number (below 2^31 in size){way_out}"
         )
     return np.asarray(grades, dtype=np.int64)
 
