@@ -75,6 +75,7 @@ def test_a_table_with_ranks_is_a_run(tmp_path: Path) -> None:
     assert rankings(tmp_path / "one.csv") == {"q": ["a", "b"]}
 
 
+@pytest.mark.filterwarnings("ignore:OpenSearch Search Relevance has no ids")
 @pytest.mark.parametrize("total", [{"value": 50, "relation": "eq"}, 50])
 def test_a_search_that_found_more_than_it_returned(total: Any, tmp_path: Path) -> None:
     document = {"searchText": "q", "documentIds": ["a", "b"], "searchConfigurationId": "c"}
