@@ -289,13 +289,16 @@ def _mistake(line: bytes) -> str:
     return wrong + (_OF_FRACTIONS if re.fullmatch(rb"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*", fields[3]) else "")
 
 
-def judge(columns: QrelsColumns) -> Judgments:
+def judge(columns: QrelsColumns, *, once: bool = False) -> Judgments:
     """:class:`Judgments` from the columns of the qrels.
 
     A pair judged twice keeps its last label, as in ir_measures; where the labels differ, a warning says so.
 
+    Args:
+        once: whether a document must not have two labels.
+
     Raises:
-        ValueError: an id that is not a string, a relevance that is not a whole number.
+        ValueError: an id that is not a string, a relevance that is not a whole number; two labels of a document.
     """
     grade = _whole_numbers(columns, "the qrels")
     starts, heads = query_blocks(columns.query_ids, "the qrels", "the run")
@@ -308,7 +311,7 @@ def judge(columns: QrelsColumns) -> Judgments:
         order = np.argsort(query, kind="stable")
         query, ids, grade = query[order], ids.take(order), grade[order]
         labels = None if labels is None else labels.take(order)
-    return _without_repeats(Judgments(object_array(code_of), query, ids, grade, labels))
+    return _without_repeats(Judgments(object_array(code_of), query, ids, grade, labels), once)
 
 
 def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
@@ -359,19 +362,22 @@ def _is_whole(label: object) -> bool:
     )
 
 
-def _without_repeats(judgments: Judgments) -> Judgments:
+def _without_repeats(judgments: Judgments, once: bool) -> Judgments:
     """Keeps the last label of a pair judged more than once."""
     drop, final = judgments.repeats()
     if not len(drop):
         return judgments
     labels = judgments.labels
     clash = drop[judgments.grade[drop] != judgments.grade[final]]
-    if len(clash) and labels is None:
-        r = clash[0]
-        warn(
+    if len(clash) and (labels is None or once):
+        query_id, doc_id = judgments.query_ids[judgments.query[clash[0]]], judgments.ids.string(clash[0])
+        message = (
             f"the qrels judge {len(clash)} (query, document) pair(s) twice with different labels, e.g. query "
-            f"{judgments.query_ids[judgments.query[r]]!r}, document {judgments.ids.string(r)!r}; the last label counts"
+            f"{brief(query_id)}, document {brief(doc_id)}; "
         )
+        if once:
+            raise ValueError(f"{message}give each document one label")
+        warn(f"{message}the last label counts")
     keep = np.ones(len(judgments), dtype=bool)
     keep[drop] = False
     return Judgments(
