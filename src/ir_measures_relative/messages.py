@@ -84,7 +84,7 @@ def brief(value: object) -> str:
     """A value for a message, cut where it is very long.
 
     >>> brief("x"), brief(range(10**9)), len(brief("x" * 10**6))
-    ("'x'", 'range(0, 1000000000)', 118)
+    ("'x'", 'range(0, 1000000000)', 122)
     """
     text = repr(value)
     return text if len(text) <= 200 else f"{text[:100]}… ({len(text)} characters)"
