@@ -169,7 +169,7 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
             ask["top", depth, name] = lambda d=depth, n=name: (
                 view.at(d).top(context.runs[n]).position.tolist()
             )
-            ask["head", depth, name] = lambda d=depth, n=name: view.head_of(n, d)
+            ask["alike", depth, name] = lambda d=depth, n=name: view.of("A").starts_as(n, d)
         for measure in absolute:
             ask[measure] = lambda m=measure: view.absolute_of_runs(m).tolist()
         ask["at once"] = lambda: view.absolute(absolute[:4], context.runs["B"]).tolist()

@@ -92,7 +92,7 @@ class ModelBuilder:
         """Every run on the judged and the open documents, as deep as the measure looks."""
         view = self.as_judged[0]
         if not self.closed:
-            new = tuple(v.evaluated for v in self.as_judged if v.evaluated not in self.members.held)
+            new = tuple(v.evaluated for v in self.as_judged if v.row is None)
             key = "open", self.cutoff, self.unretrieved_relevant, new  # found once for a set of judgments
             view = view.cached(key, lambda: self.as_judged[0].with_open(*key[1:]))
         return [view.evaluating(v).at(self.cutoff, self.judged_only) for v in self.as_judged]
@@ -116,13 +116,13 @@ class ModelBuilder:
     def priors(self) -> PriorsOfRuns:
         """The priors of every run, as ascending indices into the runs."""
         prior = value_of(self.measure, "prior")
-        return [view.priors(prior) for view in self.views]
+        return [view.priors(prior) for view in self.as_judged]
 
     @property
     def references(self) -> list[int]:
         """The reference of every run, as an index into the runs."""
         ref = value_of(self.measure, "ref")
-        return [self.members.rankings.index(view.reference_run(ref)) for view in self.views]
+        return [self.members.rankings.index(view.reference_run(ref)) for view in self.as_judged]
 
     def prior_product(self, factor: Callable[[IntArray], FloatArray]) -> FloatArray:
         """For every run, the product over its priors of ``factor`` of each document's position there.

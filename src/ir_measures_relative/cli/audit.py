@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> None:
 def check_plan(args: argparse.Namespace, flag: str, path: str, labels: str | None) -> None:
     """Raises ValueError or OSError where a plan cannot be written, or what is there is something else."""
     from ..audit.planning import is_plan
-    from ..bounding.verdicts import check_pool
+    from ..bounding.judge_next import check_pool
     from ..io.files import check_writable
     from .inputs import find_files, named
 

@@ -140,21 +140,14 @@ def _same_documents(top: Top, other: Top, row: IntArray, among: BoolArray) -> bo
     return bool((same_query & top.docs.ids.equal(rows, other.docs.ids, row[rows])).all())
 
 
-def head(known: Documents, rankings: Rankings, depth: int | None) -> dict[int, tuple[str, ...]]:
-    """The ids at the top of each judged query that a run holds."""
-    top = rankings.top(depth)
-    query = known.queries_of(rankings)
-    starts = np.searchsorted(top.query, np.arange(len(query) + 1))
-    return {
-        int(q): tuple(top.doc_ids[a:b])
-        for q, a, b in zip(query, starts[:-1], starts[1:], strict=True)
-        if q >= 0 and b > a
-    }
-
-
-def head_hash(known: Documents, rankings: Rankings, depth: int | None) -> int:
-    """A hash of :func:`head` without its strings: equal where two are, and hardly ever else."""
-    top = rankings.top(depth)
-    query = known.queries_of(rankings)[top.query]
-    order = np.argsort(query, kind="stable")[np.count_nonzero(query < 0) :]
-    return hash((query[order].tobytes(), top.hashes[order].tobytes()))
+def same_rankings(run: Top, reference: Top, among: BoolArray) -> BoolArray:
+    """Which of the queries ``among`` the two runs rank alike, by their whole rankings."""
+    if run is reference or not among.any():
+        return among
+    n = len(among)
+    sizes_y, sizes_z = (np.bincount(side.docs.query, minlength=n) for side in (run, reference))
+    same: BoolArray = among & (sizes_y == sizes_z)
+    rows_y, rows_z = (np.flatnonzero(same[side.docs.query]) for side in (run, reference))
+    alike = run.docs.ids.equal(rows_y, reference.docs.ids, rows_z)
+    same[run.docs.query[rows_y[~alike]]] = False
+    return same

@@ -25,7 +25,7 @@ from .absolute import AbsoluteEvaluator, qrels_for
 from .cache import Store
 from .measure_strings import needs_subtopics
 from .priors import Members, PriorPolicy, finder_for_newcomers, matching, replaced, some_runs
-from .tops import Depth, TokenBudget, Top, documents_read, find_top, head, numbered, unjudged
+from .tops import Depth, TokenBudget, Top, documents_read, find_top, numbered, same_rankings, unjudged
 
 if TYPE_CHECKING:
     from ..io.qrels import Qrels, QrelsColumns
@@ -51,25 +51,18 @@ class View:
     grades: tuple[int, int]
     ranks: Store  #: what depends on the rankings alone, by version of the documents
     labels: Store  #: what depends on the labels as well
-    whole: bool = (
-        True  #: whether these are all the queries there are, so that means over them are the campaign's
-    )
+    #: Whether these are all the queries there are, so that means over them are the campaign's.
+    whole: bool = True
     run: Rankings | None = None  #: the evaluated run
     member: int | None = None  #: which run of the context it is; None for a new run
-    chosen: tuple[str, ...] | None = (
-        None  #: the names of its priors, instead of those that the policy gives it
-    )
-    group: str | None = (
-        None  #: the group of a new run, for a policy that goes by groups; None where it is not said
-    )
+    #: The names of its priors, instead of those that the policy gives it.
+    chosen: tuple[str, ...] | None = None
+    group: str | None = None  #: of a new run, for a policy that goes by groups; None where it is not said
     depth: Depth = None  #: how much of every ranking is looked at
     judged_only: bool = False  #: whether all documents that nobody judged are taken out of the rankings first
-    former: tuple[
-        Rankings, ...
-    ] = ()  #: the runs of the view that this one was made of, where they were others
-    _own: Store = field(
-        default_factory=lambda: Store(0, 0), repr=False
-    )  #: what is computed of the evaluated run
+    #: The runs of the view that this one was made of, where they were others.
+    former: tuple[Rankings, ...] = ()
+    _own: Store = field(default_factory=Store, repr=False)  #: what is computed of the evaluated run
 
     @classmethod
     def on(cls, members: Members, judgments: Judgments, *, whole: bool = True) -> View:
@@ -179,17 +172,12 @@ class View:
     def with_labels(self, grade: IntArray) -> View:
         """With other grades of all the documents, which are then all judged."""
         labelled = self.documents.graded(grade)
-        low, high = grades_of(self.members, labelled)
-        return self._relabelled(
-            documents=labelled,
-            judgments=Judgments.of(labelled),
-            grades=(min(low, self.grades[0]), max(high, self.grades[1])),
-        )
+        return self._relabelled(labelled, Judgments.of(labelled))
 
     def with_judgments(self, keep: BoolArray) -> View:
         """As though only some documents had been judged; see :meth:`.Judgments.kept`."""
         kept = self.judgments.kept(keep)
-        return self._relabelled(documents=kept, judgments=kept)
+        return self._relabelled(kept, kept)
 
     def with_open(
         self, depth: int | None, unretrieved_relevant: int = 0, also: Sequence[Rankings] = ()
@@ -204,7 +192,7 @@ class View:
         Raises:
             ValueError: more documents than can be looked at.
         """
-        runs = tuple(dict.fromkeys((*self.members.rankings, *also)))
+        runs = (*self.members.rankings, *also)
         rows = sum(map(len, runs))
         if depth is None and rows > _MOST_ROWS:
             raise ValueError(
@@ -221,7 +209,10 @@ class View:
         query = np.repeat(np.arange(self.n_queries), unretrieved_relevant)
         no, nobody = np.zeros(len(query), dtype=bool), Ids.of([""] * len(query))
         unretrieved = Documents(self.query_ids, query, nobody, np.zeros_like(query), judged=no, exists=no)
-        return self._other(documents=self.documents.followed_by(opened, unretrieved))
+        documents = self.documents.followed_by(opened, unretrieved)
+        for store in (self.ranks, self.labels):
+            store.make_room(len(self.names), len(documents))
+        return self._other(documents=documents)
 
     def of_query(self, query_id: str) -> View:
         """One query alone, which the judgments hold; nothing that is computed here is used there."""
@@ -238,10 +229,11 @@ class View:
 
     def _other(self, **changes: Any) -> View:
         """Another view on the same labels, for which nothing of the evaluated run is known."""
-        return replace(self, _own=Store(0, 0), **changes)
+        return replace(self, _own=Store(), **changes)
 
-    def _relabelled(self, **changes: Any) -> View:
-        return self._other(labels=Store(len(self.names), len(self.documents)), **changes)
+    def _relabelled(self, documents: Documents, judgments: Judgments) -> View:
+        labels = Store(len(self.names), len(documents))
+        return self._other(documents=documents, judgments=judgments, labels=labels)
 
     # ---- what was computed -------------------------------------------------------------------------------
 
@@ -347,6 +339,15 @@ class View:
 
         return self.cached_of(run, ("top", depth), compute)
 
+    def tops_of_runs(self) -> list[Top]:
+        """The first documents of every run of the context, with room to keep them together."""
+        runs, depth = self.members.rankings, self.depth
+        deep = [
+            min(len(run), depth * len(run.query_ids)) if isinstance(depth, int) else len(run) for run in runs
+        ]
+        self.labels.make_room(2, sum(deep))
+        return [self.top(run) for run in runs]
+
     def rows_in_top(self, other: Rankings) -> IntArray:
         """The row in the top of the evaluated run of each document in that of another; -1 for one not there."""
         run = self.evaluated
@@ -356,8 +357,7 @@ class View:
 
         # Of all pairs of runs: comparing ids in each would take most of the time.
         def numbers() -> dict[Rankings, IntArray]:
-            runs = self.members.rankings
-            return dict(zip(runs, numbered([self.top(run) for run in runs]), strict=True))
+            return dict(zip(self.members.rankings, numbered(self.tops_of_runs()), strict=True))
 
         number = self.cached(("numbers", self.depth), numbers)
 
@@ -368,16 +368,12 @@ class View:
 
         return self._own.get(("located", self.documents, self.depth), locate)[number[other]]
 
-    def head_of(self, name: str, depth: int | None) -> dict[int, tuple[str, ...]]:
-        """The ids at the top of each judged query that a run of the context holds."""
-        run = self.runs[name]
-        return self.cached_of(run, ("head", depth), lambda: head(self.documents, run, depth))
-
     def starts_as(self, name: str, depth: int | None = _HEAD) -> bool:
-        """Whether each judged query of the evaluated run starts as it does in the run of that name."""
-        theirs = self.head_of(name, depth)
-        own = head(self.documents, self.evaluated, depth)
-        return all(theirs.get(q) == docs for q, docs in own.items())
+        """Whether each judged query that the evaluated run holds starts as in the run of that name."""
+        view = self.at(depth)
+        own = view.top()
+        held = np.bincount(own.docs.query, minlength=self.n_queries) > 0
+        return bool(same_rankings(own, view.top(self.runs[name]), held)[held].all())
 
     def ranks_as(self, name: str) -> bool:
         """Whether the evaluated run ranks each judged query that it holds as the run of that name does."""

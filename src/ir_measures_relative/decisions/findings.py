@@ -14,7 +14,7 @@ import pandas as pd
 
 from ..bounding.bounds import model_of, snapped, values_of
 from ..bounding.model import DifferenceModel, Model
-from ..bounding.relevance_model import (
+from ..bounding.probabilities import (
     chances_of,
     check_relevance_model,
     default_log_odds_sd,
@@ -25,6 +25,7 @@ from ..context.checks import check_runs, warn_if_empty
 from ..context.evaluate import shares_of_topics
 from ..context.measure_strings import is_relative, value_of, value_range
 from ..context.priors import Members, replaced
+from ..context.tops import same_rankings
 from ..context.view import View, view_of
 from ..data.arrays import FloatArray, IntArray
 from ..data.documents import Documents
@@ -114,8 +115,9 @@ class Candidacy:
 
     def ranks_alike(self, depth: int | None) -> bool:
         """Whether the first documents are the same in the candidate and the nearest deployed run, on every topic."""
-        one, other = (self.view.head_of(name, depth) for name in (self.name, self.deployed[self.nearest]))
-        return one == other
+        view, nearest = self.view.at(depth), self.view.members.rankings[self.nearest]
+        every = np.ones(self.topics, dtype=bool)
+        return bool(same_rankings(view.top(), view.top(nearest), every).all())
 
     @cached_property
     def with_copy(self) -> list[View]:
@@ -126,7 +128,7 @@ class Candidacy:
 
     def lacking(self, name: str) -> int:
         """On how many topics a run has no ranking."""
-        return self.topics - len(self.view.head_of(name, 1))
+        return self.topics - int((self.view.documents.queries_of(self.view.runs[name]) >= 0).sum())
 
     def largest_difference(self, measure: ir_measures.Measure) -> float:
         """How far labels could put the candidate and its nearest deployed run apart: the mean of a MED."""

@@ -9,7 +9,7 @@ import numpy as np
 from ..data.arrays import IntArray
 from ..data.ids import Ids
 from ..io.readers import Given, Rows
-from ..io.trec import Columns
+from ..io.trec_columns import Columns
 from ..messages import brief
 from .content import Content, Format, Parts
 from .order import codes_of

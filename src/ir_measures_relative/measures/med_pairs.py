@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..context.tops import same_rankings
 from ..data.arrays import (
     BoolArray,
     FloatArray,
@@ -28,7 +29,7 @@ from ..data.rankings import Rankings
 from ..data.registry import Registry
 from .bases.browsing import BrowsingModel, Geometric, LogDiscount, TopK
 from .bases.gains import check_grades, discount, gain_of, grades_between, reciprocal
-from .level_sums import LevelSums, greatest_lead, same_rankings, sums_of_first, swings
+from .med_level_sums import LevelSums, greatest_lead, sums_of_first, swings
 from .parameters import Base
 
 if TYPE_CHECKING:
