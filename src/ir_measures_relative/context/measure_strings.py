@@ -73,9 +73,15 @@ def parse_measures(measures: Sequence[Measure | str], argument: str = "measures"
     """
     one_alone = isinstance(measures, (str, Measure))
     if one_alone or not isinstance(measures, Iterable):
-        example = measures if one_alone else "NRG@10"
+        examples = (
+            [measures]
+            if isinstance(measures, Measure)
+            else split_measures(measures)
+            if one_alone
+            else ["NRG@10"]
+        )
         raise ValueError(
-            f"{argument}={brief(measures)} must be a list of measures, such as [{brief(example)}]"
+            f"{argument}={brief(measures)} must be a list of measures, such as {brief(examples)}"
         )
     parsed: list[Measure] = []
     for measure in measures:
@@ -120,6 +126,10 @@ def parse_measure(measure: Measure | str) -> Measure:
     return one
 
 
+#: A value of a parameter that is a word without quotation marks, as a shell leaves it.
+_BARE_WORD = re.compile(r"([(,]\s*\w+\s*=\s*)(?!(?:True|False|None)\b)([A-Za-z_][^\s'\"(),]*)(?=\s*[,)])")
+
+
 def read_measure(text: str) -> Measure:
     """As ``ir_measures.parse_measure``, which up to 0.4.3 asks for parts of ``ast`` that Python 3.14 does not have."""
     given: dict[str, Any] = {}
@@ -133,6 +143,11 @@ def read_measure(text: str) -> Measure:
             node = node.func
         measure = ir_measures.measures.registry[node.id]
     except (SyntaxError, AttributeError, ValueError):
+        quoted = _BARE_WORD.sub(r"\1'\2'", text)
+        if quoted != text:
+            raise ValueError(
+                f"words need quotation marks, such as {quoted}; in a shell, put double ones around the measure"
+            ) from None
         raise ValueError(
             "must be in format Measure(k1=v1, k2=v2)@c; values are numbers, strings and so on"
         ) from None

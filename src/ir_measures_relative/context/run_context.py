@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Never, TypeAlias
 
 import ir_measures
 import numpy as np
@@ -20,7 +20,7 @@ from ..io.runs import Run, RunPaths, groups_of, judgments_beside, read_run, read
 from ..messages import few_quoted, kind_of, warn
 from .evaluate import score_runs
 from .lengths import DocumentLengths, Tokens
-from .measure_strings import parse_measures
+from .measure_strings import nearest_name, parse_measures
 from .priors import (
     Members,
     Policy,
@@ -177,7 +177,15 @@ class RunContext(Members):
         num_docs: int | None = None,
         grades: tuple[int, int] | None = None,
         tokens: Tokens | None = None,
+        **unknown: Never,
     ) -> None:
+        for name in unknown:
+            known = ["priors", "reference", "groups", "num_docs", "grades", "tokens"]
+            nearest = nearest_name(name, known)
+            hint = (
+                f"; did you mean {nearest!r}?" if nearest else f"; its arguments are runs, {', '.join(known)}"
+            )
+            raise TypeError(f"RunContext has no argument {name!r}{hint}")
         if not isinstance(runs, Mapping):
             raise TypeError(f"runs is {kind_of(runs)}; give a dict from run name to run")
         check_run_names(runs)

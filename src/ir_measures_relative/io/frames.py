@@ -22,6 +22,8 @@ OF_OTHERS = (
     {"query_id": "user_id", "doc_id": "item_id", "relevance": "rating", "score": "score"},
 )
 
+_SWAPPED = "; if it is a run, give the qrels first and then the run"
+
 #: Columns whose ids are numbers as a rule, which count as their digits.
 _NUMBERED = ("user_id", "item_id")
 
@@ -66,7 +68,7 @@ def column_names(
             raise ValueError(
                 f"{source}: the {kind} has no column {ours!r}{other}; its columns are "
                 f"{few_quoted([str(c)[:80] for c in (columns or frame.columns)])}, and {', '.join(wanted[:-1])} and "
-                f"{wanted[-1]} are needed"
+                f"{wanted[-1]} are needed{_SWAPPED if column == 'relevance' and 'score' in frame.columns else ''}"
             )
         found.append(named)
     return found

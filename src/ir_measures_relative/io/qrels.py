@@ -284,7 +284,8 @@ def _trec_columns(data: bytes) -> QrelsFile:
 def _mistake(line: bytes) -> str:
     fields = line.split()
     if len(fields) != 4:
-        return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{format_hint(line)}"
+        swapped = "; it looks like a run: the qrels come first, then the run" if len(fields) == 6 else ""
+        return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{swapped or format_hint(line)}"
     wrong = f"the relevance {shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 to 9"
     return wrong + (_OF_FRACTIONS if re.fullmatch(rb"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*", fields[3]) else "")
 
@@ -326,8 +327,8 @@ def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
 
 _LARGEST = 2**31
 _OF_FRACTIONS = (
-    "; make labels of fractions: by a threshold, such as int(grade >= 0.5), or by levels, such as round(10 * grade) "
-    "with gains= in the measure"
+    "; if it is a run, give the qrels first and then the run, else make labels of fractions: by a threshold, such as "
+    "int(grade >= 0.5), or by levels, such as round(10 * grade) with gains= in the measure"
 )
 
 

@@ -234,12 +234,15 @@ def _trec_columns(data: bytes) -> tuple[Columns, FloatArray]:
     return columns, columns.floats(4)
 
 
+_SWAPPED = "; it looks like judgments: the qrels come first, then the run"
+
+
 def _mistake(line: bytes) -> str:
     fields = line.split()
     if len(fields) != 6:
         return (
             f"{len(fields)} columns where a TREC run has six (query_id Q0 doc_id rank score tag): "
-            f"{shown(line)}{format_hint(line)}"
+            f"{shown(line)}{_SWAPPED if len(fields) == 4 else format_hint(line)}"
         )
     query_id, doc_id, score = (shown(fields[i]) for i in (0, 2, 4))
     try:
