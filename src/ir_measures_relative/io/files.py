@@ -193,6 +193,8 @@ def is_picture(path: str | os.PathLike[str]) -> bool:
 def check_writable(path: str | os.PathLike[str], called: str = "") -> None:
     """Raises OSError, which says why, where no file can be written; ``called`` names it, if not the path."""
     folder = os.path.dirname(os.path.realpath(path))  # a link stays one
+    if not os.fspath(path):
+        raise FileNotFoundError(f"{called.strip() or 'the path'}: the name of the file is empty; give one")
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"{called or path}: there is no folder {folder}; make it first")
     if not all(os.access(place, os.W_OK) for place in (folder, path) if os.path.exists(place)):
