@@ -47,7 +47,7 @@ class _MED(RelativeMeasure):
 
     Range [0, 1]: 0 if no labeling makes a difference, as for a ranking and itself. Symmetric in run and
     reference. If every document in the two rankings is judged, it is the plain difference of the two scores
-    (and RBP's residual).
+    (and RBP's residual). mean_nDCG is no pseudo-metric: one side of a triangle may exceed the other two.
 
     SDCG, nDCG and ERR are graded: an open document may have any grade up to ``max_grade``. By default this is
     the highest of the context's ``grades``, else the highest in the qrels (all queries), or 1. (PyTerrier
