@@ -80,6 +80,16 @@ def kind_of(value: object) -> str:
     return f"{'an' if name[0] in 'AEIOaeio' or name == 'ndarray' else 'a'} {name}"
 
 
+def brief(value: object) -> str:
+    """A value for a message, cut where it is very long.
+
+    >>> brief("x"), brief(range(10**9)), len(brief("x" * 10**6))
+    ("'x'", 'range(0, 1000000000)', 122)
+    """
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:100]}… ({len(text)} characters)"
+
+
 def few(names: Iterable[object], most: int = 8) -> str:
     """Some names for a message: all, or the first few of many and how many more there are.
 
@@ -108,13 +118,13 @@ def not_an_id(value: object, what: str, elsewhere: str) -> str:
     """
     if is_missing(value):
         return (
-            f"{what} id {value!r} is a missing value, which pandas makes of the ids NA, null, None and nan: give the "
-            "path of the file, or read it with keep_default_na=False"
+            f"{what} id {brief(value)} is a missing value, which pandas makes of the ids NA, null, None and nan: give "
+            "the path of the file, or read it with keep_default_na=False"
         )
     kind = kind_of(value)
     if isinstance(value, str):
         kind = "a string with a NUL" if "\0" in value else "half of a surrogate pair"
-    return f"{what} id {value!r} is {kind}; {what} ids must be strings, as in {elsewhere}: convert them with str()"
+    return f"{what} id {brief(value)} is {kind}; {what} ids must be strings, as in {elsewhere}: convert them with str()"
 
 
 def is_missing(value: object) -> bool:

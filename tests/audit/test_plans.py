@@ -12,6 +12,7 @@ import pytest
 
 from audited import CONTEXT, HUMAN, JUDGE, RUNS, TOPICS, labels_of
 from ir_measures_relative import RunContext, audit
+from ir_measures_relative.audit.sampling import chances, draw_order
 from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from oracles import audit as oracle
@@ -43,7 +44,28 @@ def test_what_is_asked_for_comes_up_as_often_as_its_chance() -> None:
     chance = plans[0]["probability"].to_numpy()
     assert (np.abs(share - chance) < 4.5 * np.sqrt(chance * (1 - chance) / 300) + 1e-9).all()
     counts = [plan["ask"].sum() for plan in plans]
-    assert np.mean(counts) == pytest.approx(20, abs=1) and np.std(counts) < 5
+    assert set(counts) == {20}
+
+
+@pytest.mark.parametrize("budget", [1, 2, 7, 60, 10_000])
+def test_a_budget_is_what_people_are_asked_for(budget: int) -> None:
+    for seed in range(10):
+        plan = audit.plan(CONTEXT, JUDGE, P, budget, seed=seed)
+        assert plan["ask"].sum() == min(budget, len(plan))
+        drawn = plan["probability"].sum()
+        assert drawn == pytest.approx(min(budget, len(plan)))
+
+
+@pytest.mark.parametrize("n", [1, 3, 20])
+def test_documents_are_drawn_with_their_chances(n: int) -> None:
+    chance = chances(np.random.default_rng(n).lognormal(size=2 * n + 4), n)
+    ids, maybe = list(map(str, range(len(chance)))), np.flatnonzero(chance < 1)
+    drawn = np.zeros(len(chance))
+    for seed in range(4000):
+        order = np.argsort(draw_order(seed, [[ids[i] for i in maybe]], chance[maybe]))
+        drawn[maybe[order[: round(chance[maybe].sum())]]] += 1 / 4000
+    drawn[chance == 1] = 1
+    assert np.abs(drawn - chance).max() < 0.02 * chance.max() + 4 * (0.25 / 4000) ** 0.5
 
 
 def test_a_larger_budget_asks_for_more_of_the_same() -> None:
@@ -266,3 +288,37 @@ def test_refused(arguments: dict[str, Any], message: str) -> None:
     given = {"context": CONTEXT, "judge": JUDGE, "measures": P, "budget": 30} | arguments
     with pytest.raises(ValueError, match=message):
         audit.plan(**given)
+
+
+def test_a_pool_with_labels_is_not_overwritten(tmp_path: Path) -> None:
+    pool = tmp_path / "pool.txt"
+    for seed in range(2):  # without labels, it is
+        audit.plan(CONTEXT, JUDGE, P, 30, seed=seed, path=pool)
+    lines = pool.read_text().splitlines()
+    labelled = "\n".join([lines[0], lines[1] + " 1", *lines[2:]])
+    pool.write_text(labelled)
+    for write in (
+        lambda: audit.plan(CONTEXT, JUDGE, P, 30, path=pool),
+        lambda: judge_next(CONTEXT, {TOPICS[0]: {"d0": 1}}, "P@5", 3, path=pool),
+    ):
+        with pytest.raises(ValueError, match=r"pool\.txt, line 2: it holds .* labels.* give another path"):
+            write()
+    assert pool.read_text() == labelled
+
+
+@pytest.mark.parametrize("which", ["labels", "judge"])
+def test_two_labels_of_a_document_are_refused(which: str) -> None:
+    plan = audit.plan(CONTEXT, JUDGE, P, 30, between=("a", "b"))
+    rows = [(q, d, g) for q, of in labels_of(plan).items() for d, g in of.items()]
+    again = pd.DataFrame([*rows, rows[0]], columns=["query_id", "doc_id", "relevance"])
+    given = {"labels": labels_of(plan), "judge": JUDGE}
+    if which == "labels":
+        found = audit.estimate(CONTEXT, plan, again, JUDGE, P, ("a", "b"))
+        pd.testing.assert_frame_equal(
+            found, audit.estimate(CONTEXT, plan, given["labels"], JUDGE, P, ("a", "b"))
+        )
+    again.loc[len(rows), "relevance"] += 1
+    with pytest.raises(
+        ValueError, match=f"query {rows[0][0]!r}, document {rows[0][1]!r}; give each document one"
+    ):
+        audit.estimate(CONTEXT, plan, **{**given, which: again}, measures=P, between=("a", "b"))

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from audited import HUMAN, JUDGE, RUNS
-from command_line import here, run
+from command_line import error, here, run
 
 
 @pytest.fixture
@@ -59,3 +59,13 @@ def test_from_a_plan_to_a_verdict(campaign: list[object], tmp_path: Path) -> Non
 def test_what_a_step_needs(campaign: list[object], tmp_path: Path, step: str, needed: str) -> None:
     done = here("audit", step, *campaign, "P@5", "--pool", tmp_path / "pool")
     assert done.returncode == 2 and f"audit {step} needs --{needed}" in done.stderr
+
+
+def test_a_plan_does_not_overwrite_labels(campaign: list[object], tmp_path: Path) -> None:
+    pool = tmp_path / "pool.txt"
+    plan = ["audit", "plan", *campaign, "P(rel=2)@5", "--pool", pool, "--budget", 30]
+    assert run(*plan).returncode == run(*plan, "--seed", 1).returncode == 0
+    labelled = pool.read_text().replace("\n", " 1\n", 1)
+    pool.write_text(labelled)
+    assert "pool.txt, line 1: it holds" in error(*plan)
+    assert pool.read_text() == labelled

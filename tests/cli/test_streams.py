@@ -231,6 +231,55 @@ def test_a_run_file_whose_name_is_not_text(files: Path) -> None:
         assert shown in done.stdout
 
 
+@pytest.mark.parametrize("command", [["report", "--output", "r.html"], ["worth", "-o", "json"]])
+def test_what_no_text_can_hold_is_named(files: Path, command: list[str]) -> None:
+    """A page and JSON are text in UTF-8: the message names the run, and says how to go on."""
+    pytest.importorskip("jinja2", reason="the report needs Jinja")
+    odd = files / "odd"
+    odd.mkdir()
+    try:
+        write_run(odd / os.fsdecode(b"\xffa.run"), "same", {"1": {"a": 2.0, "b": 1.0}})
+    except OSError:
+        pytest.skip("file names are text on this system")
+    for name in ("b.run", "c.run"):
+        write_run(odd / name, "same", {"1": {"b": 2.0, "a": float(name == "c.run")}})
+    name, *options = command
+    done = subprocess.run(
+        [*COMMAND, name, "qrels.txt", "odd", *options], cwd=files, capture_output=True, text=True
+    )
+    said = done.stderr.splitlines()[-1]
+    assert done.returncode == 2 and "\\udcffa.run" in said and "--names" in said, done.stderr
+
+
+def test_the_c_locale_ends_no_table(files: Path) -> None:
+    """Its ASCII has no other letter; the bytes of UTF-8 go out as they came."""
+    folder = files / "letters"
+    folder.mkdir()
+    for name in ("é", "z", "文"):
+        write_run(folder / f"{ord(name)}.run", name, {"1": {"a": 2.0, name: 1.0}})
+    environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = subprocess.run(
+        [*COMMAND, "qrels.txt", "letters", "nDCG@2", "-o", "tsv"],
+        cwd=files,
+        capture_output=True,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    assert {line.split("\t")[0] for line in done.stdout.decode().splitlines()} == {"name", "é", "z", "文"}
+
+
+def test_output_needs_a_name(files: Path) -> None:
+    pytest.importorskip("jinja2", reason="the report needs Jinja")
+    assert "--output: the name of the file is empty" in error(
+        "report", "qrels.txt", "runs", "--output", "", cwd=files
+    )
+
+
+def test_sweep_prints_no_column_of_nothing(files: Path) -> None:
+    done = run("sweep", "qrels.txt", "runs", "UniqueRel@2", cwd=files)
+    assert done.stdout.split("\n", 1)[0].split("\t")[:3] == ["name", "size", "mean"]
+
+
 def test_warnings_are_said_once(files: Path) -> None:
     """Two measures, and two runs that nothing distinguishes, draw the same warnings."""
     (files / "qrels.txt").write_text("1 0 a 1\n1 0 a 2\n1 0 d 1\n")

@@ -232,6 +232,9 @@ OF_JUDGMENTS = {
 }
 #: Files that hold neither, by the name of their format.
 OF_NEITHER = {
+    "a DataFrame by columns (the default of to_json)": _json(
+        {c: {"0": "1"} for c in ("qid", "docno", "score")}
+    ),
     "a JSON file of measures": _json({q: {"map": 0.5, "ndcg_cut_10": 0.25} for q in QUERIES}),
     "an experiment of OpenSearch Search Relevance without rankings": _hits(
         [{"searchConfigurationList": ["a"], "results": [{"queryText": "x", "evaluationId": "e"}]}]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import gc
-import importlib
 import inspect
 import pickle
 import random
@@ -387,21 +386,6 @@ def test_collections() -> None:
     finally:
         gc.callbacks.pop()
     assert any(frozen > 1000 for _, frozen in seen) and not gc.get_freeze_count()
-
-
-# ---- pandas ----------------------------------------------------------------------------------------------
-
-
-def test_shared_columns() -> None:
-    module, _, name = compat.SHARED_COLUMNS.rpartition(".")
-    shared = getattr(importlib.import_module(f"ir_measures_relative.{module}"), name)
-    pytest.importorskip("pyarrow")
-    for dtype in ("object", "string[pyarrow]"):
-        column = pd.Series(["a", "b"], dtype=dtype)
-        ids, kept = shared(column)
-        assert (kept is not None) == (int(pd.__version__.partition(".")[0]) >= 3)
-        column.iloc[0] = "x"
-        assert list(ids if dtype == "object" else ids.strings()) == ["a", "b"]
 
 
 @pytest.mark.parametrize("highlight", ["bold", "color"])

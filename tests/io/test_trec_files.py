@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import NRG, RunContext
-from ir_measures_relative.io import trec
+from ir_measures_relative.io import trec_columns as trec
 from ir_measures_relative.io.qrels import read_qrels_file, read_trec_qrels
 from ir_measures_relative.io.runs import read_run, read_trec_run
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
+import numpy as np
 import pytest
 from ir_measures import Measure
 
-from ir_measures_relative import MED, RunContext
+from ir_measures_relative import MED, NRG, RunContext, Shapley
+from ir_measures_relative.measures.bases.gains import sum_of_discounts
 
 QRELS = {"q": {"A": 1, "B": 0, "X": 1}}
 RUNS = {"one": {"q": {"A": 3.0, "B": 2.0, "C": 1.0}}, "two": {"q": {"C": 3.0, "D": 2.0, "A": 1.0, "B": 0.0}}}
@@ -26,3 +30,23 @@ def test_without_a_run_to_compare_with() -> None:
         pytest.raises(ValueError, match="The context holds none; make one with the run to compare"),
     ):
         (MED @ 10).calc_aggregate(QRELS, RUNS["two"])
+
+
+def test_the_sum_of_many_discounts() -> None:
+    """Equal to the last bit up to 2^20 terms, and as close as rounding allows beyond."""
+    every = 1.0 / np.log2(np.arange(1, 2**22 + 1) + 1.0)
+    for k in (1, 10, 1000):
+        assert sum_of_discounts(k) == pytest.approx(every[:k].sum(), rel=1e-15)
+    for k in (2**20 + 1, 2**21 + 7, 2**22):
+        assert sum_of_discounts(k) == pytest.approx(every[:k].sum(), rel=1e-14)
+    assert sum_of_discounts(2**31 - 1) == pytest.approx(np.log(2) * 105103364.2, rel=1e-3)
+
+
+@pytest.mark.parametrize("measure", [NRG(base="SDCG"), MED(base="SDCG"), Shapley(base="SDCG")])
+def test_sdcg_of_far_cutoffs_takes_no_more_memory(measure: Measure) -> None:
+    tracemalloc.start()
+    with RunContext(RUNS, reference="one").evaluating("two"):
+        value = (measure @ 10**9).calc_aggregate(QRELS, RUNS["two"])
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 0 <= value < 1e-7 and most < 1e8

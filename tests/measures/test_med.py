@@ -188,10 +188,9 @@ def check(
         assert row.lower == row.value == row.upper
         full = {d: 0 for top in args for d in top[:cutoff]} | qrels[row.query_id] | row.labeling
         assert not {*row.labeling} & {*qrels[row.query_id]}
-        if oracle.get("gains", {0: 0}).get(0, 0) <= 0:  # else a label of 0 would not be nothing
-            (signed,) = med_difference_columns(*args, full, base, cutoff, **oracle)
-            sign = {"run": 1, "reference": -1, "": 0}[row.winner]
-            assert signed == pytest.approx(sign * row.value, abs=1e-12), row
+        (signed,) = med_difference_columns(*args, full, base, cutoff, **oracle)
+        sign = {"run": 1, "reference": -1, "": 0}[row.winner]
+        assert signed == pytest.approx(sign * row.value, abs=1e-12), row
     return table
 
 
@@ -243,6 +242,25 @@ def test_every_assignment_of_grades(base: str, params: dict[str, Any]) -> None:
         middle += table["labeling"].map(lambda given: bool({*given.values()} - {3})).sum()
     if base == "nDCG":
         assert middle > 10  # optima that the highest grade alone does not find
+
+
+@pytest.mark.parametrize("base", ["SDCG", "nDCG"])
+@pytest.mark.parametrize(
+    "gains", [{0: 1}, {0: 2, 1: 1}, {0: 3, 1: 2, 2: 1}, {0: 1, 1: 1, 2: 1}], ids=json.dumps
+)
+def test_every_assignment_where_each_grade_gains(base: str, gains: dict[int, int]) -> None:
+    """An open document has one of the grades, each of which gains something."""
+    for cutoff in (1, 2, 4, 8):
+        run, reference, qrels = random_queries(cutoff, 60, most_open=5, cutoff=cutoff, labels=[0, 0, 1, 2])
+        oracle = {"rel": None, "grades": (0, 1, 2), "gains": gains}
+        check(run, reference, qrels, base, cutoff, oracle, gains=gains)
+
+
+def test_gains_of_grade_0() -> None:
+    """B, C and D gain 1 at least: the ideal is no smaller than that of two documents of gain 1."""
+    with RunContext({"CD": {"q": {"C": 2.0, "D": 1.0}}}, grades=(0, 2)):
+        measure = MED(gains={0: 1}) @ 2
+        assert measure.calc_aggregate({"q": {"A": 1}}, {"q": {"A": 2.0, "B": 1.0}}) == pytest.approx(0.5)
 
 
 def test_every_assignment_of_grades_err() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 import warnings
 from typing import Any
 
@@ -16,7 +17,8 @@ from ir_measures import RR, P, nDCG
 
 from all_labelings import check, random_campaign
 from drawn import examples
-from ir_measures_relative import NRG, RunContext, Shapley, UniqueRel
+from ir_measures_relative import NRG, RelativeWarning, RunContext, Shapley, UniqueRel
+from ir_measures_relative.context.measure_strings import parse_measure
 from oracles.nrg import nrg_oracle, unique_rel_oracle
 from oracles.rankings import only_judged, trec_order
 from oracles.shapley import set_value_oracle
@@ -296,3 +298,43 @@ def test_ideal_norm_is_at_most_the_base_measure(context, labels, k) -> None:
     by_measure = dict(list(alone.groupby("measure")["value"]))
     assert by_measure[str(measure)].tolist() == by_measure[f"NRG@{k}"].tolist()
     assert (against <= by_measure[str(measure)].to_numpy() + 1e-12).all()
+
+
+def test_unique_documents_of_grade_1_are_told_of_once() -> None:
+    qrels = {"q": {"A": 1, "B": 2, "C": 0}}
+    run, old = {"q": {"A": 3.0, "B": 2.0, "C": 1.0}}, {"q": {"C": 1.0}}
+    with pytest.warns(RelativeWarning) as caught:
+        RunContext({"run": run, "old": old}).evaluate(qrels, [UniqueRel @ 3, UniqueRel @ 2])
+    assert len(caught) == 1
+    assert re.search(r"UniqueRel@3 .*grade 1.* is 2\.00, and 1\.00 with rel=2", str(caught[0].message))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for rel in (1, 2):
+            RunContext({"run": run, "old": old}).evaluate(qrels, [UniqueRel(rel=rel) @ 3])
+        RunContext({"run": run, "old": old}).evaluate({"q": {"A": 1, "B": 1}}, [UniqueRel @ 3])
+
+
+@pytest.mark.parametrize("base", ["nDCG"])
+@pytest.mark.parametrize("norm", ["residual", "ideal", "whole"])
+def test_values_lie_in_their_range_whatever_gains_say(base: str, norm: str) -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(40):
+        gains = {int(label): int(gain) for label, gain in rng.integers(-3, 4, (3, 2))}
+        measure = NRG(base=base, norm=norm, gains=gains) @ 3
+        assert measure.value_range == (0.0, 1.0)
+        qrels = {"q": {d: int(rng.integers(-1, 3)) for d in "ABCDE"}}
+        runs = [
+            {"q": {d: float(rng.random()) for d in rng.choice(list("ABCDEX"), 4, replace=False)}}
+            for _ in range(2)
+        ]
+        with RunContext({"old": runs[0]}):
+            assert 0 <= measure.calc_aggregate(qrels, runs[1]) <= 1 + 1e-12
+
+
+def test_labels_below_0_are_in_no_string() -> None:
+    """Of ir_measures' own parser; this package's doors read them."""
+    measure = NRG(gains={-1: 0, 1: 2}) @ 5
+    with pytest.raises(ValueError, match="must be in format"):
+        ir_measures.parse_measure(str(measure))
+    assert parse_measure(str(measure)) == measure
+    assert "below 0" in NRG.SUPPORTED_PARAMS["gains"].desc

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import random_campaigns
-from ir_measures_relative import AP_UE, UE, RelativeWarning, RunContext, nDCG_UE
+from ir_measures_relative import AP_UE, UE, RelativeWarning, RunContext, bounds, nDCG_UE
 from ir_measures_relative.measures.bases.browsing import LogDiscount
 from ir_measures_relative.measures.bases.random_ranking import expected_sum, expected_sum_of_precisions
 from oracles.gains import gain_oracle
@@ -448,3 +448,46 @@ def test_a_call_with_batches_says_it_once() -> None:
             systems, topics, qrels, [nDCG_UE @ 5, AP_UE @ 5], batch_size=2, validate="ignore"
         )
     assert len([w for w in caught if w.category is RelativeWarning]) == 1
+
+
+VALUES: dict[str, Any] = {
+    "nDCG_UE": lambda grades, k: ue_dcg([2**g - 1 for g in grades], k),
+    "AP_UE(expected='exact')": lambda grades, k: ue_sp([g > 0 for g in grades], k),
+    "UE(base='RR')": lambda grades, k: max([(g > 0) / i for i, g in enumerate(grades[:k], start=1)]),
+    "UE(base='P')": lambda grades, k: sum(g > 0 for g in grades[:k]) / k,
+}
+
+
+@pytest.mark.parametrize("name", VALUES)
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("k", [1, 3, 10])
+def test_the_pool_of_the_run_is_all_orders_of_its_judged_documents(name: str, version: int, k: int) -> None:
+    labels = {"A": 2, "B": 0, "C": 1, "D": 0, "E": 2, "F": 1, "G": 0}
+    ranking = "BAXCD"  # X is not judged; E, F and G are not ranked
+    every = [VALUES[name](grades, k) for grades in itertools.permutations([2, 0, 1, 0])]
+    actual, mean, best = VALUES[name]([labels.get(d, 0) for d in ranking], k), np.mean(every), max(every)
+    if version == 1:
+        expected = actual / best * actual / (actual + mean) if actual else 0.0
+    else:
+        expected = (actual - mean) / (best - mean if actual >= mean else mean)
+    measure = ir_measures.parse_measure(name)(pool="run", version=version) @ k
+    assert measure.calc_aggregate({"q": labels}, {"q": ranked(ranking)}) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_run_that_ranks_few_of_the_judged_documents_is_told_of() -> None:
+    labels = {"q": {f"d{i}": i % 2 for i in range(10)}, "r": {"x": 1, "y": 0, "z": 0}}
+    few, half = ({"q": {f"d{i}": -float(i) for i in range(n)}} for n in (4, 5))
+    with pytest.warns(RelativeWarning, match=r"ranks 40% of the judged documents.* pool='run'"):
+        (nDCG_UE @ 3).calc_aggregate(labels, few)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (nDCG_UE @ 3).calc_aggregate(labels, half)
+        (nDCG_UE(pool="run") @ 3).calc_aggregate(labels, few)
+        (nDCG_UE @ 3).calc_aggregate(labels, {"q": {}, "r": {"x": 2.0, "y": 1.0}})
+        with RunContext({}, num_docs=100):
+            (nDCG_UE(pool="corpus") @ 3).calc_aggregate(labels, few)
+
+
+def test_bounds_of_the_pool_of_a_run() -> None:
+    with pytest.raises(ValueError, match=r"nDCG_UE\(pool='run'\)@2 cannot be bounded yet.* pool='judged'"):
+        bounds(RunContext({"a": {"q": {"A": 1.0}}}), {"q": {"A": 1}}, [nDCG_UE(pool="run") @ 2])

@@ -104,7 +104,7 @@ def med_difference_columns(
     p: float = 0.8,
     norm: str = "R",
 ) -> np.ndarray:
-    """M(run) - M(reference) under every labeling; an open document takes each of ``grades``, or no gain."""
+    """M(run) - M(reference) under every labeling; an open document takes each of ``grades``."""
 
     def gain(label: int) -> float:
         if base == "ERR":
@@ -112,7 +112,7 @@ def med_difference_columns(
         return float(label >= rel) if rel is not None else gain_oracle(label, dcg, gains)
 
     tops = [run[:k], reference[:k]]
-    choices = sorted({0.0, *(gain(g) for g in grades)} if base == "ERR" or rel is None else {0.0, 1.0})
+    choices = sorted({gain(g) for g in grades} if base == "ERR" or rel is None else {0.0, 1.0})
     columns = columns_of_all_labelings(tops, labels, {d: gain(g) for d, g in labels.items()}, choices)
     y, z = (base_scores(t, columns, base, k, p=p, norm=norm, best_gain=choices[-1]) for t in tops)
     return y - z

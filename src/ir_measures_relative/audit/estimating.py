@@ -171,7 +171,7 @@ def _verdicts(lower: FloatArray, upper: FloatArray) -> ObjectArray:
 
 def _checked_labels(labels: Qrels, planned: Audited, found: Drawn) -> IntArray:
     """The human label of each document, 0 where none was asked for; ValueError where others came than asked for."""
-    judged = judge_columns(qrels_columns(labels))
+    judged = judge_columns(qrels_columns(labels), once=True)
     planned.check_known(judged.grade, "people")
     row = rows_in(judged, planned.docs)
     missing, expected = int((found.asked & (row < 0)).sum()), int(found.asked.sum())

@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_amount, check_count
-from ..bounding.judge_next import pool_lines
+from ..bounding.judge_next import check_pool, pool_lines
 from ..context.measure_strings import value_of
 from ..context.run_context import RunContext
 from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
-from ..io.files import check_writable, read_bytes, write_whole
+from ..io.files import read_bytes, write_whole
 from ..io.frames import columns_of, is_frame
 from ..messages import kind_of
-from .sampling import chances, spread_of_grade, uniform
+from .sampling import chances, draw_order, spread_of_grade, uniform
 from .targets import Audited, Between, Judge, Target, read_measures
 
 #: What every output says first.
@@ -92,10 +92,10 @@ def plan(
 ) -> pd.DataFrame:
     """Which documents people should label, so that :func:`estimate` can say what all human labels would.
 
-    Each document is drawn by itself, with the chance ``π_d = min(1, c·|w_d|·(√(p(1 - p)) + 0.1))``: w_d is what its
+    A document is asked for with the chance ``π_d = min(1, c·|w_d|·(√(p(1 - p)) + 0.1))``: w_d is what its
     label counts in the difference of the two runs (``√(Σ w²)`` over several comparisons), p a rough chance that a
-    document with the judge's grade is relevant. So the number of labels is ``budget`` on average, and not exactly. A
-    label that cannot change a difference is never asked for.
+    document with the judge's grade is relevant. Exactly ``budget`` documents are drawn, by Pareto sampling (Rosén,
+    1997); fewer where no more matter. A label that cannot change a difference is never asked for.
 
     Args:
         context: the runs. What is relative to priors needs runs with the same priors but for each other, as in
@@ -112,7 +112,7 @@ def plan(
         depth: how many documents of such a topic are labelled at least, 4 times the cutoff if not given: those in the
             tops of the runs, and others for its ideal ranking. The judge names three in four of these, and the runs
             the fourth; the runs name all where the judge's grades do not rise with their order.
-        seed: of the draw. A larger budget with the same seed asks for all that a smaller one did.
+        seed: of the draw. Twice the budget with the same seed asks for what half of it did, and for more.
         path: a pool file to write, one ``query_id doc_id`` to label a line; the chances go into a file beside it,
             with ``.plan.csv`` after its name. :func:`estimate` takes the path as well.
 
@@ -146,7 +146,7 @@ def plan(
             "topics=1 is not allowed: one topic does not say how far topics differ; give 2 or more"
         )
     if path is not None:
-        check_writable(path)
+        check_pool(path)
     depth = depth_of(measures, topics, depth)
     audited = Audited(context, judge, measures, between, depth)
     pairs = [[v.name, v.other if v.priors is None else list(v.priors)] for v in audited.versus]
@@ -208,7 +208,13 @@ def drawn(audited: Audited, targets: Sequence[Target], design: Design) -> Drawn:
     chance = np.where(full, 1.0, chances(np.where(full, 0.0, score), design.budget - int(full.sum())))
     maybe = np.flatnonzero((chance > 0) & (chance < 1))
     asked = chance == 1.0
-    asked[maybe] = uniform(design.seed, *_ids(audited, maybe)) < chance[maybe]
+    asked[
+        maybe[
+            np.argsort(draw_order(design.seed, _ids(audited, maybe), chance[maybe]))[
+                : round(chance[maybe].sum())
+            ]
+        ]
+    ] = True
     return Drawn(chance, asked, topics, full)
 
 
@@ -320,13 +326,18 @@ def _design_of(given: Any) -> Design:
 
 def seed_of(given: GivenPlan) -> int:
     """The seed that a plan was drawn with, where it did not come along: the first by which all of it is so drawn."""
-    open_rows = [(ids, *row) for ids, row in given.rows.items() if 0 < row[0] < 1][:64]
-    if open_rows:
-        ids, chance, asked = zip(*open_rows, strict=True)
-        for seed in range(_SEEDS):
-            if ((uniform(seed, *zip(*ids, strict=True)) < chance) == asked).all():
-                return seed
-    return 0
+    rows = [(ids, *row) for ids, row in given.rows.items() if 0 < row[0] < 1]
+    tried = (seed for seed in range(_SEEDS) if _is_drawn(seed, rows[:64]) and _is_drawn(seed, rows))
+    return next(tried, 0)
+
+
+def _is_drawn(seed: int, rows: Sequence[tuple[tuple[str, str], float, bool]]) -> bool:
+    """Whether the documents asked for come before the others by a seed."""
+    if not rows:
+        return True
+    ids, chance, asked = zip(*rows, strict=True)
+    order = draw_order(seed, zip(*ids, strict=True), np.array(chance))
+    return not np.diff(np.array(asked)[np.argsort(order)].astype(int)).max(initial=-1) > 0
 
 
 def check_unchanged(given: GivenPlan, audited: Audited, found: Drawn, design: Design) -> None:

@@ -1,7 +1,7 @@
 """The statistics of an audit, on arrays: chances to be asked for, predictions by cell, and sums of labels.
 
-Gains of labels are between 0 and 1 here, and ``query`` is sorted. A sample is Poisson's: each document is in it or not
-by a draw of its own.
+Gains of labels are between 0 and 1 here, and ``query`` is sorted. A sample has a fixed size, and each document its
+chance to be in it. The variances are those of independent draws, which are not smaller.
 """
 
 from __future__ import annotations
@@ -41,13 +41,24 @@ class Sums(NamedTuple):
 
 
 def uniform(seed: int, *ids: Iterable[str]) -> FloatArray:
-    """A number in [0, 1) for each row of ids; by its ids and the seed alone, whatever other rows there are.
-
-    So a larger budget asks for all that a smaller one did, and more.
-    """
+    """A number in [0, 1) for each row of ids; by its ids and the seed alone, whatever other rows there are."""
     keys = ("\t".join((str(seed), *row)).encode() for row in zip(*ids, strict=True))
     drawn = [int.from_bytes(blake2b(key, digest_size=7).digest(), "big") for key in keys]
     return np.array(drawn) / 2.0**56
+
+
+def draw_order(seed: int, ids: Iterable[Iterable[str]], chance: FloatArray) -> FloatArray:
+    """By which the documents are drawn, smallest first, so that n = Σ chance of them are drawn with their chances.
+
+    Pareto sampling: the odds of a uniform number over those of the chance (Rosén, 1997). The chances hold to within
+    about 2 %, and with the same seed a much larger sample holds a smaller one.
+
+    Args:
+        chance: of each document, above 0 and below 1.
+    """
+    drawn = uniform(seed, *ids)
+    odds: FloatArray = drawn / (1.0 - drawn) * (1.0 - chance) / chance
+    return odds
 
 
 def chances(score: FloatArray, budget: float) -> FloatArray:

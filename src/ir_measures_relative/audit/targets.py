@@ -148,7 +148,7 @@ class Audited:
             query_ids = dict.fromkeys(q for run in context.runs.values() for q in run.query_ids)
             judged = Judgments.none_of(object_array(query_ids))
         else:
-            judged = judge_columns(qrels_columns(judge))
+            judged = judge_columns(qrels_columns(judge), once=True)
         any_grade = replaced(context, grades=None)
         check_runs(View.on(any_grade, judged))
         empty = View.on(any_grade, Judgments.none_of(judged.query_ids))

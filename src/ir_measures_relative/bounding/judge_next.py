@@ -76,7 +76,7 @@ def judge_next(
     (parsed,), views = campaign_of(context, qrels, [measure], residual)
     check_count("n", n, 1)
     if path is not None:
-        check_writable(path)
+        check_pool(path)
     a, b = pairs_of(context) if between is None else _pair(context, between)
     model = model_of(parsed, views, unretrieved_relevant, residual)
     _, interval = differences(views, parsed, model, a, b, work)
@@ -105,6 +105,19 @@ def judge_next(
         text = "".join(line + "\n" for line in pool_lines(asked))
         write_whole(path, lambda beside: Path(beside).write_text(text, encoding="utf-8"))
     return asked
+
+
+def check_pool(path: str | os.PathLike[str]) -> None:
+    """Raises ValueError where a pool file would overwrite labels, OSError where it cannot be written."""
+    check_writable(path)
+    if os.path.exists(path):
+        lines = Path(path).read_bytes().splitlines()
+        number = next((i for i, line in enumerate(lines, start=1) if len(line.split()) not in (0, 2)), None)
+        if number is not None:
+            raise ValueError(
+                f"{path}, line {number}: it holds more than 'query_id doc_id', such as labels, which a new pool would "
+                "overwrite; give another path, or remove the file"
+            )
 
 
 def pool_lines(asked: pd.DataFrame) -> list[str]:

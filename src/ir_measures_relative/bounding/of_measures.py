@@ -103,6 +103,10 @@ def _ue(measure: _UE, builder: ModelBuilder) -> Model:
         raise ValueError(
             f"{measure} cannot be bounded yet, since labels move the standard deviation, too; use version=1 or 2"
         )
+    if measure.get("pool") == "run":
+        raise ValueError(
+            f"{measure} cannot be bounded yet, since labels change the run's pool, too; use pool='judged'"
+        )
     collection = builder.members.num_docs if measure.get("pool") == "corpus" else None
     if name == "AP":
         exact_level = measure.get("expected") == "exact"

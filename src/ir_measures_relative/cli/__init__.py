@@ -144,6 +144,10 @@ def _asked_for(given: Sequence[str]) -> str | None:
         near = near or difflib.get_close_matches(first, COMMANDS, n=1, cutoff=0.75)
         if near:
             raise ValueError(f"no command and no file is called {first!r}; did you mean {near[0]}?")
+        if len(given) < 3:  # QRELS, RUN and MEASURE
+            raise ValueError(
+                f"no command and no file is called {first!r}; the commands are {', '.join(COMMANDS)}"
+            )
     return "score"
 
 

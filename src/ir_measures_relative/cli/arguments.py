@@ -12,7 +12,7 @@ from typing import Any, NoReturn, Protocol
 
 import ir_measures
 
-from ..context.measure_strings import is_relative, parse_measure, split_measures
+from ..context.measure_strings import is_relative, nearest_name, parse_measure, split_measures
 from ..context.priors import NAMED
 from .output import PROG, say
 from .tables import DEFAULT_PLACES, FORMATS
@@ -35,7 +35,11 @@ class Parser(argparse.ArgumentParser):
     """A parser that says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
-        if message.startswith("unrecognized arguments") and "--to" in self._option_string_actions:
+        unknown = message.removeprefix("unrecognized arguments: ").split()
+        if unknown[0].startswith("-") and message.startswith("unrecognized"):
+            nearest = nearest_name(unknown[0].partition("=")[0], list(self._option_string_actions))
+            message += f"; did you mean {nearest}?" if nearest else ""
+        elif message.startswith("unrecognized") and "--to" in self._option_string_actions:
             message += "; the runs to compare with go behind --to"
         say("error", f"{message}; see {self.prog} --help")
         sys.exit(2)

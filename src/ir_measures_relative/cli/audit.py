@@ -87,12 +87,14 @@ def run(args: argparse.Namespace) -> None:
 def check_plan(args: argparse.Namespace, flag: str, path: str, labels: str | None) -> None:
     """Raises ValueError or OSError where a plan cannot be written, or what is there is something else."""
     from ..audit.planning import is_plan
+    from ..bounding.judge_next import check_pool
     from ..io.files import check_writable
     from .inputs import find_files, named
 
     read = named(args, find_files(args).all()) | ({} if labels is None else {"the file of labels": labels})
     check_loss(path, read, "plan", is_plan, flag)
     check_writable(path, f"{flag} {path}")
+    check_pool(path)
 
 
 def write_plan(table: pd.DataFrame, flag: str, path: str) -> None:

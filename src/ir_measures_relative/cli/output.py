@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import re
@@ -75,6 +76,11 @@ def in_these_terms(error: BaseException) -> str:
     """What an error says, in the terms of the command line."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}; check the path and its permissions"
+    if isinstance(error, UnicodeEncodeError):
+        end = error.start
+        word = re.split(r"[\s\"'<>/]", error.object[max(end - 100, 0) : end])[-1]
+        word += re.split(r"[\s\"'<>/]", error.object[end : end + 100])[0]
+        return f"the name {word!r} is no text in UTF-8; rename the file, or give its run a name with --names"
     if isinstance(error, MemoryError):
         why = f" ({error})" if str(error) else ""
         return (
@@ -147,10 +153,13 @@ def open_streams() -> None:
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         raise ValueError("the standard output is closed; open it, or send it to a file or to /dev/null")
-    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
         # The name of a file need not be text in the encoding of the terminal; it goes out as it came in.
-        utf8 = sys.stdout.encoding.lower().replace("-", "") == "utf8"
-        sys.stdout.reconfigure(errors="surrogateescape" if utf8 else "backslashreplace")
+        # The C locale's ASCII would end a table at the first other letter: the bytes of UTF-8 go out as they came.
+        if codecs.lookup(sys.stdout.encoding).name in ("utf-8", "ascii"):
+            sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
+        else:
+            sys.stdout.reconfigure(errors="backslashreplace")
 
 
 @contextmanager

@@ -37,13 +37,9 @@ def run(args: argparse.Namespace) -> None:
 
     over = args.over if args.over in ("size", "subset") else args.over.split(",")
     given = read(args)
-    show(
-        pd.concat(
-            [
-                added_value_curve(context, given.judgments, measure, over, names, samples=args.samples)
-                for names, context in given.campaigns()
-            ],
-            ignore_index=True,
-        ),
-        args,
-    )
+    curves = [
+        added_value_curve(context, given.judgments, measure, over, names, samples=args.samples)
+        for names, context in given.campaigns()
+    ]
+    table = pd.concat(curves, ignore_index=True)
+    show(table.drop(columns="priors") if over == "size" else table, args)  # which names no set of a size

@@ -15,7 +15,7 @@ from typing import Any
 import ir_measures.measures
 from ir_measures.measures import Measure, ParamInfo
 
-from ..messages import is_text
+from ..messages import brief, is_text
 
 #: What a measure may be relative to, in turn the prior runs, all systems, one reference run, a random ranking.
 RELATIVE_TO = ("priors", "systems", "reference", "chance")
@@ -73,9 +73,15 @@ def parse_measures(measures: Sequence[Measure | str], argument: str = "measures"
     """
     one_alone = isinstance(measures, (str, Measure))
     if one_alone or not isinstance(measures, Iterable):
-        example = measures if one_alone else "NRG@10"
+        examples = (
+            [measures]
+            if isinstance(measures, Measure)
+            else split_measures(measures)
+            if one_alone
+            else ["NRG@10"]
+        )
         raise ValueError(
-            f"{argument}={shown(measures)} must be a list of measures, such as [{shown(example)}]"
+            f"{argument}={brief(measures)} must be a list of measures, such as {brief(examples)}"
         )
     parsed: list[Measure] = []
     for measure in measures:
@@ -120,6 +126,10 @@ def parse_measure(measure: Measure | str) -> Measure:
     return one
 
 
+#: A value of a parameter that is a word without quotation marks, as a shell leaves it.
+_BARE_WORD = re.compile(r"([(,]\s*\w+\s*=\s*)(?!(?:True|False|None)\b)([A-Za-z_][^\s'\"(),]*)(?=\s*[,)])")
+
+
 def read_measure(text: str) -> Measure:
     """As ``ir_measures.parse_measure``, which up to 0.4.3 asks for parts of ``ast`` that Python 3.14 does not have."""
     given: dict[str, Any] = {}
@@ -133,6 +143,11 @@ def read_measure(text: str) -> Measure:
             node = node.func
         measure = ir_measures.measures.registry[node.id]
     except (SyntaxError, AttributeError, ValueError):
+        quoted = _BARE_WORD.sub(r"\1'\2'", text)
+        if quoted != text:
+            raise ValueError(
+                f"words need quotation marks, such as {quoted}; in a shell, put double ones around the measure"
+            ) from None
         raise ValueError(
             "must be in format Measure(k1=v1, k2=v2)@c; values are numbers, strings and so on"
         ) from None
@@ -179,18 +194,12 @@ def _check_name(text: str) -> None:
         return
     if not name or len(text) > _LONGEST:
         raise ValueError(
-            f"{shown(text)} is not a measure; give one such as NRG@10, nDCG@10 or MED(base='AP')@10"
+            f"{brief(text)} is not a measure; give one such as NRG@10, nDCG@10 or MED(base='AP')@10"
         )
     raise ValueError(f"{text!r}: {no_such_measure(name, list(registry), text[len(name) :])}")
 
 
 _LONGEST = 10_000  # characters of a measure string; ast.parse runs out of stack on some that are longer
-
-
-def shown(measure: object) -> str:
-    """A measure in a message: cut where it is very long."""
-    text = repr(measure)
-    return text if len(text) <= 200 else f"{text[:100]}… ({len(text)} characters)"
 
 
 def what_is_wrong(measure: object, message: str) -> str:
@@ -199,7 +208,7 @@ def what_is_wrong(measure: object, message: str) -> str:
     message = re.sub(r"invalid param (\w+)=<object.*", r"it needs the parameter \1", message)
     if message.endswith(" cutoff"):
         message += f": write {text}@10"
-    return f"{shown(text)}: {message}"
+    return f"{brief(text)}: {message}"
 
 
 _LARGEST_INT = 2**31 - 1
@@ -234,7 +243,7 @@ def absolute_measure(name: Measure | str, what: str = "measure") -> Measure:
     Raises:
         ValueError: a string that is not a measure, or one that ir_measures cannot compute on a run alone.
     """
-    what = f"{what}={shown(name)}"
+    what = f"{what}={brief(name)}"
     try:
         measure = parse_measure(name)
     except ValueError as error:

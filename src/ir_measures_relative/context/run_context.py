@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 import ir_measures
 import numpy as np
@@ -20,7 +20,7 @@ from ..io.runs import Run, RunPaths, groups_of, judgments_beside, read_run, read
 from ..messages import few_quoted, kind_of, warn
 from .evaluate import score_runs
 from .lengths import DocumentLengths, Tokens
-from .measure_strings import parse_measures
+from .measure_strings import nearest_name, parse_measures
 from .priors import (
     Members,
     Policy,
@@ -175,7 +175,15 @@ class RunContext(Members):
         grades: tuple[int, int] | None = None,
         tokens: Tokens | None = None,
         absolute: bool = False,
+        **unknown: Never,
     ) -> None:
+        for name in unknown:
+            known = ["priors", "reference", "groups", "num_docs", "grades", "tokens", "absolute"]
+            nearest = nearest_name(name, known)
+            hint = (
+                f"; did you mean {nearest!r}?" if nearest else f"; its arguments are runs, {', '.join(known)}"
+            )
+            raise TypeError(f"RunContext has no argument {name!r}{hint}")
         if not isinstance(runs, Mapping):
             raise TypeError(f"runs is {kind_of(runs)}; give a dict from run name to run")
         check_run_names(runs)
@@ -231,7 +239,7 @@ class RunContext(Members):
 
     @classmethod
     def from_files(
-        cls, paths: RunPaths, *, task: str | None = None, judgments: Any = None, **options: Any
+        cls, *paths: RunPaths, task: str | None = None, judgments: Any = None, **options: Any
     ) -> RunContext:
         """A context of run files: TREC's format, JSON, Parquet and others, plain or packed (.gz, .bz2, .xz).
 
@@ -253,8 +261,9 @@ class RunContext(Members):
             ValueError: a file that is not a run, which names file and line; several tasks, or several files of
                 judgments, which names them.
         """
-        files = run_files(paths, task)
-        judgments = judgments_beside(paths) if judgments is None else judgments
+        given = paths[0] if len(paths) == 1 else paths
+        files = run_files(given, task)
+        judgments = judgments_beside(given) if judgments is None else judgments
         dataset = None if judgments is None else dataset_of_judgments(judgments)
         runs = read_runs(files)
         return cls._of_dataset(runs, dataset, {"groups": groups_of(runs)} | options)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..messages import is_text, not_an_id
+from ..messages import brief, is_text, not_an_id
 from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
 from .ids import Ids, WordArray, repeated
 
@@ -86,12 +86,8 @@ class Rankings:
         name: str = "the run",
         tag: str | None = None,
         group: str | None = None,
-        owner: object = None,
     ) -> None:
         """Takes one query id, document id and score a row, in any order. Keeps the arrays as they are.
-
-        Args:
-            owner: what has to be kept so that the arrays stay as they are.
 
         Raises:
             ValueError: a score that is not a finite number, a query id that is not a string.
@@ -105,8 +101,8 @@ class Rankings:
             row = int(np.argmin(finite))
             query, doc = (c.string(row) if isinstance(c, Ids) else c[row] for c in (query_ids, doc_ids))
             raise ValueError(
-                f"{name}: query {query!r}, document {doc!r} has the score {scores[row]}; every score must be a finite "
-                "number: drop the row or give it a score"
+                f"{name}: query {brief(query)}, document {brief(doc)} has the score {scores[row]}; every score "
+                "must be a finite number: drop the row or give it a score"
             )
         with np.errstate(over="ignore"):  # trec_eval holds C floats; a larger score is a tie at infinity
             score32 = scores.astype(np.float32)
@@ -131,20 +127,9 @@ class Rankings:
         self._scores = score32 if order is None else score32[order]
         self._given = scores
         self._doc_ids = doc_ids
-        self._owner = owner
         self._order = order if order is None or len(order) >= 2**31 else order.astype(np.int32)
         self._top: dict[int, TopDocs] = {}
         self._checked = False  # whether all documents are known to be there once
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without the owner of the ids, which travel as bytes: an object of pandas' loads in few versions of it."""
-        return self.__dict__ | {"_owner": None}
-
-    def __copy__(self) -> Rankings:
-        """Another one on the same bytes, and so with their owner."""
-        other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        return other
 
     def __len__(self) -> int:
         return len(self._scores)
@@ -321,7 +306,7 @@ class Rankings:
         except (TypeError, UnicodeEncodeError):
             row, bad = next((i, d) for i, d in enumerate(strings) if not is_text(d))
             raise ValueError(
-                f"{self.name}: query {self.query_ids[query[row]]!r}: {not_an_id(bad, 'document', 'the qrels')}"
+                f"{self.name}: query {brief(self.query_ids[query[row]])}: {not_an_id(bad, 'document', 'the qrels')}"
             ) from None
 
     def _check_repeats(self, query: IntArray, ids: Ids, hashes: WordArray) -> None:
@@ -329,8 +314,8 @@ class Rankings:
         if rows is not None:
             doc = ids.string(rows[1])
             raise ValueError(
-                f"{self.name}: query {self.query_ids[query[rows[1]]]!r} lists document {doc!r} more than once; a "
-                "ranking holds a document once: drop the duplicates, or give the runs of one table one by one"
+                f"{self.name}: query {brief(self.query_ids[query[rows[1]]])} lists document {brief(doc)} more than "
+                "once; a ranking holds a document once: drop the duplicates, or give the runs of one table one by one"
             )
 
 

@@ -37,6 +37,7 @@ def explain(
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         measure: NRG, UniqueRel, alpha_NRG, NewAspects, P_Rareness or AP_Rareness; or FusionGain, of which the
             documents are those of the fused ranking, and those that the run drove out of it, with ``position before``.
+            A document may be in the fused top k, and in that of neither the run nor a prior.
         query_id: one query; all if not given.
         group: the group of a newcomer, as for :meth:`RunContext.evaluating`; else that of its column.
 

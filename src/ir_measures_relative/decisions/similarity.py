@@ -54,7 +54,8 @@ def similarity(
         - ``value``: the measure of ``name`` with ``other`` as its reference; the mean over queries without ``perquery``
         - ``distance``: without ``perquery``; the mean over queries of the size of the value, so that differences on one
           query do not cancel those on another. RBO and RBA are 1 for two runs that are alike: there it is the mean of 1
-          less the value
+          less the value. ``MED(base='mean_nDCG')`` is no pseudo-metric: of three runs, one distance may be larger than
+          the sum of the other two (0.5206 > 0.2664 + 0.2448), so do not cluster runs by it
 
     Raises:
         ValueError: a measure without a reference run, or with one; one that needs judgments, without any; a context

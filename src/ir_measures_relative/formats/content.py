@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..io.readers import Given, Rows
-from ..messages import kind_of, warn
-from .order import codes_of, keeping_order
+from ..messages import brief, kind_of, warn
+from .order import keeping_order
 
 PARQUET = b"PAR1"  #: the first bytes of a Parquet file
 
@@ -54,28 +54,37 @@ class Content:
             return []
         cells: list[str] = []
         with suppress(csv.Error):  # a cell of more than 100,000 characters; a NUL, to Python 3.10
-            cells = next(_rows(self.line.decode("utf-8", "replace"), self._delimiter), [])
+            cells = next(_rows(self.line.decode("utf-8", "replace"), self.delimiter), [])
         return [cell.strip().lower() for cell in cells]
 
     @property
-    def _delimiter(self) -> str:
+    def delimiter(self) -> str:
+        """What separates the cells of a table."""
         return "\t" if b"\t" in self.line else ","
 
     @cached_property
+    def first(self) -> Content | None:
+        """The first line as a file of its own, where it is an object of JSON and more lines follow."""
+        is_object = self.line.startswith(b"{") and self.line.rstrip().endswith(b"}")
+        return (
+            Content(self.line, self.source) if is_object and len(self.line) < len(self.data.strip()) else None
+        )
+
+    @cached_property
     def table(self) -> list[list[str]]:
-        """The rows of cells below the header, all of its length; blank lines do not count.
+        """The rows of cells below the header, all of its length, without white space around; blank lines do not count.
 
         Raises:
             ValueError: a row with more or fewer cells, no text in UTF-8.
         """
-        rows = list(_numbered(self.text, self._delimiter, self.source))
+        rows = list(_numbered(self.text, self.delimiter, self.source))
         width = len(self.header)
         for number, row in rows[1:]:
             if len(row) != width:
                 raise ValueError(
                     f"{self.source}, line {number}: {len(row)} cells where the header has {width}; check the line"
                 )
-        return [row for _, row in rows[1:]]
+        return [[cell.strip(" \t") for cell in row] for _, row in rows[1:]]
 
     @cached_property
     def is_parquet(self) -> bool:
@@ -136,7 +145,7 @@ class Content:
 
 
 def _rows(text: str, delimiter: str) -> Any:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
 
 
 def _numbered(text: str, delimiter: str, source: str) -> Iterable[tuple[int, list[str]]]:
@@ -166,8 +175,8 @@ def _parsed(text: str, source: str) -> Any:
         return json.loads(text, object_pairs_hook=_object)
     except _RepeatedKeyError as error:
         raise ValueError(
-            f"{source}: the key {error.args[0]!r} stands twice in one object, and programs differ in which they take; "
-            "keep one"
+            f"{source}: the key {brief(error.args[0])} stands twice in one object, and programs differ in which "
+            "they take; keep one"
         ) from None
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
@@ -212,6 +221,9 @@ class Format:
     note: str = ""  #: what to know about it, for the documentation
     one_run: bool = False  #: whether several parts are of one run, such as splits, of which one must be named
     may_be_either: bool = False  #: whether a run looks as judgments do where its scores are whole numbers
+    by_line: bool = (
+        False  #: whether the first of many lines tells it, so that the others need not be parsed for that
+    )
     skips: str = ""  #: the tool, if its own means leave out queries that a run has no ranking for
 
 
@@ -234,7 +246,7 @@ def ranked(lists: Iterable[tuple[str, Iterable[tuple[str, Any]]]], tag: str | No
     seen = dict[str, int]()
     for query, items in lists:
         if query in seen:
-            raise ValueError(f"query {query!r} has two lists; a run has one a query")
+            raise ValueError(f"query {brief(query)} has two lists; a run has one a query")
         seen[query] = len(seen)
         for doc, score in items:
             queries.append(query)
@@ -262,6 +274,11 @@ def an_id(value: Any) -> str:
     raise TypeError(f"{kind_of(value)} as an id")
 
 
+def is_by_column(found: dict[str, Any]) -> bool:
+    """Whether an object of JSON holds columns, each a list or an object."""
+    return all(isinstance(column, (dict, list)) for column in found.values())
+
+
 def a_dict(value: Any) -> dict[str, Any]:
     """An object of JSON; TypeError for anything else."""
     if not isinstance(value, dict):
@@ -274,15 +291,6 @@ def a_list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise TypeError(f"{kind_of(value)} in place of a list")
     return value
-
-
-def by_rank(query_ids: Sequence[str], doc_ids: Sequence[str], ranks: Sequence[str]) -> Rows:
-    """A run of rows with ranks, written as whole numbers; ValueError for one that is not."""
-    for query, rank in zip(query_ids, ranks, strict=True):
-        if not re.fullmatch("[0-9]{1,15}", rank):
-            raise ValueError(f"query {query!r} has the rank {rank!r}; ranks are whole numbers")
-    numbers = np.array([int(rank) for rank in ranks], dtype=np.int64)
-    return Rows(query_ids, doc_ids, keeping_order(codes_of(query_ids), numbers))
 
 
 def warn_of_text_ids(what: str) -> None:

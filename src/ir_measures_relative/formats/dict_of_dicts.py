@@ -6,16 +6,16 @@ import re
 from itertools import islice
 from typing import Any
 
+from ..io.frames import known_columns
 from ..io.readers import Given
-from .content import Content, Format, Parts
+from .content import Content, Format, Parts, is_by_column
 
 _OF_A_MEASURE = re.compile(
     r"(alpha_|main_|geometric_|gm_|set_|i?11pt_)*(n?dcg|map|mrr|recip_rank|recall|precision|p|f1|hits?|hit_rate|r_?prec|"
     r"r_cap|hole|bpref|success|judged|err|rbp|iprec_at_recall|accuracy|num_(q|ret|rel|rel_ret)|score)([@_(].*)?",
     re.IGNORECASE,
 )
-
-
+_NUMBERED = re.compile(r".*_[0-9]+")
 _NUMBER = re.compile(r"\s*([+-]?[0-9.]+)?\s*")
 
 
@@ -24,19 +24,40 @@ def _is_value(value: Any) -> bool:
     return text or value is None or isinstance(value, (int, float))
 
 
+def _is_flat(docs: Any) -> bool:
+    values = list(islice(docs.values(), 2)) if isinstance(docs, dict) else [{}]
+    return all(map(_is_value, values[:1])) and not any(isinstance(value, (dict, list)) for value in values)
+
+
+def _is_by_column(content: Content) -> bool:
+    found = content.json
+    return isinstance(found, dict) and known_columns(found) and is_by_column(found)
+
+
 def _is_dict_of_dicts(content: Content) -> bool:
     found = content.json
-    return isinstance(found, dict) and all(
-        isinstance(docs, dict) and all(map(_is_value, islice(docs.values(), 1))) for docs in found.values()
-    )
+    return isinstance(found, dict) and not _is_by_column(content) and all(map(_is_flat, found.values()))
 
 
 def _holds_measures(content: Content) -> bool:
+    """Whether half of the keys or more are named as measures are, and all queries have the same.
+
+    Names such as ``p_1`` may be of documents as well: their values must be shares, of several queries.
+    """
     if not _is_dict_of_dicts(content):
         return False
-    keys = [key for docs in list(content.json.values())[:100] for key in docs]
-    of_measures = sum(_OF_A_MEASURE.fullmatch(key) is not None for key in keys)
-    return bool(keys) and 2 * of_measures >= len(keys)  # some may be of somebody's own measures
+    found = list(content.json.values())[:100]
+    of_measures = [key for docs in found for key in docs if _OF_A_MEASURE.fullmatch(key)]
+    if not of_measures or 2 * len(of_measures) < sum(
+        map(len, found)
+    ):  # some may be of somebody's own measures
+        return False
+    if all(map(_OF_A_MEASURE.fullmatch, content.json)):  # BEIR's {"NDCG": {"NDCG@1": ...}}
+        return True
+    shares = (isinstance(v, float) and 0 <= v <= 1 for docs in found for v in docs.values())
+    return all(docs.keys() == found[0].keys() for docs in found) and (
+        not all(map(_NUMBERED.fullmatch, of_measures)) or (len(found) > 1 and all(shares))
+    )
 
 
 def _read(content: Content) -> Parts:
@@ -56,8 +77,14 @@ FORMATS = (
     ),
     Format(
         name="a JSON file of measures",
-        told_by="an object of objects, half of whose keys or more are names of measures",
+        told_by="an object of objects that have the same keys, half of them or more names of measures",
         holds=_holds_measures,
         instead="give the file of the rankings, not of their scores",
+    ),
+    Format(
+        name="a DataFrame by columns (the default of to_json)",
+        told_by="an object of columns of a DataFrame",
+        holds=_is_by_column,
+        instead="write it with to_json(path, orient='records')",
     ),
 )

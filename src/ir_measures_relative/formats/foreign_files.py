@@ -14,6 +14,7 @@ import numpy as np
 
 from ..io.frames import is_frame
 from ..io.readers import FILES, FileContent, Given
+from ..messages import brief
 from .content import Content, Format, Parts
 
 _FOLDER = __name__.rpartition(".")[0]
@@ -46,7 +47,10 @@ def read_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> Fi
 def _may_be_labels(given: Given) -> bool:
     """Whether what is read as scores are whole numbers, not written as fractions, as labels are."""
     if is_frame(given.content):
-        scores = iter(given.content.get("score", ()))
+        column = given.content.get("score")
+        if column is None or "rank" in given.content.columns:  # which judgments do not have
+            return False
+        scores = iter(column if column.dtype.kind == "O" else column[:1])
     else:
         scores = (score for docs in given.content.values() for score in docs.values())
     whole = (int, np.integer)
@@ -59,12 +63,13 @@ def format_of(content: Content) -> Format | None:
     Raises:
         ValueError: JSON that is damaged, or that is of no known kind.
     """
-    found = next((f for f in formats() if f.holds(content)), None)
+    by_line = content.first and next((f for f in formats() if f.by_line and f.holds(content.first)), None)
+    found = by_line or next((f for f in formats() if f.holds(content)), None)
     if found is None and content.is_json:
         keys = list(content.json)[:4] if isinstance(content.json, dict) else []
         if isinstance(content.json, list) and content.json and isinstance(content.json[0], dict):
             keys = list(content.json[0])[:4]
-        shown = f" (its first keys are {keys})" if keys else ""
+        shown = f" (its first keys are {brief(keys)})" if keys else ""
         raise ValueError(
             f"{content.source} is JSON of no kind that is read here{shown}; give {{query_id: {{doc_id: score}}}}, or "
             'one of the kinds on the page "Formats"'
@@ -90,7 +95,7 @@ def parts_of(content: Content, form: Format, *, as_run: bool) -> Parts:
     try:
         parts = read(content)
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        lacks = f": it lacks {error.args[0]!r}" if isinstance(error, KeyError) and error.args else ""
+        lacks = f": it lacks {brief(error.args[0])}" if isinstance(error, KeyError) and error.args else ""
         raise ValueError(
             f"{content.source} looks like {form.name}, but is not built like one{lacks}; check what wrote it"
         ) from None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..io.readers import Given
+from ..messages import warn
 from .content import Content, Format, Parts, a_dict, a_list, an_id, rows_of, runs_by_name, warn_of_text_ids
 
 
@@ -15,6 +16,20 @@ def _documents(content: Content) -> list[dict[str, Any]]:
     if len(found) == 1 and isinstance(found[0].get("hits"), dict):
         found = a_list(found[0]["hits"]["hits"])
     return [a_dict(a_dict(d).get("_source", d)) for d in found]
+
+
+def _all_documents(content: Content) -> list[dict[str, Any]]:
+    """The same, with a warning where a search found more than it returned."""
+    found = _documents(content)
+    hits = content.records[0].get("hits")
+    total = hits.get("total") if isinstance(hits, dict) else None
+    total = total.get("value") if isinstance(total, dict) else total
+    if isinstance(total, int) and total > len(found):
+        warn(
+            f"{content.source} holds {len(found)} of the {total} documents that the search found, so runs or judgments "
+            f"are missing; search again with size={total}"
+        )
+    return found
 
 
 def _has(*keys: str) -> Any:
@@ -32,7 +47,7 @@ def _has(*keys: str) -> Any:
 
 def _judgments(content: Content) -> Parts:
     parts: dict[str, Given] = {}
-    for i, document in enumerate(_documents(content)):
+    for i, document in enumerate(_all_documents(content)):
         rows = [
             (rated["query"], an_id(one["docId"]), one["rating"])
             for rated in a_list(document["judgmentRatings"])
@@ -55,14 +70,14 @@ def _by_configuration(lists: Iterator[tuple[str, str, list[Any]]]) -> Parts:
 
 def _evaluations(content: Content) -> Parts:
     return _by_configuration(
-        (d["searchConfigurationId"], d["searchText"], d["documentIds"]) for d in _documents(content)
+        (d["searchConfigurationId"], d["searchText"], d["documentIds"]) for d in _all_documents(content)
     )
 
 
 def _comparisons(content: Content) -> Parts:
     return _by_configuration(
         (snapshot["searchConfigurationId"], result["queryText"], snapshot["docIds"])
-        for document in _documents(content)
+        for document in _all_documents(content)
         for result in a_list(document["results"])
         for snapshot in a_list(result["snapshots"])
     )

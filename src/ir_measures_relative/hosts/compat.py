@@ -237,15 +237,6 @@ def collections_of_garbage_spared() -> Iterator[None]:
             gc.unfreeze()
 
 
-# --- pandas
-
-SHARED_COLUMNS = "io.frames.shared_text"  # which takes its time to import
-"""From pandas 3 on, a shallow copy of a column keeps its values when somebody writes to the column.
-
-Seen: pandas 3.1. Test: test_shared_columns. Ends with: pandas 2, once this package no longer supports it.
-"""
-
-
 def highlight_only(styled: Any, columns: set[str]) -> None:
     """Leaves out of a styled table's highlights what is not in ``columns``: PyTerrier looks for each largest value.
 

@@ -148,17 +148,21 @@ class _AbsoluteEvaluator(Evaluator):  # type: ignore[misc]
 
 def check_context(measures: Iterable[RelativeMeasure]) -> None:
     """Raises ValueError where measures need a context and none is active; says how to get one."""
-    needing = [str(m) for m in measures if m.needs_context]
+    measures = [m for m in measures if m.needs_context]
+    needing = list(map(str, measures))
     if not needing or active() is not None:
         return
-    listed = ", ".join(needing)
+    listed, to_one = ", ".join(needing), any(m.RELATIVE_TO == "reference" for m in measures)
+    pipelines = "{'BM25': bm25, 'mine': mine}" if to_one else "pipelines"
+    reference, other = (", reference='BM25'", "BM25") if to_one else ("", "the others")
+    none = "" if to_one else "(RunContext({}) is a context without prior runs)"
     raise ValueError(
-        f"{listed} needs the runs to compare with, and no RunContext is active. In PyTerrier, write\n"
-        f"    pt.relative.Experiment(pipelines, topics, qrels, [{listed}])\n"
-        "which scores each pipeline against the others. Or give the runs yourself:\n"
-        "    with RunContext({'BM25': bm25_run}):\n"
-        "        …  # evaluate here\n"
-        "(RunContext({}) is a context without prior runs)" + _elsewhere()
+        f"{listed} needs {'a run' if to_one else 'the runs'} to compare with, and no RunContext is active. In "
+        f"PyTerrier, write\n    pt.relative.Experiment({pipelines}, topics, qrels, [{listed}]{reference})\n"
+        f"which scores each pipeline against {other}. Or give the runs yourself:\n"
+        f"    with RunContext({{'BM25': bm25_run}}{reference}):\n"
+        f"        …  # evaluate here\n{none}".rstrip()
+        + _elsewhere()
     )
 
 

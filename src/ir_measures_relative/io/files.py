@@ -39,6 +39,8 @@ _OTHERS = {
     b"\x1f\x9d": ("a file packed by compress (.Z)", "unpack it with 'gzip -d', or pack it as .gz"),
     b"PK\x03\x04": ("a zip file", "unpack it, or pack it as .gz"),
     b"7z\xbc\xaf\x27\x1c": ("a 7z file", "unpack it, or pack it as .gz"),
+    b"\xff\xfe\0\0": ("text in UTF-32", "convert it to UTF-8"),
+    b"\0\0\xfe\xff": ("text in UTF-32", "convert it to UTF-8"),
     b"\xff\xfe": ("text in UTF-16", "convert it to UTF-8"),
     b"\xfe\xff": ("text in UTF-16", "convert it to UTF-8"),
 }
@@ -191,6 +193,8 @@ def is_picture(path: str | os.PathLike[str]) -> bool:
 def check_writable(path: str | os.PathLike[str], called: str = "") -> None:
     """Raises OSError, which says why, where no file can be written; ``called`` names it, if not the path."""
     folder = os.path.dirname(os.path.realpath(path))  # a link stays one
+    if not os.fspath(path):
+        raise FileNotFoundError(f"{called.strip() or 'the path'}: the name of the file is empty; give one")
     if not os.path.isdir(folder):
         raise FileNotFoundError(f"{called or path}: there is no folder {folder}; make it first")
     if not all(os.access(place, os.W_OK) for place in (folder, path) if os.path.exists(place)):

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..data.arrays import ObjectArray
 from ..data.ids import Ids
+from ..messages import few_quoted
 
 #: ir_measures' name of a column, then PyTerrier's.
 NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "score": "score", "name": "name"}
@@ -20,6 +21,8 @@ OF_OTHERS = (
     {"query_id": "q_id", "doc_id": "doc_id", "relevance": "score", "score": "score"},
     {"query_id": "user_id", "doc_id": "item_id", "relevance": "rating", "score": "score"},
 )
+
+_SWAPPED = "; if it is a run, give the qrels first and then the run"
 
 #: Columns whose ids are numbers as a rule, which count as their digits.
 _NUMBERED = ("user_id", "item_id")
@@ -64,8 +67,8 @@ def column_names(
             other = f" (or {theirs!r})" if theirs != ours else ""
             raise ValueError(
                 f"{source}: the {kind} has no column {ours!r}{other}; its columns are "
-                f"{[str(c) for c in (columns or frame.columns)]}, and {', '.join(wanted[:-1])} and {wanted[-1]} are "
-                "needed"
+                f"{few_quoted([str(c)[:80] for c in (columns or frame.columns)])}, and {', '.join(wanted[:-1])} and "
+                f"{wanted[-1]} are needed{_SWAPPED if column == 'relevance' and 'score' in frame.columns else ''}"
             )
         found.append(named)
     return found
@@ -99,20 +102,6 @@ def _one_column(frame: Any, names: list[str], source: str, kind: str) -> Any:
                 f"{source}: the columns {names[0]!r} and {other!r} differ; drop the one that is not meant"
             )
     return column
-
-
-def shared_text(column: Any) -> tuple[Ids | ObjectArray, Any]:
-    """A column of ids, and the object that must be kept so that the ids stay as they are; None where none must.
-
-    From version 3 on, pandas copies a column when somebody writes to it while there is another reference to it. Such a
-    reference spares a copy here.
-    """
-    import pandas as pd
-
-    if not isinstance(column, pd.Series) or int(pd.__version__.partition(".")[0]) < 3:
-        return text_of(column), None
-    reference = column.copy(deep=False)
-    return text_of(reference, kept=False), reference
 
 
 def text_of(column: Any, *, kept: bool = True) -> Ids | ObjectArray:

@@ -19,7 +19,7 @@ from ..data.arrays import IntArray, ObjectArray, addresses, block_starts, object
 from ..data.ids import Ids
 from ..data.judgments import NO_ASPECT, Judgments, Labels
 from ..data.rankings import query_blocks
-from ..messages import is_missing, is_text, kind_of, not_an_id, warn
+from ..messages import brief, is_missing, is_text, kind_of, not_an_id, warn
 from .datasets import dataset_of
 from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
@@ -117,7 +117,7 @@ def _from_dict(qrels: Mapping[Any, Any], source: str) -> QrelsColumns:
     for query_id, docs in qrels.items():
         if not isinstance(docs, Mapping):
             raise ValueError(
-                f"{source}: query {query_id!r} holds {kind_of(docs)}; qrels given as a dict are "
+                f"{source}: query {brief(query_id)} holds {kind_of(docs)}; qrels given as a dict are "
                 "{query_id: {doc_id: relevance}}, or have the columns query_id, doc_id and relevance"
             )
     return _from_rows([(q, d, label) for q, docs in qrels.items() for d, label in docs.items()])
@@ -266,7 +266,7 @@ def _as_number(label: Any) -> Any:
     if isinstance(label, str):
         text = label.strip(" \t\r\n")
         return None if not text else float(text) if _NUMBER.fullmatch(text) else label
-    return None if label is None or label != label else label
+    return None if is_missing(label) or label != label else label
 
 
 def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
@@ -288,18 +288,22 @@ def _trec_columns(data: bytes) -> QrelsFile:
 def _mistake(line: bytes) -> str:
     fields = line.split()
     if len(fields) != 4:
-        return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{format_hint(line)}"
+        swapped = "; it looks like a run: the qrels come first, then the run" if len(fields) == 6 else ""
+        return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{swapped or format_hint(line)}"
     wrong = f"the relevance {shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 to 9"
-    return wrong + (_OF_FRACTIONS if re.fullmatch(rb"[+-]?[0-9]*\.[0-9]+", fields[3]) else "")
+    return wrong + (_OF_FRACTIONS if re.fullmatch(rb"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*", fields[3]) else "")
 
 
-def judge(columns: QrelsColumns) -> Judgments:
+def judge(columns: QrelsColumns, *, once: bool = False) -> Judgments:
     """:class:`Judgments` from the columns of the qrels.
 
     A pair judged twice keeps its last label, as in ir_measures; where the labels differ, a warning says so.
 
+    Args:
+        once: whether a document must not have two labels.
+
     Raises:
-        ValueError: an id that is not a string, a relevance that is not a whole number.
+        ValueError: an id that is not a string, a relevance that is not a whole number; two labels of a document.
     """
     grade = _whole_numbers(columns, "the qrels")
     starts, heads = query_blocks(columns.query_ids, "the qrels", "the run")
@@ -312,7 +316,7 @@ def judge(columns: QrelsColumns) -> Judgments:
         order = np.argsort(query, kind="stable")
         query, ids, grade = query[order], ids.take(order), grade[order]
         labels = None if labels is None else labels.take(order)
-    return _without_repeats(Judgments(object_array(code_of), query, ids, grade, labels))
+    return _without_repeats(Judgments(object_array(code_of), query, ids, grade, labels), once)
 
 
 def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
@@ -327,8 +331,8 @@ def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
 
 _LARGEST = 2**31
 _OF_FRACTIONS = (
-    "; make labels of fractions: by a threshold, such as int(grade >= 0.5), or by levels, such as round(10 * grade) "
-    "with gains= in the measure"
+    "; if it is a run, give the qrels first and then the run, else make labels of fractions: by a threshold, such as "
+    "int(grade >= 0.5), or by levels, such as round(10 * grade) with gains= in the measure"
 )
 
 
@@ -349,8 +353,8 @@ def _whole_numbers(columns: QrelsColumns, source: str) -> IntArray:
         label = relevance[row].item() if isinstance(relevance[row], np.generic) else relevance[row]
         way_out = _OF_FRACTIONS if isinstance(label, (float, np.floating)) and label % 1 else ""
         raise ValueError(
-            f"{source}: query {query!r}, document {doc!r} has the relevance {label!r}; relevance must be a whole "
-            f"number (below 2^31 in size){way_out}"
+            f"{source}: query {brief(query)}, document {brief(doc)} has the relevance {brief(label)}; relevance "
+            f"must be a whole number (below 2^31 in size){way_out}"
         )
     return np.asarray(grades, dtype=np.int64)
 
@@ -363,19 +367,22 @@ def _is_whole(label: object) -> bool:
     )
 
 
-def _without_repeats(judgments: Judgments) -> Judgments:
+def _without_repeats(judgments: Judgments, once: bool) -> Judgments:
     """Keeps the last label of a pair judged more than once."""
     drop, final = judgments.repeats()
     if not len(drop):
         return judgments
     labels = judgments.labels
     clash = drop[judgments.grade[drop] != judgments.grade[final]]
-    if len(clash) and labels is None:
-        r = clash[0]
-        warn(
+    if len(clash) and (labels is None or once):
+        query_id, doc_id = judgments.query_ids[judgments.query[clash[0]]], judgments.ids.string(clash[0])
+        message = (
             f"the qrels judge {len(clash)} (query, document) pair(s) twice with different labels, e.g. query "
-            f"{judgments.query_ids[judgments.query[r]]!r}, document {judgments.ids.string(r)!r}; the last label counts"
+            f"{brief(query_id)}, document {brief(doc_id)}; "
         )
+        if once:
+            raise ValueError(f"{message}give each document one label")
+        warn(f"{message}the last label counts")
     keep = np.ones(len(judgments), dtype=bool)
     keep[drop] = False
     return Judgments(

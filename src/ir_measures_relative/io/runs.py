@@ -19,10 +19,10 @@ import numpy as np
 from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..data.ids import Ids, repeated
 from ..data.rankings import Rankings
-from ..messages import kind_of, warn
+from ..messages import brief, kind_of, warn
 from ..work import progress
 from .files import is_picture, located, read_bytes
-from .frames import columns_of, is_frame, scheme_of_others, shared_text, single_value, text_of
+from .frames import columns_of, is_frame, scheme_of_others, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
 from .tables import read_table
 from .trec_columns import Columns, format_hint, parsed, shown, starts_as_trec
@@ -110,7 +110,7 @@ def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Ran
     for query_id, docs in run.items():
         if not isinstance(docs, Mapping):
             raise ValueError(
-                f"{name}: query {query_id!r} holds {kind_of(docs)}; a run given as a dict is "
+                f"{name}: query {brief(query_id)} holds {kind_of(docs)}; a run given as a dict is "
                 "{query_id: {doc_id: score}}, or has the columns query_id, doc_id and score"
             )
     joined = itertools.chain.from_iterable
@@ -152,6 +152,8 @@ def _from_given(given: Given, name: str) -> Rankings:
         return _from_frame(given.content, name, given.kind, given.columns)
     if isinstance(given.content, Rows):
         queries, docs, values = given.content
+        if isinstance(queries, Ids):
+            return Rankings(queries, docs, values, name=name, tag=given.tag)
         if not isinstance(values, np.ndarray):
             return _from_columns(queries, docs, values, name, given.tag)
         return Rankings(object_array(queries), object_array(docs), values, name=name, tag=given.tag)
@@ -163,7 +165,7 @@ def _from_frame(frame: Any, name: str, kind: str = "DataFrame", columns: Sequenc
     query_column, doc_column, score_column = columns_of(frame, wanted, name, kind, columns)
     scheme = scheme_of_others(frame.columns) or {}
     queries = text_of(query_column, kept=False)
-    docs, owner = shared_text(doc_column)
+    docs = text_of(doc_column)
     return Rankings(
         queries,
         docs,
@@ -171,7 +173,6 @@ def _from_frame(frame: Any, name: str, kind: str = "DataFrame", columns: Sequenc
         name=name,
         tag=single_value(frame, scheme.get("name", "name")),
         group=(single_value(frame, "group") or "") if "group" in frame.columns and len(frame) else None,
-        owner=owner,
     )
 
 
@@ -193,7 +194,7 @@ def _as_floats(
         # numpy's and torch's scalars are not numbers.Real, but turn into one; a string would too, and must not.
         wrong = None
         if isinstance(score, str) or not (isinstance(score, numbers.Real) or hasattr(score, "__float__")):
-            wrong = f"has the score {score!r}, {kind_of(score)}; scores must be numbers: convert them with float()"
+            wrong = f"has the score {brief(score)}, {kind_of(score)}; scores must be numbers: convert them with float()"
         else:
             try:
                 values[row] = float(score)
@@ -201,7 +202,7 @@ def _as_floats(
                 wrong = f"has a score that is not a float ({error})"
         if wrong:
             query, doc = (c.string(row) if isinstance(c, Ids) else c[row] for c in (queries, docs))
-            raise ValueError(f"{name}: query {query!r}, document {doc!r} {wrong}")
+            raise ValueError(f"{name}: query {brief(query)}, document {brief(doc)} {wrong}")
     return values
 
 
@@ -233,12 +234,15 @@ def _trec_columns(data: bytes) -> tuple[Columns, FloatArray]:
     return columns, columns.floats(4)
 
 
+_SWAPPED = "; it looks like judgments: the qrels come first, then the run"
+
+
 def _mistake(line: bytes) -> str:
     fields = line.split()
     if len(fields) != 6:
         return (
             f"{len(fields)} columns where a TREC run has six (query_id Q0 doc_id rank score tag): "
-            f"{shown(line)}{format_hint(line)}"
+            f"{shown(line)}{_SWAPPED if len(fields) == 4 else format_hint(line)}"
         )
     query_id, doc_id, score = (shown(fields[i]) for i in (0, 2, 4))
     try:
@@ -261,8 +265,8 @@ def _repeated(columns: Columns, source: str) -> str | None:
         return None
     a, b = rows
     return (
-        f"{source}, line {columns.line(b)}: query {queries.string(b)!r} lists document {docs.string(b)!r} more than "
-        f"once, before in line {columns.line(a)}; a ranking holds a document once: drop the duplicates"
+        f"{source}, line {columns.line(b)}: query {brief(queries.string(b))} lists document {brief(docs.string(b))} "
+        f"more than once, before in line {columns.line(a)}; a ranking holds a document once: drop the duplicates"
     )
 
 

@@ -37,7 +37,7 @@ def read_table(value: Any, source: str) -> Given | None:
             return _of_columns(dict(value[:]), kind)
         if names is not None and hasattr(value, "select_columns") and hasattr(value, "__len__"):
             chosen = value.select_columns([c for c in names if c in _MAY_BE_NEEDED])
-            return Given(_of_arrow(chosen.with_format("arrow")[:]), kind=kind, columns=tuple(names))
+            return Given(frame_of_arrow(chosen.with_format("arrow")[:]), kind=kind, columns=tuple(names))
         value = list(value)  # a stream of rows
     if hasattr(value, "__arrow_c_stream__"):
         return _of_arrow_stream(value, kind, source)
@@ -99,10 +99,10 @@ def _of_arrow_stream(value: Any, kind: str, source: str) -> Given:
     except pyarrow.ArrowException as error:  # a column alone, or of a type that only its own library knows
         raise ValueError(f"{source}: {kind_of(value)} that is no table to pyarrow ({error})") from None
     places = [i for i, name in enumerate(table.column_names) if name in _MAY_BE_NEEDED]
-    return Given(_of_arrow(table.select(places)), kind=kind, columns=tuple(table.column_names))
+    return Given(frame_of_arrow(table.select(places)), kind=kind, columns=tuple(table.column_names))
 
 
-def _of_arrow(table: Any) -> Any:
+def frame_of_arrow(table: Any) -> Any:
     """A pandas DataFrame on the columns of an Arrow table; the bytes of its ids are read where they are."""
     import pandas as pd
     import pyarrow

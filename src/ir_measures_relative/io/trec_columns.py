@@ -87,6 +87,9 @@ class Columns:
         last = last.reshape(-1, n)
         if not last[:, -1].all() or np.count_nonzero(last) > len(last):
             raise ValueError
+        first = starts[::n]
+        if ((self._data[first] == ord("#")) & (ends[::n] - first == 1)).any():  # a comment
+            raise ValueError
         self._starts: IntArray = starts.reshape(-1, n)
         self._ends: IntArray = ends.reshape(-1, n)
 
@@ -324,6 +327,8 @@ def _what_is_wrong(line: bytes) -> str | None:
         return "it holds a NUL, which ends a text in C; is it a text file?"
     if _BARE_RETURN.search(line):
         return "it holds a carriage return (\\r) that no line feed follows; end lines with \\n"
+    if line.split()[:1] == [b"#"]:
+        return "it is a comment, which the format does not have; delete the line"
     try:
         text = line.decode()
     except UnicodeDecodeError as error:

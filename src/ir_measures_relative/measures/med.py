@@ -26,7 +26,7 @@ class _MED(RelativeMeasure):
     the evaluated run's top k, Z the reference's. The base M is one of
 
     - P, RBP, SDCG: ``Σ_i W(i)·g(d_i)`` with W(i) = 1/k, (1 - p)·p^(i - 1), 1/(S_k·log2(1 + i)). SDCG's S_k
-      (and the gain of the highest grade) makes 1 the value of k documents of the highest grade.
+      (and the largest gain) makes 1 the value of k documents of the highest grade.
     - nDCG: exact over all grades, with every relevant document of the judgments in the ideal ranking. (The
       paper says that only the highest grade need be tried for an open document. That holds for binary
       relevance alone.)
@@ -47,7 +47,7 @@ class _MED(RelativeMeasure):
 
     Range [0, 1]: 0 if no labeling makes a difference, as for a ranking and itself. Symmetric in run and
     reference. If every document in the two rankings is judged, it is the plain difference of the two scores
-    (and RBP's residual).
+    (and RBP's residual). mean_nDCG is no pseudo-metric: one side of a triangle may exceed the other two.
 
     SDCG, nDCG and ERR are graded: an open document may have any grade up to ``max_grade``. By default this is
     the highest of the context's ``grades``, else the highest in the qrels (all queries), or 1. (PyTerrier

@@ -132,18 +132,28 @@ class RunPair:
 
     @cached_property
     def gain(self) -> FloatArray:
-        """The gain of each document of the pool, 0 where open."""
-        return np.where(self.pool.open, 0.0, self.gain_of(self.pool.grade))
+        """The gain of each document of the pool, the least that there is where open."""
+        return np.where(self.pool.open, self.floor, self.gain_of(self.pool.grade))
 
     @cached_property
-    def levels(self) -> tuple[FloatArray, IntArray]:
-        """The gains above 0 that a document may have, ascending, and a label that gives each."""
+    def _gains(self) -> tuple[FloatArray, IntArray]:
+        """The gains that an open document may have, ascending, and a label that gives each."""
         if not self.graded:
-            return np.ones(1), np.array([self.params["rel"] or 1])
-        lowest = self.view.grades[0]  # custom gains may reward a label below 1
-        grades = grades_between(lowest, self.highest)
+            return np.array([0.0, 1.0]), np.array([0, self.params["rel"] or 1])
+        grades = grades_between(self.view.grades[0], self.highest)  # custom gains may reward a label below 1
+        grades = grades[np.argsort(grades != 0, kind="stable")]
         gains, first = np.unique(self.gain_of(grades), return_index=True)
-        return gains[gains > 0], grades[first][gains > 0]
+        return gains, grades[first]
+
+    @property
+    def floor(self) -> float:
+        """The least gain of a document: above 0 where custom gains reward every label."""
+        return float(self._gains[0][0])
+
+    @property
+    def levels(self) -> FloatArray:
+        """The larger gains that a document may have, ascending."""
+        return self._gains[0][1:]
 
     @property
     def highest(self) -> int:
@@ -186,12 +196,12 @@ class RunPair:
         return result
 
     def labelings(self, solutions: Solutions) -> list[dict[str, int]]:
-        """The labels of the open documents that are relevant under the labeling of each query."""
-        labels, found = self.levels[1], []
+        """The labels of the open documents that are not 0 under the labeling of each query."""
+        found, labels = [], np.where(self.pool.open, self._gains[1][solutions.level], 0)
         for rows in rows_of_queries(self.pool.query, self.pool.n_queries):
-            chosen = rows.start + np.flatnonzero(solutions.level[rows])
+            chosen = rows.start + np.flatnonzero(labels[rows])
             ids = self.pool.ids.take(chosen).strings()
-            found.append(dict(zip(ids, labels[solutions.level[chosen] - 1].tolist(), strict=True)))
+            found.append(dict(zip(ids, labels[chosen].tolist(), strict=True)))
         return found
 
 
@@ -226,14 +236,15 @@ def _weighted(browsing_of: Callable[[RunPair], BrowsingModel]) -> Solve:
     """
 
     def solve(task: RunPair) -> Solutions:
-        pool, (levels, _) = task.pool, task.levels
+        pool, levels = task.pool, task.levels
         share = browsing_of(task).share
         weight = share(pool.y) - share(pool.z)
         tail = task.tail() if "residual" in task.base.parameters else np.zeros((2, pool.n_queries))
-        known = np.zeros(pool.n_queries)
-        if len(levels):
-            known = pool.signed_sums(ratio(task.gain, levels[-1:]) * weight)
-        free = np.where(pool.open & (len(levels) > 0), weight, 0.0)
+        most = np.append(task.floor, levels)[-1:]
+        known = pool.signed_sums(ratio(task.gain, most) * weight)
+        free = np.where(
+            pool.open & (len(levels) > 0), weight * (1.0 - ratio(np.array([task.floor]), most)), 0.0
+        )
         up, down = swings(free, pool.query, pool.n_queries)
         both = np.stack([known + up + tail[0], -known - down + tail[1]])
         return _decide(pool, both, np.where(np.stack([free, -free]) > 0, len(levels), 0))
@@ -268,23 +279,26 @@ def _solve_ndcg(task: RunPair) -> Solutions:
     best n_l: ``n_1 ≥ n_2 ≥ …`` comes by itself, since ``J_1 ≥ J_2 ≥ …`` and the discounts fall, so that one more
     document never costs a lower level more than a higher.
     """
-    pool, (levels, _) = task.pool, task.levels
+    pool, levels = task.pool, task.levels
     weight = discount(pool.y) - discount(pool.z)
     known = pool.signed_sums(task.gain * weight)
-    free = np.where(pool.open, np.maximum(np.stack([weight, -weight]), 0.0), 0.0)
+    free = np.where(pool.open & (len(levels) > 0), np.maximum(np.stack([weight, -weight]), 0.0), 0.0)
     most = max(int(np.bincount(pool.query[part > 0], minlength=1).max()) for part in free)
     size = task.judged_at(levels)[:, :, None] + np.arange(most + 1)
+    n_open = np.bincount(pool.query[pool.open], minlength=pool.n_queries)
+    floor_size = task.judged_at(np.array([task.floor]))[:, 0] + n_open  # which have the least gain anyway
     if task.cutoff is not None:
-        size = np.minimum(size, task.cutoff)
-    ideal = np.cumsum(discount.up_to(int(size.max(initial=0))))[size]
+        size, floor_size = np.minimum(size, task.cutoff), np.minimum(floor_size, task.cutoff)
+    sums_of_discounts = np.cumsum(discount.up_to(int(max(size.max(initial=0), floor_size.max(initial=0)))))
+    ideal, floor = sums_of_discounts[size], task.floor * sums_of_discounts[floor_size]
     both, level = np.zeros((2, pool.n_queries)), np.zeros((2, len(pool.query)), dtype=np.int64)
     for i, sign in enumerate((1.0, -1.0)):
         order, won = sums_of_first(free[i], pool.query, pool.n_queries, most + 1)
         sums = LevelSums(
             (sign * known, np.broadcast_to(won[:, None, :], ideal.shape)),
-            (np.zeros(pool.n_queries), ideal),
+            (floor, ideal),
             np.full(pool.n_queries, most),
-            step=np.diff(levels, prepend=0.0),
+            step=np.diff(levels, prepend=task.floor),
             falling=True,
         )
         both[i] = sums.greatest_positive()

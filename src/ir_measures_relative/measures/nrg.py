@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..data.arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
+from ..messages import warn
 from . import parameters
 from .bases.browsing import (
     BrowsingModel,
@@ -261,7 +262,7 @@ class _NRG(RelativeMeasure):
     @property
     def value_range(self) -> tuple[float, float]:
         unbounded = self.get("norm") is None and BASES[self.get("base")].additive
-        return -math.inf if self.get("gains") else 0.0, math.inf if unbounded else 1.0
+        return 0.0, math.inf if unbounded else 1.0
 
     @property
     def zero_for_duplicate(self) -> bool:
@@ -363,7 +364,16 @@ class _UniqueRel(RelativeMeasure):
 
     def score(self, view: View) -> FloatArray:
         docs, _, unique, _ = self.contributions(view)
-        return sum_by_query(unique, docs.query, docs.n_queries)
+        counts = sum_by_query(unique, docs.query, docs.n_queries)
+        if "rel" not in self.params and docs.grade.max(initial=0) > 1:
+            of_two = sum_by_query(unique * (docs.grade >= 2), docs.query, docs.n_queries)
+            warn(
+                f"{self!r} counts documents of grade 1, and there are higher grades: the mean of the first run is "
+                f"{counts.mean():.2f}, and {of_two.mean():.2f} with rel=2; set rel= to the grade that is relevant",
+                view.members,
+                "UniqueRel, rel",
+            )
+        return counts
 
     def contributions(self, view: View) -> Contributions:
         docs, top = view.relevant, view.at(self.get("cutoff"), self.get("judged_only"))

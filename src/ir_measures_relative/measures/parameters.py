@@ -120,7 +120,7 @@ def gains(use: str = "applied to the label before dcg") -> Param:
     """Other numbers for the labels: ``gains``; and what they are used for."""
     return Param(
         dict,
-        f"custom gain mapping (int-to-int), {use}",
+        f"custom gain mapping (int-to-int), {use}; labels below 0 are not in ir_measures' grammar of strings",
         test=lambda g: all(_is_int(a) and _is_int(b) for a, b in g.items()),
         allowed="a dict from int to int, such as {1: 1, 2: 3}",
     )

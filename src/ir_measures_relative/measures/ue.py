@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..context.measure_strings import value_of
-from ..data.arrays import FloatArray, IntArray
+from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..messages import warn
 from . import parameters
 from .bases.gains import chance_to_satisfy, check_grades, gain_of
@@ -30,10 +30,16 @@ if TYPE_CHECKING:
 
 #: A topic is told of where fewer of its judged documents are not relevant. In TREC's pools at least 7 % are not.
 _FEW_NON_RELEVANT = 0.05
+#: A run is told of that ranks a smaller share of the judged documents.
+_HALF = 0.5
 
 
 class _UE(RelativeMeasure):
-    """Where a ranking stands between a random one and a perfect one, by any of eight measures.
+    """For reranking and learning to rank: where a ranking stands between a random and a perfect one of its pool.
+
+    A first-stage run ranks few of the judged documents. A random ranking of all of them is then better than it can
+    be, so its values are too low. A warning says so where it ranks less than half. ``pool='run'`` compares with
+    random rankings of the judged documents that the run itself ranks.
 
     With A the value of the base measure for the ranking, IUB that of a perfect ranking of the query's pool of
     documents, and REB and σ the mean and the standard deviation over all rankings of the pool:
@@ -72,7 +78,8 @@ class _UE(RelativeMeasure):
     nothing can be told from chance (σ = 0), version 'z' is 0: no relevant document, all relevant, or for P
     and R so small a pool that all rankings have the same value. Such queries pull a mean towards 0.
 
-    **A random ranking of what?** Of the query's judged documents, by default. If nearly all of these are
+    **A random ranking of what?** Of the query's judged documents, by default; with ``pool='run'`` of those that the
+    run ranks, at any depth, so that two runs with other documents have other scales. If nearly all of these are
     relevant, a random ranking of them is nearly perfect. (MS MARCO's dev topics and Vaswani have no others.)
     With one judged document, a ranking with it at the top has nDCG_UE 0, and one with it at position 2 has
     -0.37. A warning comes where fewer than 5 % are not relevant. Use ``pool='corpus'`` then: a random ranking
@@ -82,10 +89,11 @@ class _UE(RelativeMeasure):
     document in the run takes a position and earns nothing. The rankings behind REB, σ and IUB have no
     unjudged documents. 0/0 is 0.
 
-    When not to use it: within one query, it ranks runs exactly like the base. In version 'z', a query weighs
-    more, the smaller its σ is. With few relevant documents in a large pool, a single one found is worth many
-    deviations. Where nearly all are relevant, so is one missed. It says how surely a ranking is not random,
-    not how good it is.
+    When not to use it: within one query. With one pool for all runs, it ranks them exactly like the base there
+    (but for version 'z' with σ = 0, where all have the value 0). In version 'z', a query weighs more, the
+    smaller its σ is. With few relevant documents in a large pool, a single one found is worth many deviations.
+    Where nearly all are relevant, so is one missed. It says how surely a ranking is not random, not how good
+    it is.
 
     Source: Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval
     systems", Information Processing & Management 2023, Eqs. 5-7, for nDCG and AP; the other bases, and
@@ -100,12 +108,22 @@ class _UE(RelativeMeasure):
         >>> value = UE(base="RR", version="z") @ 4  # σ = 0.2909
         >>> round(value.calc_aggregate(qrels, run), 4)
         -0.0716
+
+        A reranker got B and A from the first stage, and put A first: the best that it could do.
+
+        >>> value = UE(base="RR", pool="run") @ 4
+        >>> value.calc_aggregate(qrels, {"q": {"A": 2.0, "B": 1.0}})
+        1.0
+        >>> round(value.calc_aggregate(qrels, run), 4)  # the first stage: RR 1/2, and the mean of 1 and 1/2 is 3/4
+        -0.3333
     """
 
     __name__ = "UE"
     RELATIVE_TO = "chance"
     PRETTY_NAME = "Upper and Expected Value Normalization"
-    SHORT_DESC = "Where a ranking stands between a random one (0) and a perfect one (1), by a base measure."
+    SHORT_DESC = (
+        "For reranking: where a ranking stands between a random (0) and a perfect one (1), by a base measure."
+    )
     FORMULA = (
         r"\mathrm{UE}_1 = \frac{A}{\mathrm{IUB}} \cdot \frac{A}{A + \mathrm{REB}}, \qquad "
         r"\mathrm{UE}_2 = \begin{cases} (A - \mathrm{REB}) / (\mathrm{IUB} - \mathrm{REB}) & A \ge \mathrm{REB} \\ "
@@ -126,10 +144,10 @@ class _UE(RelativeMeasure):
         ),
         "pool": Param(
             str,
-            "what the perfect and the random ranking rank: the query's judged documents, or the whole collection "
-            "('corpus': the context's num_docs documents, the unjudged ones non-relevant)",
+            "what the perfect and the random ranking rank: the query's judged documents, those that the run ranks "
+            "('run'), or the whole collection ('corpus': the context's num_docs documents, the unjudged non-relevant)",
             default="judged",
-            choices=("judged", "corpus"),
+            choices=("judged", "run", "corpus"),
         ),
         "dcg": parameters.dcg("exp-log2"),
         "gains": parameters.gains(),
@@ -181,10 +199,34 @@ class _UE(RelativeMeasure):
     def score(self, view: View) -> FloatArray:
         """UE of each query."""
         z = self.get("version") == "z"
+        if self.get("pool") == "run":
+            return normalize(self.actual(view), self.normalizers(view), self.get("version"))
         if self.get("pool") == "judged":
             self._warn_of_pools(view)
+            self._warn_of_few(view)
         normalizers = view.cached(("UE", z, self(version=2)), lambda: self.normalizers(view))
         return normalize(self.actual(view), normalizers, self.get("version"))
+
+    def _warn_of_few(self, view: View) -> None:
+        """Warns of a run that ranks less than half of the judged documents of the topics that it has."""
+        docs = view.documents
+        size, ranked = (
+            np.bincount(docs.query, weights, docs.n_queries) for weights in (None, self._ranked(view, docs))
+        )
+        share = ranked.sum() / max(size[ranked > 0].sum(), 1)
+        if 0 < share < _HALF:
+            warn(
+                f"the run ranks {share:.0%} of the judged documents, and UE is relative to random rankings of all of "
+                "them, which is for reranking and learning to rank; give pool='run' (random rankings of those that it "
+                "ranks), or pool='corpus' with num_docs=",
+                view.members,
+                "UE, few ranked",
+            )
+
+    def _ranked(self, view: View, docs: Documents) -> BoolArray:
+        """Whether the run ranks each document, at any depth."""
+        found: BoolArray = view.at(None, self.get("judged_only")).positions(docs) > 0
+        return found
 
     def _warn_of_pools(self, view: View) -> None:
         """Warns of pools of which hardly a document is not relevant: a random ranking of these is as good as any."""
@@ -245,6 +287,8 @@ class _UE(RelativeMeasure):
         docs = view.documents
         if self.get("judged_only"):  # a negative label counts as unjudged there, as in trec_eval -J
             docs = docs.select(docs.grade >= 0)
+        if self.get("pool") == "run":
+            docs = docs.select(self._ranked(view, docs))
         size = np.bincount(docs.query, minlength=docs.n_queries)
         if self.get("pool") == "corpus":
             size = self._corpus(view, size)
@@ -275,7 +319,7 @@ def _some_of(*names: str) -> dict[str, Param]:
 
 
 class _nDCG_UE(_UE):
-    """DCG on a scale from a random to a perfect ranking of the query's pool of documents.
+    """For reranking and learning to rank: DCG on a scale from a random to a perfect ranking of the query's pool.
 
     If nearly all documents of a query are relevant, any ranking gets a high nDCG. This measure says how much
     better than chance a ranking is. It is :class:`UE` of A = DCG@k, in the same versions: range [0, 1) by
@@ -293,7 +337,8 @@ class _nDCG_UE(_UE):
     ``RunContext(…, num_docs=…)`` documents. Without a cutoff the perfect and the random ranking are those of
     the whole pool, however short the run is.
 
-    When not to use it: within one topic. There it ranks runs exactly like nDCG. It matters where values are
+    When not to use it: for first-stage runs (see :class:`UE`), or within one topic. There it ranks runs exactly
+    like nDCG with the same ``dcg``: the default here is 'exp-log2', that of nDCG 'log2'. It matters where values are
     averaged or compared over queries. Rankings scored at random do not average to 0 in version 2, because its
     two sides are scaled differently. Only the numerators do.
 
@@ -313,7 +358,8 @@ class _nDCG_UE(_UE):
     __name__ = "nDCG_UE"
     PRETTY_NAME = "Upper and Expected Value Normalized Discounted Cumulative Gain"
     SHORT_DESC = (
-        "Where the DCG of a ranking stands between that of a random ranking (0) and of a perfect one (1)."
+        "For reranking: where the DCG (exp-log2 by default) of a ranking stands between that of a random one (0) and "
+        "of a perfect one (1)."
     )
     SEE_ALSO = ("UE", "AP_UE")
     SUPPORTED_PARAMS = {
@@ -324,7 +370,7 @@ class _nDCG_UE(_UE):
 
 
 class _AP_UE(_UE):
-    """AP on a scale from a random to a perfect ranking of the query's pool of documents.
+    """For reranking and learning to rank: AP on a scale from a random to a perfect ranking of the query's pool.
 
     As :class:`nDCG_UE`, with ``A = SP@k = Σ_{i≤k} Prec(i)·R_i``, R_i whether the document at i is relevant,
     ``IUB = min(k, N_p)``, N_p the number of relevant documents of the pool, and REB the mean over all
@@ -356,7 +402,7 @@ class _AP_UE(_UE):
 
     __name__ = "AP_UE"
     PRETTY_NAME = "Upper and Expected Value Normalized Average Precision"
-    SHORT_DESC = "Where the precision sum of a ranking stands between a random one (0) and a perfect one (1)."
+    SHORT_DESC = "For reranking: where a ranking's sum of precisions stands between a random (0) and a perfect one (1)."
     FORMULA = (
         r"A = \sum_{i=1}^{k} \mathrm{P}@i \cdot \mathrm{rel}(d_i), \qquad \mathrm{IUB} = \min(k, N_p), \qquad "
         r"\mathrm{REB} = \mathrm{E}[A]"

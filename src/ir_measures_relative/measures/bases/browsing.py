@@ -15,7 +15,7 @@ import numpy as np
 
 from ...data.arrays import FloatArray, IntArray, PositionTable, rank_within
 from ...data.documents import Documents
-from .gains import chance_to_satisfy, discount, reciprocal
+from .gains import chance_to_satisfy, discount, reciprocal, sum_of_discounts
 
 
 class BrowsingModel(ABC):
@@ -50,7 +50,7 @@ class LogDiscount(BrowsingModel):
 
     @property
     def total(self) -> float:
-        return math.inf if self.k is None else float(discount(np.arange(1, self.k + 1)).sum())
+        return math.inf if self.k is None else sum_of_discounts(self.k)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,25 @@ discount = PositionTable(lambda position: 1.0 / np.log2(position + 1.0))
 reciprocal = PositionTable(lambda position: 1.0 / position)
 
 
+_TERMS = 2**20  # that are added one by one
+
+
+def sum_of_discounts(k: int) -> float:
+    """``Σ_{i≤k} 1 / log2(i + 1)``: beyond 2^20 terms by the formula of Euler and Maclaurin, without an array of k."""
+    m = min(k, _TERMS)
+    total = float(discount(np.arange(1, m + 1)).sum())
+    if k == m:
+        return total
+    ends = np.log(
+        [m + 1.0, k + 1.0]
+    )  # with x = e^t - 1 the integral of 1 / log2(x + 1) is that of ln(2)·e^t / t
+    node, weight = np.polynomial.legendre.leggauss(64)
+    t = ends.mean() + np.ptp(ends) / 2 * node
+    integral = np.ptp(ends) / 2 * (weight * np.exp(t) / t).sum()
+    slope = -1 / (ends**2 * np.exp(ends))
+    return float(total + np.log(2) * (integral + np.ptp(1 / ends) / -2 + np.diff(slope)[0] / 12))
+
+
 def ideal_dcg(gain: FloatArray, query: IntArray, n_queries: int, cutoff: int | None) -> FloatArray:
     """The ``DCG@cutoff`` of each query's rows ranked by gain, highest first; gains are at least 0."""
     longest = int(np.bincount(query).max(initial=0))

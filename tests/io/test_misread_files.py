@@ -1,0 +1,242 @@
+"""Files that were read as something else than they are: each is read as it is, or refused with its name."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ir_measures_relative import NRG, RelativeWarning, RunContext
+from ir_measures_relative.formats import tables
+from ir_measures_relative.io.qrels import judge, read_qrels_file
+from ir_measures_relative.io.runs import read_run
+
+
+def rankings(path: Path) -> dict[str, list[str]]:
+    return {q: list(docs) for q, docs in read_run(path).to_dict().items()}
+
+
+def labels(path: Path) -> dict[str, int]:
+    judged = judge(read_qrels_file(path).columns)
+    return dict(zip(judged.ids.strings().tolist(), judged.grade.tolist(), strict=True))
+
+
+def written(folder: Path, name: str, text: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+@pytest.mark.parametrize(
+    "lines", [["q a 30", "q b 20"], ["q a 1", "q b 3"], ["q a 0", "q b 1"], ["q a 1", "q b 1"]]
+)
+def test_a_third_column_that_is_no_ranks(lines: list[str], tmp_path: Path) -> None:
+    file = written(
+        tmp_path, "scores.tsv", "".join(line.replace(" ", "\t") + "\n" for line in ["p\tx\t1", *lines])
+    )
+    with pytest.raises(ValueError, match=r"scores\.tsv.* query 'q' is not the ranks 1 to 2.*header"):
+        read_run(file)
+    ranked = written(tmp_path, "ranks.tsv", "q\tb\t2\np\tx y\t1\nq\ta\t1\n")
+    assert rankings(ranked) == {"q": ["a", "b"], "p": ["x y"]}
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_blanks_after_commas_are_no_part_of_ids(quote: str, tmp_path: Path) -> None:
+    file = written(tmp_path, "run.csv", f"query_id, doc_id , score\nq, {quote}a{quote} , 1.5\nq, b,\t2.5 \n")
+    assert rankings(file) == {"q": ["b", "a"]}
+    file = written(tmp_path, "qrels.csv", f"query_id, doc_id, relevance\nq, a, {quote}1{quote}\nq, b , 2\n")
+    assert labels(file) == {"a": 1, "b": 2}
+
+
+@pytest.mark.parametrize("read", [read_run, read_qrels_file])
+@pytest.mark.parametrize("cell", ["", " ", '""'])
+def test_an_empty_cell_is_no_id(read: Any, cell: str, tmp_path: Path) -> None:
+    value = "score" if read is read_run else "relevance"
+    file = written(tmp_path, "file.csv", f"query_id,doc_id,{value}\nq,a,1\nq,{cell},2\n")
+    with pytest.raises(ValueError, match=r"file\.csv.*: row 2 has no 'doc_id'"):
+        read(file)
+    rows = [{"query_id": "q", "doc_id": doc, value: 1} for doc in ("a", "")]
+    file = written(tmp_path, "file.jsonl", "\n".join(map(json.dumps, rows)))
+    with pytest.raises(ValueError, match=r"file\.jsonl.*: object 2 has no 'doc_id'"):
+        read(file)
+
+
+def test_a_table_with_ranks_is_a_run(tmp_path: Path) -> None:
+    written(tmp_path, "one.csv", "query,docid,rank,score\nq,a,1,3\nq,b,2,2\n")
+    written(tmp_path, "two.csv", "query,docid,rank,score\nq,b,1,3\n")
+    assert RunContext.from_files(tmp_path).names == ["one", "two"]
+    assert rankings(tmp_path / "one.csv") == {"q": ["a", "b"]}
+
+
+@pytest.mark.filterwarnings("ignore:OpenSearch Search Relevance has no ids")
+@pytest.mark.parametrize("total", [{"value": 50, "relation": "eq"}, 50])
+def test_a_search_that_found_more_than_it_returned(total: Any, tmp_path: Path) -> None:
+    document = {"searchText": "q", "documentIds": ["a", "b"], "searchConfigurationId": "c"}
+    hits = {"total": total, "hits": [{"_source": document}]}
+    file = written(tmp_path, "found.json", json.dumps({"hits": hits}))
+    with pytest.warns(RelativeWarning, match=r"found\.json.* 1 of the 50 documents.* size=50"):
+        read_run(file)
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "object", "int64[pyarrow]"])
+def test_a_null_label_of_parquet_is_unjudged(dtype: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    labels_ = pd.Series([1, None, 0], dtype=dtype)
+    frame = pd.DataFrame({"query_id": "q", "doc_id": list("abc"), "relevance": labels_})
+    frame.to_parquet(tmp_path / "qrels.parquet")
+    assert labels(tmp_path / "qrels.parquet") == {"a": 1, "c": 0}
+
+
+@pytest.mark.parametrize("name", ["p", "map", "score"])
+def test_ids_like_names_of_measures_are_ids(name: str, tmp_path: Path) -> None:
+    run = {"q": {f"{name}_{i}": 9.0 - i for i in range(3)}}
+    for content in (run, run | {"r": run["q"]}, run | {"r": {f"{name}_7": 0.5}}, {"q": {f"{name}_1": 0.5}}):
+        assert rankings(written(tmp_path, "run.json", json.dumps(content))) == {
+            q: list(d) for q, d in content.items()
+        }
+    assert labels(written(tmp_path, "qrels.json", json.dumps({"q": {f"{name}_1": 1}, "r": {f"{name}_1": 0}})))
+    measured = [
+        {"q": {"map": 0.5, "P_10": 0.2}},
+        {"q": {"P_10": 0.2}, "r": {"P_10": 0.3}},
+        {"NDCG": {"NDCG@1": 0.5}, "Recall": {"Recall@1": 0.2}},
+    ]
+    for values in measured:
+        with pytest.raises(ValueError, match=r"run\.json.* JSON file of measures"):
+            read_run(written(tmp_path, "run.json", json.dumps(values)))
+
+
+@pytest.mark.parametrize("orient", ["columns", "split", "index", "values", "table"])
+def test_messages_are_short_however_large_the_file(orient: Any, tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"qid": "q", "docno": [f"d{i}" for i in range(10_000)], "score": 1.5, "x" * 10_000: 1}
+    )
+    frame.to_json(tmp_path / "frame.json", orient=orient)
+    with pytest.raises(ValueError, match=r"frame\.json") as raised:
+        read_run(tmp_path / "frame.json")
+    assert len(str(raised.value)) < 1000
+    assert orient != "columns" or "to_json(path, orient='records')" in str(raised.value)
+    for bad in ({"q" * 10_000: 1}, {"q": {"d": "x" * 10_000}}, {"q": {"d" * 10_000: "x"}}):
+        with pytest.raises(ValueError, match="the run") as raised:
+            read_run(bad)  # type: ignore[arg-type]
+        assert len(str(raised.value)) < 1000
+
+
+@pytest.mark.parametrize("first", ["2.0", "1"])
+def test_a_label_is_read_alike_in_every_line(first: str, tmp_path: Path) -> None:
+    """TREC's format has whole numbers, others may write them as fractions."""
+    both = [first, "1" if first == "2.0" else "2.0"]
+    trec = "".join(f"q 0 d{i} {label}\n" for i, label in enumerate(both))
+    with pytest.raises(
+        ValueError, match=rf"line {both.index('2.0') + 1}: the relevance '2.0' is not a whole number"
+    ):
+        read_qrels_file(written(tmp_path, "qrels.txt", trec))
+    table = "query_id,doc_id,relevance\n" + "".join(f"q,d{i},{label}\n" for i, label in enumerate(both))
+    rows = "".join(
+        f'{{"query_id": "q", "doc_id": "d{i}", "relevance": {label}}}\n' for i, label in enumerate(both)
+    )
+    for text in (table, rows, f'{{"q": {{"d0": {both[0]}, "d1": {both[1]}}}}}'):
+        assert labels(written(tmp_path, "qrels", text)) == {
+            f"d{i}": int(float(x)) for i, x in enumerate(both)
+        }
+
+
+@pytest.mark.parametrize("at", [0, 1])
+def test_a_comment_is_no_judgment(at: int, tmp_path: Path) -> None:
+    lines = ["q 0 d 1"]
+    lines.insert(at, "# all labels: 3")
+    with pytest.raises(ValueError, match=rf"qrels, line {at + 1}: it is a comment.*delete"):
+        read_qrels_file(written(tmp_path, "qrels", "\n".join(lines)))
+    lines = ["q Q0 d 1 2.0 tag"]
+    lines.insert(at, "# Q0 d 1 2.0 tag")
+    with pytest.raises(ValueError, match=rf"line {at + 1}: it is a comment"):
+        read_run(written(tmp_path, "run", "\n".join(lines)))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-32-le", "utf-32-be"])
+def test_other_encodings_have_their_name(encoding: str, tmp_path: Path) -> None:
+    mark = "" if encoding in ("utf-16", "utf-32") else "\ufeff"
+    with pytest.raises(ValueError, match=f"text in {encoding[:6].upper()}"):
+        read_run(written(tmp_path, "run", (mark + "q Q0 d 1 2.0 t\n").encode(encoding)))
+
+
+@pytest.mark.parametrize("dtype", ["object", "str", "string[python]", "string[pyarrow]", "category"])
+@pytest.mark.parametrize("through", ["array", "values"])
+def test_what_is_written_into_the_memory_of_a_frame_does_not_count(dtype: str, through: str) -> None:
+    frame = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "score": [2.0, 1.0]})
+    frame = frame.astype({"docno": dtype, "qid": dtype})
+    context = RunContext({"x": frame, "y": {"1": {"b": 1.0}}})
+    expected = RunContext({"x": {"1": {"a": 2.0, "b": 1.0}}, "y": {"1": {"b": 1.0}}})
+    for column in ("docno", "qid"):
+        try:
+            getattr(frame[column], through)[:] = frame[column].iloc[1]
+        except ValueError:  # a view that pandas lets nobody write to
+            frame[column].array[:] = frame[column].iloc[1]
+    qrels = {"1": {"a": 1, "b": 1}}
+    pd.testing.assert_frame_equal(context.evaluate(qrels, [NRG @ 5]), expected.evaluate(qrels, [NRG @ 5]))
+
+
+def test_files_may_be_given_one_by_one(tmp_path: Path) -> None:
+    one, two = (written(tmp_path, name, f"q Q0 d 1 2.0 {name}\n") for name in ("one", "two"))
+    assert RunContext.from_files(one, two).names == RunContext.from_files([one, two]).names == ["one", "two"]
+
+
+LARGE = {
+    "csv": lambda q, d, s: f"{q},{d},{s}\n",
+    "jsonl": lambda q, d, s: f'{{"query_id": "{q}", "doc_id": "{d}", "score": {s}}}\n',
+    "msmarco": lambda q, d, s: f"{q}\t{d}\t{int(d)}\n",
+}
+
+
+@pytest.mark.parametrize("kind", LARGE)
+def test_large_files_are_read_by_columns(kind: str, tmp_path: Path) -> None:
+    """In a few bytes a row: Python's objects would take hundreds."""
+    pytest.importorskip("pyarrow")
+    rows = [(q, d, round(1 / d, 9)) for q in range(20) for d in range(1, 1001)]
+    head = "query_id,doc_id,score\n" if kind == "csv" else ""
+    file = written(tmp_path, f"run.{kind}", head + "".join(LARGE[kind](*row) for row in rows))
+    expected = {str(q): [str(d) for d in range(1, 1001)] for q in range(20)}
+    assert rankings(file) == expected
+    tracemalloc.start()
+    read_run(file)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 200 * len(rows)
+
+
+@pytest.mark.parametrize("name", ["csv", "jsonl"])
+def test_arrow_reads_as_python_does(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(5)
+    ids = ["a", "ü", "文", "x y", "0007", "-", "'", "#", "1e3", "nan", "2020-01-01"]
+    scores = ["1", "-2", "3.25", "1e3", "-0.0", "007" if name == "csv" else "7", str(2**60 + 1), "0.1"]
+    for case in range(40):
+        chosen = rng.choice(scores, 3)
+        rows = [
+            (rng.choice(ids[:3]), d, s)
+            for d, s in zip(rng.choice(ids, 3, replace=False), chosen, strict=True)
+        ]
+        text = "query_id,doc_id,score\n" * (name == "csv") + "".join(LARGE[name](*row) for row in rows)
+        file = written(tmp_path, f"{case}.{name}", text)
+        fast = read_run(file)
+        with monkeypatch.context() as patch:
+            patch.setattr(tables, "_cells_by_arrow", lambda content: None)
+            patch.setattr(tables, "_lines_by_arrow", lambda content: None)
+            slow = read_run(file)
+        assert fast.as_given() == slow.as_given(), text
+
+
+def test_a_table_is_read_without_arrow(tmp_path: Path) -> None:
+    file = written(tmp_path, "run.csv", "query_id,doc_id,score\nq,a,1\n")
+    code = (
+        "import sys; sys.modules.update({'pyarrow': None})\n"
+        f"from ir_measures_relative.io.runs import read_run\nprint(read_run({str(file)!r}).to_dict())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "{'q': {'a': -1.0}}", done.stderr
