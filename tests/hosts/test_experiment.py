@@ -361,7 +361,9 @@ def test_every_pair_of_options(campaign, options, frames_too) -> None:
 )
 def test_measures_of_every_provider(campaign, measures, options) -> None:
     topics, qrels, frames = campaign
-    options = options | {"filter_by_qrels": True}  # a measure that looks at no judgment has values without any
+    options = options | {
+        "filter_by_qrels": True
+    }  # a measure that looks at no judgment has values without any
     ours = pt.relative.Experiment(pipelines(frames), topics, qrels, [*measures, NRG @ 10], **options)
     theirs = pt.Experiment(pipelines(frames), topics, qrels, measures, **options)
     pd.testing.assert_frame_equal(*part_of(ours, theirs), check_exact=True)
