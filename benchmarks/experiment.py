@@ -44,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             texts = dict.fromkeys(("query_id", "doc_id"), ids)
             runs, qrels = {name: run.astype(texts) for name, run in runs.items()}, qrels.astype(texts)
         for work, side, peer, limits in _pairs(pt, runs, qrels):
+            side()  # what is imported when it is first needed
             costs = [(cost(side).cpu, cost(peer).cpu) for _ in range(args.rounds)]
             ours, theirs = (statistics.median(column) for column in zip(*costs, strict=True))
             limit = limits[ids == "object"]
@@ -70,7 +71,7 @@ def _pairs(pt: Any, runs: Frames, qrels: pd.DataFrame) -> list[tuple[str, Side, 
             pt.Experiment(systems, topics, labels, FIVE)
 
     def setting(measure: ir_measures.Measure | str) -> Side:
-        """A search with a setting more, in a context that is there already: what one costs beside what a search does."""
+        """A search through five settings, in a context that is there already."""
         context, frame = RunContext(systems), _shuffled(next(iter(systems.values())))
 
         class Tuned(pt.Transformer):  # type: ignore[misc]
