@@ -369,6 +369,16 @@ def test_measures_of_every_provider(campaign, measures, options) -> None:
     pd.testing.assert_frame_equal(*part_of(ours, theirs), check_exact=True)
 
 
+@pytest.mark.filterwarnings("ignore:.*one topic supplies")
+def test_qrels_that_judge_a_document_twice_draw_the_warning(campaign) -> None:
+    topics, qrels, frames = campaign
+    twice = pd.concat([qrels, qrels.head(1).assign(label=2)], ignore_index=True)
+    with pytest.warns(UserWarning, match="judge 1 .query, document. pair"):
+        ours = pt.relative.Experiment(pipelines(frames), topics, twice, [nDCG @ 5, NRG @ 5])
+    theirs = pt.Experiment(pipelines(frames), topics, twice, [nDCG @ 5], names=NAMES)
+    pd.testing.assert_frame_equal(ours[["name", "nDCG@5"]], theirs, check_exact=True)
+
+
 def test_documents_twice_below_what_relative_measures_look_at(campaign) -> None:
     topics, qrels, frames = campaign
     twice = {n: pd.concat([f, f.groupby("qid").tail(2).assign(score=-9.0)]) for n, f in frames.items()}

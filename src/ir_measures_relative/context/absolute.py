@@ -54,17 +54,23 @@ class AbsoluteEvaluator:
 
     Args:
         qrels: the judgments for measures that look at this.
+        as_given: equal scores are in the order that each provider gives them, and not in trec_eval's.
 
     Raises:
         ValueError: measures that it does not compute.
     """
 
     def __init__(
-        self, provider: Any, measures: Sequence[ir_measures.Measure], qrels: Callable[[Look], Any]
+        self,
+        provider: Any,
+        measures: Sequence[ir_measures.Measure],
+        qrels: Callable[[Look], Any],
+        as_given: bool = False,
     ) -> None:
         self._row = {measure: i for i, measure in enumerate(measures)}
         own = {measure: provider_name(provider, measure) for measure in measures}
-        self._from_positions = [m for m in measures if is_from_positions(m, own[m])]
+        self._from_positions = [m for m in measures if is_from_positions(m, own[m], as_given)]
+        self._as_given = as_given
         groups: dict[Look, list[ir_measures.Measure]] = {}
         for measure in (m for m in measures if m not in self._from_positions):
             groups.setdefault(look_of(measure, own[measure]), []).append(measure)
@@ -76,18 +82,12 @@ class AbsoluteEvaluator:
         self._groups = [(k, g, _blaming(g, partial(evaluator, k))) for k, g in groups.items()]
 
     def values(
-        self,
-        rankings: Rankings,
-        judgments: Judgments,
-        positions: Callable[[int | None], IntArray],
-        *,
-        as_given: bool = False,
+        self, rankings: Rankings, judgments: Judgments, positions: Callable[[int | None], IntArray]
     ) -> FloatArray:
         """Shape (measures, queries); NaN where ir_measures says nothing.
 
         Args:
             positions: from a depth to where the run ranks each relevant document.
-            as_given: equal scores are in the order that each provider gives them, and not in trec_eval's.
 
         Raises:
             ValueError: a measure that it cannot compute of this run.
@@ -97,7 +97,7 @@ class AbsoluteEvaluator:
         for measure, of_measure in zip(self._from_positions, found, strict=True):
             values[self._row[measure]] = of_measure
         for look, group, whole in self._groups:
-            run = rankings.as_given() if as_given or look.scores else rankings.to_dict()
+            run = rankings.as_given() if self._as_given or look.scores else rankings.to_dict()
             for metric in _blaming(group, partial(self._metrics, look, group, whole, run)):
                 column = judgments.query_code.get(metric.query_id)
                 if column is not None:

@@ -22,9 +22,13 @@ from .measure_strings import value_of
 RELEVANT_ONLY = frozenset({"nDCG", "P", "R", "RR", "AP", "Success", "Rprec"})
 
 
-def is_from_positions(measure: ir_measures.Measure, provider: str | None) -> bool:
-    """Whether :func:`value_of_positions` has the values that this provider would compute."""
-    return provider == "pytrec_eval" and measure.NAME in RELEVANT_ONLY
+def is_from_positions(measure: ir_measures.Measure, provider: str | None, as_given: bool) -> bool:
+    """Whether :func:`values_from_positions` has the values that this provider would compute.
+
+    The one of MS MARCO, of RR to a cutoff, has another order of equal scores, which counts where they are ``as_given``.
+    """
+    same = provider == "pytrec_eval" or (provider == "msmarco" and not as_given)
+    return same and measure.NAME in RELEVANT_ONLY
 
 
 def values_from_positions(

@@ -533,13 +533,12 @@ class View:
             if needs_subtopics(measure) and judgments.labels is None:
                 raise ValueError(f"{measure} needs the aspects of documents, and {NAME_NO_ASPECT}")
         qrels = self.labels.get(("qrels", judgments), lambda: cache(partial(qrels_for, judgments)))
-        key = "evaluator", judgments, tuple((type(m), m) for m in measures)
+        key = "evaluator", judgments, tuple((type(m), m) for m in measures), as_given
         evaluator = self.labels.get(
-            key, partial(AbsoluteEvaluator, ir_measures.DefaultPipeline, measures, qrels)
+            key, partial(AbsoluteEvaluator, ir_measures.DefaultPipeline, measures, qrels, as_given)
         )
         run = self.evaluated if rankings is None else rankings
-        positions = partial(self.positions_of_relevant, run)
-        return evaluator.values(run, judgments, positions, as_given=as_given)
+        return evaluator.values(run, judgments, partial(self.positions_of_relevant, run))
 
     def positions_of_relevant(self, run: Rankings, depth: int | None) -> IntArray:
         """Where any run ranks each relevant document, to this depth."""

@@ -107,7 +107,8 @@ class AbsoluteProvider(Provider):  # type: ignore[misc]
         entered = None if run_context is None else run_context.active()
         if entered is None or not entered.context.absolute:
             return False
-        return is_from_positions(measure, provider_name(ir_measures.DefaultPipeline, measure))
+        own = provider_name(ir_measures.DefaultPipeline, measure)
+        return is_from_positions(measure, own, as_given=True)
 
     def _evaluator(self, measures: Iterable[ir_measures.Measure], qrels: Any) -> Evaluator:
         from .evaluator import absolute_evaluator

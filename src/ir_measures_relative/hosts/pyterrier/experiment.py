@@ -113,9 +113,7 @@ def Experiment(
     """
     one_alone = isinstance(eval_metrics, (str, ir_measures.Measure))
     if not one_alone and not all(isinstance(m, (str, ir_measures.Measure)) for m in eval_metrics):
-        return pt.Experiment(
-            systems, topics, qrels, eval_metrics, names, **options
-        )  # which says what is wrong
+        return pt.Experiment(systems, topics, qrels, eval_metrics, names, **options)  # and its error
     systems, names, shown, options = _as_list(systems, names, options)
     baseline = options.get("baseline")
     if reference is None and baseline is not None:
@@ -173,7 +171,7 @@ def Experiment(
 def _columns_of_run(frame: pd.DataFrame) -> pd.DataFrame:
     """What a run consists of, with the types that PyTerrier gives it; the frame itself stays as it is."""
     needed = [c for c in ("qid", "query_id", "docno", "doc_id", "score") if c in frame.columns]
-    return pt.model.coerce_dataframe_types(frame[needed])
+    return pt.model.coerce_dataframe_types(frame[needed].copy(deep=False))
 
 
 def _columns(asked: Mapping[str, ir_measures.Measure | None]) -> dict[ir_measures.Measure, str]:
@@ -214,12 +212,12 @@ def _check(
         raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
     if options.get("perquery") and isinstance(options.get("round"), dict):
         raise ValueError("round by measure goes with means only, not with perquery; give round as a number")
+    # The lowest and the highest label of all topics, which those that are filtered may not have.
+    judgments = view_of(RunContext({}), qrels).judgments
+    if context_options["grades"] is None and len(judgments):
+        context_options["grades"] = int(judgments.grade.min()), int(judgments.grade.max())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when they are used
-        # The lowest and the highest label of all topics, which no batch of them knows.
-        judgments = view_of(RunContext({}), qrels).judgments
-        if context_options["grades"] is None and len(judgments):
-            context_options["grades"] = int(judgments.grade.min()), int(judgments.grade.max())
         # The context's arguments, on runs of one document.
         tiny = context_options | {"tokens": None if context_options["tokens"] is None else {"d": 1}}
         context = RunContext({name: {"q": {"d": 1.0}} for name in names}, **tiny)
