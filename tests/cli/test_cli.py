@@ -46,7 +46,7 @@ def test_absolute_measures_are_printed_as_ir_measures_prints_them(files: Path) -
 
 def test_one_run_relative_to_others(files: Path) -> None:
     runs = files / "runs"
-    arguments = [files / "qrels.txt", runs / "A.run", "nDCG@2", "NRG@2 UniqueRel@2", "rrLP"]
+    arguments = [files / "qrels.txt", runs / "A.run", "nDCG@2", "NRG@2 UniqueRel(rel=1)@2", "rrLP"]
     with_reference = ["--prior", runs / "B.run", "--reference", runs / "C.run"]
     measures = [nDCG @ 2, NRG @ 2, UniqueRel @ 2, rrLP]
     with RunContext({n: RUNS[n] for n in "BC"}, reference="C"):
@@ -117,10 +117,17 @@ def test_measures_in_one_argument() -> None:
 @pytest.mark.parametrize("policy", ["others", "earlier"])
 def test_a_folder_is_a_table(files: Path, policy: str) -> None:
     text = output(
-        files / "qrels.txt", files / "runs", "nDCG@2 NRG@2", "UniqueRel@2", "--priors", policy, "-p", -1
+        files / "qrels.txt",
+        files / "runs",
+        "nDCG@2 NRG@2",
+        "UniqueRel(rel=1)@2",
+        "--priors",
+        policy,
+        "-p",
+        -1,
     )
     if policy == "others":
-        whole = process(files / "qrels.txt", files / "runs", "nDCG@2 NRG@2", "UniqueRel@2", "-p", -1)
+        whole = process(files / "qrels.txt", files / "runs", "nDCG@2 NRG@2", "UniqueRel(rel=1)@2", "-p", -1)
         assert (whole.returncode, whole.stdout, whole.stderr) == (0, text, "")  # the process says the same
     (files / "table.tsv").write_text(text, encoding="utf-8")
     table = pd.read_csv(files / "table.tsv", sep="\t")
@@ -492,7 +499,7 @@ def test_what_may_not_be_read(files: Path, open_folder: Path) -> None:
 def test_warnings_are_single_lines(files: Path) -> None:
     (files / "one").mkdir()
     shutil.copy(files / "runs" / "A.run", files / "one")
-    done = run(files / "qrels.txt", files / "one", "NRG@2 UniqueRel@2", "-o", "jsonl", "-p", "2")
+    done = run(files / "qrels.txt", files / "one", "NRG@2 UniqueRel(rel=1)@2", "-o", "jsonl", "-p", "2")
     assert done.returncode == 0
     first, second = done.stderr.splitlines()
     assert first.startswith("ir_measures_relative: warning: --places is ignored")

@@ -284,7 +284,9 @@ def test_warnings_are_said_once(files: Path) -> None:
     """Two measures, and two runs that nothing distinguishes, draw the same warnings."""
     (files / "qrels.txt").write_text("1 0 a 1\n1 0 a 2\n1 0 d 1\n")
     (files / "empty.run").write_text("")
-    done = run("qrels.txt", "runs/A.run", "NRG@2 NRG@3 UniqueRel@2 nDCG@2", "--prior", "empty.run", cwd=files)
+    done = run(
+        "qrels.txt", "runs/A.run", "NRG@2 NRG@3 UniqueRel(rel=1)@2 nDCG@2", "--prior", "empty.run", cwd=files
+    )
     assert done.returncode == 0
     said = done.stderr.splitlines()
     assert all(line.startswith("ir_measures_relative: warning: ") for line in said)

@@ -39,7 +39,7 @@ def table(*arguments: object) -> pd.DataFrame:
 
 def test_each_run_of_a_folder_is_a_newcomer(later: Path) -> None:
     """Though A and D show the same, neither takes anything from the other; also by what is relative to all systems."""
-    measures = ["NRG@2", "UniqueRel@2", "P_Rareness@2", "Shapley@2", "rrLP"]
+    measures = ["NRG@2", "UniqueRel(rel=1)@2", "P_Rareness@2", "Shapley@2", "rrLP"]
     options = "--to", later / "runs", "--reference", "B"
     found = table(later / "qrels.txt", later / "later", *measures, *options).set_index("name")
     for name, ranking in (("A", RUNS["A"]), ("D", D)):
@@ -73,15 +73,15 @@ def test_to_is_a_file_a_folder_or_a_glob_and_may_be_given_again(later: Path) -> 
 
 
 def test_the_other_commands_hold_each_candidate_against_them_alone(later: Path) -> None:
-    given = later / "qrels.txt", later / "later", "UniqueRel@2", "--to", later / "runs"
+    given = later / "qrels.txt", later / "later", "UniqueRel(rel=1)@2", "--to", later / "runs"
     both = {"A": RUNS["A"], "D": D}
-    of_bounds = [bounds(alone(n, r), QRELS, ["UniqueRel@2"]) for n, r in both.items()]
+    of_bounds = [bounds(alone(n, r), QRELS, ["UniqueRel(rel=1)@2"]) for n, r in both.items()]
     expected = pd.concat([t[t["name"] == n] for n, t in zip(both, of_bounds, strict=True)], ignore_index=True)
     pd.testing.assert_frame_equal(table("unjudged", *given, "--bounds"), expected, check_dtype=False)
-    pairs = [verdicts(alone(n, r), QRELS, ["UniqueRel@2"]) for n, r in both.items()]
+    pairs = [verdicts(alone(n, r), QRELS, ["UniqueRel(rel=1)@2"]) for n, r in both.items()]
     expected = pd.concat([t[t["name"] == n] for n, t in zip(both, pairs, strict=True)], ignore_index=True)
     pd.testing.assert_frame_equal(table("unjudged", *given), expected, check_dtype=False)
-    swept = [added_value_curve(alone(n, r), QRELS, "UniqueRel@2", names=[n]) for n, r in both.items()]
+    swept = [added_value_curve(alone(n, r), QRELS, "UniqueRel(rel=1)@2", names=[n]) for n, r in both.items()]
     expected = pd.concat(swept, ignore_index=True)
     found = table("sweep", *given)
     pd.testing.assert_series_equal(found["mean"], expected["mean"])

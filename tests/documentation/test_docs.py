@@ -46,7 +46,10 @@ BLOCK = re.compile(r"^```(pycon|python|console)\n(.*?)^```$", re.MULTILINE | re.
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.stem not in ELSEWHERE], ids=lambda p: p.name)
 @pytest.mark.filterwarnings(
-    "error::UserWarning", "ignore:UE is relative to a random ranking of the documents"
+    "error::UserWarning",
+    "ignore:UE is relative to a random ranking of the documents",
+    "ignore:the run ranks .* of the judged documents",
+    "ignore:UniqueRel.* counts documents of grade 1",
 )
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each page from its top, in an empty folder: python blocks are run, pycon ones are doctests, and of console ones

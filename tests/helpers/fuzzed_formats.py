@@ -158,7 +158,9 @@ def _table(data: bytes) -> list[dict[str, str]]:
     text = data.decode("utf-8-sig")
     delimiter = "\t" if "\t" in text.lstrip().split("\n", 1)[0] else ","
     rows = [
-        r for r in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if any(c.strip() for c in r)
+        [cell.strip(" \t") for cell in row]
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+        if any(cell.strip() for cell in row)
     ]
     names = [name.strip().lower() for name in rows[0]]
     return [dict(zip(names, row, strict=True)) for row in rows[1:]]

@@ -74,11 +74,7 @@ def parse_measures(measures: Sequence[Measure | str], argument: str = "measures"
     one_alone = isinstance(measures, (str, Measure))
     if one_alone or not isinstance(measures, Iterable):
         examples = (
-            [measures]
-            if isinstance(measures, Measure)
-            else split_measures(measures)
-            if one_alone
-            else ["NRG@10"]
+            split_measures(measures) if isinstance(measures, str) else [measures if one_alone else "NRG@10"]
         )
         raise ValueError(
             f"{argument}={brief(measures)} must be a list of measures, such as {brief(examples)}"

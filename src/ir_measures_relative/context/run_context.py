@@ -261,7 +261,7 @@ class RunContext(Members):
             ValueError: a file that is not a run, which names file and line; several tasks, or several files of
                 judgments, which names them.
         """
-        given = paths[0] if len(paths) == 1 else paths
+        given: Any = paths[0] if len(paths) == 1 else paths
         files = run_files(given, task)
         judgments = judgments_beside(given) if judgments is None else judgments
         dataset = None if judgments is None else dataset_of_judgments(judgments)

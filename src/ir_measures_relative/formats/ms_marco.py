@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from .content import Content, Format, Parts
 from .order import codes_of
 
 _RANKED = re.compile(rb"[^\t]+\t[^\t]+\t[0-9]+\s*")
+_OTHER_SPACE = re.compile(rb"[ \v\f]")
 _NUGGET = re.compile(rb"[^\t]+_[0-9]+\t[^\t]+\t(vital|okay)\s*")
 
 
@@ -29,11 +31,10 @@ def _read(content: Content) -> Parts:
 
 def _columns(content: Content) -> tuple[Ids, Ids, IntArray]:
     """The queries, the documents and the ranks; of the whole file at once where no id holds white space."""
-    try:
+    with suppress(ValueError):
         columns = Columns(content.data, 3)
-        return columns.ids(0), columns.ids(1), columns.whole_numbers(2)
-    except ValueError:
-        pass
+        if not _OTHER_SPACE.search(content.data) and content.data.count(b"\t") == 2 * len(columns):
+            return columns.ids(0), columns.ids(1), columns.whole_numbers(2)
     rows: list[list[str]] = []
     for number, line in enumerate(content.text.split("\n"), start=1):
         cells = [cell.strip() for cell in line.split("\t")]

@@ -116,7 +116,12 @@ def _lines_by_arrow(content: Content) -> Any:
         return None
     plain = (pyarrow.types.is_string, pyarrow.types.is_int64, pyarrow.types.is_float64)
     fields = [field for field in table.schema if any(is_kind(field.type) for is_kind in plain)]
-    whole = len(fields) == table.num_columns and not any(column.null_count for column in table.columns)
+    lines = content.data.strip().count(b"\n") + 1  # an object may go on in the next
+    whole = (
+        lines == len(table)
+        and len(fields) == table.num_columns
+        and not any(column.null_count for column in table.columns)
+    )
     return frame_of_arrow(table) if whole else None
 
 

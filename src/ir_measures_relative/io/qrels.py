@@ -196,8 +196,8 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
         if "iteration" in given.content.columns:
             iterations = object_array(map(str, given.content["iteration"]))
     elif isinstance(given.content, Rows):
-        queries, docs, labels = map(object_array, given.content)
-        columns = QrelsColumns(queries, docs, labels)
+        queries, docs = (c if isinstance(c, Ids) else object_array(c) for c in given.content[:2])
+        columns = QrelsColumns(queries, docs, object_array(given.content.values))
     else:
         columns = _from_dict(given.content, source)
     columns, judged = _with_labels(columns, source)

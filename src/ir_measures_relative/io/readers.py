@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from ..data.arrays import FloatArray
+from ..data.ids import Ids
 from ..data.registry import Registry
 
 
 class Rows(NamedTuple):
     """One query, document and score, or label as the file has it, a row."""
 
-    query_ids: Sequence[Any]
-    doc_ids: Sequence[Any]
+    query_ids: Sequence[Any] | Ids
+    doc_ids: Sequence[Any] | Ids
     values: Sequence[Any] | FloatArray
 
 

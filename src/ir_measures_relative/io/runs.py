@@ -151,12 +151,11 @@ def _from_given(given: Given, name: str) -> Rankings:
     if is_frame(given.content):
         return _from_frame(given.content, name, given.kind, given.columns)
     if isinstance(given.content, Rows):
-        queries, docs, values = given.content
-        if isinstance(queries, Ids):
-            return Rankings(queries, docs, values, name=name, tag=given.tag)
-        if not isinstance(values, np.ndarray):
-            return _from_columns(queries, docs, values, name, given.tag)
-        return Rankings(object_array(queries), object_array(docs), values, name=name, tag=given.tag)
+        queries, docs = (c if isinstance(c, Ids) else object_array(c) for c in given.content[:2])
+        scores = given.content.values
+        if not isinstance(scores, np.ndarray):
+            scores = _as_floats(object_array(scores), queries, docs, name)
+        return Rankings(queries, docs, scores, name=name, tag=given.tag)
     return _from_dict(given.content, name, given.tag)
 
 
