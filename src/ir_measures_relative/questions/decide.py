@@ -383,7 +383,7 @@ class Compared:
             return None
         if self.overall != self.as_judged:
             return "judgments"
-        row, of, found = self._decisive
+        row, _, found = self._decisive
         if found.worst[row] <= self.settings.margin < found.best[row] and found.worst[row] < found.best[row]:
             return "topics and judgments"
         return "topics"

@@ -165,7 +165,7 @@ def _to_do(of: Compared) -> str:
     parts = []
     if not of.values.bounded:
         parts.append(
-            f"This is by the judgments as they are: how far unjudged documents could move {of.settings.by} is not known."
+            f"This is by the judgments as they are: it is not known how far unjudged documents move {of.settings.by}."
         )
     if of.missing is None:
         return " ".join(parts)
@@ -241,8 +241,9 @@ def _pools(pools: pd.DataFrame | None) -> str:
         return ""
     total = int(pools.iloc[0][["never_retrieved", "outside_pool", "not_shown", "shown"]].sum())
     shown = "; ".join(
-        f"{escaped(row['option'])} shows {row['shown']}, has {row['not_shown']} in its pool unshown, {row['outside_pool']} "
-        f"outside, and never retrieves {row['never_retrieved']} (best order of its pool: {number(row['ceiling'])})"
+        f"{escaped(row['option'])} shows {row['shown']}, does not show {row['not_shown']} of its pool, leaves "
+        f"{row['outside_pool']} outside, and never retrieves {row['never_retrieved']} (best order of its pool: "
+        f"{number(row['ceiling'])})"
         for row in pools.to_dict("records")
     )
     return f"Of {total} relevant documents: {shown}."

@@ -188,9 +188,7 @@ def deployed_runs(context: RunContext, deployed: object, candidate: str | None) 
     else:
         asked = [deployed] if isinstance(deployed, str) else list(map(str, deployed))
         if candidate in asked:
-            raise ValueError(
-                f"the candidate {candidate!r} is deployed already; leave it out of deployed= to compare it with the others"
-            )
+            raise ValueError(f"the candidate {candidate!r} is deployed already; leave it out of deployed=")
         lacking = [pattern for pattern in asked if not fitting(pattern, names)]
         if lacking:
             raise ValueError(
