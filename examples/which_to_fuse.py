@@ -21,9 +21,10 @@ from scipy.stats import kendalltau
 from tqdm import tqdm
 
 from ir_measures_relative import FusionGain, RunContext, UniqueRel, fuse, fusion_pairs, headroom
-from ir_measures_relative.comparison import judged_context
-from ir_measures_relative.measures.fusion import FusedValues, Fusion
+from ir_measures_relative.measures.fusion import Fusion
+from ir_measures_relative.questions.fused_values import FusedValues
 from ir_measures_relative.questions.fusing import Chooser, divided, reach_of_interval
+from ir_measures_relative.view import view_of
 
 DEPTH = 100
 STRATEGIES = ("single", "top", "greedy", "exact", "complementary", "all")
@@ -121,10 +122,10 @@ def coverage(
     is the mean, over many draws of as many topics as choose, of what the choice is worth on the population. "equal" are
     the same values, moved so that all sets of one size have the same mean.
     """
-    judged = judged_context(context, qrels)
+    view = view_of(context, qrels)
     rng = np.random.default_rng(0)
     runs = sorted(rng.permutation(len(context.names))[:most_runs].tolist())
-    values = FusedValues(judged, nDCG @ 10, Fusion("rrf", 60, DEPTH))
+    values = FusedValues(view, nDCG @ 10, Fusion("rrf", 60, DEPTH))
     sets = {s: values([s])[0] for size in (1, n) for s in _sets(runs, size, values)}
     rows = []
     for equal, n_topics, folds in [

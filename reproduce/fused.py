@@ -12,10 +12,10 @@ from ir_measures import nDCG
 
 from ir_measures_relative import NRG, RunContext, UniqueRel, compare
 from ir_measures_relative.arrays import FloatArray
-from ir_measures_relative.comparison import Comparison, JudgedContext, judged_context
 from ir_measures_relative.measures.declaration import RelativeMeasure
 from ir_measures_relative.measures.fusion import Fusion, fused_rankings
 from ir_measures_relative.rankings import Rankings
+from ir_measures_relative.view import View, view_of
 
 from .data import Campaign
 
@@ -29,7 +29,7 @@ def fusion(campaign: Campaign, rel: int, most: int = 300, seed: int = 0) -> pd.D
     A row a measure: the means over pairs, their difference with a 95 % interval over topics, and how many pairs lose.
     """
     context = RunContext(dict(campaign.context.runs))
-    judged = judged_context(context, campaign.qrels)
+    view = view_of(context, campaign.qrels)
     groups = campaign.groups or {name: name for name in context.names}
     pairs = [
         p for p in itertools.combinations(range(len(context.names)), 2) if _apart(context.names, groups, p)
@@ -37,14 +37,14 @@ def fusion(campaign: Campaign, rel: int, most: int = 300, seed: int = 0) -> pd.D
     rng = np.random.default_rng(seed)
     drawn = [pairs[i] for i in rng.permutation(len(pairs))[:most]]
     measures = [NRG @ 10, NRG(norm="ideal") @ 10, UniqueRel(rel=rel) @ 10]
-    two, one = np.empty((2, len(measures) + 1, len(drawn), judged.judgments.n_queries))
+    two, one = np.empty((2, len(measures) + 1, len(drawn), view.n_queries))
     for i, pair in enumerate(drawn):
         inside = {groups[context.names[run]] for run in pair}
         priors = [name for name in context.names if groups[name] not in inside]
-        fused = fused_rankings(judged, pair, RRF)
+        fused = fused_rankings(view, pair, RRF)
         of_two = [context.runs[context.names[run]] for run in pair]
-        two[:, i] = _values(judged, fused, priors, measures)
-        one[:, i] = np.mean([_values(judged, run, priors, measures) for run in of_two], axis=0)
+        two[:, i] = _values(view, fused, priors, measures)
+        one[:, i] = np.mean([_values(view, run, priors, measures) for run in of_two], axis=0)
     rows = []
     for j, measure in enumerate([*map(str, measures), "nDCG@10"]):
         difference = two[j] - one[j]
@@ -91,9 +91,7 @@ def _apart(names: Sequence[str], groups: dict[str, str], pair: tuple[int, int]) 
     return a != b
 
 
-def _values(
-    judged: JudgedContext, run: Rankings, priors: list[str], measures: Sequence[RelativeMeasure]
-) -> FloatArray:
-    comparison = Comparison(judged, run, None, priors)
-    values = [measure.score(comparison) for measure in measures]
-    return np.array([*values, judged.absolute([nDCG @ 10], run)[0]])
+def _values(view: View, run: Rankings, priors: list[str], measures: Sequence[RelativeMeasure]) -> FloatArray:
+    evaluated = view.with_run(run, priors)
+    values = [measure.score(evaluated) for measure in measures]
+    return np.array([*values, view.absolute([nDCG @ 10], run)[0]])

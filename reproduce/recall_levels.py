@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from ir_measures_relative.arrays import FloatArray, IntArray
-from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.measures.lexiprecision import reciprocal_ranks
+from ir_measures_relative.view import view_of
 
 from .data import Campaign
 
@@ -38,10 +38,10 @@ class Found:
     @classmethod
     def of(cls, campaign: Campaign, rel: int) -> Found:
         """The documents with a grade of ``rel`` or more."""
-        judged = judged_context(campaign.context, campaign.qrels)
-        docs = judged.judgments.relevant
+        view = view_of(campaign.context, campaign.qrels)
+        docs = view.documents.relevant
         keep = docs.grade >= rel
-        position = judged.positions_of_runs(docs, None, False)[:, keep]
+        position = view.positions_of_runs(docs)[:, keep]
         kept, topic = np.unique(docs.query[keep], return_inverse=True)
         return cls(campaign.context.names, [docs.query_ids[i] for i in kept], position, topic)
 

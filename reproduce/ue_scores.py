@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ir_measures_relative.arrays import FloatArray, IntArray, sum_by_query
-from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.judgments import Judgments
 from ir_measures_relative.measures.browsing import LogDiscount
 from ir_measures_relative.measures.gains import discount, gain_of, ideal_dcg
@@ -19,6 +18,7 @@ from ir_measures_relative.measures.ue_bases import (
     normalize,
     sum_of_precisions,
 )
+from ir_measures_relative.view import view_of
 
 from .data import Campaign
 
@@ -40,9 +40,9 @@ class Pool:
 
     @classmethod
     def of(cls, campaign: Campaign) -> Pool:
-        judged = judged_context(campaign.context, campaign.qrels)
-        docs = judged.judgments
-        return cls(campaign.context.names, docs, judged.positions_of_runs(docs, None, False))
+        view = view_of(campaign.context, campaign.qrels)
+        docs = view.documents
+        return cls(campaign.context.names, docs, view.positions_of_runs(docs))
 
     def part(self, keep: NDArray[np.bool_]) -> Pool:
         """Some of the documents alone, as though the runs had ranked no others."""

@@ -35,7 +35,7 @@ MODULES: dict[str, Sequence[str]] = {
     "campaigns": (),
     "comparison": ("Comparison", "JudgedContext"),
     "demo": ("DATASET_ID", "register", "generate", "runs", "pipelines"),
-    "extremes.labelings": ("Labelings",),
+    "extremes.labelings": ("BOUNDS", "Labelings"),
     "extremes.model": ("Interval", "Model"),
     "io.runs": ("read_run",),
     "jobs": ("Work",),
@@ -49,6 +49,7 @@ MODULES: dict[str, Sequence[str]] = {
     "priors": ("Campaign", "ContextData", "Others", "Earlier", "Listed", "OfEach", "NAMED"),
     "pyterrier": ("Experiment", "named"),
     "rankings": ("Rankings", "TopDocs"),
+    "registry": (),
 }
 
 #: What a measure may be relative to.

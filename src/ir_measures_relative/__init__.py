@@ -25,6 +25,7 @@ from .measures.tasc import TaSC
 from .measures.ue import AP_UE, MAP_UE, NDCG_UE, UE, nDCG_UE
 from .messages import RelativeWarning
 from .provider import RelativeProvider, registered_provider
+from .registry import fill as _fill
 
 if TYPE_CHECKING:
     from .context import RunContext
@@ -48,6 +49,15 @@ if TYPE_CHECKING:
 __version__ = "0.3.0"
 
 relative: RelativeProvider = registered_provider()
+
+# What is found when it is first asked for: the modules that add to each registry.
+_fill(
+    {
+        "bounds": [".extremes.of_host_measures", ".extremes.of_measures"],
+        "MED searches": [".extremes.med"],
+    },
+    __name__,
+)
 
 # Where a name is that is imported when it is asked for.
 _LATER = {

@@ -14,16 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import ir_measures
 import numpy as np
 
-from .comparison import judged_context
 from .io import datasets
 from .io.campaign_folders import read_campaign
 from .io.qrels import Qrels
 from .io.runs import Run, groups_of, read_run, read_runs, run_files, run_pipelines
-from .io.tokens import Lengths, Tokens
+from .io.tokens import DocumentLengths, Tokens
 from .measures.strings import parse_measures
 from .messages import few_quoted, kind_of, warn
 from .priors import (
-    ContextData,
+    Members,
     Policy,
     check_group,
     check_names,
@@ -34,6 +33,7 @@ from .priors import (
 )
 from .rankings import Rankings
 from .scoring import score_runs
+from .view import view_of
 
 if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 ValuesOfRuns: TypeAlias = "dict[ir_measures.Measure, dict[str, dict[str, float]]]"
 
 
-class Active(NamedTuple):
+class ActiveContext(NamedTuple):
     """An entered context, and the member that ``evaluating()`` named, or the group of a newcomer."""
 
     context: RunContext
@@ -54,16 +54,16 @@ class Active(NamedTuple):
     replayed: ValuesOfRuns | None = None
 
 
-_active: ContextVar[tuple[Active, ...]] = ContextVar("ir_measures_relative_active", default=())
+_active: ContextVar[tuple[ActiveContext, ...]] = ContextVar("ir_measures_relative_active", default=())
 
 
-def active() -> Active | None:
+def active() -> ActiveContext | None:
     """The innermost context that is entered here, in this thread or task."""
     stack = _active.get()
     return stack[-1] if stack else None
 
 
-def evaluated_run(entered: Active, rankings: Rankings) -> tuple[str | None, str | None]:
+def evaluated_run(entered: ActiveContext, rankings: Rankings) -> tuple[str | None, str | None]:
     """Who is evaluated: the name of the member that a run is, None for a newcomer; and the group of a newcomer.
 
     What :meth:`RunContext.evaluating` says goes first, then the name that the run itself bears: its ``name`` column.
@@ -128,7 +128,7 @@ class _Fixed(dict[str, Any]):
         return type(self), (dict(self),)
 
 
-class RunContext(ContextData):
+class RunContext(Members):
     """The rankings that exist already: what the relative measures score a run against.
 
     A re-entrant context manager; inside ``with RunContext(…):`` ir_measures and PyTerrier compute the measures of
@@ -208,7 +208,7 @@ class RunContext(ContextData):
             reference=reference,
             num_docs=_checked_num_docs(num_docs),
             grades=None if grades is None else _checked_grades(grades),
-            lengths=tokens if tokens is None or isinstance(tokens, Lengths) else Lengths(tokens),
+            lengths=tokens if isinstance(tokens, DocumentLengths | None) else DocumentLengths(tokens),
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -300,7 +300,7 @@ class RunContext(ContextData):
     def _of_dataset(cls, runs: Mapping[str, Run], dataset: Any, options: Mapping[str, Any]) -> RunContext:
         """A context that takes its judgments, if no others are given, from a dataset."""
         context = cls.__new__(cls)
-        ContextData.__init__(context, **fields_of(cls(runs, **options)) | {"dataset": dataset})
+        Members.__init__(context, **fields_of(cls(runs, **options)) | {"dataset": dataset})
         return context
 
     @classmethod
@@ -358,7 +358,7 @@ class RunContext(ContextData):
         """
         outer = active()
         again = outer is not None and outer.context is self  # which does not forget who is being evaluated
-        entry = outer._replace(block=None) if outer is not None and again else Active(self, None)
+        entry = outer._replace(block=None) if outer is not None and again else ActiveContext(self, None)
         _active.set((*_active.get(), entry))
         return self
 
@@ -389,15 +389,15 @@ class RunContext(ContextData):
             raise ValueError(
                 f"evaluating({name!r}): the context holds no such run; its runs are {few_quoted(self.names)}"
             )
-        with self._activated(Active(self, name, object(), group)):
+        with self._activated(ActiveContext(self, name, object(), group)):
             yield self
 
     def _replaying(self, values: ValuesOfRuns) -> AbstractContextManager[None]:
         """Activates the context where runs are replayed and not read once more; relative values go into ``values``."""
-        return self._activated(Active(self, None, object(), replayed=values))
+        return self._activated(ActiveContext(self, None, object(), replayed=values))
 
     @contextmanager
-    def _activated(self, entry: Active) -> Iterator[None]:
+    def _activated(self, entry: ActiveContext) -> Iterator[None]:
         _active.set((*_active.get(), entry))
         try:
             yield
@@ -423,7 +423,7 @@ class RunContext(ContextData):
             ValueError: no or an unknown measure, qrels without a judgment, a run that shares no query with them.
         """
         parsed = parse_measures(measures)
-        scores = score_runs(judged_context(self, qrels), self.names, parsed)
+        scores = score_runs(view_of(self, qrels), self.names, parsed)
         return scores.long_table() if perquery else scores.table()
 
     def fingerprint(self, qrels: Qrels | None = None) -> dict[str, Any]:
@@ -452,12 +452,12 @@ class RunContext(ContextData):
             >>> one["runs"] == other["runs"], one["sha256"] == other["sha256"]
             (True, True)
         """
-        judged = None
+        judgments = None
         if qrels is not None or (self.dataset is not None and self.dataset.has_qrels()):
-            judged = judged_context(self, qrels)
+            judgments = view_of(self, qrels).judgments
         from .io.description import fingerprint  # which takes its time
 
-        return fingerprint(self.runs, self._facts(), None if judged is None else judged.judgments)
+        return fingerprint(self.runs, self._facts(), judgments)
 
 
 def _is_whole(value: Any) -> bool:

@@ -16,16 +16,16 @@ import ir_measures
 import numpy as np
 from ir_measures.providers import Evaluator
 
-from .comparison import Comparison, JudgedContext, check_queries, judged_context, some
-from .context import Active, RunContext, active, evaluated_run
+from .context import ActiveContext, RunContext, active, evaluated_run
 from .io.frames import is_frame
 from .io.qrels import Qrels, qrels_columns
 from .io.runs import Run, read_run
 from .measures.declaration import RelativeMeasure
 from .messages import warn
-from .priors import ContextData, chosen_by_means
+from .priors import Members, priors_chosen_by_means
 from .rankings import Rankings
 from .scoring import warn_if_empty, warn_if_strange, warn_of_last_labels
+from .view import View, check_queries, some, view_of
 
 #: The variable of the environment that holds the folder of the runs to compare with, where no context is active.
 CONTEXT = "IR_MEASURES_RELATIVE_CONTEXT"
@@ -43,43 +43,43 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             measure.validate_params()
         check_context(measures)
         said = None if active() is not None else os.environ.get(CONTEXT)
-        self.active = active() or Active(_context_of(said) if said else RunContext({}), None)
+        self.active = active() or ActiveContext(_context_of(said) if said else RunContext({}), None)
         #: Whether nobody can say which of the context's runs is evaluated: it is the one that ranks alike.
         self._is_of_environment = bool(said)
         context, columns = self.active.context, qrels_columns(qrels)
         self._is_frame = is_frame(qrels)
         self._may_be_batch = self._is_frame and not _counts_from_zero(qrels)
-        self.judged = judged_context(context, columns)
+        self.view = view_of(context, columns)
         if not columns.n_rows:  # as ir_measures' own measures do: no value, so that the mean is NaN
             warn("the qrels hold no judgment, so there is no query to score", context)
         else:
-            _warn_of_runs_of_context(self.judged, may_be_batch=self._may_be_batch)
-            warn_of_last_labels(self.judged, measures)
+            _warn_of_runs_of_context(self.view, may_be_batch=self._may_be_batch)
+            warn_of_last_labels(self.view, measures)
             if not self._may_be_batch:
-                warn_if_strange(self.judged)
+                warn_if_strange(self.view)
             if self._is_frame:
                 low, high = (any(m.asks_for_grades[end] for m in measures) for end in (0, 1))
                 _seen.setdefault(context, _PartsSeen()).check_grades(
-                    self.judged, not self._may_be_batch, (low, high)
+                    self.view, not self._may_be_batch, (low, high)
                 )
-        super().__init__(measures, set(self.judged.judgments.query_ids))
+        super().__init__(measures, set(self.view.query_ids))
 
     def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
         rankings = self._rankings(run)
         if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
             warn_if_empty(rankings, self.active.context)
             if not self.active.context.runs:
-                warn_if_strange(self.judged, rankings)
-        check_queries(self.judged, rankings, may_be_batch=True)
+                warn_if_strange(self.view, rankings)
+        check_queries(self.view, rankings, may_be_batch=True)
         member, group = self._identify(rankings)
         by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)
         if self._is_frame and by_policy and (member is not None or group is not None):
             seen = _seen.setdefault(self.active.context, _PartsSeen())
-            seen.check_choice(self.judged, not self._may_be_batch)
-        comparison = Comparison(self.judged, rankings, member, group=group)
-        query_ids = self.judged.judgments.query_ids
+            seen.check_choice(self.view, not self._may_be_batch)
+        view = self.view.with_run(rankings, group=group, member=member)
+        query_ids = self.view.query_ids
         for measure in self.measures:
-            values = dict(zip(query_ids, measure.score(comparison).tolist(), strict=True))
+            values = dict(zip(query_ids, measure.score(view).tolist(), strict=True))
             if self.active.replayed is not None and member is not None:
                 self.active.replayed.setdefault(measure, {}).setdefault(member, {}).update(values)
             for query_id, value in values.items():
@@ -96,8 +96,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
     def _identify(self, rankings: Rankings) -> tuple[str | None, str | None]:
         """The name of the member that is evaluated, None for a newcomer; and the group of a newcomer."""
         member, group = evaluated_run(self.active, rankings)
-        context = self.active.context
-        if not (self.judged.judgments.queries_of(rankings) >= 0).any():
+        context, evaluated = self.active.context, self.view.with_run(rankings)
+        if not (self.view.documents.queries_of(rankings) >= 0).any():
             # No judged query: nothing to tell runs apart by, and nothing that could mislead.
             return member, group
         if member is None:
@@ -107,7 +107,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             for name in context.names if relative_to & {"priors", "systems"} else ():
                 if group is not None and context.groups.get(name) == group and "systems" not in relative_to:
                     continue
-                if self.judged.same_rankings(rankings, name):
+                if evaluated.ranks_as(name):
                     if self._is_of_environment:
                         return name, None
                     warn(
@@ -117,7 +117,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                         context,
                     )
                     break
-        elif not self.judged.same_heads(rankings, member):
+        elif not evaluated.starts_as(member):
             warn(
                 f"the evaluated run is named {member!r}, but ranks differently from the context's run of that name; "
                 "it is scored without that one as its prior: give it another name if it is another run",
@@ -160,21 +160,21 @@ def _elsewhere() -> str:
     )
 
 
-def _warn_of_runs_of_context(judged: JudgedContext, *, may_be_batch: bool) -> None:
+def _warn_of_runs_of_context(view: View, *, may_be_batch: bool) -> None:
     """Warns of a run without rankings, and of one for other topics, which a batch of PyTerrier's may be for it."""
-    runs = judged.context.runs
+    runs = view.runs
     counts = Counter(q for run in runs.values() for q in run.query_ids)
     for run in runs.values():
-        warn_if_empty(run, judged.context)
-        unknown = not (judged.judgments.queries_of(run) >= 0).any() and all(
+        warn_if_empty(run, view.members)
+        unknown = not (view.documents.queries_of(run) >= 0).any() and all(
             counts[q] == 1 for q in run.query_ids
         )
         if len(run) and unknown and not may_be_batch:
             warn(
                 f"{run.name} of the context has no query in common with the qrels: it has {some(run.query_ids)}, the "
-                f"qrels have {some(judged.judgments.query_ids)}; it counts as empty rankings: is one of them numbered "
+                f"qrels have {some(view.query_ids)}; it counts as empty rankings: is one of them numbered "
                 "differently?",
-                judged.context,
+                view.members,
             )
 
 
@@ -197,34 +197,37 @@ class _PartsSeen:
         self._grades: _OfParts = []
         self._choices: _OfParts = []
 
-    def check_grades(self, judged: JudgedContext, whole: bool, asked: tuple[bool, bool]) -> None:
+    def check_grades(self, view: View, whole: bool, asked: tuple[bool, bool]) -> None:
         """Raises ValueError where these qrels are graded on another scale than those of other topics.
 
         Args:
             whole: whether the rows of the qrels count from 0.
             asked: whether a measure asks for the lowest, and for the highest grade of all the qrels.
         """
-        if judged.context.grades is not None or not any(asked):
+        if view.members.grades is not None or not any(asked):
             return
-        queries = frozenset(judged.judgments.query_ids)
+        queries = frozenset(view.query_ids)
         for grades in _of_other_topics(self._grades, queries, whole):
-            if any(a and g != h for a, g, h in zip(asked, grades, judged.grades, strict=True)):
+            if any(a and g != h for a, g, h in zip(asked, grades, view.grades, strict=True)):
                 raise ValueError(
-                    f"the grades are {judged.grades[0]} to {judged.grades[1]} in these qrels, and {grades[0]} to "
+                    f"the grades are {view.grades[0]} to {view.grades[1]} in these qrels, and {grades[0]} to "
                     f"{grades[1]} in those of other topics that the context was used with: open documents would be "
                     "rated on two scales. Where the qrels come in parts, such as PyTerrier's batches or folds, say "
                     "RunContext(…, grades=(lowest, highest)), or max_grade= in the measure"
                 )
         if not any(w == whole and q == queries for w, q, _ in self._grades):
-            self._grades.append((whole, queries, judged.grades))
+            self._grades.append((whole, queries, view.grades))
             del self._grades[:-_KEPT]
 
-    def check_choice(self, judged: JudgedContext, whole: bool) -> None:
+    def check_choice(self, view: View, whole: bool) -> None:
         """Where means over the queries choose the priors: raises ValueError if other topics' chose others."""
-        choice = judged.cached(("choice",), lambda: chosen_by_means(judged.context.policy, judged))
+        policy = view.members.policy
+        if not getattr(policy, "needs_groups", False):
+            return
+        choice = view.cached(("choice",), lambda: priors_chosen_by_means(policy, view))
         if choice is None:
             return
-        queries = frozenset(judged.judgments.query_ids)
+        queries = frozenset(view.query_ids)
         if any(other != choice for other in _of_other_topics(self._choices, queries, whole)):
             raise ValueError(
                 "the means over these topics make other runs the priors than those over other topics that the "
@@ -243,7 +246,7 @@ def _of_other_topics(seen: _OfParts, queries: frozenset[str], whole: bool) -> li
 
 
 #: What is remembered of a context, as long as the context is there.
-_seen: WeakKeyDictionary[ContextData, _PartsSeen] = WeakKeyDictionary()
+_seen: WeakKeyDictionary[Members, _PartsSeen] = WeakKeyDictionary()
 
 
 def _counts_from_zero(frame: Any) -> bool:

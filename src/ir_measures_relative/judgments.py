@@ -1,9 +1,4 @@
-"""The judged documents of every query, and where they stand in a run.
-
-Everything but MED asks a run only one thing: at which position does it hold each judged document?
-:meth:`Judgments.positions_in` answers for all of them at once, so that the measures are arithmetic on arrays with
-one entry a judged document.
-"""
+"""Judgments as they were given: a grade for each judged document, and labels for aspects where there are any."""
 
 from __future__ import annotations
 
@@ -13,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import BoolArray, IntArray, ObjectArray, rank_within
-from .ids import Ids, WordArray, pair_keys
+from .arrays import BoolArray, IntArray, ObjectArray
+from .documents import Documents
+from .ids import Ids
 from .messages import is_missing, warn
-from .rankings import Rankings
 
 #: What stands in TREC's second column where it names no aspect.
 NO_ASPECT = ("0", "Q0", "")
@@ -66,27 +61,18 @@ class Aspects:
         return len(self.query)
 
 
-class Judgments:
-    """The judged documents of every query, one row a (query, document), grouped by query.
+class Judgments(Documents):
+    """Documents that are all judged.
 
-    Attributes:
-        query_ids: the queries, in the order of the qrels.
-        query: the query of each row, as an index into ``query_ids``, ascending.
-        ids: the document of each row.
-        grade: the judged relevance of each row; of a document that is judged for several aspects the last label that
-            was given, which is what ir_measures takes for it.
-        labels: all labels, where they name aspects.
+    Of a document that is judged for several aspects ``grade`` is the last label that was given, which is what
+    ir_measures takes for it; ``labels`` are all of them, where they name aspects.
     """
 
     def __init__(
         self, query_ids: ObjectArray, query: IntArray, ids: Ids, grade: IntArray, labels: Labels | None = None
     ) -> None:
-        self.query_ids = query_ids
-        self.query = query
-        self.ids = ids
-        self.grade = grade
+        super().__init__(query_ids, query, ids, grade)
         self.labels = labels
-        self._selected_from: tuple[Judgments, BoolArray] | None = None
 
     @classmethod
     def none_of(cls, query_ids: ObjectArray) -> Judgments:
@@ -94,35 +80,11 @@ class Judgments:
         nothing = np.empty(0, dtype=np.int64)
         return cls(query_ids, nothing, Ids.of([]), nothing)
 
-    @property
-    def n_queries(self) -> int:
-        return len(self.query_ids)
-
-    def __len__(self) -> int:
-        return len(self.query)
-
-    @cached_property
-    def doc_ids(self) -> ObjectArray:
-        """The document of each row, as a string."""
-        return self.ids.strings()
-
-    @cached_property
-    def starts(self) -> IntArray:
-        """The rows of query ``i`` are ``starts[i]:starts[i + 1]``."""
-        counts = np.bincount(self.query, minlength=self.n_queries)
-        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
-    @cached_property
-    def relevant(self) -> Judgments:
-        """The rows with a grade above 0; all a measure needs that gives no gain to the others."""
-        keep = self.grade > 0
-        return self if keep.all() else self.select(keep)
-
-    def select(self, keep: BoolArray) -> Judgments:
-        """The rows where ``keep`` is true; the queries stay, also those left without a row."""
-        selected = Judgments(self.query_ids, self.query[keep], self.ids.take(keep), self.grade[keep])
-        selected._selected_from = self, keep
-        return selected
+    @classmethod
+    def of(cls, docs: Documents) -> Judgments:
+        """The documents with an id as though each were judged by its grade."""
+        some = docs if docs.exists.all() else docs.select(docs.exists)
+        return cls(some.query_ids, some.query, some.ids, some.grade)
 
     def of_query(self, query_id: str) -> Judgments:
         """The rows of one query alone, which is here; nothing that is computed here is used there."""
@@ -154,6 +116,26 @@ class Judgments:
             if len(unlike)
             else None
         )
+
+    def kept(self, keep: BoolArray) -> Judgments:
+        """Those of some documents, as though the others had no label.
+
+        A query that would have no label keeps its first, as not relevant: so it counts, with the values of a query
+        without relevant documents, by ir_measures' measures as well.
+        """
+        counts = np.bincount(self.query[keep], minlength=self.n_queries)
+        first = self.starts[:-1][(counts == 0) & (np.diff(self.starts) > 0)]
+        keep, grade = keep.copy(), self.grade.copy()
+        keep[first] = True
+        grade[first] = np.minimum(grade[first], 0)
+        labels = self.labels
+        if labels is not None:  # a document loses all of its labels
+            row = self.rows_of(labels.query, labels.ids)
+            lowered = np.where(np.isin(row, first), np.minimum(labels.grade, 0), labels.grade)
+            labels = labels._replace(grade=lowered).take(np.flatnonzero(keep[row]))
+        left = Judgments(self.query_ids, self.query[keep], self.ids.take(keep), grade[keep], labels)
+        left.stand_for(self, keep)
+        return left
 
     @cached_property
     def aspects(self) -> Aspects:
@@ -190,110 +172,6 @@ class Judgments:
         found = Aspects(labels.query[first], names, document[kept], aspect[kept], labels.grade[kept])
         _warn_of_no_aspect(self, found)
         return found
-
-    @cached_property
-    def query_code(self) -> dict[str, int]:
-        """From query id to its index."""
-        return {q: i for i, q in enumerate(self.query_ids)}
-
-    @cached_property
-    def _keys(self) -> tuple[int, WordArray, IntArray]:
-        """The seed of the hash, the key of each row, ascending, and the row of each key."""
-        seed = 0
-        while True:
-            keys = pair_keys(self.query, self.ids.hashes(seed))
-            order = np.argsort(keys)
-            same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
-            if len(same):  # a repeat, whose rows stay in their order, or two documents with one key
-                order = np.argsort(keys, kind="stable")
-            keys = keys[order]
-            a, b = order[same], order[same + 1]
-            if (self.query[a] == self.query[b]).all() and self.ids.equal(a, self.ids, b).all():
-                return seed, keys, order
-            seed += 1  # two documents with one key: another hash
-
-    def repeats(self) -> tuple[IntArray, IntArray]:
-        """The rows of a pair that stands more than once but for its last row, and that last row for each."""
-        _, keys, order = self._keys
-        more = keys[1:] == keys[:-1]
-        is_last = np.append(~more, True)[: len(keys)]
-        last = order[is_last]
-        return order[:-1][more], last[np.searchsorted(keys[is_last], keys[:-1][more])]
-
-    def queries_of(self, rankings: Rankings) -> IntArray:
-        """For each query of the run, its index here; -1 for one that is not judged."""
-        get = self.query_code.get
-        ids = rankings.query_ids
-        return np.fromiter((get(q, -1) for q in ids), dtype=np.int64, count=len(ids))
-
-    @cached_property
-    def _first_bits(self) -> tuple[np.uint64, BoolArray]:
-        """How far to shift a key for its first bits, and whether any key here has these: most others do not."""
-        _, keys, _ = self._keys
-        shift = np.uint64(64 - min(max(len(keys), 1).bit_length() + 3, 24))
-        taken = np.zeros(2 ** (64 - int(shift)), dtype=bool)
-        taken[(keys >> shift).view(np.int64)] = True
-        return shift, taken
-
-    def rows_of(self, query: IntArray, ids: Ids, hashes: WordArray | None = None) -> IntArray:
-        """The row of each (query index, document id), -1 for one not here; ``hashes`` are the ids', where known."""
-        row = np.full(len(query), -1, dtype=np.int64)
-        if not len(self) or not len(query):
-            return row
-        seed, keys, order = self._keys
-        shift, taken = self._first_bits
-        wanted = pair_keys(query, ids.hashes(seed) if seed or hashes is None else hashes)
-        asked = np.flatnonzero(taken[(wanted >> shift).view(np.int64)])
-        wanted = wanted[asked]
-        at = np.minimum(_search(keys, wanted), len(keys) - 1)
-        hit = np.flatnonzero(keys[at] == wanted)
-        found, asked = order[at[hit]], asked[hit]
-        true = (self.query[found] == query[asked]) & self.ids.equal(found, ids, asked)
-        row[asked[true]] = found[true]
-        return row
-
-    def positions_in(
-        self, rankings: Rankings, cutoff: int | None = None, judged_only: bool = False
-    ) -> IntArray:
-        """The 1-based position at which the run ranks each row's document; 0 where it is not in the top ``cutoff``.
-
-        Args:
-            judged_only: in the rankings that are left when every unjudged document is taken out. As in trec_eval's
-                ``-J``, a document with a negative label counts as unjudged.
-        """
-        if judged_only:
-            return self._positions_among_judged(rankings, cutoff)
-        result = np.zeros(len(self), dtype=np.int64)
-        for part in [rankings] if cutoff is not None else rankings.parts():
-            top = part.by_score() if cutoff is None else part.top(cutoff)
-            row = self.rows_of(self.queries_of(part)[top.query], top.ids, top.hashes)
-            order = top.tie_order(row >= 0) if cutoff is None else None
-            if order is not None:
-                row = row[order]
-            found = row >= 0
-            result[row[found]] = top.position[found]
-        return result
-
-    def _positions_among_judged(self, rankings: Rankings, cutoff: int | None) -> IntArray:
-        if self._selected_from is not None:  # judged is what the whole qrels hold
-            whole, keep = self._selected_from
-            return whole._positions_among_judged(rankings, cutoff)[keep]
-        full = self.positions_in(rankings)
-        found = np.flatnonzero((full > 0) & (self.grade >= 0))
-        order = found[np.lexsort((full[found], self.query[found]))]
-        result = np.zeros(len(self), dtype=np.int64)
-        result[order] = rank_within(self.query[order])
-        if cutoff is not None:
-            result[result > cutoff] = 0
-        return result
-
-
-def _search(keys: WordArray, wanted: WordArray) -> IntArray:
-    """``np.searchsorted``, from the smallest to the largest: the next is then near, and in the processor's cache."""
-    order = np.argsort(wanted)
-    at = np.empty(len(wanted), dtype=np.int64)
-    at[order] = np.searchsorted(keys, wanted[order])
-    return at
 
 
 def _warn_of_labels(judgments: Judgments, labels: Labels, order: IntArray, last: BoolArray) -> None:

@@ -10,6 +10,7 @@ import fnmatch
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from math import isnan
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -22,10 +23,11 @@ from .options import ROUNDED
 from .rankings import Rankings
 
 if TYPE_CHECKING:
-    from .io.tokens import Lengths  # at run time it would make the start of the command line wait for files
+    # At run time it would make the start of the command line wait for files.
+    from .io.tokens import DocumentLengths
 
 
-class Campaign(Protocol):
+class Systems(Protocol):
     """What a policy may ask of the runs that it chooses from."""
 
     @property
@@ -40,29 +42,17 @@ class Campaign(Protocol):
         """The mean over all queries of an absolute measure, for every run."""
 
 
-class Watched:
-    """A campaign that notes whether a policy asks for means, which the judgments decide."""
-
-    def __init__(self, campaign: Campaign) -> None:
-        self.names, self.groups, self._campaign = campaign.names, campaign.groups, campaign
-        self.asked = False
-
-    def means(self, measure: ir_measures.Measure) -> Mapping[str, float]:
-        self.asked = True
-        return self._campaign.means(measure)
-
-
 class PriorPolicy:
     """Which runs a searcher has seen before another; what :class:`RunContext` takes as ``priors``.
 
-    A policy that goes by groups may also have a method ``priors_of_newcomer(campaign, group)``: the names of the priors
+    A policy that goes by groups may also have a method ``priors_of_newcomer(systems, group)``: the names of the priors
     of a newcomer of a group, be it a new one.
     """
 
     needs_order = False  #: whether the order of the runs decides, which runs in a Dask DataFrame do not have
     needs_groups = False  #: whether the groups of the runs decide
 
-    def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
+    def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
         """The names of the priors of a run; None is a newcomer. The run itself need not be left out."""
         raise NotImplementedError
 
@@ -74,8 +64,8 @@ class PriorPolicy:
 class Others(PriorPolicy):
     """All other runs."""
 
-    def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
-        return campaign.names
+    def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
+        return systems.names
 
 
 @dataclass(frozen=True)
@@ -84,8 +74,8 @@ class Earlier(PriorPolicy):
 
     needs_order = True
 
-    def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
-        names = campaign.names
+    def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
+        names = systems.names
         return names if name is None else names[: names.index(name)]
 
 
@@ -95,7 +85,7 @@ class Listed(PriorPolicy):
 
     priors: tuple[str, ...]
 
-    def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
+    def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
         return self.priors
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
@@ -108,9 +98,9 @@ class OfEach(PriorPolicy):
 
     priors: Mapping[str, Sequence[str]]
 
-    def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
+    def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
         if name is None:
-            return campaign.names
+            return systems.names
         if name not in self.priors:
             raise ValueError(
                 f"the context's priors say nothing of {name!r}; add it to the dict, with an empty list if it has none"
@@ -137,7 +127,7 @@ class OfEachGroup(OfEach):
 
     best: Mapping[str, str]  #: from group to the name of its best run
 
-    def priors_of_newcomer(self, campaign: Campaign, group: str) -> Collection[str]:
+    def priors_of_newcomer(self, systems: Systems, group: str) -> Collection[str]:
         """The best run of every other group, be it a new one."""
         return [name for of, name in self.best.items() if of != group]
 
@@ -159,13 +149,13 @@ class BestOfOtherGroups(PriorPolicy):
     by: Any = ir_measures.nDCG @ 10
     needs_groups = True
 
-    def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
-        return campaign.names if name is None else self.priors_of_newcomer(campaign, campaign.groups[name])
+    def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
+        return systems.names if name is None else self.priors_of_newcomer(systems, systems.groups[name])
 
-    def priors_of_newcomer(self, campaign: Campaign, group: str) -> Collection[str]:
+    def priors_of_newcomer(self, systems: Systems, group: str) -> Collection[str]:
         """The best run of every other group, be it a new one."""
-        groups = campaign.groups
-        best = self._best(campaign.means(self._measure()), groups)
+        groups = systems.groups
+        best = self._best(systems.means(self._measure()), groups)
         return [prior for prior in best if groups[prior] != group]
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
@@ -207,17 +197,6 @@ class BestOfOtherGroups(PriorPolicy):
         return [name for name in means if best[groups[name]] == name]
 
 
-@dataclass(frozen=True)
-class Within(PriorPolicy):
-    """What another policy chooses, as far as the campaign holds it: for some of the runs that it was made for."""
-
-    policy: PriorPolicy
-
-    def priors_of(self, campaign: Campaign, name: str | None) -> Collection[str]:
-        held = set(campaign.names)
-        return [prior for prior in self.policy.priors_of(campaign, name) if prior in held]
-
-
 #: What ``RunContext(priors=…)`` takes: a word of :data:`NAMED`, a list of names, a dict from name to list, a policy.
 Policy: TypeAlias = "str | Sequence[str] | Mapping[str, Sequence[str]] | PriorPolicy"
 
@@ -230,7 +209,7 @@ NAMED: dict[str, PriorPolicy] = {
 
 
 @dataclass(frozen=True, eq=False)
-class ContextData:
+class Members:
     """What a context holds: the runs that exist already, and what is known of them. It does not change.
 
     All that computes takes this. :class:`RunContext` is this too, and reads the runs and checks the arguments.
@@ -244,18 +223,33 @@ class ContextData:
     num_docs: int | None = None  #: the number of documents in the collection
     grades: tuple[int, int] | None = None  #: the lowest and the highest relevance label
     dataset: Any = None  #: the ``ir_datasets.Dataset`` that the context was made from
-    lengths: Lengths | None = None  #: how many tokens the documents have
-    #: What :func:`~ir_measures_relative.comparison.judged_context` computed for judgments that were seen.
-    _judged: list[Any] = field(default_factory=list, init=False, repr=False)
+    lengths: DocumentLengths | None = None  #: how many tokens the documents have
+    #: The judgments that were seen last, each with the view of the runs on them.
+    _views: list[Any] = field(default_factory=list, init=False, repr=False)
 
     @property
     def names(self) -> list[str]:
         """The names of the runs, in their order."""
         return list(self.runs)
 
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """From the name of a run to its place among the runs."""
+        return {name: i for i, name in enumerate(self.runs)}
+
+    @cached_property
+    def rankings(self) -> tuple[Rankings, ...]:
+        """The runs, in their order."""
+        return tuple(self.runs.values())
+
+    @cached_property
+    def held(self) -> frozenset[Rankings]:
+        """The runs, to look for one of them."""
+        return frozenset(self.rankings)
+
     def __getstate__(self) -> dict[str, Any]:
         """Without what was computed for judgments that were seen; a dataset by its id, as its loaders do not pickle."""
-        return self.__dict__ | {"_judged": [], "dataset": datasets.id_of(self.dataset) or self.dataset}
+        return self.__dict__ | {"_views": [], "dataset": datasets.id_of(self.dataset) or self.dataset}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         dataset = state["dataset"]
@@ -266,24 +260,23 @@ class ContextData:
         self.__dict__.update(state)
 
 
-def fields_of(context: ContextData) -> dict[str, Any]:
-    """What a context holds, by the names of the arguments of :class:`ContextData`."""
-    return {f.name: getattr(context, f.name) for f in fields(ContextData) if f.init}
+def fields_of(context: Members) -> dict[str, Any]:
+    """What a context holds, by the names of the arguments of :class:`Members`."""
+    return {f.name: getattr(context, f.name) for f in fields(Members) if f.init}
 
 
-def replaced(context: ContextData, **others: Any) -> ContextData:
+def replaced(context: Members, **others: Any) -> Members:
     """The context with other values for some of what it holds."""
-    return ContextData(**fields_of(context) | others)
+    return Members(**fields_of(context) | others)
 
 
-def some_runs(context: ContextData, names: Collection[str]) -> ContextData:
+def some_runs(context: Members, names: Collection[str]) -> Members:
     """The context as though only some of its runs had taken part: the others are nobody's priors, and no reference."""
     runs = {name: run for name, run in context.runs.items() if name in set(names)}
     return replaced(
         context,
         runs=runs,
         groups={name: group for name, group in context.groups.items() if name in runs},
-        policy=Within(context.policy),
         reference=context.reference if context.reference in runs else None,
     )
 
@@ -313,16 +306,26 @@ def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -
     return policy
 
 
-def chosen_by_means(policy: PriorPolicy, campaign: Campaign) -> dict[str, list[str]] | None:
-    """The priors of every run by a policy of groups that looks at means; None of another policy."""
-    if not getattr(policy, "needs_groups", False):
-        return None
-    watched = Watched(campaign)
-    chosen = {name: list(policy.priors_of(watched, name)) for name in campaign.names}
+class _Watched:
+    """Systems that note whether a policy asks for means, which the judgments decide."""
+
+    def __init__(self, systems: Systems) -> None:
+        self.names, self.groups, self._systems = systems.names, systems.groups, systems
+        self.asked = False
+
+    def means(self, measure: ir_measures.Measure) -> Mapping[str, float]:
+        self.asked = True
+        return self._systems.means(measure)
+
+
+def priors_chosen_by_means(policy: PriorPolicy, systems: Systems) -> dict[str, list[str]] | None:
+    """The priors of every run by a policy that looks at means, which the judgments decide; None of another policy."""
+    watched = _Watched(systems)
+    chosen = {name: list(policy.priors_of(watched, name)) for name in systems.names}
     return chosen if watched.asked else None
 
 
-def finder_for_newcomers(policy: PriorPolicy) -> Callable[[Campaign, str], Collection[str]] | None:
+def finder_for_newcomers(policy: PriorPolicy) -> Callable[[Systems, str], Collection[str]] | None:
     """What finds the priors of a newcomer of a group; None of a policy that does not go by groups."""
     return getattr(policy, "priors_of_newcomer", None)
 
@@ -357,7 +360,7 @@ def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], cont
             )
 
 
-def group_of(rankings: Rankings, context: ContextData, given: str | None) -> str | None:
+def group_of(rankings: Rankings, context: Members, given: str | None) -> str | None:
     """The group of a newcomer: as given, else the run's own; None where there is none, or the policy goes by none.
 
     Raises:

@@ -10,19 +10,19 @@ import numpy as np
 from ir_measures.measures.base import SumAgg
 
 from .arrays import FloatArray, ObjectArray, object_array
-from .comparison import Comparison, JudgedContext, check_queries, some
 from .jobs import progress
 from .judgments import Judgments
 from .measures.strings import is_relative, needs_subtopics
 from .messages import warn
 from .options import ROUNDED
-from .priors import ContextData
+from .priors import Members
 from .rankings import Rankings
+from .view import View, check_queries, some
 
 if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
 
-#: Computes absolute measures of a run, shape (measures, queries), as :meth:`JudgedContext.absolute` does.
+#: Computes absolute measures of a run, shape (measures, queries), as :meth:`View.absolute` does.
 Absolute: TypeAlias = Callable[[Sequence[ir_measures.Measure], Rankings], FloatArray]
 
 
@@ -150,7 +150,7 @@ def one_topic_counts(scores: Scores) -> str | None:
 
 
 def score_runs(
-    judged: JudgedContext,
+    view: View,
     names: Sequence[str],
     measures: Sequence[ir_measures.Measure],
     *,
@@ -162,10 +162,10 @@ def score_runs(
     """Scores runs of a context, each as the member that it is, and newcomers, each alone beside it.
 
     Args:
-        judged: the context, on the judgments.
+        view: the context, on the judgments.
         names: which of its runs, and of the newcomers.
         measures: measures of this package and of ir_measures.
-        absolute: what computes those of ir_measures; :meth:`JudgedContext.absolute` if not given.
+        absolute: what computes those of ir_measures; :meth:`View.absolute` if not given.
         priors: the names of the priors of each run, instead of those that the context's policy gives it.
         newcomers: runs that the context does not hold, by name.
         part: these are some of the queries, which some runs may not hold; the whole was checked, or will be.
@@ -173,48 +173,53 @@ def score_runs(
     Raises:
         ValueError: judgments of no query; a run that shares no query with them.
     """
-    context, query_ids = judged.context, judged.judgments.query_ids
-    host = [m for m in measures if not is_relative(m)]
+    context, query_ids = view.members, view.query_ids
+    of_host = [j for j, measure in enumerate(measures) if not is_relative(measure)]
+    host = [measures[j] for j in of_host]
     newcomers = newcomers or {}
     for run in newcomers.values():
-        check_queries(judged, run)
+        check_queries(view, run)
         warn_if_empty(run, context)
     if not part:
-        check_campaign(judged)
-        warn_of_last_labels(judged, measures)
+        check_campaign(view)
+        warn_of_last_labels(view, measures)
     values = np.empty((len(names), len(measures), len(query_ids)))
     # What a measure without a cutoff asks of the runs answers the others as well.
     deepest_first = sorted(range(len(measures)), key=lambda j: measures[j].params.get("cutoff") is not None)
-    for i, name in enumerate(names if part else progress(names, "scoring runs", "run")):
-        rankings = newcomers[name] if name in newcomers else context.runs[name]
-        member = None if name in newcomers else name
-        comparison = Comparison(judged, rankings, member, None if priors is None else tuple(priors[name]))
-        of_host = dict(zip(host, (absolute or judged.absolute)(host, rankings) if host else (), strict=True))
-        for j in deepest_first:
-            values[i, j] = measures[j].score(comparison) if is_relative(measures[j]) else of_host[measures[j]]
+    # A measure on one run after the other, since what it asks of all runs is kept for a while, and not for ever.
+    views = [
+        view.with_run(newcomers[n]) if n in newcomers else view.of(n, None if priors is None else priors[n])
+        for n in names
+    ]
+    for i, one in enumerate(views if part else progress(views, "scoring runs", "run")):
+        if host:
+            values[i, of_host] = (absolute or view.absolute)(host, one.evaluated)
+    for j in deepest_first:
+        for i, one in enumerate(views if is_relative(measures[j]) else ()):
+            values[i, j] = measures[j].score(one)
     return Scores(list(names), list(measures), query_ids, values)
 
 
-def check_campaign(judged: JudgedContext) -> None:
+def check_campaign(view: View) -> None:
     """Raises ValueError where there is nothing to score, or a run shares no query; warns of runs without rankings.
 
     It also warns of runs that hold next to no judged document.
     """
-    if not len(judged.judgments.query_ids):
+    if not len(view.query_ids):
         raise ValueError("the qrels hold no judgment, so there is no query to score; give other qrels")
-    for run in judged.context.runs.values():
-        check_queries(judged, run)
-        warn_if_empty(run, judged.context)
-    warn_if_strange(judged)
-    _warn_of_own_means(judged)
+    for run in view.runs.values():
+        check_queries(view, run)
+        warn_if_empty(run, view.members)
+    warn_if_strange(view)
+    _warn_of_own_means(view)
 
 
-def _warn_of_own_means(judged: JudgedContext) -> None:
+def _warn_of_own_means(view: View) -> None:
     """Says once of runs that lack queries that the means of the tools that wrote them leave out."""
-    n = len(judged.judgments.query_ids)
+    n = len(view.query_ids)
     lacking = {
-        run.name: (n - int((judged.judgments.queries_of(run) >= 0).sum()), run.skips)
-        for run in judged.context.runs.values()
+        run.name: (n - int((view.documents.queries_of(run) >= 0).sum()), run.skips)
+        for run in view.runs.values()
         if run.skips
     }
     few = [(name, count, skips) for name, (count, skips) in lacking.items() if count]
@@ -224,16 +229,16 @@ def _warn_of_own_means(judged: JudgedContext) -> None:
         warn(
             f"{name} has no ranking for {count} of {n} judged queries{others}: they count as empty rankings here, and "
             f"{skips} own mean leaves them out: it is over {n - count} queries, and may be higher",
-            judged.context,
+            view.members,
             "own means",
         )
 
 
-def warn_of_last_labels(judged: JudgedContext, measures: Sequence[ir_measures.Measure]) -> None:
+def warn_of_last_labels(view: View, measures: Sequence[ir_measures.Measure]) -> None:
     """Warns where measures that look at no aspects see one of several labels of a document."""
-    if not judged.judgments.has_aspects:
+    if not view.judgments.has_aspects:
         return
-    unlike = judged.cached(("unlike labels",), judged.judgments.unlike_labels)
+    unlike = view.cached(("unlike labels",), view.judgments.unlike_labels)
     plain = [
         str(m)
         for m in measures
@@ -245,30 +250,30 @@ def warn_of_last_labels(judged: JudgedContext, measures: Sequence[ir_measures.Me
             f"the qrels judge documents for several aspects, and {', '.join(plain)} look at no aspects: of a document "
             f"whose labels differ, such as {doc_id!r} of query {query_id!r}, they see the last label, as in "
             "ir_measures; give them qrels with one label a document",
-            judged.context,
+            view.members,
         )
 
 
-def warn_if_strange(judged: JudgedContext, newcomer: Rankings | None = None) -> None:
+def warn_if_strange(view: View, newcomer: Rankings | None = None) -> None:
     """Warns where next to no judged document is in any run: the ids may be of another collection.
 
     Args:
         newcomer: the evaluated run, where the context holds none.
     """
     if newcomer is None:
-        runs = list(judged.context.runs.values())
-        found = judged.cached(("strange",), lambda: _strange(judged.judgments, runs))
+        runs = list(view.runs.values())
+        found = view.cached(("strange",), lambda: _strange(view.judgments, runs))
     else:
-        found = _strange(judged.judgments, [newcomer])
+        found = _strange(view.judgments, [newcomer])
     if found is not None:
         run, query_id = found
         docs = run.of_query(query_id).rows()[1].take(slice(0, 4)).strings()
         warn(
             f"under {_FEW:.0%} of the documents that are judged for the queries of the runs are in any run, at any "
             f"depth: for query {query_id!r} {run.name} has {some(docs)}, the qrels have "
-            f"{some(judged.judgments.of_query(query_id).doc_ids)}; are these ids of two versions of the collection? "
+            f"{some(view.judgments.of_query(query_id).doc_ids)}; are these ids of two versions of the collection? "
             "Documents without a judgment count as not relevant",
-            judged.context,
+            view.members,
         )
 
 
@@ -306,7 +311,7 @@ def _strange(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, 
     return next((run, q) for run in runs for q in run.query_ids if q in judgments.query_code)
 
 
-def warn_if_empty(run: Rankings, context: ContextData) -> None:
+def warn_if_empty(run: Rankings, context: Members) -> None:
     """Warns of a run without a row."""
     if not len(run):
         warn(f"{run.name} holds no ranking; all of its rankings count as empty", context)

@@ -317,8 +317,8 @@ class OfSome(RelativeMeasure):
     RELATIVE_TO = "chance"
     SUPPORTED_PARAMS: dict[str, Any] = {}
 
-    def score(self, comparison: Any) -> Any:
-        count = np.diff(comparison.judgments.starts)
+    def score(self, view: Any) -> Any:
+        count = np.diff(view.documents.starts)
         return np.where(count % 2, np.nan, count)
 
 

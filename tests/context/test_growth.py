@@ -13,9 +13,9 @@ import pandas as pd
 import pytest
 from ir_measures import AP, RR, P, nDCG
 
-from ir_measures_relative import MED, NRG, P_Rareness, RunContext, comparison, rankings
+from ir_measures_relative import MED, NRG, P_Rareness, RunContext, rankings, view_cache
 from ir_measures_relative.arrays import FloatArray, IntArray
-from ir_measures_relative.comparison import Comparison, judged_context
+from ir_measures_relative.view import view_of
 from work import instructions
 
 Run = dict[str, dict[str, float]]
@@ -52,10 +52,9 @@ class Halved:
 
 
 def product(context: RunContext, name: str | None, factor: Any, prior: str | None = None) -> list[float]:
-    judged = judged_context(context, {"q": {"a": 1, "d1": 1, "d2": 0}})
-    comparison = Comparison(judged, context.runs[name or "r0"], name)
-    docs = comparison.relevant
-    values: FloatArray = comparison.prior_product(factor, docs, prior=prior, cutoff=3, judged_only=False)
+    whole = view_of(context, {"q": {"a": 1, "d1": 1, "d2": 0}})
+    view = whole.of(name) if name else whole.with_run(context.runs["r0"])
+    values: FloatArray = view.at(3).prior_product(factor, view.relevant, prior)
     return values.tolist()
 
 
@@ -162,27 +161,30 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
     depths: list[int | None] = [1, 3, None]
 
     def questions(context: RunContext) -> dict[Any, Callable[[], Any]]:
-        judged = judged_context(context, labels)
+        view = view_of(context, labels)
         ask: dict[Any, Callable[[], Any]] = {}
         for depth, name in itertools.product(depths, "ABC"):
-            ask["top", depth, name] = lambda d=depth, n=name: judged.top(context.runs[n], d).position.tolist()
-            ask["head", depth, name] = lambda d=depth, n=name: judged.head_of(n, d)
+            ask["top", depth, name] = lambda d=depth, n=name: (
+                view.at(d).top(context.runs[n]).position.tolist()
+            )
+            ask["head", depth, name] = lambda d=depth, n=name: view.head_of(n, d)
         for measure in absolute:
-            ask[measure] = lambda m=measure: judged.absolute_of_runs(m).tolist()
-        ask["at once"] = lambda: judged.absolute(absolute[:4], context.runs["B"]).tolist()
+            ask[measure] = lambda m=measure: view.absolute_of_runs(m).tolist()
+        ask["at once"] = lambda: view.absolute(absolute[:4], context.runs["B"]).tolist()
         for name in "AB":
-            one = Comparison(judged, context.runs[name], name)
+            one = view.of(name)
             for whose, depth, alone in itertools.product(("judgments", "relevant"), depths, (True, False)):
-                rows = judged.judgments.relevant if whose == "relevant" else judged.judgments
-                given = rows, depth, alone
-                ask["positions", name, whose, depth, alone] = lambda o=one, g=given: o.positions(*g).tolist()
-                ask["held", name, whose, depth, alone] = lambda o=one, g=given: [
-                    n.tolist() for n in map(np.asarray, o.retrieving_systems(*g))
+                rows = view.documents.relevant if whose == "relevant" else view.documents
+                ask["positions", name, whose, depth, alone] = lambda o=one.at(depth, alone), r=rows: (
+                    o.positions(r).tolist()
+                )
+                ask["held", name, whose, depth, alone] = lambda o=one.at(depth, alone), r=rows: [
+                    n.tolist() for n in map(np.asarray, o.n_retrieving(r))
                 ]
                 for prior, held in itertools.product((None, "A,B", "B,D"), (0.5, 0.25)):
                     ask["product", name, whose, depth, alone, prior, held] = (
-                        lambda o=one, g=given, p=prior, h=held: o.prior_product(
-                            Halved(h), g[0], prior=p, cutoff=g[1], judged_only=g[2]
+                        lambda o=one.at(depth, alone), r=rows, p=prior, h=held: o.prior_product(
+                            Halved(h), r, p
                         ).tolist()
                     )
         return ask
@@ -197,8 +199,8 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
 
 def test_many_cutoffs_keep_as_much_as_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rankings, "_LEAST_KEPT", 100)
-    monkeypatch.setattr(comparison, "_MOST_BYTES", 10_000)
-    monkeypatch.setattr(comparison, "_MOST_TABLES", 1)
+    monkeypatch.setattr(view_cache, "_LEAST_BYTES", 10_000)
+    monkeypatch.setattr(view_cache, "_TABLES", 1)
     rng = np.random.default_rng(0)
     runs = {
         name: {q: {f"d{d}": float(s) for s, d in enumerate(rng.permutation(90))} for q in ("q1", "q2")}
@@ -213,9 +215,8 @@ def test_many_cutoffs_keep_as_much_as_a_few(monkeypatch: pytest.MonkeyPatch) -> 
         table = context.evaluate(qrels, at_k)
         if k % 13 == 0:
             pd.testing.assert_frame_equal(table, RunContext(runs).evaluate(qrels, at_k))
-        (_, judged), *_ = context._judged
-        judged.let_go()
-        sizes.append(sum(map(comparison._size, judged._cache.values())))
+        (_, view), *_ = context._views
+        sizes += [sum(store._sizes.values()) for store in (view.ranks, view.labels)]
         for run in context.runs.values():
             assert sum(len(top.query) for top in run._top.values()) <= 2 * len(run)
             assert run.top(k) is run.top(k)

@@ -209,4 +209,4 @@ def test_what_a_policy_was_given_as_is_shown_as_given() -> None:
 
 def test_what_was_computed_is_not_handed_on() -> None:
     """A context with other priors starts with nothing of what was computed for these."""
-    assert "_judged" not in fields_of(RunContext({"a": {"q": {"d": 1.0}}}))
+    assert "_views" not in fields_of(RunContext({"a": {"q": {"d": 1.0}}}))

@@ -185,7 +185,12 @@ def test_a_measure(followed: Followed) -> None:
 @pytest.mark.host_strings
 def test_its_bounds(tmp_path: Path) -> None:
     """In a package of somebody's own: no labeling of small campaigns is outside, and what is exact is attained."""
-    (tmp_path / "own_measures.py").write_text(block('"""Echo'), encoding="utf-8")
+    fill = block("from ir_measures_relative.registry", "Bounds").replace("my_package.", "")
+    (tmp_path / "own_measures.py").write_text(block('"""Echo') + fill, encoding="utf-8")
+    own_bounds = "import numpy as np\nfrom own_measures import _Echo, is_missed\n" + block(
+        "from ir_measures_relative.extremes", "Bounds"
+    )
+    (tmp_path / "echo_bounds.py").write_text(own_bounds, encoding="utf-8")
     folders = [str(tmp_path), str(ROOT / "tests"), str(ROOT / "tests" / "helpers")]
     code = """
 import random, sys

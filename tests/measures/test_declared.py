@@ -13,9 +13,9 @@ from example_measures import REGISTERED
 from ir_measures_relative import MED, NRG, UE, RunContext, Shapley, TaSC
 from ir_measures_relative.ids import Ids
 from ir_measures_relative.judgments import Judgments
-from ir_measures_relative.measures.browsing import CoverageFunction
 from ir_measures_relative.measures.nrg import BASES, ResidualRanking
 from ir_measures_relative.measures.parameters import MISSING
+from ir_measures_relative.questions.coverage import CoverageFunction
 from scored import per_query
 
 

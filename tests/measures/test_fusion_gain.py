@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import random_campaigns
 from all_labelings import check, random_campaign
 from ir_measures_relative import FusionGain, RelativeWarning, RunContext, bounds, compare, explain, verdicts
-from ir_measures_relative.comparison import JudgedContext, judged_context
 from ir_measures_relative.measures.absolute import Look, nested_qrels
 from ir_measures_relative.measures.fusion import METHODS, Fusion, fused_rankings
+from ir_measures_relative.view import View, view_of
 from oracles.fusion import as_read, fuse_runs
 from random_campaigns import Labels, Run
 from scored import assume_common, per_query
@@ -217,22 +217,22 @@ def test_its_range_is_that_of_a_difference() -> None:
 
 
 @pytest.fixture(scope="module")
-def robust(robust03_path: Path) -> JudgedContext:
+def robust(robust03_path: Path) -> View:
     """Seven runs, on every tenth topic: ranx is slow where numba compiles nothing."""
     whole = RunContext.from_trec(robust03_path / "runs")
     context = RunContext({name: whole.runs[name] for name in whole.names[:7]})
-    judgments = judged_context(whole, str(robust03_path / "qrels.txt.gz")).judgments
+    judgments = view_of(whole, str(robust03_path / "qrels.txt.gz")).judgments
     qrels = nested_qrels(judgments, Look(False, ()))
-    return judged_context(context, {q: docs for i, (q, docs) in enumerate(qrels.items()) if i % 10 == 0})
+    return view_of(context, {q: docs for i, (q, docs) in enumerate(qrels.items()) if i % 10 == 0})
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
-def test_against_ranx_on_robust(method: str, robust: JudgedContext) -> None:
+def test_against_ranx_on_robust(method: str, robust: View) -> None:
     """Of the scores as trec_eval reads them; ranx leaves ties in no order, so ir_measures ranks its fused scores."""
     ranx = pytest.importorskip("ranx", reason="ranx is not installed: the group interop")
-    judged, context, depth = robust, robust.context, 100
-    names, judged_topics = context.names, {*judged.judgments.query_ids}
+    view, context, depth = robust, robust.members, 100
+    names, judged_topics = context.names, {*view.query_ids}
     cut = {}
     for name in names:
         run: Run = {}
@@ -250,11 +250,11 @@ def test_against_ranx_on_robust(method: str, robust: JudgedContext) -> None:
         theirs = {
             q: dict(docs) for q, docs in ranx.fuse(ordered, norm=norm, method=ours, params=params).run.items()
         }
-        fused = fused_rankings(judged, chosen, Fusion(method, 60, depth))
+        fused = fused_rankings(view, chosen, Fusion(method, 60, depth))
         for measure in (ir_measures.nDCG @ 10, ir_measures.AP @ 100, ir_measures.P @ 20):
-            want = per_query(measure, nested_qrels(judged.judgments, Look(False, ())), theirs)
-            got = judged.absolute([measure], fused)[0]
-            assert dict(zip(judged.judgments.query_ids, got, strict=True)) == pytest.approx(want, abs=1e-12)
+            want = per_query(measure, nested_qrels(view.documents, Look(False, ())), theirs)
+            got = view.absolute([measure], fused)[0]
+            assert dict(zip(view.query_ids, got, strict=True)) == pytest.approx(want, abs=1e-12)
         top = fused.top(None)
         order = {
             q: list(docs) for q, docs in itertools.groupby(range(len(top.query)), key=lambda i: top.query[i])

@@ -152,8 +152,8 @@ class Sometimes(RelativeMeasure):
     RELATIVE_TO = "chance"
     SUPPORTED_PARAMS: dict[str, Any] = {}
 
-    def score(self, comparison: Any) -> Any:
-        docs = comparison.judgments
+    def score(self, view: Any) -> Any:
+        docs = view.documents
         return [1.0 if docs.grade[row] > 0 else float("nan") for row in docs.starts[:-1]]
 
 

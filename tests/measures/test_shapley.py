@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import RunContext, Shapley, explain
-from ir_measures_relative.comparison import judged_context
+from ir_measures_relative.view import view_of
 from oracles.shapley import set_value_oracle, shapley_oracle
 from random_campaigns import contexts, cutoffs, qrels, runs
 from scored import assume_common, per_query, ranking
@@ -172,8 +172,8 @@ def test_memory_is_bounded() -> None:
     }
     labels = {f"q{q}": {f"d{d}": 1 for d in range(100)} for q in range(n_queries)}
     context = RunContext(runs)
-    judged = judged_context(context, labels)
-    positions = judged.positions_of_runs(judged.judgments.relevant, 30, False)
+    view = view_of(context, labels)
+    positions = view.at(30).positions_of_runs(view.relevant)
     tracemalloc.start()
     try:
         context.evaluate(labels, [Shapley @ 30])

@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 import random_campaigns
 from drawn import examples
 from ir_measures_relative import AP_UE, UE, RunContext, bounds, explain, nDCG_UE, verdicts
-from ir_measures_relative.comparison import Comparison, judged_context
 from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.measures import ue_bases as random_rankings
 from ir_measures_relative.measures.ue_bases import BASES, BaseSettings, RankedPool
+from ir_measures_relative.view import view_of
 from oracles import ue_bases
 from oracles.rankings import trec_order
 from random_campaigns import Labels, Run
@@ -309,11 +309,11 @@ def test_the_measures_of_the_paper_are_two_of_them(run: Run, labels: Labels, k: 
 
 def actual(base: str, k: int, labels: Any, rankings: Any, upper: bool = False) -> Any:
     """The values of the base, or those of a perfect ranking, by query."""
-    judged = judged_context(RunContext({}), labels)
-    comparison = Comparison(judged, read_run(rankings, "run"), None)
+    view = view_of(RunContext({}), labels)
+    evaluated = view.with_run(read_run(rankings, "run"))
     measure = UE(base=base) @ k
-    values = measure.normalizers(comparison).upper if upper else measure.actual(comparison)
-    return dict(zip(judged.judgments.query_ids, values.tolist(), strict=True))
+    values = measure.normalizers(evaluated).upper if upper else measure.actual(evaluated)
+    return dict(zip(view.query_ids, values.tolist(), strict=True))
 
 
 OF_HOST = {

@@ -30,8 +30,8 @@ from ir_measures_relative import (
     sgnLP,
     sgnLR,
 )
-from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.meta.degrading import _samples
+from ir_measures_relative.view import view_of
 from oracles import meta as oracle
 
 seeds = st.integers(0, 2**32 - 1)
@@ -130,11 +130,11 @@ def test_fewer_labels_are_other_qrels(seed: int, of: str, truth: bool) -> None:
     found = meta.degrade(
         context, labels, measures, "labels", [0.5, 1], kinds, 2, truth=best, of=of, seed=seed
     )
-    judged = judged_context(context, labels)
+    view = view_of(context, labels)
     of_true = {str(m): oracle.tables(context, labels, best or m) for m in measures}
     expected: dict[Any, list[float]] = {}
-    for level, keep in _samples(judged, "labels", [0.5, 1], 2, of == "all", seed):
-        left = fewer(judged, keep)
+    for level, keep in _samples(view, "labels", [0.5, 1], 2, of == "all", seed):
+        left = fewer(view, keep)
         for m in measures:
             values, true = oracle.tables(context, left, m), of_true[str(m)]
             alike = oracle.agreements(oracle.preferences(values, names), oracle.preferences(true, names))
@@ -147,19 +147,19 @@ def test_fewer_labels_are_other_qrels(seed: int, of: str, truth: bool) -> None:
         assert row["mean"] == pytest.approx(np.mean(known) if known else np.nan, nan_ok=True), (m, kind)
 
 
-def fewer(judged: Any, keep: Any) -> oracle.Labels:
+def fewer(view: Any, keep: Any) -> oracle.Labels:
     """The qrels of the labels that are kept; a topic that would have none keeps its first, as not relevant."""
     left: oracle.Labels = {}
     rows = list(
         zip(
-            judged.judgments.query,
-            judged.judgments.doc_ids,
-            judged.judgments.grade.tolist(),
+            view.documents.query,
+            view.documents.doc_ids,
+            view.documents.grade.tolist(),
             keep,
             strict=True,
         )
     )
-    for i, q in enumerate(judged.judgments.query_ids):
+    for i, q in enumerate(view.query_ids):
         own = [(d, g, k) for j, d, g, k in rows if i == j]
         left[q] = {d: g for d, g, k in own if k} or {own[0][0]: min(own[0][1], 0)}
     return left
@@ -170,9 +170,9 @@ def fewer(judged: Any, keep: Any) -> oracle.Labels:
 def test_which_labels_are_left(seed: int, share: float, every: bool) -> None:
     """So many of each topic, rounded up; those of a smaller share are among them."""
     _, labels = oracle.campaign(seed)
-    judged = judged_context(RunContext({"a": {"q0": {"d0": 1.0}}}), labels)
-    grade, query = judged.judgments.grade, judged.judgments.query
-    small, large = (keep for _, keep in _samples(judged, "labels", [share / 2, share], 1, every, seed))
+    view = view_of(RunContext({"a": {"q0": {"d0": 1.0}}}), labels)
+    grade, query = view.documents.grade, view.documents.query
+    small, large = (keep for _, keep in _samples(view, "labels", [share / 2, share], 1, every, seed))
     assert small is not None and large is not None
     assert not (small & ~large).any()
     for i in range(3):
@@ -191,7 +191,7 @@ def test_fewer_topics(seed: int) -> None:
         found = meta.degrade(context, labels, [measure], "topics", [0.4], kinds, 3, truth=RR, seed=seed)
         values, true = (oracle.tables(context, labels, m) for m in (measure, RR))
         expected = []
-        for _, keep in _samples(judged_context(context, labels), "topics", [0.4], 3, False, seed):
+        for _, keep in _samples(view_of(context, labels), "topics", [0.4], 3, False, seed):
             assert keep.sum() == 3
             some, of_same = ({k: list(np.array(v)[keep]) for k, v in x.items()} for x in (values, true))
             left = oracle.preferences(some, names)
@@ -213,15 +213,13 @@ def test_pools_and_groups(seed: int) -> None:
     runs, labels = oracle.campaign(seed, runs=4)
     names, groups = list(runs), {"r0": "g", "r1": "g", "r2": "h"}
     context = RunContext(runs, groups=groups)
-    judged, measures = judged_context(context, labels), [P_Rareness @ 3, nDCG @ 5]
+    view, measures = view_of(context, labels), [P_Rareness @ 3, nDCG @ 5]
 
     def top(name: str, q: str, depth: int) -> list[str]:
         ranking = runs[name].get(q, {})
         return sorted(ranking, key=lambda d: (ranking[d], d), reverse=True)[:depth]
 
-    rows = list(
-        zip(judged.judgments.query_ids[judged.judgments.query], judged.judgments.doc_ids, strict=True)
-    )
+    rows = list(zip(view.query_ids[view.documents.query], view.documents.doc_ids, strict=True))
     expected: dict[tuple[str, Any], Any] = {}
     for depth in (1, 3):
         expected["pool", depth] = np.array([any(d in top(n, q, depth) for n in names) for q, d in rows])
@@ -233,7 +231,7 @@ def test_pools_and_groups(seed: int) -> None:
         found = meta.degrade(context, labels, measures, what, [level], pool_depth=3)
         assert list(found["kept"]) == pytest.approx([keep.mean()] * 2)
         for m, mean in zip(measures, found["mean"], strict=True):
-            values, true = (oracle.tables(context, x, m) for x in (fewer(judged, keep), labels))
+            values, true = (oracle.tables(context, x, m) for x in (fewer(view, keep), labels))
             tau = oracle.tau(oracle.places(values, names), oracle.places(true, names))
             assert mean == pytest.approx(tau, nan_ok=True)
     assert set(meta.degrade(context, labels, measures, "groups")["level"]) == {"g", "h", "r3"}

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import NRG, RelativeWarning, RunContext, TaSC, UniqueRel, select_complementary
-from ir_measures_relative.comparison import judged_context
+from ir_measures_relative.questions.coverage import coverage_function
+from ir_measures_relative.view import view_of
 from oracles.nrg import nrg_oracle, nrg_residual
 from oracles.shapley import set_value_oracle
 from random_campaigns import contexts, qrels
@@ -69,7 +70,7 @@ def value_of(measure: str, context: RunContext, labels, names) -> float:
 def test_exact_equals_enumeration(measure, seed) -> None:
     """All groups of up to 6 of 12; the coverage itself is compared with the oracle."""
     context, labels = campaign(seed)
-    coverage = ir_measures.parse_measure(measure).coverage(judged_context(context, labels))
+    coverage = coverage_function(ir_measures.parse_measure(measure), view_of(context, labels))
     for n in range(1, 7):
         groups = {g: coverage.value(coverage.covered(g)) for g in itertools.combinations(range(12), n)}
         best = max(groups.values())
@@ -165,7 +166,7 @@ def test_six_of_seventeen_on_robust03(robust03, measure) -> None:
     start = time.perf_counter()
     exact = select_complementary(context, labels, 6, measure, method="exact")
     assert time.perf_counter() - start < 20
-    coverage = measure.coverage(judged_context(context, labels))
+    coverage = coverage_function(measure, view_of(context, labels))
     unseen = 1 - coverage.seen
     best = 0.0
     for group in itertools.combinations(range(17), 6):

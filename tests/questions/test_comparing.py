@@ -32,10 +32,10 @@ from ir_measures_relative import (
     sgnLP,
     sgnLR,
 )
-from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.stats import paired_tests
 from ir_measures_relative.stats.paired_tests import PairedTestOptions, paired_test
 from ir_measures_relative.stats.pairs_and_ties import Pairs
+from ir_measures_relative.view import view_of
 
 TESTS = [name for name, test in paired_tests.TESTS.items() if test.needs == "pair"]
 
@@ -559,15 +559,15 @@ def test_a_constant_difference() -> None:
 
 def test_topics_without_a_value(monkeypatch) -> None:
     """A measure of ir_measures may have no value on a topic: it is left out, and that is said."""
-    judged = judged_context(CONTEXT, LABELS)
-    absolute = type(judged).absolute
+    view = view_of(CONTEXT, LABELS)
+    absolute = type(view).absolute
 
     def with_a_gap(self, measures, rankings):
         found = absolute(self, measures, rankings)
         found[:, 3] = np.nan
         return found
 
-    monkeypatch.setattr(type(judged), "absolute", with_a_gap)
+    monkeypatch.setattr(type(view), "absolute", with_a_gap)
     with pytest.warns(RelativeWarning, match="P@5 has no value on 1 topic; the comparison leaves them out"):
         table = compare(CONTEXT, LABELS, ["P@5"])
     assert set(table["topics"]) == {24}

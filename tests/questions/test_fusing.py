@@ -17,16 +17,11 @@ from hypothesis import strategies as st
 import random_campaigns
 from ir_measures_relative import RunContext, fuse, fusion_pairs, headroom
 from ir_measures_relative.arrays import FloatArray
-from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.measures.absolute import Look, nested_qrels
-from ir_measures_relative.measures.fusion import (
-    METHODS,
-    FusedValues,
-    Fusion,
-    RunSet,
-    fused_rankings,
-)
+from ir_measures_relative.measures.fusion import METHODS, Fusion, fused_rankings
+from ir_measures_relative.questions.fused_values import FusedValues, RunSet
 from ir_measures_relative.questions.fusing import Chooser, divided, reach_of_interval, share_of_chance
+from ir_measures_relative.view import view_of
 from oracles.fusion import fuse_runs
 from random_campaigns import Labels, Run
 from scored import per_query
@@ -57,14 +52,14 @@ def test_values_of_sets_are_those_of_ir_measures(
     measure: str, runs: dict[str, Run], qrels: Labels, method: str, depth: int
 ) -> None:
     """Whether they follow from labels alone, or ir_measures computes them."""
-    judged, parsed = judged_context(RunContext(runs), qrels), ir_measures.parse_measure(measure)
+    view, parsed = view_of(RunContext(runs), qrels), ir_measures.parse_measure(measure)
     sets = [s for n in range(1, len(runs) + 1) for s in itertools.combinations(range(len(runs)), n)]
     fusion = Fusion(method, 60, depth)
-    got = FusedValues(judged, parsed, fusion)(sets)
+    got = FusedValues(view, parsed, fusion)(sets)
     for one, values in zip(sets, got, strict=True):
-        alone = list(judged.context.runs.values())[one[0]]
-        rankings = alone if len(one) == 1 else fused_rankings(judged, one, fusion)
-        assert values == pytest.approx(judged.absolute([parsed], rankings)[0], abs=1e-12)
+        alone = list(view.runs.values())[one[0]]
+        rankings = alone if len(one) == 1 else fused_rankings(view, one, fusion)
+        assert values == pytest.approx(view.absolute([parsed], rankings)[0], abs=1e-12)
 
 
 def campaign(
@@ -227,8 +222,8 @@ def test_where_nothing_is_to_be_chosen_choosing_gains_nothing() -> None:
     rng = np.random.default_rng(7)
     for seed in range(8):
         context = RunContext(exchangeable(runs, seed))
-        judged = judged_context(context, qrels)
-        values = FusedValues(judged, ir_measures.P @ 10, Fusion("rrf", 60, 30))
+        view = view_of(context, qrels)
+        values = FusedValues(view, ir_measures.P @ 10, Fusion("rrf", 60, 30))
         every = list(itertools.combinations(range(17), 3))
         random = values([every[i] for i in rng.choice(len(every), 100)]).mean()
         table = fuse(context, qrels, 3, "P@10", depth=30, strategies=list(difference), repeats=5, seed=seed)
@@ -434,10 +429,10 @@ def test_all_triples_of_robust(robust03_path: Path) -> None:
     assert table.set_index("strategy")["names"]["exact"] == ("pircRBa1", "uic0301", "uwmtCR0")
     assert table.set_index("strategy")["in_sample"]["exact"] == pytest.approx(0.4961, abs=5e-5)
 
-    judged = judged_context(context, path)
+    view = view_of(context, path)
     qrels = {
         q: docs
-        for i, (q, docs) in enumerate(nested_qrels(judged.judgments, Look(False, ())).items())
+        for i, (q, docs) in enumerate(nested_qrels(view.documents, Look(False, ())).items())
         if i % 10 == 0
     }
     depth = 100
@@ -462,8 +457,6 @@ def test_all_triples_of_robust(robust03_path: Path) -> None:
             fused[q] = scores
         value = {m.query_id: m.value for m in evaluator.iter_calc(fused)}
         loop[i] = [value[q] for q in qrels]
-    values = FusedValues(judged_context(context, qrels), ir_measures.nDCG @ 10, Fusion("rrf", 60, depth))(
-        triples
-    )
+    values = FusedValues(view_of(context, qrels), ir_measures.nDCG @ 10, Fusion("rrf", 60, depth))(triples)
     assert values == pytest.approx(loop, abs=1e-12)
     assert values.mean(axis=1).argmax() == loop.mean(axis=1).argmax()

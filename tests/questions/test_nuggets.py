@@ -28,7 +28,7 @@ from ir_measures_relative import (
     new_aspects,
     select_complementary,
 )
-from ir_measures_relative.comparison import judged_context
+from ir_measures_relative.view import view_of
 
 MEASURES = ["alpha_NRG(rel=1)@3", "NewAspects(rel=1)@3", "NewAspects(gains={})@3"]
 BUDGET = "NewAspects(rel=1,budget=20)"
@@ -239,11 +239,11 @@ def test_selecting_by_alpha_nrg() -> None:
 def test_whether_qrels_have_aspects() -> None:
     runs, qrels = campaign()
     context = RunContext(runs)
-    assert judged_context(context, qrels).judgments.has_aspects
-    assert judged_context(context, qrels).of_query("q01").judgments.has_aspects
+    assert view_of(context, qrels).judgments.has_aspects
+    assert view_of(context, qrels).of_query("q01").judgments.has_aspects
     one_each = [Qrel("q01", "d1", 1, "round 1"), Qrel("q01", "d2", 1, "round 2")]
     for plain in ({"q01": {"d1": 1}}, one_each):
-        assert not judged_context(context, plain).judgments.has_aspects
+        assert not view_of(context, plain).judgments.has_aspects
 
 
 # ---- tokens ----------------------------------------------------------------------------------------------
@@ -423,19 +423,15 @@ def test_the_fingerprint_tells_aspects_apart() -> None:
 
 
 def test_with_fewer_labels_documents_lose_all_of_theirs() -> None:
-    from ir_measures_relative.comparison import Comparison
-    from ir_measures_relative.unjudged.reusability import FewerLabels
-
     runs, qrels = campaign()
     measure = NewAspects(rel=1) @ 3
-    whole = judged_context(RunContext(runs), qrels)
+    whole = view_of(RunContext(runs), qrels)
     keep = np.arange(len(whole.judgments)) % 2 == 0
     documents = whole.judgments.query_ids[whole.judgments.query], whole.judgments.doc_ids
     lost = {(q, d) for q, d, kept in zip(*documents, keep, strict=True) if not kept}
-    fewer = FewerLabels(whole, keep)
-    left = judged_context(RunContext(runs), [q for q in qrels if (q.query_id, q.doc_id) not in lost])
-    for name, run in whole.context.runs.items():
-        theirs = measure.score(Comparison(left, left.context.runs[name], name))
-        ours = measure.score(Comparison(fewer, run, name))
+    fewer = whole.with_judgments(keep)
+    left = view_of(RunContext(runs), [q for q in qrels if (q.query_id, q.doc_id) not in lost])
+    for name in whole.names:
+        theirs, ours = (measure.score(view.of(name)) for view in (left, fewer))
         by_name = dict(zip(left.judgments.query_ids, theirs, strict=True))
         assert [by_name.get(q, 0.0) for q in fewer.judgments.query_ids] == ours.tolist()

@@ -32,7 +32,6 @@ from ir_measures_relative import (
     similarity,
     verdicts,
 )
-from ir_measures_relative.comparison import Comparison, judged_context
 from ir_measures_relative.io.qrels import qrels_columns
 from ir_measures_relative.measures.strings import parse_measures
 from ir_measures_relative.questions.explaining import explained
@@ -41,6 +40,7 @@ from ir_measures_relative.reporting import sections
 from ir_measures_relative.reporting.campaign import campaign_of, number, queries_of, slugs, texts_of
 from ir_measures_relative.reporting.run_pages import SECTIONS, documents, documents_of, sections_of
 from ir_measures_relative.reporting.sections.relative_to import _parts, formula
+from ir_measures_relative.view import view_of
 from random_campaigns import Labels, Run, contexts, cutoffs, qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
@@ -72,8 +72,8 @@ def data(context: RunContext, labels: Any, measures: list[Any], texts: Any = Fal
 
 def behind(context: RunContext, labels: Any, measure: Any) -> list[Any]:
     """What stands behind the values of each run."""
-    judged = judged_context(context, labels)
-    return [explained(Comparison(judged, run, name), measure) for name, run in context.runs.items()]
+    view = view_of(context, labels)
+    return [explained(one, measure) for one in view.of_each()]
 
 
 def table_of(about: dict[str, Any], names: list[str], query_ids: list[str], run: int) -> pd.DataFrame:
@@ -108,7 +108,7 @@ def test_documents_are_what_explain_says(
         tables = [explain(context, name, labels, measure) for name in runs]
     except ValueError:  # a run that shares no query with the qrels
         return
-    query_ids = [str(q) for q in judged_context(context, labels).judgments.query_ids]
+    query_ids = [str(q) for q in view_of(context, labels).judgments.query_ids]
     about = documents(behind(context, labels, measure), np.arange(len(query_ids)), cutoff)
     for i, expected in enumerate(tables):
         expected = expected[expected["position"] <= about["depth"]]

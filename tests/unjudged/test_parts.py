@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from ir_measures_relative import MED, BestOfOtherGroups, RunContext, UniqueRel, reusability
-from ir_measures_relative.comparison import JudgedContext, judged_context
 from ir_measures_relative.priors import some_runs
 from ir_measures_relative.scoring import score_runs
-from ir_measures_relative.unjudged.reusability import FewerLabels, FewerRuns
+from ir_measures_relative.view import View, view_of
 
 RUNS = {
     name: {"q": {d: -float(i) for i, d in enumerate(docs)}}
@@ -38,28 +37,29 @@ def test_some_runs_are_the_context_that_is_made_of_them(priors, left) -> None:
     assert some.names == ["a", "c"] and some.groups == made.groups and some.grades == (0, 3)
     assert some.reference is None and some_runs(RunContext(RUNS, reference="b"), ["b", "a"]).reference == "b"
     for context in (some, pickle.loads(pickle.dumps(some))):
-        scores = score_runs(judged_context(context, QRELS), context.names, [UniqueRel @ 2])
+        scores = score_runs(view_of(context, QRELS), context.names, [UniqueRel @ 2])
         assert scores.table().equals(made.evaluate(QRELS, [UniqueRel @ 2]))
 
 
 def test_parts_keep_the_grades_of_the_whole() -> None:
     """A grade that is left out of a sample is a grade still: what is graded stays on one scale."""
-    judged = judged_context(RunContext(RUNS), QRELS)
-    assert judged.grades == (0, 2)
-    assert FewerLabels(judged, judged.judgments.grade < 2).grades == (0, 2)
-    assert FewerRuns(judged, [0, 1]).grades == (0, 2)
-    nothing = FewerLabels(judged, np.zeros(3, dtype=bool)).judgments
+    view = view_of(RunContext(RUNS), QRELS)
+    assert view.grades == (0, 2)
+    assert view.with_judgments(view.documents.grade < 2).grades == (0, 2)
+    assert view.of_runs(["a", "b"]).grades == (0, 2)
+    nothing = view.with_judgments(np.zeros(3, dtype=bool)).judgments
     assert nothing.doc_ids.tolist() == ["A"] and nothing.grade.tolist() == [0]
 
 
 @pytest.mark.parametrize("judged_only", [False, True])
 def test_with_fewer_labels_every_document_keeps_its_position(judged_only) -> None:
-    """Of the labels that are left, of the relevant ones, and of documents that are no part of these judgments."""
-    whole = judged_context(RunContext(RUNS), QRELS)
-    fewer = FewerLabels(whole, whole.judgments.ids.strings() != "A")
-    anew = JudgedContext(whole.context, fewer.judgments)
-    for docs in (fewer.judgments, fewer.judgments.relevant, whole.judgments):
-        found, expected = (context.positions_of_runs(docs, 2, judged_only) for context in (fewer, anew))
+    """Of the labels that are left, and of the relevant ones."""
+    whole = view_of(RunContext(RUNS), QRELS)
+    fewer = whole.with_judgments(whole.judgments.ids.strings() != "A")
+    anew = View.on(whole.members, fewer.judgments)
+    whole.at(2).positions_of_runs(whole.documents)  # which are known, then
+    for docs in (fewer.documents, fewer.relevant):
+        found, expected = (view.at(2, judged_only).positions_of_runs(docs) for view in (fewer, anew))
         assert found.tolist() == expected.tolist()
 
 

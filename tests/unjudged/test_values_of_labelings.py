@@ -13,8 +13,8 @@ from ir_measures import parse_measure
 
 from all_labelings import Campaign, all_values, check, labelings, random_campaign, rounding_of
 from ir_measures_relative import RunContext, bounds, verdicts
-from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.unjudged.bounds import model_of
+from ir_measures_relative.view import view_of
 from oracles.gains import gain_oracle
 from oracles.nrg_err import nrg_err_oracle, theta
 from oracles.rankings import trec_order
@@ -162,12 +162,12 @@ def test_drawn_labelings_have_the_values_of_evaluate(seed: int) -> None:
     expected = all_values(campaign, list(names), labels)
     of_query = {query: labelings(campaign, query, labels) for query in campaign.qrels}
     draws = max(map(len, of_query.values()))
-    judged = judged_context(context, campaign.qrels)
+    view = view_of(context, campaign.qrels)
     for j, (measure, gain) in enumerate(names.items()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            model = model_of(parse_measure(measure), judged)
-        docs = model.open_docs.docs
+            model = model_of(parse_measure(measure), view.of_each())
+        docs = model.docs
         judged_gains = [gain(grade) for grade in docs.grade[~model.open].tolist()]
         assert (
             model.known_gain[~model.open].tolist() == judged_gains and not model.known_gain[model.open].any()

@@ -23,9 +23,9 @@ from ir_measures_relative import (
     reusability,
     verdicts,
 )
-from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.unjudged.bounds import model_of
 from ir_measures_relative.unjudged.odds import _DEEPER, _features, chances_of
+from ir_measures_relative.view import view_of
 
 RUNS = {
     "a": {"q1": {"A": 3.0, "B": 2.0, "C": 1.0}, "q2": {"A": 1.0}},
@@ -242,8 +242,8 @@ def drawn_campaign(seed: int, n_runs: int) -> tuple[dict[str, Any], dict[str, di
 def chances(runs: dict[str, Any], qrels: dict[str, dict[str, int]]) -> dict[tuple[str, str], float]:
     """The chance of each open document of the top fives, from the pool."""
     measure = parse_measure("P@5")
-    model = model_of(measure, judged_context(RunContext(runs), qrels))
-    docs, rows = model.open_docs.docs, np.flatnonzero(model.open)
+    model = model_of(measure, view_of(RunContext(runs), qrels).of_each())
+    docs, rows = model.docs, np.flatnonzero(model.open)
     pairs = zip(docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings(), strict=True)
     return dict(zip(pairs, chances_of(model, "pool").tolist(), strict=True))
 
@@ -276,13 +276,13 @@ def test_good_runs_make_their_documents_likely() -> None:
 def test_how_many_runs_hold_a_document_tells_its_chance() -> None:
     """At whatever place, the first as well, and deeper than the measure looks."""
     runs, qrels = drawn_campaign(5, 6)
-    model = model_of(parse_measure("P@2"), judged_context(RunContext(runs), qrels))
-    docs, deep = model.open_docs.docs, 2 * _DEEPER
+    model = model_of(parse_measure("P@2"), view_of(RunContext(runs), qrels).of_each())
+    docs, deep = model.docs, 2 * _DEEPER
     held = [
         sum(d in sorted(run[q], key=run[q].get)[-deep:] for run in runs.values())
         for q, d in zip(docs.query_ids[docs.query], docs.ids.strings(), strict=True)
     ]
-    features, _ = _features(model.open_docs, model.known_gain > 0)
+    features, _ = _features(model.views, model.known_gain > 0)
     assert features[:, 3] == pytest.approx(np.log1p(held) / np.log(7))
 
 
@@ -433,7 +433,7 @@ def test_what_is_wrong_is_said(call: Any, words: str) -> None:
 
 
 def test_no_cutoff_on_large_runs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ir_measures_relative.extremes.open_documents._MOST_ROWS", 5)
+    monkeypatch.setattr("ir_measures_relative.view._MOST_ROWS", 5)
     with pytest.raises(ValueError, match="give the measure a cutoff, such as @1000"):
         bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG"])
     assert len(bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG@3"])) == 3

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray, IntArray
-from ..comparison import JudgedContext
 from ..context import RunContext
+from ..documents import Documents
 from ..io.qrels import Qrels, qrels_columns
 from ..io.qrels import judge as judge_columns
 from ..judgments import Judgments
@@ -21,6 +21,7 @@ from ..measures.strings import value_range
 from ..options import check_confidence
 from ..unjudged.bounds import model_of, values_of
 from ..unjudged.verdicts import verdict_of
+from ..view import View
 from .plans import THESE_TOPICS, AuditTable, Design, Drawn, check_unchanged, drawn, read_plan, seed_of
 from .sampling import Sample, estimated_sums, reach, sums_by_query, within
 from .targets import Audited, Between, Judge, Target, read_between, read_measures, rows_in
@@ -241,14 +242,14 @@ def answer_of(
     return Answer(np.clip(value, lower, upper), lower, upper, labels)
 
 
-def differences_of(audited: Audited, target: Target, docs: Judgments, grade: IntArray) -> FloatArray:
+def differences_of(audited: Audited, target: Target, docs: Documents, grade: IntArray) -> FloatArray:
     """The differences on every topic where these are all judged documents, shape (comparisons, queries)."""
     labelled, of_priors = Judgments(docs.query_ids, docs.query, docs.ids, grade), {}
     for priors in {versus.priors for versus in audited.versus}:
-        judged = JudgedContext(audited.with_priors(priors, target.grades), labelled)
-        model = model_of(target.asked.measure, judged, closed=True)
+        views = View.on(audited.with_priors(priors, target.grades), labelled).of_each()
+        model = model_of(target.asked.measure, views, closed=True)
         value = model.value()
-        of_priors[priors] = values_of(judged, target.asked.measure, model) if value is None else value
+        of_priors[priors] = values_of(views, target.asked.measure, model) if value is None else value
     index = {name: i for i, name in enumerate(audited.context.names)}
     rows = [
         of_priors[v.priors][index[v.name]] - (of_priors[None][index[v.other]] if v.priors is None else 0.0)

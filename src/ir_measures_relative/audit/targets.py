@@ -11,12 +11,11 @@ import ir_measures
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray, object_array, rank_within, ratio
-from ..comparison import JudgedContext, check_is_context
 from ..context import RunContext
+from ..documents import Documents
 from ..extremes.additive import Additive, Followed
 from ..extremes.cascade import Cascade
 from ..extremes.model import Model
-from ..extremes.open_documents import OpenDocuments
 from ..extremes.ratios import Normalized
 from ..extremes.residual import Residual
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
@@ -27,11 +26,12 @@ from ..measures.parameters import value_of
 from ..measures.strings import parse_measures
 from ..messages import few_quoted
 from ..options import ROUNDED
-from ..priors import ContextData, Watched, policy_of, replaced
+from ..priors import Members, policy_of, priors_chosen_by_means, replaced
 from ..questions.comparing import why_not_comparable
 from ..scoring import check_campaign
 from ..unjudged.bounds import model_of
 from ..unjudged.verdicts import pairs_of
+from ..view import View, check_is_context
 from .sampling import sums_by_query
 
 #: Labels of a language model: qrels, or from query id and document id to a grade, or None for none.
@@ -89,7 +89,7 @@ def read_measures(measures: Sequence[ir_measures.Measure | str]) -> list[Asked]:
     return list({asked.name: asked for asked in found}.values())
 
 
-def read_between(context: ContextData, between: Between) -> list[Versus]:
+def read_between(context: Members, between: Between) -> list[Versus]:
     """The comparisons; ValueError for what is none."""
     names = context.names
     if between is None:
@@ -151,15 +151,16 @@ class Audited:
         else:
             judged = judge_columns(qrels_columns(judge))
         any_grade = replaced(context, grades=None)
-        check_campaign(JudgedContext(any_grade, judged))
-        empty = JudgedContext(any_grade, Judgments.none_of(judged.query_ids))
-        found = OpenDocuments(empty, None if None in self.cutoffs else max(c or 0 for c in self.cutoffs)).docs
+        check_campaign(View.on(any_grade, judged))
+        empty = View.on(any_grade, Judgments.none_of(judged.query_ids))
+        deepest = None if None in self.cutoffs else max(c or 0 for c in self.cutoffs)
+        found = empty.with_open(deepest).documents
         if not len(found):
             raise ValueError(
                 "no run ranks a document of the judge's topics, so there is nothing to label; give others"
             )
         if depth:
-            found = _together(found, OpenDocuments(empty, depth).docs, judged)
+            found = _together(found, empty.with_open(depth).documents, judged)
         if callable(judge):
             every = zip(found.query_ids[found.query], found.doc_ids, strict=True)
             rows = [(*ids, grade) for ids in every if (grade := judge(*ids)) is not None]
@@ -221,7 +222,7 @@ class Audited:
     @cached_property
     def fused(self) -> FloatArray:
         """How high the runs together rank each document, by reciprocal rank fusion."""
-        positions = JudgedContext(self.context, self.docs).positions_of_runs(self.docs, None, False)
+        positions = View.on(self.context, self.docs).positions_of_runs(self.docs)
         scores: FloatArray = np.where(positions > 0, 1.0 / (_RRF + positions), 0.0).sum(axis=0)
         return scores
 
@@ -242,11 +243,11 @@ class Audited:
     def in_full(self) -> BoolArray:
         """What to label where a topic is labelled in full: the tops, and where the documents of the ideal may be."""
         docs, names = self.docs, self.context.names
-        judged = JudgedContext(self.context, docs)
+        view = View.on(self.context, docs)
         compared = [
             names.index(n) for v in self.versus for n in ([v.name] if v.priors else [v.name, v.other])
         ]
-        tops = [judged.positions_of_runs(docs, cutoff, False)[compared] > 0 for cutoff in self.cutoffs]
+        tops = [view.at(cutoff).positions_of_runs(docs)[compared] > 0 for cutoff in self.cutoffs]
         by_judge = np.where(self.known, docs.grade, docs.grade.min(initial=0) - 1)
         first, second = (
             _places(docs.query, *keys) for keys in ((by_judge, self.fused), (self.fused, by_judge))
@@ -267,7 +268,7 @@ class Audited:
         ]
         return int(every.min(initial=0)), int(max([every.max(initial=1), *named]))
 
-    def with_priors(self, priors: tuple[str, ...] | None, grades: tuple[int, int]) -> ContextData:
+    def with_priors(self, priors: tuple[str, ...] | None, grades: tuple[int, int]) -> Members:
         """The context, with fixed priors where a comparison has them."""
         if priors is None:
             return replaced(self.context, grades=grades)
@@ -287,20 +288,18 @@ class Audited:
         """
         levels = grades_between(*grades)
         models: dict[Any, tuple[bool, FloatArray, FloatArray]] = {}
-        judged: dict[Any, list[JudgedContext]] = {}
+        views: dict[Any, list[View]] = {}
         for priors in dict.fromkeys(v.priors for v in self.versus):
             context, n = self.with_priors(priors, grades), max(len(self.docs), 1)
             # Every grade stands at some document, so that the model says what each gains; mostly one model is enough.
-            judged[priors] = [
-                JudgedContext(
-                    context, self.labelled(levels[(start + np.arange(len(self.docs))) % len(levels)])
-                )
+            views[priors] = [
+                View.on(context, self.labelled(levels[(start + np.arange(len(self.docs))) % len(levels)]))
                 for start in range(0, len(levels), n)
             ]
-            _check_priors(judged[priors][0])
+            _check_priors(views[priors][0])
         targets = []
         for asked in self.asked:
-            for priors, of_grades in judged.items():
+            for priors, of_grades in views.items():
                 made = [_model(asked, one) for one in of_grades]
                 gain = np.concatenate([model.known_gain for model in made])[: len(levels)]
                 models[priors] = *self._weights(asked, made[0], of_grades[0], gain), gain
@@ -311,7 +310,7 @@ class Audited:
                     f"ideal; give topics=5, or more, to have some topics labelled in full"
                     + (f", or ask for {asked.name[1:]}" if asked.name.startswith("nDCG") else "")
                 )
-            rows = [self._weight_of(versus, asked, models, judged) for versus in self.versus]
+            rows = [self._weight_of(versus, asked, models, views) for versus in self.versus]
             weight = np.array(rows).reshape(len(rows), len(self.docs)) / max(self.n_queries, 1)
             weight[np.abs(weight) <= ROUNDED * np.abs(weight).max()] = 0.0
             gain = next(iter(models.values()))[2]
@@ -333,12 +332,12 @@ class Audited:
         """The documents with other grades."""
         return Judgments(self.docs.query_ids, self.docs.query, self.docs.ids, grade)
 
-    def _weight_of(self, versus: Versus, asked: Asked, models: Any, judged: Any) -> FloatArray:
+    def _weight_of(self, versus: Versus, asked: Asked, models: Any, views: Any) -> FloatArray:
         """What the gain of each document counts in one comparison on its topic."""
         names, (_, weight, _) = self.context.names, models[versus.priors]
         if versus.priors is not None:
             return np.asarray(weight[names.index(versus.name)])
-        why_not = why_not_comparable(judged[None][0], asked.measure, versus.name, versus.other)
+        why_not = why_not_comparable(views[None][0], asked.measure, versus.name, versus.other)
         if why_not is not None:
             raise ValueError(
                 f"{asked.name} of {versus.name!r} and of {versus.other!r} are different quantities: {why_not}; give "
@@ -346,14 +345,12 @@ class Audited:
             )
         return np.asarray(weight[names.index(versus.name)] - weight[names.index(versus.other)])
 
-    def _weights(
-        self, asked: Asked, model: Model, judged: JudgedContext, gain: FloatArray
-    ) -> tuple[bool, FloatArray]:
+    def _weights(self, asked: Asked, model: Model, view: View, gain: FloatArray) -> tuple[bool, FloatArray]:
         """Whether a measure is linear in the gains; and the weights of these in every run, or in what is near it."""
         if isinstance(model, Additive) and not isinstance(model, Followed):
             return True, model.weight
         docs, depth = self.docs, value_of(asked.measure, "cutoff")
-        of_judge = gain[docs.grade - judged.grades[0]]
+        of_judge = gain[docs.grade - view.grades[0]]
 
         def ideal(survival: FloatArray | float = 1.0) -> float:
             """About how large ideals are: between the judge's, and a good part of the greatest there could be."""
@@ -377,7 +374,7 @@ class Audited:
         if isinstance(model, Residual):
             return False, model.weight / np.array([[ideal(row)] for row in model.survival])
         if isinstance(model, Cascade) and not any(map(len, model.priors)):
-            position = judged.positions_of_runs(judged.judgments, depth, False)
+            position = view.at(depth).positions_of_runs(view.documents)
             return False, reciprocal(position) * _GOES_ON ** (position - 1.0)
         raise ValueError(
             f"{asked.name} cannot be audited: a sample of documents alone is not valid for it, and there is no linear "
@@ -385,22 +382,19 @@ class Audited:
         )
 
 
-def _model(asked: Asked, judged: JudgedContext) -> Model:
+def _model(asked: Asked, view: View) -> Model:
     if value_of(asked.measure, "judged_only", False):
         raise ValueError(
             f"{asked.name} leaves out documents without a label, and an audit is about all; drop judged_only"
         )
     try:
-        return model_of(asked.measure, judged, closed=True)
+        return model_of(asked.measure, view.of_each(), closed=True)
     except ValueError as error:
         raise ValueError(f"{asked.name} cannot be audited: {error}") from None
 
 
-def _check_priors(judged: JudgedContext) -> None:
-    campaign = Watched(judged)
-    for name in judged.names:
-        judged.context.policy.priors_of(campaign, name)
-    if campaign.asked:
+def _check_priors(view: View) -> None:
+    if priors_chosen_by_means(view.members.policy, view) is not None:
         raise ValueError(
             "the judgments decide which runs are whose priors, and an audit has few; give the context the dict that "
             "BestOfOtherGroups.choose(means, groups) makes as its priors"
@@ -415,7 +409,7 @@ def _places(query: IntArray, *keys: FloatArray | IntArray) -> IntArray:
     return places
 
 
-def rows_in(judgments: Judgments, docs: Judgments) -> IntArray:
+def rows_in(judgments: Documents, docs: Documents) -> IntArray:
     """The row in some judgments of each document, -1 for one that is not there."""
     code = np.array([judgments.query_code.get(q, -1) for q in docs.query_ids], dtype=np.int64)[docs.query]
     row = np.full(len(docs), -1, dtype=np.int64)
@@ -424,12 +418,8 @@ def rows_in(judgments: Judgments, docs: Judgments) -> IntArray:
     return row
 
 
-def _together(*parts: Judgments) -> Judgments:
+def _together(*parts: Documents) -> Documents:
     """The documents of some judgments of the same queries, each once."""
-    ids, query = parts[0].ids, np.concatenate([part.query for part in parts])
-    for part in parts[1:]:
-        ids = ids.followed_by(part.ids)
-    order = np.argsort(query, kind="stable")
-    every = Judgments(parts[0].query_ids, query[order], ids.take(order), np.zeros_like(order))
+    every = parts[0].followed_by(*parts[1:])
     again, _ = every.repeats()
     return every.select(~np.isin(np.arange(len(every)), again))

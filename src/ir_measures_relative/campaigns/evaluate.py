@@ -22,7 +22,6 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray, object_array
-from ..comparison import JudgedContext
 from ..context import RunContext
 from ..ids import Ids
 from ..io.frames import column_names, columns_of, text_of
@@ -35,6 +34,7 @@ from ..messages import kind_of, needs_extra
 from ..priors import NAMED, Policy
 from ..rankings import Rankings
 from ..scoring import Scores, is_summed, score_runs
+from ..view import View
 
 # The column that says which partition a row goes to.
 _PART = "__partition"
@@ -203,12 +203,12 @@ def score_part(
     options = dict(settings)
     names = options.pop("names")
     context = RunContext(_split(runs, names, set(judgments.query_ids)), **options)
-    judged = JudgedContext(context, judgments, whole=False)
+    view = View.on(context, judgments, whole=False)
     if not judgments.n_queries:
         return Scores(
             list(names), list(measures), judgments.query_ids, np.empty((len(names), len(measures), 0))
         )
-    return score_runs(judged, names, measures, part=True)
+    return score_runs(view, names, measures, part=True)
 
 
 def _split(runs: pd.DataFrame, names: Sequence[str], judged: set[str]) -> dict[str, Rankings]:

@@ -21,19 +21,20 @@ from typing import Any, NamedTuple
 import ir_measures
 
 from ..arrays import FloatArray, object_array
-from ..comparison import JudgedContext, judged_context
 from ..context import RunContext
 from ..io.datasets import dataset_of, num_docs_of, qrels_of
 from ..io.files import read_bytes
 from ..io.formats import located
 from ..io.qrels import QrelsColumns, QrelsFile, qrels_columns, read_qrels_file
 from ..io.runs import PACKED, groups_of, read_runs, run_files
-from ..measures.absolute import HostEvaluator
+from ..measures.absolute import AbsoluteEvaluator
 from ..measures.strings import is_relative
 from ..messages import few, warn
 from ..priors import NAMED, Policy
 from ..rankings import Rankings
 from ..scoring import Scores, score_runs
+from ..tops import head_hash
+from ..view import View, view_of
 
 
 class Judged(NamedTuple):
@@ -145,27 +146,28 @@ class Inputs:
         context = self.context(self.others) if beside else self.together
         names = context.names if of_all else self.candidates
         newcomers = {name: self.runs[name] for name in names if name not in context.runs}
-        judged = judged_context(context, self.qrels.file.columns)
+        view = view_of(context, self.qrels.file.columns)
         if newcomers:
-            self._check_newcomers(judged, newcomers)
+            self._check_newcomers(view, newcomers)
         host = [m for m in measures if not is_relative(m)]
         qrels = self.qrels.file
-        evaluator = HostEvaluator(provider, host, lambda _: list(qrels.as_ir_measures()))
+        evaluator = AbsoluteEvaluator(provider, host, lambda _: list(qrels.as_ir_measures()))
 
         def absolute(measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
-            return evaluator.values(rankings, judged.judgments)
+            return evaluator.values(rankings, view.judgments)
 
-        scores = score_runs(judged, names, measures, absolute=absolute, newcomers=newcomers)
+        scores = score_runs(view, names, measures, absolute=absolute, newcomers=newcomers)
         if context.priors == "others" and len(names) > 1 and not newcomers:
-            _warn_of_twins(judged, measures)
+            _warn_of_twins(view, measures)
         return scores
 
-    def _check_newcomers(self, judged: JudgedContext, newcomers: dict[str, Rankings]) -> None:
+    def _check_newcomers(self, view: View, newcomers: dict[str, Rankings]) -> None:
         """Looks whether a candidate is one of those to hold it against, under another name."""
         for name, rankings in newcomers.items():
-            if not (judged.judgments.queries_of(rankings) >= 0).any():
+            if not (view.documents.queries_of(rankings) >= 0).any():
                 continue
-            same = next((o for o in judged.names if judged.same_rankings(rankings, o)), None)
+            evaluated = view.with_run(rankings)
+            same = next((o for o in view.names if evaluated.ranks_as(o)), None)
             if same is not None and not self.is_folder:
                 raise ValueError(
                     f"the prior or reference {same!r} ranks exactly as the evaluated run; a run is not compared with "
@@ -175,14 +177,14 @@ class Inputs:
                 warn(f"{same!r} of --to ranks exactly as {name!r}: is it the same run under another name?")
 
 
-def _warn_of_twins(judged: JudgedContext, measures: Iterable[ir_measures.Measure]) -> None:
+def _warn_of_twins(view: View, measures: Iterable[ir_measures.Measure]) -> None:
     """Warns of a run that shows what another shows, where each is the other's prior."""
     relative = [m for m in measures if is_relative(m) and m.RELATIVE_TO == "priors" and not m.get("prior")]
     depth = max((m.params.get("cutoff") or 0 for m in relative), default=0)
     seen = dict[int, str]()
-    for name in judged.names if depth else ():
-        twin = seen.setdefault(judged.head_hash(name, depth), name)
-        if twin != name and judged.head_of(name, depth) == judged.head_of(twin, depth) != {}:
+    for name in view.names if depth else ():
+        twin = seen.setdefault(head_hash(view.documents, view.runs[name], depth), name)
+        if twin != name and view.head_of(name, depth) == view.head_of(twin, depth) != {}:
             warn(
                 f"{twin} and {name} rank alike in their first {depth}: each is the other's prior, so neither adds "
                 "anything beside the other; there may be more such runs"

@@ -64,7 +64,7 @@ def place_labels(
 ) -> Placement:
     """Places labels beside their points, or at the end of a line from there.
 
-    Greedy, then a few sweeps in which each label moves to what is best beside the others. Deterministic. Lengths
+    Greedy, then a few sweeps in which each label moves to what is best beside the others. Deterministic. DocumentLengths
     are pixels, and a box is (left, bottom, right, top). Points and sizes have the shape (labels, 2); the boxes that are
     ``taken``, such as a legend, (any, 4). Labels must be within the bounds; points outside get none. Labels stand
     on the ``line`` through some points, shape (any, 2), only where the free places are far.

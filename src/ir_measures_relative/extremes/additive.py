@@ -3,46 +3,19 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, max_by_query, ratio, sum_by_query, table
-from ..comparison import JudgedTop
+from ..arrays import BoolArray, FloatArray, IntArray, max_by_query, ratio, table
 from ..jobs import Work
 from ..measures.browsing import Geometric
+from ..measures.level_sums import greatest_lead, same_rankings, swings
+from ..view import View
 from .model import Interval, Model
-from .open_documents import OpenDocuments
 
 # With more open documents in two runs than this, the difference of two means is bounded by the intervals of the two.
 _MOST_TRIED = 10
-
-
-def swings(weight: FloatArray, query: IntArray, n_queries: int) -> tuple[FloatArray, FloatArray]:
-    """How far open documents with these weights can raise the sum of each query, and lower it, with gains of 0 or 1."""
-    raised, lowered = np.maximum(weight, 0.0), np.minimum(weight, 0.0)
-    return sum_by_query(raised, query, n_queries), sum_by_query(lowered, query, n_queries)
-
-
-def greatest_lead(
-    won: FloatArray, lost: FloatArray, known: tuple[FloatArray, FloatArray], query: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """By how much one run can lead another where each is worth its best relevant document.
-
-    Where a labeling makes the lead as large as can be, one relevant document decides the winner's value, and any other
-    open one can only raise the loser's: it is enough to try each open document alone, and none.
-
-    Args:
-        won, lost: the worth of each open document in the winner, and in the loser.
-        known: the worth of the two where no open document is relevant, one a query.
-        query: of each open document.
-
-    Returns:
-        the greatest lead of each query, and the lead where each open document alone is relevant.
-    """
-    leads = np.maximum(won, known[0][query]) - np.maximum(lost, known[1][query])
-    greatest = known[0] - known[1]
-    np.maximum.at(greatest, query, leads)
-    return greatest, leads
 
 
 class Additive(Model):
@@ -50,17 +23,17 @@ class Additive(Model):
 
     def __init__(
         self,
-        open_docs: OpenDocuments,
+        views: Sequence[View],
         weight: FloatArray,
         gain: FloatArray | BoolArray,
         lowest: float,
         highest: float,
     ) -> None:
-        super().__init__(open_docs, gain)
+        super().__init__(views, gain)
         self.weight, self.lowest, self.highest = weight, lowest, highest
 
     def value(self) -> FloatArray:
-        return self.open_docs.sums(self.weight * self.known_gain, ~self.open)
+        return self.sums(self.weight * self.known_gain, ~self.open)
 
     def sampled(self, gains: FloatArray) -> FloatArray:
         result = np.repeat(self.value()[:, None, :], len(gains), axis=1)
@@ -69,12 +42,12 @@ class Additive(Model):
         return result
 
     def one(self, work: Work) -> Interval:
-        known, free = self.value(), self.open_docs.sums(self.weight, self.open)
+        known, free = self.value(), self.sums(self.weight, self.open)
         return Interval.attained(known + self.lowest * free, known + self.highest * free)
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         known, rows = self.value(), np.flatnonzero(self.open)
-        weight, query, n = self.weight[:, rows], self.open_docs.docs.query[rows], self.open_docs.n_queries
+        weight, query, n = self.weight[:, rows], self.docs.query[rows], self.docs.n_queries
         pairs = zip(a, b, strict=True)
         ends = np.array([swings(weight[x] - weight[y], query, n) for x, y in pairs]).reshape(len(a), 2, n)
         up, down = ends[:, 0], ends[:, 1]
@@ -94,16 +67,16 @@ class Followed(Additive):
     positions of every document in every run are of shape (runs, documents).
     """
 
-    def __init__(self, open_docs: OpenDocuments, position: IntArray, relevant: BoolArray, p: float) -> None:
+    def __init__(self, views: Sequence[View], position: IntArray, relevant: BoolArray, p: float) -> None:
         browsing = Geometric(p)
-        super().__init__(open_docs, browsing.share(position), relevant, 0.0, 1.0)
+        super().__init__(views, browsing.share(position), relevant, 0.0, 1.0)
         self.position = position
         held = (position > 0).astype(np.float64)
-        lengths = open_docs.sums(held, np.ones(len(open_docs.docs), dtype=bool)).astype(np.int64)
+        lengths = self.sums(held, np.ones(len(self.docs), dtype=bool)).astype(np.int64)
         self.beyond: FloatArray = browsing.seen(lengths + 1)
 
     def closed(self) -> BoolArray:
-        return np.zeros(self.open_docs.n_queries, dtype=bool)
+        return np.zeros(self.docs.n_queries, dtype=bool)
 
     def one(self, work: Work) -> Interval:
         lower, upper, exact = super().one(work)
@@ -119,37 +92,23 @@ class Followed(Additive):
 
     def _same(self, x: int, y: int) -> BoolArray:
         """In which queries two runs are the same to their last documents."""
-        judged, docs = self.open_docs.judged, self.open_docs.docs
-        same: BoolArray = np.ones(self.open_docs.n_queries, dtype=bool)
-        same[docs.query[self.position[x] != self.position[y]]] = False
-        first, second = (judged.context.runs[judged.names[i]] for i in (x, y))
-        return same_rankings(judged.top(first, None), judged.top(second, None), same) if same.any() else same
-
-
-def same_rankings(run: JudgedTop, reference: JudgedTop, among: BoolArray) -> BoolArray:
-    """Which of the queries ``among`` the two runs rank alike, by their whole rankings."""
-    if run is reference or not among.any():
-        return among
-    n = len(among)
-    sizes_y, sizes_z = (np.bincount(side.docs.query, minlength=n) for side in (run, reference))
-    same: BoolArray = among & (sizes_y == sizes_z)
-    rows_y, rows_z = (np.flatnonzero(same[side.docs.query]) for side in (run, reference))
-    alike = run.docs.ids.equal(rows_y, reference.docs.ids, rows_z)
-    same[run.docs.query[rows_y[~alike]]] = False
-    return same
+        same: BoolArray = np.ones(self.docs.n_queries, dtype=bool)
+        same[self.docs.query[self.position[x] != self.position[y]]] = False
+        first, second = (self.views[i].at(None) for i in (x, y))
+        return same_rankings(first.top(), second.top(), same) if same.any() else same
 
 
 class Best(Model):
     """Reciprocal rank and its like: ``max worth(d)`` over the relevant documents. See :meth:`.Labelings.best`."""
 
-    def __init__(self, open_docs: OpenDocuments, worth: FloatArray, relevant: BoolArray) -> None:
-        super().__init__(open_docs, relevant)
+    def __init__(self, views: Sequence[View], worth: FloatArray, relevant: BoolArray) -> None:
+        super().__init__(views, relevant)
         self.worth = worth
         known = [self._best(row * relevant, ~self.open) for row in worth]
-        self._known = np.array(known).reshape(len(worth), open_docs.n_queries)
+        self._known = np.array(known).reshape(len(worth), self.docs.n_queries)
 
     def _best(self, values: FloatArray, among: BoolArray) -> FloatArray:
-        return max_by_query(values[among], self.open_docs.docs.query[among], self.open_docs.n_queries)
+        return max_by_query(values[among], self.docs.query[among], self.docs.n_queries)
 
     def value(self) -> FloatArray:
         return self._known
@@ -166,16 +125,16 @@ class Best(Model):
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         ends = [(-self._largest(y, x), self._largest(x, y)) for x, y in zip(a, b, strict=True)]
-        lower, upper = np.array(ends).reshape(len(a), 2, self.open_docs.n_queries).swapaxes(0, 1)
+        lower, upper = np.array(ends).reshape(len(a), 2, self.docs.n_queries).swapaxes(0, 1)
         return Interval.attained(lower, upper)
 
     def _largest(self, winner: int, loser: int) -> FloatArray:
         rows = np.flatnonzero(self.open)
-        known, query = (self._known[winner], self._known[loser]), self.open_docs.docs.query[rows]
+        known, query = (self._known[winner], self._known[loser]), self.docs.query[rows]
         return greatest_lead(self.worth[winner, rows], self.worth[loser, rows], known, query)[0]
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        query = self.open_docs.docs.query
+        query = self.docs.query
         x, y = (np.maximum(self.worth[i] - self._known[i, query], 0.0) for i in (a, b))
         return np.where(self.open, np.maximum(x, y), 0.0)
 
@@ -190,35 +149,33 @@ class Mean(Model):
     """
 
     def __init__(
-        self, open_docs: OpenDocuments, weight: FloatArray, worth: FloatArray, relevant: BoolArray
+        self, views: Sequence[View], weight: FloatArray, worth: FloatArray, relevant: BoolArray
     ) -> None:
-        super().__init__(open_docs, relevant)
+        super().__init__(views, relevant)
         self.weight, self.worth = weight, worth
         #: What is added up and what it is divided by: of each document, and of those judged relevant together.
-        self._parts = [
-            (part, open_docs.sums(part * relevant, ~self.open)) for part in (weight * worth, weight)
-        ]
+        self._parts = [(part, self.sums(part * relevant, ~self.open)) for part in (weight * worth, weight)]
 
     def sampled(self, gains: FloatArray) -> FloatArray:
         labels = np.tile(self.known_gain, (len(gains), 1))
         labels[:, self.open] = gains > 0
         every = np.ones(len(self.open), dtype=bool)
         found = [
-            ratio(*(self.open_docs.sums(labels * part[run], every) for part, _ in self._parts))
+            ratio(*(self.sums(labels * part[run], every) for part, _ in self._parts))
             for run in range(len(self.weight))
         ]
-        return np.array(found).reshape(len(self.weight), len(gains), self.open_docs.n_queries)
+        return np.array(found).reshape(len(self.weight), len(gains), self.docs.n_queries)
 
     def one(self, work: Work) -> Interval:
         lower = [self._means(run, worth).min(axis=1) for run, worth in enumerate(self.worth)]
         upper = [self._means(run, -worth).max(axis=1) for run, worth in enumerate(self.worth)]
-        shape = len(self.worth), self.open_docs.n_queries
+        shape = len(self.worth), self.docs.n_queries
         return Interval.attained(np.array(lower).reshape(shape), np.array(upper).reshape(shape))
 
     def _means(self, run: int, key: FloatArray) -> FloatArray:
         """The mean with the first 0, 1, 2 … open documents by rising ``key``, shape (queries, 1 + documents)."""
-        rows, n = np.flatnonzero(self.open), self.open_docs.n_queries
-        query = self.open_docs.docs.query[rows]
+        rows, n = np.flatnonzero(self.open), self.docs.n_queries
+        query = self.docs.query[rows]
         order = np.lexsort((key[rows], query))
         parts = []
         for values, known in self._parts:
@@ -243,8 +200,8 @@ class Mean(Model):
         return Interval(lower, upper, exact)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        query = self.open_docs.docs.query
-        free = self.open_docs.sums(self.weight, self.open)
+        query = self.docs.query
+        free = self.sums(self.weight, self.open)
         sizes = self._parts[1][1] + free / 2
         moved = sum(ratio(self.weight[run], sizes[run, query]) for run in (a, b))
         return np.where(self.open & (reach > 0)[query], moved, 0.0)

@@ -23,8 +23,8 @@ from ..jobs import Work
 from ..measures.browsing import AdaptiveModel, BrowsingModel, CascadeModel, Reciprocal
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE, PROVED
+from ..view import View
 from .model import END_SECONDS, Clock, End, Interval, Model, Solver, interval_of_pairs
-from .open_documents import OpenDocuments
 
 
 def expected_reciprocal_rank(position: IntArray, go_on: FloatArray) -> FloatArray:
@@ -180,7 +180,7 @@ class Adaptive(Model):
 
     def __init__(
         self,
-        open_docs: OpenDocuments,
+        views: Sequence[View],
         position: IntArray,
         priors: Sequence[IntArray],
         gain: FloatArray,
@@ -188,7 +188,7 @@ class Adaptive(Model):
         model: AdaptiveModel,
         worth: BrowsingModel,
     ) -> None:
-        super().__init__(open_docs, gain)
+        super().__init__(views, gain)
         self.model, self.worth, self.priors, self.highest = model, worth, priors, highest
         self.counts = self.open | (self.known_gain > 0)
         self.rows = np.flatnonzero(self.counts)
@@ -196,7 +196,7 @@ class Adaptive(Model):
 
     def _values(self, gain: FloatArray) -> FloatArray:
         """The value of every run, shape (runs, …, queries), where documents gain so much, (…, documents)."""
-        query, n = self.open_docs.docs.query[self.rows], self.open_docs.n_queries
+        query, n = self.docs.query[self.rows], self.docs.n_queries
         gain = gain[..., self.rows]
         not_seen = {
             j: 1.0 - self.model.reach(self.position[j], gain, query, n)
@@ -208,7 +208,7 @@ class Adaptive(Model):
             for j in priors.tolist():
                 left *= not_seen[j]
             terms = left * self.worth.seen(row) * self.model.share(row, left, query, n)
-            result[i] = self.open_docs.joined(terms, self.rows, np.add)
+            result[i] = self.docs.by_query(terms, self.rows, np.add)
         return result
 
     def sampled(self, gains: FloatArray) -> FloatArray:
@@ -234,7 +234,7 @@ class Adaptive(Model):
         own, other = reciprocal(self.position[a]), reciprocal(self.position[b])
         shown = np.union1d(self.priors[a], self.priors[b])
         above = reciprocal(self.position[shown]).max(axis=0, initial=0.0)  # of what is below it in a prior
-        query = self.open_docs.docs.query[self.rows]
+        query = self.docs.query[self.rows]
         result = np.zeros(len(self.open))
         result[self.rows] = np.abs(own - other) + own * other + above * reach[query]
         return np.where(self.open, result * self.highest, 0.0)
@@ -253,14 +253,14 @@ class Cascade(Adaptive):
 
     def __init__(
         self,
-        open_docs: OpenDocuments,
+        views: Sequence[View],
         position: IntArray,
         priors: Sequence[IntArray],
         stop: FloatArray,
         highest: float,
     ) -> None:
         # The highest grade has had its say in the chances to stop.
-        super().__init__(open_docs, position, priors, stop, highest, CascadeModel(0), Reciprocal())
+        super().__init__(views, position, priors, stop, highest, CascadeModel(0), Reciprocal())
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         simple = super().difference(a, b, work)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+import ir_measures
 import numpy as np
 from ir_measures import Measure
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..comparison import Comparison, JudgedContext
-from ..judgments import Judgments
+from ..documents import Documents
 from ..measures.browsing import AdaptiveModel, BrowsingModel, CascadeModel
-from ..measures.gains import gain_of
+from ..measures.gains import gain_of, grades_between
 from ..measures.parameters import value_of
 from ..messages import warn
-from ..priors import replaced
 from ..rankings import Rankings
+from ..registry import Registry
+from ..view import View
 from .additive import Additive, Best, Followed, Mean
 from .cascade import Adaptive, Cascade
 from .model import Coverage, Difference, Model
-from .open_documents import OpenDocuments
 from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
 from .preferences import Extremes, Preferences
 from .ratios import GainsAboveChance, Normalized, ValueOfGains
@@ -33,6 +33,8 @@ PriorsOfRuns: TypeAlias = list[IntArray]
 
 # Fewer runs hold little of what is relevant, so that others would change ideal rankings and recall.
 _ENOUGH_RUNS = 3
+# If one relevant document in twenty has the highest grade, none of 60 has it with a chance of less than one in twenty.
+_ENOUGH_RELEVANT = 60
 
 
 class Labelings:
@@ -49,30 +51,31 @@ class Labelings:
 
     Args:
         measure: the measure that is bounded.
-        judged: the context on the judgments as they are.
-        names: the runs of the campaign; ``judged`` may hold others beside them that are made of these.
+        views: the runs of the context in their order, and maybe new runs, each on the judgments as they are.
+        names: what messages call the runs.
         elsewhere: how many further documents a query, which no run holds, may turn out relevant. None for none where
             there are three runs or more, else the measure's cutoff.
         residual: whether RBP is asked for what may follow the end of each ranking.
         closed: whether no document is open, as though what is judged were all there is.
-        bound: from another measure, and a context on the judgments, to its model.
+        bound: from another measure, and runs on the judgments, to its model.
     """
 
     def __init__(
         self,
         measure: Measure,
-        judged: JudgedContext,
+        views: Sequence[View],
         *,
         names: Sequence[str],
         elsewhere: int | None,
         residual: bool,
         closed: bool,
-        bound: Callable[[Measure, JudgedContext], Model],
+        bound: Callable[[Measure, Sequence[View]], Model],
     ) -> None:
         self.measure = measure
-        self.judged = judged
-        rel, grades = value_of(measure, "rel"), judged.context.grades
-        self.closed = closed or (grades is not None and rel is not None and rel > judged.grades[1])
+        self.as_judged = views
+        self.members, self.grades = views[0].members, views[0].grades
+        rel, known = value_of(measure, "rel"), self.members.grades
+        self.closed = closed or (known is not None and rel is not None and rel > self.grades[1])
         self.residual = residual and not self.closed
         self.cutoff: int | None = value_of(measure, "cutoff")
         self.names, few = names, len(names) < _ENOUGH_RUNS
@@ -84,61 +87,71 @@ class Labelings:
     # ---- the documents and the runs ----------------------------------------------------------------------
 
     @cached_property
-    def open_docs(self) -> OpenDocuments:
-        """The documents, as the kinds of measures take them."""
-        key = "open", self.cutoff, self.elsewhere, self.closed  # found once for a set of judgments
-        return self.judged.cached(key, lambda: OpenDocuments(self.judged, *key[1:]))
+    def views(self) -> list[View]:
+        """Every run on the judged and the open documents, as deep as the measure looks."""
+        view = self.as_judged[0]
+        if not self.closed:
+            new = tuple(v.evaluated for v in self.as_judged if v.evaluated not in self.members.held)
+            key = "open", self.cutoff, self.elsewhere, new  # found once for a set of judgments
+            view = view.cached(key, lambda: self.as_judged[0].with_open(*key[1:]))
+        return [view.evaluating(v).at(self.cutoff, self.judged_only) for v in self.as_judged]
 
     @property
-    def docs(self) -> Judgments:
+    def docs(self) -> Documents:
         """The judged documents, and the open ones with grade 0; sorted by query."""
-        return self.open_docs.docs
+        return self.views[0].documents
 
-    @property
+    @cached_property
     def open(self) -> BoolArray:
         """Which documents are open."""
-        return self.open_docs.open
-
-    @property
-    def grades(self) -> tuple[int, int]:
-        """The lowest and the highest grade that a document may have."""
-        return self.open_docs.completed.grades
+        return ~self.docs.judged
 
     @cached_property
     def positions(self) -> IntArray:
         """Where every run ranks each document, from 1; 0 for not in its top. Shape (runs, documents)."""
-        return self.open_docs.positions(self.judged_only)
-
-    @property
-    def comparisons(self) -> list[Comparison]:
-        """Every run beside the others, on the judged and the open documents."""
-        return [self.open_docs.comparison(i) for i in range(len(self.judged.names))]
+        return np.array([view.positions(self.docs) for view in self.views])
 
     @property
     def priors(self) -> PriorsOfRuns:
         """The priors of every run, as ascending indices into the runs."""
         prior = value_of(self.measure, "prior")
-        runs = self.judged.context.runs.items()
-        return [Comparison(self.judged, run, name).priors(prior) for name, run in runs]
+        return [view.priors(prior) for view in self.views]
 
     @property
     def references(self) -> list[int]:
         """The reference of every run, as an index into the runs."""
-        ref, runs = value_of(self.measure, "ref"), list(self.judged.context.runs.values())
-        found = (comparison.reference(ref) for comparison in self.comparisons)
-        return [next(j for j, run in enumerate(runs) if run is reference) for reference in found]
+        ref = value_of(self.measure, "ref")
+        return [self.members.rankings.index(view.reference_run(ref)) for view in self.views]
 
     def prior_product(self, factor: Callable[[IntArray], FloatArray]) -> FloatArray:
         """For every run, the product over its priors of ``factor`` of each document's position there.
 
-        It is as for :meth:`.Comparison.prior_product`; shape (runs, documents).
+        It is as for :meth:`.View.prior_product`; shape (runs, documents).
         """
-        asked = {name: value_of(self.measure, name) for name in ("prior", "cutoff")}
-        rows = [
-            comparison.prior_product(factor, self.docs, judged_only=self.judged_only, **asked)
-            for comparison in self.comparisons
-        ]
-        return np.array(rows).reshape(len(rows), len(self.docs))
+        prior = value_of(self.measure, "prior")
+        return np.array([view.prior_product(factor, self.docs, prior) for view in self.views])
+
+    @property
+    def labels(self) -> IntArray:
+        """The labels that an open document may have, ascending; with ``judged_only`` none below 0.
+
+        To ``judged_only`` a document with a negative label is unjudged, so judging it would change nothing.
+
+        Warns where few documents are judged relevant and the context does not say which grades there are: a higher
+        grade than these may then exist, and bounds without it would not be proofs.
+        """
+        low, high = self.grades
+        relevant = int((self.docs.grade > 0).sum())
+        if self.members.grades is None and relevant < _ENOUGH_RELEVANT and self.open.any():
+            few = {0: "no document is", 1: "only 1 document is"}.get(
+                relevant, f"only {relevant} documents are"
+            )
+            warn(
+                f"{few} judged relevant, and unjudged ones are taken to have no higher grade than {high}: "
+                f"say which grades there are with RunContext(…, grades=({low}, {high})), or more",
+                self.members,
+            )
+        return grades_between(0 if self.judged_only else low, high)
 
     def relevant(self, rel: int = 1) -> BoolArray:
         """Which documents are judged relevant."""
@@ -151,7 +164,7 @@ class Labelings:
         Raises:
             ValueError: every label gives a gain, and ``elsewhere`` asks for documents that may stay without a label.
         """
-        levels = np.unique(gain_of(self.open_docs.labels(self.judged_only), dcg, gains))
+        levels = np.unique(gain_of(self.labels, dcg, gains))
         if levels[0] > 0 and self.elsewhere:
             raise ValueError(
                 f"{self.measure}: every judged document has a gain, so judging further documents elsewhere would "
@@ -161,10 +174,8 @@ class Labelings:
 
     def scores(self, grade: IntArray) -> FloatArray:
         """What the measure's own ``score`` gives every run where documents have these grades; (runs, queries)."""
-        labeled = Judgments(self.docs.query_ids, self.docs.query, self.docs.ids, grade)
-        judged = JudgedContext(self.judged.context, labeled)
-        runs = zip(judged.names, judged.context.runs.values(), strict=True)
-        return np.array([self.measure.score(Comparison(judged, run, name)) for name, run in runs])
+        labelled = self.views[0].with_labels(grade)
+        return np.array([self.measure.score(labelled.evaluating(view)) for view in self.views])
 
     # ---- kinds of measures -------------------------------------------------------------------------------
 
@@ -179,7 +190,7 @@ class Labelings:
             least: the least gain that a label can give.
             most: the greatest.
         """
-        return Additive(self.open_docs, self._of_runs(weight), gain, least, most)
+        return Additive(self.views, self._of_runs(weight), gain, least, most)
 
     def normalized(self, weight: FloatArray, gain: FloatArray, levels: FloatArray) -> Model:
         """``Σ_d weight(d)·gain(d)`` over the ideal DCG of the labels, such as nDCG. Exact for a run and for two.
@@ -189,7 +200,7 @@ class Labelings:
             gain, levels: as of :meth:`gains`.
         """
         self._warn_of_others()
-        return Normalized(self.open_docs, self._of_runs(weight), gain, levels, self.cutoff)
+        return Normalized(self.views, self._of_runs(weight), gain, levels, self.cutoff)
 
     def best(self, worth: FloatArray, relevant: BoolArray) -> Model:
         """The largest ``worth(d)`` of a relevant document, such as reciprocal rank. Exact for a run and for two.
@@ -198,7 +209,7 @@ class Labelings:
             worth: of a document in every run, at least 0; shape (runs, documents).
             relevant: as of :meth:`relevant`.
         """
-        return Best(self.open_docs, self._of_runs(worth), relevant)
+        return Best(self.views, self._of_runs(worth), relevant)
 
     def mean(self, weight: FloatArray, worth: FloatArray, relevant: BoolArray) -> Model:
         """``Σ weight(d)·worth(d) / Σ weight(d)`` over the relevant documents: a mean over what a run finds; 0/0 is 0.
@@ -210,7 +221,7 @@ class Labelings:
             worth: the values of which it is the mean, the same shape.
             relevant: as of :meth:`relevant`.
         """
-        return Mean(self.open_docs, self._of_runs(weight), self._of_runs(worth), relevant)
+        return Mean(self.views, self._of_runs(weight), self._of_runs(worth), relevant)
 
     def precisions(self, relevant: BoolArray, weight: FloatArray | None = None) -> Model:
         """Average precision, of documents that count by a weight. Exact for a run; for two by branch and bound.
@@ -221,7 +232,7 @@ class Labelings:
         """
         weights: FloatArray = np.ones(len(self.docs)) if weight is None else weight
         self._warn_of_others()
-        return Precisions(self.open_docs, self.positions, relevant, weights)
+        return Precisions(self.views, self.positions, relevant, weights)
 
     def cascade(self, stop: FloatArray, highest: float) -> Model:
         """``Σ_i (1/i)·stop(d_i)·Π_{j<i} (1 - stop(d_j))``, such as ERR. Exact for a run; for two by branch and bound.
@@ -231,7 +242,7 @@ class Labelings:
             highest: the greatest chance that a label can give.
         """
         no_priors = [np.empty(0, dtype=np.int64)] * len(self.positions)
-        return Cascade(self.open_docs, self.positions, no_priors, stop, highest)
+        return Cascade(self.views, self.positions, no_priors, stop, highest)
 
     def adaptive(self, model: AdaptiveModel, worth: BrowsingModel, gain: FloatArray, highest: float) -> Model:
         """``Σ_i worth(i)·g(d_i)·share(i)``, where the share depends on the gains above, and g is what priors left.
@@ -246,8 +257,8 @@ class Labelings:
             highest: the greatest gain that a label can give.
         """
         if isinstance(model, CascadeModel):
-            return Cascade(self.open_docs, self.positions, self.priors, gain, highest)
-        return Adaptive(self.open_docs, self.positions, self.priors, gain, highest, model, worth)
+            return Cascade(self.views, self.positions, self.priors, gain, highest)
+        return Adaptive(self.views, self.positions, self.priors, gain, highest, model, worth)
 
     def followed(self, relevant: BoolArray, p: float) -> Model:
         """RBP with its residual, which is what may follow the end of each ranking.
@@ -256,7 +267,7 @@ class Labelings:
             relevant: as of :meth:`relevant`.
             p: the persistence.
         """
-        return Followed(self.open_docs, self.positions, relevant, p)
+        return Followed(self.views, self.positions, relevant, p)
 
     def residual_gain(
         self, survival: FloatArray, seen: FloatArray, gain: FloatArray, levels: FloatArray, depth: int | None
@@ -270,7 +281,7 @@ class Labelings:
             depth: how many documents the ideal has; None for all.
         """
         self._warn_of_others()
-        return Residual(self.open_docs, survival, seen, gain, levels, depth)
+        return Residual(self.views, survival, seen, gain, levels, depth)
 
     def beside_priors(self, base: Measure, score: Callable[[FloatArray, FloatArray], FloatArray]) -> Model:
         """A function of two values of another measure: that of a run, and those of its priors, such as TaSC.
@@ -280,7 +291,7 @@ class Labelings:
             score: from the values of the run, one a query, and of its priors, a row each, to the value. It rises with
                 the run's, and falls with the priors'.
         """
-        return Coverage(self.of(base, self.judged), self.priors, score)
+        return Coverage(self.of(base, self.as_judged), self.priors, score)
 
     def difference_of(self, base: Measure, before: Sequence[Rankings], after: Sequence[Rankings]) -> Model:
         """Another measure of one ranking less that of another ranking, such as FusionGain; a label counts in both.
@@ -288,13 +299,12 @@ class Labelings:
         Unjudged documents at the top of these rankings are open as well. ``before`` and ``after`` hold a ranking for
         every run, the same object where two runs have the same.
         """
-        context = self.judged.context
-        made = dict.fromkeys(ranking for ranking in (*before, *after) if ranking not in context.runs.values())
-        runs = {**context.runs} | {f"\x7franking {i}": ranking for i, ranking in enumerate(made)}
-        place = {ranking: i for i, ranking in enumerate(runs.values())}
-        judged = JudgedContext(replaced(context, runs=runs), self.judged.judgments, whole=self.judged.whole)
+        runs = dict.fromkeys(view.evaluated for view in self.as_judged)
+        made = dict.fromkeys(ranking for ranking in (*before, *after) if ranking not in runs)
+        views = [*self.as_judged, *map(self.as_judged[0].with_run, made)]
+        place = {view.evaluated: i for i, view in enumerate(views)}
         of_runs = (np.array([place[ranking] for ranking in side]) for side in (after, before))
-        return Difference(self.of(base, judged), *of_runs)
+        return Difference(self.of(base, views), *of_runs)
 
     def precisions_above_chance(
         self, relevant: BoolArray, value_of: ValueOfSums, collection: int | None
@@ -307,8 +317,8 @@ class Labelings:
             collection: the size of the collection, where that is the pool; None for the judged documents.
         """
         self._warn_of_others()
-        pool = self.open_docs.pool(collection, self.judged_only)
-        return PrecisionsAboveChance(self.open_docs, self.positions, relevant, pool, value_of)
+        pool = self._pool(collection)
+        return PrecisionsAboveChance(self.views, self.positions, relevant, pool, value_of)
 
     def gains_above_chance(
         self,
@@ -328,8 +338,8 @@ class Labelings:
             collection: as for :meth:`precisions_above_chance`.
         """
         self._warn_of_others()
-        pool = self.open_docs.pool(collection, self.judged_only)
-        return GainsAboveChance(self.open_docs, weight, gain, levels, self.cutoff, pool, version, value_of)
+        pool = self._pool(collection)
+        return GainsAboveChance(self.views, weight, gain, levels, self.cutoff, pool, version, value_of)
 
     def preferences(self, extremes: Extremes, relevant: BoolArray, rel: int) -> Model:
         """Preferences of every run over its reference, from the positions of relevant documents.
@@ -346,7 +356,19 @@ class Labelings:
             grade[self.open] = np.where(gains > 0, rel, 0)
             return self.scores(grade)
 
-        return Preferences(self.open_docs, self.positions, relevant, self.references, extremes, score)
+        return Preferences(self.views, self.positions, relevant, self.references, extremes, score)
+
+    def _pool(self, collection: int | None) -> tuple[IntArray, IntArray]:
+        """The size of the pool of each query when its open documents are judged, and how deep it is ranked.
+
+        ``collection`` is the size of the collection, where that is the pool.
+        """
+        docs = self.docs
+        query = docs.query[docs.grade >= 0] if self.judged_only else docs.query
+        size = np.bincount(query, minlength=docs.n_queries)
+        if collection is not None:
+            size = np.full(len(size), collection, dtype=np.int64)
+        return size, size if self.cutoff is None else np.minimum(size, self.cutoff)
 
     def _warn_of_others(self) -> None:
         """Where nobody said how many relevant documents there may be that no run holds, and that decides."""
@@ -355,10 +377,32 @@ class Labelings:
                 f"{self.measure}: relevant documents that none of {self.names} holds would change what is said "
                 "of these alone: say how many of them a query may have, such as elsewhere=10, or add the other runs of "
                 "the campaign to the context",
-                self.judged.context,
+                self.members,
             )
 
     def _of_runs(self, values: FloatArray | Sequence[float]) -> FloatArray:
         """The values with a row a run."""
-        shape = len(self.judged.names), len(self.docs)
+        shape = len(self.views), len(self.docs)
         return np.broadcast_to(np.asarray(values, dtype=np.float64), shape)
+
+
+#: How each measure depends on the labels of the open documents, by its class: one of the kinds of measures of
+#: :class:`Labelings`, such as :meth:`.Labelings.additive`, with what its documents weigh. It may raise a ValueError
+#: that says why a measure cannot be bounded with its parameters. A class without an entry has that of its base class.
+BOUNDS: Registry[type[Measure], Callable[[Any, Labelings], Model]] = Registry("bounds")
+
+
+def bounded(measure: Measure, labelings: Labelings) -> Model:
+    """The model of a measure.
+
+    Raises:
+        ValueError: a measure that cannot be bounded; says why, or which can.
+    """
+    for kind in type(measure).__mro__:
+        if kind in BOUNDS:
+            return BOUNDS[kind](measure, labelings)
+    if getattr(measure, "JUDGMENTS", "needed") == "ignored":
+        raise ValueError(f"{measure} looks at no judgment, so that none can change it; leave it out")
+    every = ir_measures.measures.registry.values()
+    known = sorted({m.NAME for m in every if any(kind in BOUNDS for kind in type(m).__mro__)})
+    raise ValueError(f"{measure} cannot be bounded yet; these can: {', '.join(known)}")

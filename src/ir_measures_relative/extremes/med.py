@@ -1,17 +1,23 @@
-"""MED of one query: AP, SSP, Q and ERR by a search for the labels; mean_nDCG by trying each number of them."""
+"""MED's searches: AP, SSP, Q and ERR by branch and bound; mean_nDCG by trying each number of labels."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ..arrays import IntArray
+from ..arrays import BoolArray, IntArray, max_by_query, rows_of_queries
+from ..jobs import Work
 from ..measures.gains import discount
+from ..measures.med_bases import SEARCHES, Solutions, TwoRuns
+from ..messages import warn
 from ..options import PROVED
 from .cascade import expected_reciprocal_rank, greatest_err_difference
-from .model import MED_SECONDS, Clock
+from .model import MED_SECONDS, Clock, share
 from .precision_search import OPEN, BranchAndBound, Norm, Search
 from .q_measure import BlendedSearch
 
@@ -158,3 +164,80 @@ def _cut(
     """The three as arrays, with 0 for positions beyond the cutoff."""
     y, z, labels = (np.asarray(values, dtype=np.int64) for values in (y, z, labels))
     return np.where(y <= cutoff, y, 0), np.where(z <= cutoff, z, 0), labels
+
+
+# ---- on the documents of two runs
+
+#: From positions in two rankings, labels, and ``clock=``, the time it has, to the largest difference of one query.
+_OneQuery: TypeAlias = Callable[..., Solution]
+
+
+@SEARCHES.register("ERR")
+def _search_err(task: TwoRuns) -> Solutions:
+    label = np.where(task.pool.open, -1, np.maximum(task.pool.grade, 0))
+    return _one_by_one(task, label, lambda row: partial(med_err, cutoff=_k(task), max_grade=task.highest))
+
+
+@SEARCHES.register("SSP", "AP", "Q")
+def _search_sum_precision(task: TwoRuns) -> Solutions:
+    """SSP, whose norm is the cutoff; AP; and Q, which has a β."""
+    pool, given = task.pool, task.base.parameters
+    relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
+    label = np.where(pool.open, -1, relevant)
+    elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(pool.query[relevant], minlength=pool.n_queries)
+    norm, beta = (task.params[name] if name in given else None for name in ("norm", "beta"))
+    med = partial(med_sum_precision, norm=norm or "k", beta=beta)
+    held = np.bincount(pool.query, minlength=pool.n_queries) + elsewhere
+    # Deeper than both rankings, and than there may be relevant documents, k changes nothing; but SSP's divisor.
+    deepest = [max_by_query(side.astype(float), pool.query, pool.n_queries) for side in (pool.y, pool.z)]
+    enough = np.max([*deepest, held], axis=0).clip(1, _k(task))
+
+    def solver(row: int) -> _OneQuery:
+        cutoff = int(enough[row]) if norm else _k(task)
+        return partial(med, cutoff=cutoff, other_relevant=int(elsewhere[row]))
+
+    return _one_by_one(task, label, solver)
+
+
+@SEARCHES.register("mean_nDCG")
+def _search_mean_ndcg(task: TwoRuns) -> Solutions:
+    pool = task.pool
+    relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
+    elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(pool.query[relevant], minlength=pool.n_queries)
+    label = np.where(pool.open, -1, relevant)
+
+    def solver(row: int) -> _OneQuery:
+        return partial(med_mean_ndcg, cutoff=_k(task), other_relevant=int(elsewhere[row]))
+
+    return _one_by_one(task, label, solver)
+
+
+def _k(task: TwoRuns) -> int:
+    assert task.cutoff is not None  # the declaration asks for it
+    return task.cutoff
+
+
+def _one_by_one(task: TwoRuns, label: IntArray, solver: Callable[[int], _OneQuery]) -> Solutions:
+    """Asks a solver a query: for the positions of its documents in the two rankings, and their labels."""
+    pool, limit = task.pool, task.params["time_limit"]
+    work, level = Work(time_limit=limit), np.zeros(len(pool.query), dtype=np.int64)
+    found, hurried = [], []
+    for row, docs in enumerate(rows_of_queries(pool.query, pool.n_queries)):
+        own = share(work, pool.n_queries - row)
+        hurried.append(limit is not None and (own.remaining() or 0.0) < MED_SECONDS)
+        clock = Clock(MED_SECONDS, own)
+        found.append(solver(row)(pool.y[docs], pool.z[docs], label[docs], clock=clock))
+        level[docs] = found[-1].labels
+    value = np.array([s.value for s in found], dtype=np.float64)
+    upper = np.array([min(s.upper, 1.0) for s in found], dtype=np.float64)
+    exact = np.array([s.exact for s in found], dtype=bool) | (upper <= value)
+    winner = np.array([s.winner for s in found], dtype=np.int64)
+    if not exact.all():
+        in_time = not (np.array(hurried) & ~exact).any()
+        enough = f"{MED_SECONDS:g} s of CPU time each" if in_time else f"{limit:g} s"
+        warn(
+            f"{task.text}: {enough} were not enough for {(~exact).sum()} of {len(exact)} queries; their values are the "
+            "largest differences found, and the true ones may be larger by up to "
+            f"{(upper - value)[~exact].max():.4f}: {'' if in_time else 'raise time_limit, or '}lower the cutoff"
+        )
+    return Solutions(value, upper, exact, winner, np.where(pool.open, level, 0))

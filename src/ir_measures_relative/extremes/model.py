@@ -6,7 +6,7 @@ import math
 import os
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray, rows_of_queries
 from ..jobs import Work, map_tasks
 from ..options import LABELED_ALIKE
-from .open_documents import OpenDocuments
+from ..view import View
 
 #: CPU seconds of one search: for MED, and for each end of an interval of bounds and verdicts, which make many more.
 MED_SECONDS, END_SECONDS = 10.0, 1.0
@@ -100,30 +100,38 @@ class Model(ABC):
     """A measure on the labelings of a campaign.
 
     Args:
-        open_docs: the documents.
+        views: the runs, each on the judged and the open documents, as deep as the measure looks.
         gain: of every judged document.
 
     Attributes:
+        docs: the judged and the open documents.
+        open: which of them are open.
         known_gain: the gain of every judged document, 0 for an open one.
     """
 
-    def __init__(self, open_docs: OpenDocuments, gain: FloatArray | BoolArray) -> None:
-        self.open_docs, self.open = open_docs, open_docs.open
+    def __init__(self, views: Sequence[View], gain: FloatArray | BoolArray) -> None:
+        self.views, self.docs = views, views[0].documents
+        self.open: BoolArray = ~self.docs.judged
         self.known_gain: FloatArray = np.where(self.open, 0.0, gain)
 
     def closed(self) -> BoolArray:
         """In which queries the judgments leave nothing open."""
-        closed: BoolArray = np.ones(self.open_docs.n_queries, dtype=bool)
-        closed[self.open_docs.docs.query[self.open]] = False
+        closed: BoolArray = np.ones(self.docs.n_queries, dtype=bool)
+        closed[self.docs.query[self.open]] = False
         return closed
+
+    def sums(self, values: FloatArray, among: BoolArray) -> FloatArray:
+        """The sums by query over some of ``docs``; ``values`` of shape (…, documents)."""
+        rows = np.flatnonzero(among)
+        return self.docs.by_query(values[..., rows], rows)
 
     def over_open(self, values: FloatArray, function: np.ufunc = np.add) -> FloatArray:
         """What ``function`` joins of values of the open documents, shape (…, open documents), by query."""
-        return self.open_docs.joined(values, np.flatnonzero(self.open), function)
+        return self.docs.by_query(values, np.flatnonzero(self.open), function)
 
     def rows_by_query(self, among: BoolArray) -> list[IntArray]:
-        """Of some documents those of each query, as rows of ``open_docs.docs``."""
-        docs, rows = self.open_docs.docs, np.flatnonzero(among)
+        """Of some documents those of each query, as rows of ``docs``."""
+        docs, rows = self.docs, np.flatnonzero(among)
         return [rows[some] for some in rows_of_queries(docs.query[rows], docs.n_queries)]
 
     def value(self) -> FloatArray | None:
@@ -152,7 +160,7 @@ class Model(ABC):
 
     @abstractmethod
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        """About how far a label of each document of ``open_docs.docs`` can move the difference of two runs.
+        """About how far a label of each document of ``docs`` can move the difference of two runs.
 
         It is 0 where the document is judged, or can move nothing. The difference can have a size up to ``reach`` in
         each query.
@@ -171,7 +179,7 @@ class Coverage(Model):
     def __init__(
         self, base: Model, priors: list[IntArray], score: Callable[[FloatArray, FloatArray], FloatArray]
     ) -> None:
-        super().__init__(base.open_docs, base.known_gain)
+        super().__init__(base.views, base.known_gain)
         self.base, self.priors, self.score = base, priors, score
 
     def _scores(self, of_run: FloatArray, of_priors: FloatArray) -> FloatArray:
@@ -191,7 +199,7 @@ class Coverage(Model):
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         nearby = [self.base.influence(run, int(prior), reach) for run in (a, b) for prior in self.priors[run]]
         # A label may count by the prior that it makes the best one.
-        moves = self.open & (reach > 0)[self.open_docs.docs.query]
+        moves = self.open & (reach > 0)[self.docs.query]
         least = np.where(moves, 2 * LABELED_ALIKE, 0.0)
         result: FloatArray = np.max([self.base.influence(a, b, reach), *nearby, least], axis=0)
         return result
@@ -205,7 +213,7 @@ class Difference(Model):
     """
 
     def __init__(self, base: Model, after: IntArray, before: IntArray) -> None:
-        super().__init__(base.open_docs, base.known_gain)
+        super().__init__(base.views, base.known_gain)
         self.base, self.after, self.before = base, after, before
 
     def sampled(self, gains: FloatArray) -> FloatArray:

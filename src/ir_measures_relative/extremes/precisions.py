@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -12,8 +12,8 @@ from ..arrays import BoolArray, FloatArray, IntArray
 from ..jobs import Work
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE
+from ..view import View
 from .model import END_SECONDS, Clock, End, Interval, Model, Solver, interval_of_pairs, share
-from .open_documents import OpenDocuments
 from .precision_search import Search
 from .precision_sums import Quadratic, greatest_over_relevant, sum_of_precisions
 
@@ -46,9 +46,9 @@ class Precisions(Model):
     """
 
     def __init__(
-        self, open_docs: OpenDocuments, position: IntArray, relevant: BoolArray, weight: FloatArray
+        self, views: Sequence[View], position: IntArray, relevant: BoolArray, weight: FloatArray
     ) -> None:
-        super().__init__(open_docs, relevant)
+        super().__init__(views, relevant)
         self.position, self.relevant, self.weight = position, relevant, weight
         self.even = bool((weight == 1.0).all())
         self.rows = self.rows_by_query(self.open | relevant)
@@ -109,7 +109,7 @@ class Precisions(Model):
         return partial(even_difference if self.even else weighted_difference, docs)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        docs, n = self.open_docs.docs, self.open_docs.n_queries
+        docs, n = self.docs, self.docs.n_queries
         free = np.bincount(docs.query[self.open], minlength=n)
         size = np.maximum(np.array(self.n_relevant) + free / 2, 1.0)
         # A relevant document adds its precision, and one to the precision of those below it.
@@ -123,18 +123,18 @@ class PrecisionsAboveChance(Precisions):
     """AP_UE, exact for one run: for a given number of relevant documents it rises with the sum of precisions.
 
     Labels move the random level as well. See :meth:`.Labelings.precisions_above_chance`; the pool is that of
-    :meth:`.OpenDocuments.pool`.
+    :meth:`.Labelings.precisions_above_chance`.
     """
 
     def __init__(
         self,
-        open_docs: OpenDocuments,
+        views: Sequence[View],
         position: IntArray,
         relevant: BoolArray,
         pool: tuple[IntArray, IntArray],
         value_of: ValueOfSums,
     ) -> None:
-        super().__init__(open_docs, position, relevant, np.ones(len(relevant)))
+        super().__init__(views, position, relevant, np.ones(len(relevant)))
         self.pool, self.value_of = pool, value_of
 
     def normalized(self, total: FloatArray, n_relevant: IntArray, query: int) -> FloatArray:

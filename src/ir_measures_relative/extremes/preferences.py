@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,8 +11,8 @@ from ..arrays import BoolArray, FloatArray, IntArray
 from ..jobs import Work
 from ..measures.browsing import BrowsingModel
 from ..measures.gains import reciprocal
+from ..view import View
 from .model import Interval, Model
-from .open_documents import OpenDocuments
 
 #: From the positions of documents in a run and in its reference, and whether each is open or judged relevant, to the
 #: least and the greatest preference, and whether labels attain both.
@@ -30,14 +30,14 @@ class Preferences(Model):
 
     def __init__(
         self,
-        open_docs: OpenDocuments,
+        views: Sequence[View],
         position: IntArray,
         relevant: BoolArray,
         reference: list[int],
         extremes: Extremes,
         score: Callable[[FloatArray], FloatArray],
     ) -> None:
-        super().__init__(open_docs, relevant)
+        super().__init__(views, relevant)
         self.position, self.reference = position, reference
         self.extremes, self.score = extremes, score
         self.rows = self.rows_by_query(self.open | relevant)
@@ -70,7 +70,7 @@ class Preferences(Model):
         places = self.position[[a, b, self.reference[a], self.reference[b]]]
         # In RPP what nobody retrieves still makes a level.
         some: FloatArray = np.maximum(reciprocal(places).max(axis=0), 1e-3)
-        moves = self.open & (reach > 0)[self.open_docs.docs.query]
+        moves = self.open & (reach > 0)[self.docs.query]
         return np.where(moves, some, 0.0)
 
 

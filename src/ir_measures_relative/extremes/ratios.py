@@ -1,152 +1,23 @@
-"""Ratios of two sums, both of which the labels move; nDCG and its like.
-
-With λ the ratio reached so far, a better one exists if and only if the greatest ``above - λ·below`` over the labelings
-is above 0. So a few maximizations of such a sum, document by document or by a dynamic program, find the greatest ratio
-(W. Dinkelbach, "On Nonlinear Fractional Programming", Management Science, 1967).
-"""
+"""Ratios of two sums, both of which the labels move; nDCG and its like."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, table
+from ..arrays import FloatArray, IntArray, ratio
 from ..jobs import Work
 from ..measures.gains import discount, ideal_dcg
-from ..options import LABELED_ALIKE, ROUNDED
+from ..measures.level_sums import LevelSums, sums_of_first
+from ..options import LABELED_ALIKE
+from ..view import View
 from .model import Interval, Model
-from .open_documents import OpenDocuments
 
 #: From the value of rankings, of perfect ones, and of random ones to the normalized value, elementwise.
 ValueOfGains: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-
-
-def climb(
-    best: FloatArray,
-    active: IntArray,
-    reach: Callable[[IntArray, FloatArray], FloatArray],
-    most: float = np.inf,
-) -> None:
-    """Dinkelbach's iteration on some problems: raises ``best`` to the greatest ratios, or to ``most``.
-
-    Args:
-        best: a ratio that each problem attains, or a value below which none is of interest.
-        reach: from some problems, and λ of each, to the ratios at labelings that maximize ``above - λ·below``.
-    """
-    while len(active):
-        reached = reach(active, best[active])
-        better = reached > best[active]
-        active = active[better]
-        best[active] = np.minimum(reached[better], most)
-        if (best[active] >= most).all():
-            break
-
-
-class LevelSums:
-    """``(above + Σ_l Δ_l·above_l[n_l]) / (below + Σ_l Δ_l·below_l[n_l])`` over ``n_1 ≥ n_2 ≥ … ≥ 0``.
-
-    n_l is how many open documents are given at least level l. The greatest ``above - λ·below`` is a dynamic program
-    over the levels, which asks nothing of the shape of either function. λ may be negative: then it is the size of the
-    denominator that helps.
-
-    Args:
-        above: one a problem; and by level, shape (problems, levels, 1 + documents).
-        below: the same; sums of at least 0, and a sum of 0 only where what is above is 0.
-        sizes: the number of open documents of each problem; entries beyond are not looked at.
-        step: Δ_l, one a level; 1 if not given.
-        falling: whether the best n_l of each level by itself fall, but for rounding: then no program is needed.
-
-    Attributes:
-        counts: n_l of the last ratio that was found, shape (problems, levels).
-    """
-
-    def __init__(
-        self,
-        above: tuple[FloatArray, FloatArray],
-        below: tuple[FloatArray, FloatArray],
-        sizes: IntArray,
-        *,
-        step: FloatArray | None = None,
-        falling: bool = False,
-    ) -> None:
-        self._above, self._above_by_level = above
-        self._below, self._below_by_level = below
-        self._sizes, self._falling = sizes, falling
-        _, levels, width = self._above_by_level.shape
-        self._step = np.ones(levels) if step is None else step
-        self._beyond = np.arange(width) > sizes[:, None]
-        self.counts: IntArray = np.zeros((len(sizes), levels), dtype=np.int64)
-
-    def greatest(self) -> FloatArray:
-        """The greatest ratio; 0/0 is 0."""
-        rows = np.arange(len(self._above))
-        above, all_below = self._sums(rows, np.repeat(self._sizes[:, None], len(self._step), axis=1))
-        _, none_below = self._sums(rows, self.counts)
-        best = ratio(above, all_below)
-        climb(best, np.flatnonzero(all_below > 0), self._reach)
-        # A labeling without a gain to find has the value 0 by definition.
-        result: FloatArray = np.where(none_below > 0, best, np.maximum(best, 0.0))
-        return result
-
-    def greatest_positive(self) -> FloatArray:
-        """The greatest ratio where that is above 0, else 0; where the numerator is, the denominator must be too."""
-        best = np.zeros(len(self._above))
-        climb(best, np.arange(len(best)), self._reach)
-        return best
-
-    def _reach(self, rows: IntArray, least: FloatArray) -> FloatArray:
-        score = self._above_by_level[rows] - least[:, None, None] * self._below_by_level[rows]
-        score[np.broadcast_to(self._beyond[rows, None, :], score.shape)] = -np.inf
-        if self._falling:
-            chosen = np.minimum.accumulate(score.argmax(axis=2), axis=1)
-        else:
-            chosen = _nested_choice(self._step[:, None] * score)
-        above, below = self._sums(rows, chosen)
-        reached = ratio(above, np.where(below > ROUNDED, below, 0.0))
-        better = reached > least
-        self.counts[rows[better]] = chosen[better]
-        return reached
-
-    def _sums(self, rows: IntArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
-        """The numerator and the denominator of some problems, for numbers of documents at each level."""
-        at = rows[:, None], np.arange(counts.shape[1]), counts
-        above = self._above[rows] + row_sums(self._step * self._above_by_level[at])
-        return above, self._below[rows] + row_sums(self._step * self._below_by_level[at])
-
-
-def _nested_choice(score: FloatArray) -> IntArray:
-    """The ``n_1 ≥ n_2 ≥ …`` that maximize ``Σ_l score[l, n_l]``, shape (problems, levels)."""
-    problems, levels, width = score.shape
-    places = np.arange(width)
-    tail: FloatArray = np.zeros((problems, width))
-    at = np.empty((levels, problems, width), dtype=np.int64)
-    for level in reversed(range(levels)):
-        total = score[:, level] + tail
-        tail = np.maximum.accumulate(total, axis=1)
-        # Where the running maximum was last raised is where it is attained.
-        raised: BoolArray = np.ones_like(total, dtype=bool)
-        raised[:, 1:] = total[:, 1:] > tail[:, :-1]
-        at[level] = np.maximum.accumulate(np.where(raised, places, 0), axis=1)
-    chosen = np.empty((problems, levels), dtype=np.int64)
-    limit = np.full(problems, width - 1)
-    for level in range(levels):
-        limit = at[level][np.arange(problems), limit]
-        chosen[:, level] = limit
-    return chosen
-
-
-def sums_of_first(
-    weight: FloatArray, query: IntArray, n_queries: int, width: int
-) -> tuple[IntArray, FloatArray]:
-    """The documents of each query by falling weight, and the sums of the first 0, 1, … weights."""
-    order = np.lexsort((-weight, query))
-    by_query = table(weight[order], query[order], n_queries, 0.0)[:, : width - 1]
-    sums = np.zeros((n_queries, width))
-    np.cumsum(by_query, axis=1, out=sums[:, 1 : 1 + by_query.shape[1]])
-    return order, sums
 
 
 class Normalized(Model):
@@ -158,17 +29,17 @@ class Normalized(Model):
 
     def __init__(
         self,
-        open_docs: OpenDocuments,
+        views: Sequence[View],
         weight: FloatArray,
         gain: FloatArray,
         levels: FloatArray,
         cutoff: int | None,
     ) -> None:
-        super().__init__(open_docs, gain)
+        super().__init__(views, gain)
         self.weight, self.cutoff = weight, cutoff
         self._rows = np.flatnonzero(self.open)
-        self._query = open_docs.docs.query[self._rows]
-        self.sizes = np.bincount(self._query, minlength=open_docs.n_queries)
+        self._query = self.docs.query[self._rows]
+        self.sizes = np.bincount(self._query, minlength=self.docs.n_queries)
         # Levels as steps from 0 up: the least gain is one that every open document has.
         self.least = float(levels[0])
         self.steps = np.diff(levels)
@@ -179,7 +50,7 @@ class Normalized(Model):
 
         Shapes (queries) and (queries, levels - 1, width).
         """
-        docs, n = self.open_docs.docs, self.open_docs.n_queries
+        docs, n = self.docs, self.docs.n_queries
         # Judged documents may have gains between the levels, where the grades known are a part of those that they have.
         every = np.unique(np.concatenate([[0.0], levels, self.known_gain]))
         deepest = int(np.bincount(docs.query, minlength=n).max(initial=0)) + 1
@@ -201,11 +72,11 @@ class Normalized(Model):
         return least, added
 
     def value(self) -> FloatArray:
-        ideal = ideal_dcg(self.known_gain, self.open_docs.docs.query, self.open_docs.n_queries, self.cutoff)
+        ideal = ideal_dcg(self.known_gain, self.docs.query, self.docs.n_queries, self.cutoff)
         return ratio(self._known_sums(), ideal)
 
     def _known_sums(self) -> FloatArray:
-        return self.open_docs.sums(self.weight * self.known_gain, ~self.open)
+        return self.sums(self.weight * self.known_gain, ~self.open)
 
     def sampled(self, gains: FloatArray) -> FloatArray:
         found, ideal = self.parts(gains)
@@ -213,7 +84,7 @@ class Normalized(Model):
 
     def parts(self, gains: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The sums of some labelings, shape (runs, labelings, queries), and the ideals, (labelings, queries)."""
-        n = self.open_docs.n_queries
+        n = self.docs.n_queries
         found = np.repeat(self._known_sums()[:, None, :], len(gains), axis=1)
         ideal = np.repeat(self.ideal[None], len(gains), axis=0)
         for level, step in enumerate(self.steps):
@@ -239,7 +110,7 @@ class Normalized(Model):
             for known, weight in sums
             for sign in (-1.0, 1.0)
         ]
-        both = np.array(ends).reshape(-1, 2, self.open_docs.n_queries)
+        both = np.array(ends).reshape(-1, 2, self.docs.n_queries)
         return Interval.attained(both[:, 0], both[:, 1])
 
     def _above(self, known: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -250,7 +121,7 @@ class Normalized(Model):
         return least, self.steps[:, None] * won[:, None, :]
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        query, n = self.open_docs.docs.query, self.open_docs.n_queries
+        query, n = self.docs.query, self.docs.n_queries
         known = self.ideal + self.ideals[..., 0].sum(axis=1)
         full = self.ideal + self.ideals[np.arange(n), :, self.sizes].sum(axis=1)
         # A document that neither run holds counts by what it adds to the ideal.
@@ -261,12 +132,12 @@ class Normalized(Model):
 
 class GainsAboveChance(Normalized):
     """nDCG_UE, where labels move the random level as well: version 2 exact for one run, version 1 the product of its
-    two factors' extremes. See :meth:`.Labelings.gains_above_chance`; the pool is that of :meth:`.OpenDocuments.pool`.
+    two factors' extremes. See :meth:`.Labelings.gains_above_chance`.
     """
 
     def __init__(
         self,
-        open_docs: OpenDocuments,
+        views: Sequence[View],
         weight: FloatArray,
         gain: FloatArray,
         levels: FloatArray,
@@ -275,7 +146,7 @@ class GainsAboveChance(Normalized):
         version: Literal[1, 2],
         value_of: ValueOfGains,
     ) -> None:
-        super().__init__(open_docs, weight, gain, levels, cutoff)
+        super().__init__(views, weight, gain, levels, cutoff)
         self.pool_size, self.depth = pool
         self.version, self.value_of = version, value_of
 
@@ -283,11 +154,11 @@ class GainsAboveChance(Normalized):
         """REB for a gain of 1 in all, and what the judged documents and the least gains make of it."""
         so_far = np.concatenate([[0.0], np.cumsum(discount.up_to(int(self.depth.max(initial=0)))[1:])])
         unit = ratio(so_far[self.depth], self.pool_size.astype(np.float64))
-        known = self.open_docs.sums(self.known_gain, ~self.open) + self.least * self.sizes
+        known = self.sums(self.known_gain, ~self.open) + self.least * self.sizes
         return unit, unit * known
 
     def one(self, work: Work) -> Interval:
-        known, n = self._known_sums(), self.open_docs.n_queries
+        known, n = self._known_sums(), self.docs.n_queries
         unit, chance = self._random_level()
         # REB by level, shaped like the ideals; what is above it, and the room that it leaves.
         width = np.arange(self.ideals.shape[2])
@@ -330,7 +201,7 @@ class GainsAboveChance(Normalized):
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         # Every label moves the random level.
-        share = ratio(reach, np.maximum(self.pool_size, 1).astype(np.float64))[self.open_docs.docs.query]
+        share = ratio(reach, np.maximum(self.pool_size, 1).astype(np.float64))[self.docs.query]
         return super().influence(a, b, reach) + np.where(self.open, share, 0.0)
 
     def sampled(self, gains: FloatArray) -> FloatArray:

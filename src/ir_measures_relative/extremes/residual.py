@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,9 +11,10 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray, rank_within, ratio
 from ..jobs import Work
 from ..measures.gains import discount, ideal_dcg
+from ..measures.level_sums import climb
 from ..options import LABELED_ALIKE
+from ..view import View
 from .model import Interval, Model
-from .open_documents import OpenDocuments
 from .placement import (
     ResidualPair,
     ResidualSide,
@@ -22,7 +24,6 @@ from .placement import (
     places,
     relaxed_difference,
 )
-from .ratios import climb
 
 # Steps of the search for weights of the ideal: each halves what is left, more or less.
 _ROUNDS = 12
@@ -57,25 +58,25 @@ class Residual(Model):
 
     def __init__(
         self,
-        open_docs: OpenDocuments,
+        views: Sequence[View],
         survival: FloatArray,
         seen: FloatArray,
         gain: FloatArray,
         levels: FloatArray,
         cutoff: int | None,
     ) -> None:
-        super().__init__(open_docs, gain)
+        super().__init__(views, gain)
         self.cutoff, self.levels, self.survival = cutoff, levels, survival
         self.weight = seen * survival
         top = np.where(self.open, levels[-1], self.known_gain)
         self.columns = np.flatnonzero(top > 0)
-        self.query = open_docs.docs.query[self.columns]
+        self.query = self.docs.query[self.columns]
         self.top = top[self.columns]
         self.forced = ~self.open[self.columns]
 
     def _ideal(self, run: int, least: float) -> FloatArray:
         """The ideal of a run in each query where every open document has this gain."""
-        docs, gain = self.open_docs.docs, np.where(self.open, least, self.known_gain)
+        docs, gain = self.docs, np.where(self.open, least, self.known_gain)
         return ideal_dcg(self.survival[run] * gain, docs.query, docs.n_queries, self.cutoff)
 
     @cached_property
@@ -89,7 +90,7 @@ class Residual(Model):
         order = np.lexsort((-residual, self.query))
         query = self.query[order]
         column = rank_within(query) - 1
-        row = np.full((self.open_docs.n_queries, int(column.max(initial=-1)) + 1), -1)
+        row = np.full((self.docs.n_queries, int(column.max(initial=-1)) + 1), -1)
         row[query, column] = order
         return Sorted(row, _taken(residual, row), _taken(self.forced, row) > 0)
 
@@ -101,7 +102,7 @@ class Residual(Model):
         """
         if self.cutoff is None:
             return np.ones((len(self.weight), len(self.columns)), dtype=bool)
-        least = np.zeros((len(self.weight), self.open_docs.n_queries))
+        least = np.zeros((len(self.weight), self.docs.n_queries))
         for run, of_run in enumerate(least):
             docs = self.sorted_by(run)
             last = docs.forced & (np.cumsum(docs.forced, axis=1) == self.cutoff)
@@ -122,7 +123,7 @@ class Residual(Model):
         return ResidualSide(found, residual, one.lower[runs, queries], one.upper[runs, queries])
 
     def sampled(self, gains: FloatArray) -> FloatArray:
-        n = self.open_docs.n_queries
+        n = self.docs.n_queries
         result = np.zeros((len(self.weight), len(gains), n))
         if not len(self.columns) or self.levels[-1] <= 0:
             return result
@@ -133,7 +134,7 @@ class Residual(Model):
         depth = width if self.cutoff is None else min(self.cutoff, width)
         seen = discount.up_to(depth)[1:]
         for run in range(len(self.weight)):
-            found = self.open_docs.joined(every * self.weight[run, self.columns], self.columns, np.add)
+            found = self.docs.by_query(every * self.weight[run, self.columns], self.columns, np.add)
             table = np.zeros((len(gains), n, width))
             table[:, self.query, column] = every * self.survival[run, self.columns]
             best = -np.sort(np.partition(-table, depth - 1, axis=2)[..., :depth], axis=2)
@@ -141,7 +142,7 @@ class Residual(Model):
         return result
 
     def one(self, work: Work) -> Interval:
-        ends = np.zeros((3, len(self.weight), self.open_docs.n_queries))
+        ends = np.zeros((3, len(self.weight), self.docs.n_queries))
         for run in range(len(self.weight)):
             ends[:, run] = self._extremes(run, work)
         return Interval(ends[0], ends[1], ends[2] > 0)
@@ -181,7 +182,7 @@ class Residual(Model):
         width = int(np.bincount(self.query).max())
         if width * min(width, self.cutoff or width) > _MOST_STATES // 10:
             return simple
-        n = self.open_docs.n_queries
+        n = self.docs.n_queries
         ends, exact = np.stack([simple.lower, simple.upper]), np.zeros(simple.exact.shape, dtype=bool)
         # Problems of about as many documents together: the others are padded.
         counts = np.array([np.bincount(self.query[counting], minlength=n) for counting in self._counting])
@@ -211,7 +212,7 @@ class Residual(Model):
         counting = (self._counting[runs[:, None], rows] for runs in (a, b))
         rows = _pushed_left(rows, np.logical_or(*counting) & (rows >= 0))
         forced = _taken(self.forced, rows) > 0
-        open_here = np.bincount(self.query[~self.forced], minlength=self.open_docs.n_queries)[query] > 0
+        open_here = np.bincount(self.query[~self.forced], minlength=self.docs.n_queries)[query] > 0
         first, second = (self._side(one, runs, rows, query) for runs in (a, b))
         # The difference of a run and its copy is 0 under all labels, which the searches would not see.
         alike = [
@@ -228,7 +229,7 @@ class Residual(Model):
         return bound, reached
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        docs, n = self.open_docs.docs, self.open_docs.n_queries
+        docs, n = self.docs, self.docs.n_queries
         least: FloatArray = np.zeros(n)
         result = np.zeros(len(docs))
         for run, sign in ((a, 1.0), (b, -1.0)):

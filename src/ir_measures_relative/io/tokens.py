@@ -18,7 +18,7 @@ from .frames import columns_of, is_frame
 Tokens: TypeAlias = Any
 
 
-class Lengths:
+class DocumentLengths:
     """The number of tokens of each document, which is looked up when it is first asked for.
 
     Args:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import ir_measures
 
-from ..comparison import Comparison, JudgedContext
 from ..context import RunContext
 from ..io.neighbours import items_as_columns, labelled_items
 from ..io.qrels import judge, qrels_columns
 from ..io.runs import read_run
 from ..measures.strings import is_relative, parse_measures
 from ..messages import needs_extra
+from ..view import View
 
 try:
     from lenskit.metrics import ListMetric, MeasurementCollector
@@ -125,7 +125,7 @@ class RelativeMetric(ListMetric):  # type: ignore[misc]
         runs = {name: run.of_query(query) for name, run in self._context.runs.items()}
         context = RunContext(runs, reference=self._context.reference)
         rankings = read_run(items_as_columns(_rows(output, query), "the list") if len(output) else {})
-        values = self.measure.score(Comparison(JudgedContext(context, judgments), rankings, None))
+        values = self.measure.score(View.on(context, judgments).with_run(rankings))
         return float(values[0])
 
     def _query(self) -> str:

@@ -46,7 +46,7 @@ class Look(NamedTuple):
     aspects: tuple[Any, ...] | None = None
 
 
-class HostEvaluator:
+class AbsoluteEvaluator:
     """What ir_measures, or one of its providers, computes of runs.
 
     Args:

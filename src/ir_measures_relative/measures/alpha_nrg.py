@@ -24,23 +24,23 @@ from ..judgments import NAME_NO_ASPECT
 from ..messages import warn
 from ..options import ROUNDED
 from . import parameters
-from .browsing import CoverageFunction, powers
+from .browsing import powers
 from .declaration import Contributions, RelativeMeasure, register
 from .gains import discount, gain_of
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, Depth, JudgedContext
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
+    from ..documents import Documents
     from ..judgments import Judgments
+    from ..tops import Depth
+    from ..view import View
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
     """Which documents answer which aspects, one entry for each pair."""
 
-    docs: Judgments  #: all judged documents
+    docs: Documents  #: all judged documents
     query: IntArray  #: the query of each aspect, ascending
     names: ObjectArray  #: of each aspect
     document: IntArray  #: of each answer: the row of its document
@@ -188,21 +188,21 @@ class OfAspects(RelativeMeasure):
     TEST = "bootstrap"
     looks_at_aspects = True
 
-    def answers(self, judged: JudgedContext) -> Answers:
+    def answers(self, view: View) -> Answers:
         """Which documents answer which aspects, by ``rel`` and ``gains``."""
         rel, gains = self.get("rel"), self.params.get("gains")
         key = "answers", rel, None if gains is None else tuple(sorted(gains.items()))
-        if "rel" not in self.params and gains is None and judged.judgments.labels is not None:
-            self._warn_of_grades(judged)
-        return judged.cached(key, lambda: self._find_answers(judged.judgments, rel, gains))
+        if "rel" not in self.params and gains is None and view.judgments.labels is not None:
+            self._warn_of_grades(view)
+        return view.cached(key, lambda: self._find_answers(view.judgments, rel, gains))
 
-    def _warn_of_grades(self, judged: JudgedContext) -> None:
-        highest = int(judged.judgments.aspects.grade.max(initial=0))
+    def _warn_of_grades(self, view: View) -> None:
+        highest = int(view.judgments.aspects.grade.max(initial=0))
         if highest > 1:
             warn(
                 f"{self} counts each label from rel=1 on alike, and the qrels hold labels up to {highest}: say from "
                 f"which label on a document answers an aspect, such as {type(self).__name__.strip('_')}(rel={highest})",
-                judged.context,
+                view.members,
                 kind=f"{self} on graded aspects",
             )
 
@@ -216,32 +216,26 @@ class OfAspects(RelativeMeasure):
             judgments, found.query, found.names, found.document[keep], found.aspect[keep], gain[keep]
         )
 
-    def aspects_of_documents(self, comparison: Comparison, answers: Answers) -> dict[str, ObjectArray]:
+    def aspects_of_documents(self, view: View, answers: Answers) -> dict[str, ObjectArray]:
         """For ``explain``: the aspects that each document answers, and those that none before it shows."""
-        position = comparison.positions(answers.docs, self.depth)
-        priors = comparison.priors(self.get("prior"))
-        shown = self._shown_by_runs(comparison.judged, answers)[priors].max(axis=0, initial=0.0) > 0.0
+        position = view.at(self.depth).positions(answers.docs)
+        priors = view.priors(self.get("prior"))
+        shown = self.shown_by_runs(view, answers)[priors].max(axis=0, initial=0.0) > 0.0
         found = answers.found(position)
         first = rank_within(answers.aspect[found]) == 1
         new = np.zeros(len(answers.document), dtype=bool)
         new[found] = first & ~shown[answers.aspect[found]]
         return {"aspects": _listed(answers, np.ones_like(new)), "new aspects": _listed(answers, new)}
 
-    def _shown_by_runs(self, judged: JudgedContext, answers: Answers) -> FloatArray:
+    def shown_by_runs(self, view: View, answers: Answers) -> FloatArray:
         """The largest gain of an answer to each aspect in the top of each run, shape (runs, aspects)."""
 
         def compute() -> FloatArray:
-            position = judged.positions_of_runs(answers.docs, self.depth, False)
+            position = view.at(self.depth).positions_of_runs(answers.docs)
             rows = [best_shown(answers, of_run) for of_run in position]
             return np.array(rows).reshape(len(rows), len(answers.query))
 
-        return judged.cached(("shown", answers, self.depth), compute)
-
-    def bounded(self, labelings: Labelings) -> Model:
-        raise ValueError(
-            f"{self} cannot be bounded: an unjudged document may answer any aspects, and some that the qrels do not "
-            "name; bound UniqueRel or NRG on qrels without aspects"
-        )
+        return view.cached(("shown", answers, self.depth), compute)
 
 
 def _listed(answers: Answers, which: BoolArray) -> ObjectArray:
@@ -324,44 +318,40 @@ class _alpha_NRG(OfAspects):
     def value_range(self) -> tuple[float, float]:
         return 0.0, math.inf if self.get("norm") is None else math.e / (math.e - 1.0)
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """alpha_NRG of each query."""
-        answers, weight, norm = self._weights(comparison)
-        found, gain = self._gains(comparison, answers, weight)
-        terms = gain * discount(comparison.positions(answers.docs, self.depth)[answers.document[found]])
+        answers, weight, norm = self._weights(view)
+        found, gain = self._gains(view, answers, weight)
+        terms = gain * discount(view.at(self.depth).positions(answers.docs)[answers.document[found]])
         dcg = sum_by_query(terms, answers.docs.query[answers.document[found]], answers.docs.n_queries)
         return dcg if norm is None else ratio(dcg, norm)
 
-    def contributions(self, comparison: Comparison) -> Contributions:
+    def contributions(self, view: View) -> Contributions:
         """The gain of each document over all of its aspects, and what it adds to the value of its query."""
-        answers, weight, norm = self._weights(comparison)
-        found, gain = self._gains(comparison, answers, weight)
+        answers, weight, norm = self._weights(view)
+        found, gain = self._gains(view, answers, weight)
         docs = answers.docs
         gain = sum_by_query(gain, answers.document[found], len(docs))
-        terms = gain * discount(comparison.positions(docs, self.depth))
+        terms = gain * discount(view.at(self.depth).positions(docs))
         share = terms if norm is None else ratio(terms, norm[docs.query])
-        return Contributions(docs, gain, share, self.aspects_of_documents(comparison, answers))
+        return Contributions(docs, gain, share, self.aspects_of_documents(view, answers))
 
-    def _gains(
-        self, comparison: Comparison, answers: Answers, weight: FloatArray
-    ) -> tuple[IntArray, FloatArray]:
-        position = comparison.positions(answers.docs, self.depth)
+    def _gains(self, view: View, answers: Answers, weight: FloatArray) -> tuple[IntArray, FloatArray]:
+        position = view.at(self.depth).positions(answers.docs)
         return gains_in_ranking(answers, position, weight, self.get("alpha"))
 
-    def _weights(self, comparison: Comparison) -> tuple[Answers, FloatArray, FloatArray | None]:
+    def _weights(self, view: View) -> tuple[Answers, FloatArray, FloatArray | None]:
         """What each aspect is worth after the priors, and N of each query."""
-        judged, alpha, depth = comparison.judged, self.get("alpha"), self.get("cutoff")
-        answers, prior, norm = self.answers(judged), self.get("prior"), self.get("norm")
+        alpha, depth = self.get("alpha"), self.get("cutoff")
+        answers, prior, norm = self.answers(view), self.get("prior"), self.get("norm")
         weight = before = np.ones(len(answers.query))
-        if len(comparison.priors(prior)):
-            weight = comparison.prior_product(
-                NotMet(answers, alpha), answers.docs, prior=prior, cutoff=depth, judged_only=False
-            )
+        if len(view.priors(prior)):
+            weight = view.at(depth).prior_product(NotMet(answers, alpha), answers.docs, prior)
         if norm is None:
             return answers, weight, None
         if norm == "ideal" or weight is before:
             key = "ideal alpha-DCG", answers, alpha, depth
-            return answers, weight, judged.cached(key, lambda: ideal_alpha_dcg(answers, before, alpha, depth))
+            return answers, weight, view.cached(key, lambda: ideal_alpha_dcg(answers, before, alpha, depth))
         return answers, weight, ideal_alpha_dcg(answers, weight, alpha, depth)
 
 
@@ -426,40 +416,33 @@ class _NewAspects(OfAspects):
 
     @property
     def depth(self) -> Depth:
-        from ..comparison import Budget
+        from ..tops import TokenBudget
 
         budget = self.get("budget")
-        return super().depth if budget is None else Budget(budget)
+        return super().depth if budget is None else TokenBudget(budget)
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """NewAspects of each query."""
-        answers, own, before = self._shown(comparison)
+        answers, own, before = self._shown(view)
         return sum_by_query(np.maximum(own - before, 0.0), answers.query, answers.docs.n_queries)
 
-    def contributions(self, comparison: Comparison) -> Contributions:
+    def contributions(self, view: View) -> Contributions:
         """An aspect counts for the first document that shows it best: what it gains, as it is its contribution."""
-        answers, own, before = self._shown(comparison)
-        found = answers.found(comparison.positions(answers.docs, self.depth))
+        answers, own, before = self._shown(view)
+        found = answers.found(view.at(self.depth).positions(answers.docs))
         aspect = answers.aspect[found]
         best = np.flatnonzero(answers.gain[found] == own[aspect])
         first = best[rank_within(aspect[best]) == 1]
         new = np.maximum(own - before, 0.0)[aspect[first]]
         gain = sum_by_query(new, answers.document[found[first]], len(answers.docs))
-        return Contributions(answers.docs, gain, gain, self.aspects_of_documents(comparison, answers))
+        return Contributions(answers.docs, gain, gain, self.aspects_of_documents(view, answers))
 
-    def _shown(self, comparison: Comparison) -> tuple[Answers, FloatArray, FloatArray]:
+    def _shown(self, view: View) -> tuple[Answers, FloatArray, FloatArray]:
         """The largest gain of an answer to each aspect: in the top of the run, and of any prior."""
-        answers = self.answers(comparison.judged)
-        own = best_shown(answers, comparison.positions(answers.docs, self.depth))
-        priors = comparison.priors(self.get("prior"))
-        return answers, own, self._shown_by_runs(comparison.judged, answers)[priors].max(axis=0, initial=0.0)
-
-    def coverage(self, judged: JudgedContext) -> CoverageFunction:
-        """The number of distinct aspects in the top of a group, or the sum of the best gains."""
-        answers = self.answers(judged)
-        most = best_shown(answers, np.ones(len(answers.docs), dtype=np.int64))
-        seen = ratio(self._shown_by_runs(judged, answers), most)
-        return CoverageFunction(seen, most / max(answers.docs.n_queries, 1), best=True)
+        answers = self.answers(view)
+        own = best_shown(answers, view.at(self.depth).positions(answers.docs))
+        priors = view.priors(self.get("prior"))
+        return answers, own, self.shown_by_runs(view, answers)[priors].max(axis=0, initial=0.0)
 
 
 alpha_NRG = register(_alpha_NRG(), aliases=["α_NRG"])

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, PositionTable, max_by_query, rank_within, row_sums
-from ..judgments import Judgments
+from ..arrays import FloatArray, IntArray, PositionTable, rank_within, row_sums
+from ..documents import Documents
 from .gains import chance_to_satisfy, discount, reciprocal
 
 
@@ -202,7 +201,7 @@ class BejeweledModel(GoalModel):
 class Reader(BrowsingModel):
     """An adaptive model on documents: ``seen`` takes a row of their positions for each ranking."""
 
-    docs: Judgments  #: those that may gain; the others gain nothing
+    docs: Documents  #: those that may gain; the others gain nothing
     model: AdaptiveModel
 
     def seen(self, position: IntArray) -> FloatArray:
@@ -241,57 +240,3 @@ class Unseen:
 
     def __call__(self, position: IntArray) -> FloatArray:
         return 1.0 - self.browsing.seen(position)
-
-
-@dataclass(frozen=True)
-class CoverageFunction:
-    """The value v(S) of a group S of runs: how far they cover a number of items, each with its weight.
-
-    Monotone, and submodular unless ``query`` is given: what a run adds to a group is never more than what it adds to
-    a part of it. So greedy selection reaches at least 1 - 1/e of the best group of its size, and ``v(T)`` plus the
-    largest n gains over T is a bound for every group of n (Nemhauser, Wolsey and Fisher, "An Analysis of
-    Approximations for Maximizing Submodular Set Functions", Mathematical Programming, 1978).
-    """
-
-    seen: FloatArray  #: how far each run covers each item, in [0, 1], shape (runs, items)
-    weight: FloatArray  #: what each item is worth, at least 0
-    #: A group covers an item as far as the best of its runs; else what one run leaves open the next may cover.
-    best: bool = False
-    #: The query of each item, ascending, where a query is worth its largest item and not the sum of all.
-    query: IntArray | None = None
-
-    @property
-    def submodular(self) -> bool:
-        """Whether the bounds hold."""
-        return self.query is None
-
-    def covered(self, runs: Iterable[int]) -> FloatArray:
-        """How far a group covers each item."""
-        covered: FloatArray = np.zeros(len(self.weight))
-        for run in runs:
-            covered = self.joined(covered, run)
-        return covered
-
-    def joined(self, covered: FloatArray, run: int) -> FloatArray:
-        """How far a group and one run more cover each item."""
-        seen: FloatArray = self.seen[run]
-        if self.best:
-            return np.maximum(covered, seen)
-        return 1.0 - (1.0 - covered) * (1.0 - seen)
-
-    def value(self, covered: FloatArray) -> float:
-        """v of a group."""
-        if self.query is None:
-            return float(self.weight @ covered)
-        n_queries = int(self.query.max(initial=-1)) + 1
-        return float(max_by_query(self.weight * covered, self.query, n_queries).sum())
-
-    def gains(self, covered: FloatArray) -> FloatArray:
-        """What each run would add to the value of a group."""
-        if self.query is not None:
-            now = self.value(covered)
-            return np.array([self.value(self.joined(covered, run)) - now for run in range(len(self.seen))])
-        if self.best:
-            return np.maximum(self.seen - covered, 0.0) @ self.weight
-        gains: FloatArray = self.seen @ (self.weight * (1.0 - covered))
-        return gains

@@ -26,14 +26,12 @@ from .strings import RELATIVE_TO, absolute_measure, nearest_name, needs_subtopic
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
 
-    from ..comparison import Comparison, Depth, JudgedContext
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
+    from ..documents import Documents
     from ..io.qrels import Qrels
     from ..io.runs import Run
-    from ..judgments import Judgments
     from ..rankings import Rankings
-    from .browsing import CoverageFunction
+    from ..tops import Depth
+    from ..view import View
 
 
 _M = TypeVar("_M", bound="RelativeMeasure")
@@ -42,7 +40,7 @@ _M = TypeVar("_M", bound="RelativeMeasure")
 class Contributions(NamedTuple):
     """What each judged document gives to the score of its query; see :func:`~ir_measures_relative.explain`."""
 
-    docs: Judgments  #: the documents
+    docs: Documents  #: the documents
     gain: FloatArray  #: what finding the document is worth, before its position counts
     contribution: FloatArray  #: what it adds; the contributions of a query sum to its score
     #: What else ``explain`` says of each document, by the name of a column: a tuple of names, () for none.
@@ -147,11 +145,11 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         """Whether a value depends on the lowest, and on the highest grade of the whole collection."""
         return False, False
 
-    def score(self, comparison: Comparison) -> FloatArray:
-        """One value a query, in the order of ``comparison.judgments.query_ids``."""
+    def score(self, view: View) -> FloatArray:
+        """One value a query, in the order of ``view.query_ids``."""
         raise NotImplementedError
 
-    def contributions(self, comparison: Comparison) -> Contributions:
+    def contributions(self, view: View) -> Contributions:
         """What each document gives to the score, for a measure that is a sum over documents."""
         why = "looks at no judgment" if self.JUDGMENTS == "ignored" else "is not a sum over documents"
         raise ValueError(
@@ -159,26 +157,8 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
             "AP_Rareness"
         )
 
-    def change(self, comparison: Comparison) -> Change | None:
+    def change(self, view: View) -> Change | None:
         """What the run changes, for a measure that is the difference of two rankings; None for the others."""
-        return None
-
-    def bounded(self, labelings: Labelings) -> Model:
-        """How the measure depends on the labels of the open documents, for ``bounds``, ``verdicts`` and ``judge_next``.
-
-        A measure that can be bounded chooses one of the kinds of measures that ``labelings`` offers, such as
-        :meth:`.Labelings.additive`, and says what its documents weigh.
-
-        Raises:
-            NotImplementedError: the measure does not say how.
-            ValueError: it cannot be bounded with these parameters; says why.
-        """
-        if self.JUDGMENTS == "ignored":
-            raise ValueError(f"{self} looks at no judgment, so that none can change it; leave it out")
-        raise NotImplementedError
-
-    def coverage(self, judged: JudgedContext) -> CoverageFunction | None:
-        """What groups of the context's runs are worth, for a measure of what a run adds to its priors."""
         return None
 
     def get(self, name: str) -> Any:

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, rows_of_queries, sum_by_query
-from ..comparison import Comparison, JudgedContext, JudgedTop
+from ..arrays import FloatArray, IntArray, ratio, sum_by_query
+from ..documents import Documents
 from ..ids import Ids
-from ..judgments import Judgments
 from ..rankings import Rankings
+from ..tops import Top
+from ..view import View
 from . import parameters
 from .declaration import Change, Contributions, OfAbsoluteBase, register
-from .gains import discount, gain_of, ideal_dcg, reciprocal
+from .gains import discount, gain_of, ideal_dcg
 from .parameters import Param
 from .strings import value_range
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
 
 #: The methods of fusion.
 METHODS = ("rrf", "isr", "combsum", "combmnz")
@@ -35,12 +33,6 @@ _TIMES_HOLDERS = ("isr", "combmnz")
 # Scores whose range is smaller are divided by this, as in ranx: all are then about 0.
 _SMALLEST_RANGE = 1e-9
 _LARGEST_SCORE = float(np.finfo(np.float32).max)
-# How many scores are held at once: what fits into the processor's cache.
-_SCORES_AT_ONCE = 1 << 17
-# By how much rounding to 32 bits may raise a score.
-_SLACK = 1 + 1e-6
-# The label of an unjudged document, and of a place behind the end of a ranking.
-_UNJUDGED = 0
 
 
 class Fusion(NamedTuple):
@@ -81,23 +73,23 @@ class Union(NamedTuple):
 
     #: Sorted by query, then by id, descending: of two equal scores the first row comes first. The grade is 0 where the
     #: judgments do not know the document.
-    docs: Judgments
+    docs: Documents
     #: Of each run the rows of ``docs`` that it holds, by query and position, with their positions and scores.
-    holdings: list[tuple[IntArray, JudgedTop]]
+    holdings: list[tuple[IntArray, Top]]
 
 
-def union_of(judged: JudgedContext, depth: int) -> Union:
+def union_of(view: View, depth: int) -> Union:
     """The union of the runs of a context; found once for a set of judgments."""
 
     def found() -> Union:
-        tops = [judged.top(run, depth) for run in judged.context.runs.values()]
+        tops = [view.at(depth).top(run) for run in view.runs.values()]
         nothing = np.empty(0, dtype=np.int64)
         query = np.concatenate([nothing, *(top.docs.query for top in tops)])
         grade = np.concatenate([nothing, *(top.docs.grade for top in tops)])
         # On bytes that hold nothing else: the ids of a run may be on those of its whole file.
         ids = Ids.of(list(itertools.chain.from_iterable(top.docs.ids.strings() for top in tops)))
         order = ids.descending(query) if len(ids) else query
-        everything = Judgments(judged.judgments.query_ids, query[order], ids.take(order), grade[order])
+        everything = Documents(view.query_ids, query[order], ids.take(order), grade[order])
         repeated, last = everything.repeats()
         first_seen, keep = np.arange(len(order)), np.ones(len(order), dtype=bool)
         first_seen[repeated], keep[repeated] = last, False
@@ -107,27 +99,25 @@ def union_of(judged: JudgedContext, depth: int) -> Union:
         holdings = [(row[first:end], top) for top, (first, end) in zip(tops, ends, strict=True)]
         return Union(everything.select(keep), holdings)
 
-    return judged.cached(("union", depth), found)
+    return view.cached(("union", depth), found)
 
 
-def votes_of(judged: JudgedContext, run: int, fusion: Fusion) -> tuple[IntArray, FloatArray]:
+def votes_of(view: View, run: int, fusion: Fusion) -> tuple[IntArray, FloatArray]:
     """The rows of the union that a run of the context holds, and what it gives to each; computed once."""
-    row, top = union_of(judged, fusion.depth).holdings[run]
-    votes = judged.cached(
-        ("votes", run, fusion), lambda: fusion.votes(top.docs.query, top.position, top.score)
-    )
+    row, top = union_of(view, fusion.depth).holdings[run]
+    votes = view.cached(("votes", run, fusion), lambda: fusion.votes(top.docs.query, top.position, top.score))
     return row, votes
 
 
 def fused_rankings(
-    judged: JudgedContext, runs: Sequence[int], fusion: Fusion, newcomer: Rankings | None = None
+    view: View, runs: Sequence[int], fusion: Fusion, newcomer: Rankings | None = None
 ) -> Rankings:
     """The fusion of some runs of a context, and of a newcomer to it, as a run of the judged queries."""
-    docs = union_of(judged, fusion.depth).docs
-    votes = [votes_of(judged, run, fusion) for run in runs]
+    docs = union_of(view, fusion.depth).docs
+    votes = [votes_of(view, run, fusion) for run in runs]
     query, ids = docs.query, docs.ids
     if newcomer is not None:
-        top = judged.top(newcomer, fusion.depth)
+        top = view.at(fusion.depth).top(newcomer)
         row = docs.rows_of(top.docs.query, top.docs.ids, top.hashes)
         new = np.flatnonzero(row < 0)  # documents that nobody else holds
         row[new] = len(docs) + np.arange(len(new))
@@ -140,7 +130,7 @@ def fused_rankings(
         holders[row] += 1
     held = np.flatnonzero(holders)
     score = fusion.fused(total[held], holders[held])
-    return Rankings(judged.judgments.query_ids[query[held]], ids.take(held), score, name="the fused run")
+    return Rankings(view.query_ids[query[held]], ids.take(held), score, name="the fused run")
 
 
 def cut(rankings: Rankings, cutoff: int | None) -> Rankings:
@@ -155,180 +145,6 @@ def cutoff_of(measure: ir_measures.Measure) -> int | None:
     """How much of a ranking a measure of ir_measures looks at; None for all of it."""
     cutoff: int | None = None if measure.params.get("judged_only") else measure.params.get("cutoff")
     return cutoff
-
-
-# ---- the fusion of many sets of runs
-
-#: Some runs of a context, by ascending indices.
-RunSet: TypeAlias = tuple[int, ...]
-
-#: From the labels of rankings, in their order, shape (rankings, depth), and the labels of all relevant documents
-#: of the topic, to the value of each ranking. A label below 1 gains nothing.
-ValueOfLabels: TypeAlias = Callable[[IntArray, IntArray], FloatArray]
-
-
-def value_of_labels(measure: ir_measures.Measure) -> ValueOfLabels | None:
-    """How a measure follows from labels alone; None for one that is left to ir_measures."""
-    usual = {"dcg": "log2", "judged_only": False, "gains": None}
-    others = {name: value for name, value in measure.params.items() if name not in ("cutoff", "rel")}
-    cutoff, rel = measure.params.get("cutoff"), measure.params.get("rel", 1)
-    if measure.NAME not in _OF_GAINS or rel < 1 or not others.items() <= usual.items():
-        return None
-
-    def value(*labels: IntArray) -> FloatArray:
-        graded = measure.NAME == "nDCG"
-        found, known = ((np.maximum(x, 0) if graded else x >= rel).astype(np.float64) for x in labels)
-        return _OF_GAINS[measure.NAME](found, known, cutoff)
-
-    return value
-
-
-def _dcg(gain: FloatArray) -> FloatArray:
-    return row_sums(gain * discount.up_to(gain.shape[-1])[1:])
-
-
-def _precisions(found: FloatArray) -> FloatArray:
-    return np.cumsum(found, axis=1) * reciprocal.up_to(found.shape[1])[1:] * found
-
-
-# From the gains of rankings, those of all documents, and the cutoff; a gain is 0 or 1 but for nDCG.
-_OF_GAINS: dict[str, Callable[[Any, Any, int | None], FloatArray]] = {
-    "nDCG": lambda found, known, cutoff: ratio(_dcg(found), _dcg(np.sort(known)[::-1][:cutoff])),
-    "P": lambda found, known, cutoff: row_sums(found) / (cutoff or 1),
-    "R": lambda found, known, cutoff: ratio(row_sums(found), row_sums(known)),
-    "Success": lambda found, known, cutoff: found.max(axis=1),
-    "RR": lambda found, known, cutoff: (found * reciprocal.up_to(found.shape[1])[1:]).max(axis=1),
-    "AP": lambda found, known, cutoff: ratio(row_sums(_precisions(found)), row_sums(known)),
-}
-
-
-class _TopicVotes(NamedTuple):
-    """What the runs say of the documents of one topic: those that a run holds, and then the other relevant ones."""
-
-    vote: FloatArray  #: what each run gives to each document, shape (runs, documents)
-    holds: NDArray[np.int16]  #: 1 where it holds it, else 0
-    label: IntArray  #: of each document; 0 where it is not judged
-
-    def of(self, docs: BoolArray) -> _TopicVotes:
-        """Some of the documents."""
-        return _TopicVotes(self.vote[:, docs], self.holds[:, docs], self.label[docs])
-
-
-class FusedValues:
-    """The values of fused sets of runs by an absolute measure, each computed when it is first asked for.
-
-    A set of one run has the value of the run itself.
-    """
-
-    def __init__(self, judged: JudgedContext, measure: ir_measures.Measure, fusion: Fusion) -> None:
-        self.judged, self.measure, self.fusion = judged, measure, fusion
-        self.cutoff = cutoff_of(measure)
-        self._of_labels = value_of_labels(measure)
-        of_runs = judged.absolute_of_runs(measure)
-        self._known: dict[RunSet, FloatArray] = {(i,): values for i, values in enumerate(of_runs)}
-        self._of_size: dict[int, list[_TopicVotes]] = {}
-
-    def __call__(self, sets: Sequence[RunSet]) -> FloatArray:
-        """The value of every set on every topic, shape (sets, topics); with a progress bar."""
-        from tqdm import tqdm  # importing the package does without it
-
-        missing = sorted({s for s in sets if s not in self._known}, key=lambda s: (len(s), s))
-        show = {"desc": "fusing sets of runs", "disable": None, "leave": False, "delay": 1.0}
-        if self._of_labels is None:
-            for one in tqdm(missing, unit="set", **show):
-                rankings = fused_rankings(self.judged, one, self.fusion)
-                self._known[one] = self.judged.absolute([self.measure], rankings)[0]
-        else:
-            for size, group in itertools.groupby(missing, key=len):
-                of_size = list(group)
-                if size not in self._of_size:
-                    self._of_size[size] = [self._without_low_documents(topic, size) for topic in self._topics]
-                topics = tqdm(self._of_size[size], unit="topic", **show)
-                values = [self._on_topic(topic, np.array(of_size)) for topic in topics]
-                self._known.update(zip(of_size, np.stack(values, axis=1), strict=True))
-        return np.array([self._known[s] for s in sets]).reshape(len(sets), self.judged.judgments.n_queries)
-
-    def on_halves(self, splits: int, seed: int) -> FloatArray:
-        """The values of the runs on random halves of each topic's documents, shape (splits, 2, runs, topics).
-
-        Rankings and judgments are what is left of them in the half. The fusion has to keep the order of a run.
-        """
-        from tqdm import tqdm
-
-        alone = np.arange(len(self.judged.names))[:, None]
-        result = np.empty((splits, 2, len(alone), len(self._topics)))
-        rng = np.random.default_rng(seed)
-        show = {"desc": "halving topics", "unit": "topic", "disable": None, "leave": False}
-        for t, topic in enumerate(tqdm(self._topics, **show)):
-            for of_split in result[..., t]:
-                half = rng.integers(2, size=len(topic.label)).astype(bool)
-                for values, kept in zip(of_split, (~half, half), strict=True):
-                    values[:] = self._on_topic(topic.of(kept), alone)
-        return result
-
-    @cached_property
-    def _topics(self) -> list[_TopicVotes]:
-        relevant, docs = self.judged.judgments.relevant, union_of(self.judged, self.fusion.depth).docs
-        others = relevant.select(docs.rows_of(relevant.query, relevant.ids) < 0)
-        runs = [votes_of(self.judged, i, self.fusion) for i in range(len(self.judged.names))]
-        rows_of_runs = [rows_of_queries(docs.query[row], docs.n_queries) for row, _ in runs]
-        topics = []
-        for t, (first, end) in enumerate(itertools.pairwise(docs.starts.tolist())):
-            label = np.append(docs.grade[first:end], others.grade[slice(*others.starts[t : t + 2])])
-            vote = np.zeros((len(runs), len(label)))
-            holds = np.zeros(vote.shape, dtype=np.int16)
-            for i, ((row, votes), rows) in enumerate(zip(runs, rows_of_runs, strict=True)):
-                vote[i, row[rows[t]] - first] = votes[rows[t]]
-                holds[i, row[rows[t]] - first] = 1
-            topics.append(_TopicVotes(vote, holds, label))
-        return topics
-
-    def _on_topic(self, topic: _TopicVotes, sets: IntArray) -> FloatArray:
-        """The value of each of some sets of one size, shape (sets, size), on one topic."""
-        assert self._of_labels is not None
-        n_docs, result = len(topic.label), np.zeros(len(sets))
-        if not n_docs:
-            return result
-        depth = n_docs if self.cutoff is None else min(self.cutoff, n_docs)
-        # A held document is a number that grows with its score, as 32 bits, and falls with its place among equals.
-        place = np.arange(n_docs - 1, -1, -1, dtype=np.uint64)
-        step = max(1, _SCORES_AT_ONCE // n_docs)
-        for at in range(0, len(sets), step):
-            block = sets[at : at + step]
-            total, holders = topic.vote[block[:, 0]], topic.holds[block[:, 0]]
-            for column in block.T[1:]:
-                total += topic.vote[column]
-                holders += topic.holds[column]
-            score = self.fusion.fused(total, holders).astype(np.float32)
-            key = score.view(np.uint32).astype(np.uint64) + np.uint64(1)
-            key <<= np.uint64(32)
-            key += place
-            key[holders == 0] = 0
-            key.partition(n_docs - depth, axis=1)
-            first = np.sort(key[:, n_docs - depth :], axis=1)[:, ::-1]
-            document = n_docs - 1 - (first & np.uint64(2**32 - 1)).astype(np.int64)
-            labels = np.where(first > 0, topic.label[document], _UNJUDGED)
-            result[at : at + step] = self._of_labels(labels, topic.label)
-        return result
-
-    def _without_low_documents(self, topic: _TopicVotes, size: int) -> _TopicVotes:
-        """Without the documents that no set of that size has among the first that the measure looks at.
-
-        The last of these has at least the score that a run of the set gives its own last one; and of every set some
-        run gives it at least the size-th smallest of these scores. Those with a gain stay, for the ideal ranking.
-        """
-        n_runs, n_docs = topic.vote.shape
-        if self.cutoff is None or n_docs <= self.cutoff or size > n_runs:
-            return topic
-        own_last = np.partition(topic.vote, n_docs - self.cutoff, axis=1)[:, n_docs - self.cutoff]
-        least = float(np.sort(own_last)[size - 1])
-        highest = np.sort(topic.vote, axis=0)[-size:].sum(axis=0)
-        holders = np.minimum(topic.holds.sum(axis=0), size)
-        keep = (self.fusion.fused(highest, holders) * _SLACK >= least) | (topic.label > 0)
-        return topic.of(keep)
-
-
-# ---- the measure
 
 
 class _FusionGain(OfAbsoluteBase):
@@ -398,41 +214,36 @@ class _FusionGain(OfAbsoluteBase):
         """How the rankings are fused."""
         return Fusion(self.get("method"), self.get("k"), self.get("depth"))
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """What the run adds for each query."""
-        base, (before, after) = [self.base_measure()], self.two_rankings(comparison)
-        value: FloatArray = comparison.judged.absolute(base, after)[0]
-        if len(comparison.priors(self.get("prior"))):
-            value = value - comparison.judged.absolute(base, before)[0]
+        base, (before, after) = [self.base_measure()], self.two_rankings(view)
+        value: FloatArray = view.absolute(base, after)[0]
+        if len(view.priors(self.get("prior"))):
+            value = value - view.absolute(base, before)[0]
         return value
 
-    def two_rankings(self, comparison: Comparison) -> tuple[Rankings, Rankings]:
+    def two_rankings(self, view: View) -> tuple[Rankings, Rankings]:
         """The fusion of the priors, and that of the priors and the run; without priors nothing, and the run."""
-        judged, member, fusion = comparison.judged, comparison.member, self.fusion
-        cutoff = cutoff_of(self.base_measure())
+        fusion, cutoff, run = self.fusion, cutoff_of(self.base_measure()), view.evaluated
 
         def fused(runs: tuple[int, ...]) -> Rankings:
             key = "fused", runs, fusion, cutoff
-            return judged.cached(key, lambda: cut(fused_rankings(judged, runs, fusion), cutoff))
+            return view.cached(key, lambda: cut(fused_rankings(view, runs, fusion), cutoff))
 
-        priors = tuple(comparison.priors(self.get("prior")).tolist())
+        priors = tuple(view.priors(self.get("prior")).tolist())
         if not priors:
-            return fused(()), comparison.rankings
-        if member is None or comparison.rankings is not comparison.context.runs[member]:
-            return fused(priors), fused_rankings(judged, priors, fusion, comparison.rankings)
-        return fused(priors), fused(tuple(sorted((*priors, judged.index[member]))))
+            return fused(()), run
+        if view.row is not None:
+            return fused(priors), fused(tuple(sorted((*priors, view.row))))
+        key = "fused with", priors, fusion, cutoff
+        return fused(priors), view.cached_of(
+            run, key, lambda: cut(fused_rankings(view, priors, fusion, run), cutoff)
+        )
 
-    def bounded(self, labelings: Labelings) -> Model:
-        judged = labelings.judged
-        runs = zip(judged.names, judged.context.runs.values(), strict=True)
-        pairs = [self.two_rankings(Comparison(judged, run, name)) for name, run in runs]
-        before, after = zip(*pairs, strict=True)
-        return labelings.difference_of(self.base_measure(), before, after)
-
-    def change(self, comparison: Comparison) -> Change:
+    def change(self, view: View) -> Change:
         """The two rankings, and what each relevant document gives to the second less what it gives to the first."""
-        before, after = self.two_rankings(comparison)
-        judgments, base = comparison.judgments, self.base_measure()
+        before, after = self.two_rankings(view)
+        judgments, base = view.documents, self.base_measure()
         cutoff, params = base.params.get("cutoff"), base.params
         if base.NAME not in ("nDCG", "P", "R") or params.get("judged_only"):
             raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import FloatArray, IntArray, PositionTable, rank_within, row_sums, sum_by_query, table
 
 if TYPE_CHECKING:
-    from ..judgments import Judgments
+    from ..documents import Documents
 
 #: 1 / log2(position + 1), and 0 at position 0, which stands for not retrieved.
 #:
@@ -70,7 +70,7 @@ def grades_between(lowest: int, highest: int) -> IntArray:
     return np.arange(lowest, highest + 1)
 
 
-def check_grades(measure: object, docs: Judgments, max_grade: int) -> None:
+def check_grades(measure: object, docs: Documents, max_grade: int) -> None:
     """Raises ValueError for a grade above ``max_grade``; names the measure and the query."""
     highest = int(docs.grade.max(initial=0))
     if highest > max_grade:

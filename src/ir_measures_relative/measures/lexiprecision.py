@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, table
-from ..options import LABELED_ALIKE
+from ..arrays import FloatArray, IntArray, ratio, row_sums, table
 from . import parameters
 from .browsing import BrowsingModel, LogDiscount, Reciprocal, TopK
 from .declaration import RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
     from ..rankings import Rankings
+    from ..view import View
 
 
 #: What the recall levels of RPP weigh.
@@ -67,47 +64,33 @@ class RecallLevels(RelativeMeasure):
         "judged_only": parameters.judged_only(),
     }
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """The preference between the run's recall levels and the reference's."""
-        reference = self.levels(comparison, comparison.reference(self.get("ref")))
-        return self.preference(self.levels(comparison, comparison.rankings), reference, comparison)
+        reference = self.levels(view, view.reference_run(self.get("ref")))
+        return self.preference(self.levels(view, view.evaluated), reference, view)
 
     @property
     def value_range(self) -> tuple[float, float]:
         return -1.0, 1.0
 
-    def bounded(self, labelings: Labelings) -> Model:
-        rel = self.get("rel")
-        return labelings.preferences(self.extremes, labelings.relevant(rel), rel)
-
-    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
-        """The least and the greatest preference on a query, and whether labels attain both.
-
-        Args:
-            x, y: the positions of the documents that are open or judged relevant, in the run and in the reference.
-            is_open: which of them are open.
-        """
-        raise NotImplementedError
-
-    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
+    def preference(self, run: FloatArray, reference: FloatArray, view: View) -> FloatArray:
         """One value a query, from the tables of :func:`reciprocal_ranks`: the sign where they first differ."""
         step = -1 if self.FROM_THE_WORST else 1
         return np.sign(first_difference(run[:, ::step], reference[:, ::step]))
 
-    def levels(self, comparison: Comparison, rankings: Rankings) -> FloatArray:
+    def levels(self, view: View, rankings: Rankings) -> FloatArray:
         """The table of :func:`reciprocal_ranks` of a run; computed once for a run of the context."""
-        docs = comparison.relevant
+        docs = view.relevant
         cutoff, rel, judged_only = map(self.get, ("cutoff", "rel", "judged_only"))
 
         def compute() -> FloatArray:
-            if rankings is comparison.rankings:
-                position = comparison.positions(docs, cutoff, judged_only)
-            else:
-                position = docs.positions_in(rankings, cutoff, judged_only)
+            top = view.at(cutoff, judged_only)
+            own = rankings is view.run
+            position = top.positions(docs) if own else top.positions_in(rankings, docs)
             keep = docs.grade >= rel
             return reciprocal_ranks(position[keep], docs.query[keep], docs.n_queries)
 
-        return comparison.judged.cached_of(rankings, ("reciprocal ranks", cutoff, rel, judged_only), compute)
+        return view.cached_of(rankings, ("reciprocal ranks", cutoff, rel, judged_only), compute)
 
 
 class _rrLP(RecallLevels):
@@ -148,13 +131,8 @@ class _rrLP(RecallLevels):
     )
     SEE_ALSO = ("sgnLP", "sgnLR", "RPP")
 
-    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
+    def preference(self, run: FloatArray, reference: FloatArray, view: View) -> FloatArray:
         return first_difference(run, reference)
-
-    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
-        from ..extremes.preferences import greatest_lexicographic
-
-        return -greatest_lexicographic(y, x, is_open), greatest_lexicographic(x, y, is_open), True
 
 
 class _sgnLP(_rrLP):
@@ -180,10 +158,6 @@ class _sgnLP(_rrLP):
     FORMULA = r"\mathrm{sgnLP} = \mathrm{sign}(\mathrm{rrLP})"
     SEE_ALSO = ("rrLP", "sgnLR", "RPP")
     preference = RecallLevels.preference
-
-    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
-        low, high, exact = super().extremes(x, y, is_open)
-        return float(np.sign(low)), float(np.sign(high)), exact
 
 
 class _sgnLR(RecallLevels):
@@ -213,13 +187,6 @@ class _sgnLR(RecallLevels):
     )
     SEE_ALSO = ("sgnLP", "rrLP", "RPP")
     FROM_THE_WORST = True
-
-    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
-        from ..extremes.preferences import may_win_worst_case
-
-        above, surely = may_win_worst_case(x, y, is_open)
-        below, surely_not = may_win_worst_case(y, x, is_open)
-        return -below, above, surely and surely_not
 
 
 class _RPP(RecallLevels):
@@ -260,19 +227,12 @@ class _RPP(RecallLevels):
         ),
     }
 
-    def preference(self, run: FloatArray, reference: FloatArray, comparison: Comparison) -> FloatArray:
-        docs = comparison.relevant
+    def preference(self, run: FloatArray, reference: FloatArray, view: View) -> FloatArray:
+        docs = view.relevant
         n_relevant = np.bincount(docs.query[docs.grade >= self.get("rel")], minlength=docs.n_queries)
         weights = LEVEL_WEIGHTS[self.get("weight")].seen(np.arange(1, run.shape[1] + 1))
         total = np.concatenate([[0.0], np.cumsum(weights)])[n_relevant]
         return ratio(row_sums(np.sign(run - reference) * weights), total)
-
-    def extremes(self, x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
-        from ..extremes.preferences import greatest_paired
-
-        weight = LEVEL_WEIGHTS[self.get("weight")]
-        low, high = -greatest_paired(y, x, is_open, weight), greatest_paired(x, y, is_open, weight)
-        return low, high, high - low <= LABELED_ALIKE
 
 
 rrLP = register(_rrLP())

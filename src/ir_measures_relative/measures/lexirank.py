@@ -14,7 +14,7 @@ from . import parameters
 from .declaration import RelativeMeasure, register
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
+    from ..view import View
 
 
 @lru_cache(maxsize=2**16)
@@ -126,31 +126,31 @@ class _LexiRank(RelativeMeasure):
                 "cutoff of at most n"
             )
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """The share of the other arrangements that are worse, of each query; 0 without relevant documents."""
-        docs = comparison.relevant
+        docs = view.relevant
         keep = docs.grade >= self.get("rel")
-        position = comparison.positions(docs, self.get("cutoff"), self.get("judged_only"))[keep]
+        position = view.at(self.get("cutoff"), self.get("judged_only")).positions(docs)[keep]
         query = docs.query[keep]
         relevant = np.bincount(query, minlength=docs.n_queries)
         order = np.lexsort((position, query))
         of_queries = np.split(position[order], np.cumsum(relevant)[:-1])
         seen = [p[p > 0].tolist() for p in of_queries]
         if self.get("n") is not None:
-            self._check_n(comparison, relevant - np.array([*map(len, seen)], dtype=np.int64))
+            self._check_n(view, relevant - np.array([*map(len, seen)], dtype=np.int64))
         return np.array([self._value(*of_query) for of_query in zip(seen, relevant.tolist(), strict=True)])
 
-    def _check_n(self, comparison: Comparison, hidden: IntArray) -> None:
+    def _check_n(self, view: View, hidden: IntArray) -> None:
         """Raises ValueError where a ranking and the relevant documents that it hides are more than ``n`` documents."""
-        (cutoff, n), judged = map(self.get, ("cutoff", "n")), comparison.judgments
+        (cutoff, n), docs = map(self.get, ("cutoff", "n")), view.documents
         if self.get("judged_only"):
-            query = judged.query[comparison.positions(judged, cutoff, True) > 0]
+            query = docs.query[view.at(cutoff, True).positions(docs) > 0]
         else:
-            query = comparison.judged.top(comparison.rankings, cutoff).docs.query
-        held = np.bincount(query, minlength=judged.n_queries)
+            query = view.at(cutoff).top().docs.query
+        held = np.bincount(query, minlength=docs.n_queries)
         for i in np.flatnonzero(held + hidden > n)[:1]:
             raise ValueError(
-                f"{self!r}: query {judged.query_ids[i]!r} has {held[i]} documents in the top {cutoff} and {hidden[i]} "
+                f"{self!r}: query {docs.query_ids[i]!r} has {held[i]} documents in the top {cutoff} and {hidden[i]} "
                 f"other relevant ones, which is more than n={n}; give a larger n, or none"
             )
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import ir_measures
-
 from ..arrays import FloatArray
 from . import parameters
 from .declaration import RelativeMeasure, register
@@ -13,9 +11,7 @@ from .med_bases import BASES, TwoRuns
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
+    from ..view import View
 
 
 def _grade(help_text: str) -> Param:
@@ -153,21 +149,14 @@ class _MED(RelativeMeasure):
                 f"{self!r}: rel makes {self.get('base')} binary, and {clash[0]} does nothing then; give only one"
             )
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """The largest difference of each query."""
-        return BASES[self.get("base")].solve(self.task(comparison)).value
+        return BASES[self.get("base")].solve(self.task(view)).value
 
-    def bounded(self, labelings: Labelings) -> Model:
-        base = self.get("base")
-        # SSP, Q and mean_nDCG are not measures of one run there.
-        known = base in ir_measures.measures.registry
-        advice = f"bound {base} instead" if known else f"{base} cannot be bounded"
-        raise ValueError(f"{self} is itself the largest difference over all labels; {advice}")
-
-    def task(self, comparison: Comparison) -> TwoRuns:
+    def task(self, view: View) -> TwoRuns:
         """What is to be solved: the evaluated run, the reference, the parameters."""
         params = {name: self.get(name) for name in self.SUPPORTED_PARAMS}
-        return TwoRuns(comparison, comparison.reference(self.get("ref")), params, repr(self))
+        return TwoRuns(view, view.reference_run(self.get("ref")), params, repr(self))
 
 
 MED = _MED()

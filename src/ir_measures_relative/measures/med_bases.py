@@ -1,13 +1,14 @@
 """The measures whose differences MED maximizes, as data. A new base is an entry of :data:`BASES`.
 
-The solvers are those of :mod:`~ir_measures_relative.extremes`; here they get the documents of two runs.
+Here are those whose labels are found by sums over documents. The others, which need a search, are registered in
+:data:`SEARCHES`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -23,20 +24,16 @@ from ..arrays import (
     sum_by_query,
 )
 from ..ids import Ids
-from ..messages import warn
 from ..rankings import Rankings
+from ..registry import Registry
 from .browsing import BrowsingModel, Geometric, LogDiscount, TopK
 from .gains import check_grades, discount, gain_of, grades_between, reciprocal
+from .level_sums import LevelSums, greatest_lead, same_rankings, sums_of_first, swings
 from .parameters import Base
 
 if TYPE_CHECKING:
-    # The solvers are imported where there is something to solve: a host's import need not wait for them.
-    from ..comparison import Comparison, JudgedTop
-    from ..extremes.med import Solution
-
-
-#: From positions in two rankings, labels, and ``clock=``, the time it has, to the largest difference of one query.
-Solver: TypeAlias = "Callable[..., Solution]"
+    from ..tops import Top
+    from ..view import View
 
 
 class PooledDocs(NamedTuple):
@@ -55,7 +52,7 @@ class PooledDocs(NamedTuple):
     ids: Ids
 
     @classmethod
-    def of(cls, run: JudgedTop, reference: JudgedTop, n_queries: int, judged: bool = True) -> PooledDocs:
+    def of(cls, run: Top, reference: Top, n_queries: int, judged: bool = True) -> PooledDocs:
         """The union of two tops; every document is open where the judgments do not count."""
         in_run = run.docs.rows_of(reference.docs.query, reference.docs.ids, reference.hashes)
         shared, other = np.flatnonzero(in_run >= 0), np.flatnonzero(in_run < 0)
@@ -70,7 +67,7 @@ class PooledDocs(NamedTuple):
         y = joined(run.position, np.zeros(len(other), dtype=np.int64))
         z = joined(z_of_run, reference.position[other])
         grade = joined(run.docs.grade, reference.docs.grade[other])
-        known = joined(run.judged, reference.judged[other])
+        known = joined(run.docs.judged, reference.docs.judged[other])
         if not judged:
             grade, known = np.zeros_like(grade), np.zeros_like(known)
         ids = run.docs.ids.followed_by(reference.docs.ids.take(other)).take(order)
@@ -100,16 +97,14 @@ class TwoRuns:
     """Two runs on one set of judgments, and the parameters: what a base asks for, computed once.
 
     Args:
-        comparison: the evaluated run, beside the context.
+        view: the evaluated run, and the context.
         reference: the other run.
         params: the value of every parameter of MED, by name; None where it was not given.
         text: the measure, for messages.
     """
 
-    def __init__(
-        self, comparison: Comparison, reference: Rankings, params: dict[str, Any], text: str
-    ) -> None:
-        self.comparison, self.reference, self.params, self.text = comparison, reference, params, text
+    def __init__(self, view: View, reference: Rankings, params: dict[str, Any], text: str) -> None:
+        self.view, self.reference, self.params, self.text = view, reference, params, text
         self.base = BASES[params["base"]]
         self.cutoff: int | None = params["cutoff"]
 
@@ -121,12 +116,12 @@ class TwoRuns:
     @cached_property
     def pool(self) -> PooledDocs:
         """The documents of the two rankings."""
-        n_queries = self.comparison.judgments.n_queries
+        n_queries = self.view.n_queries
         return PooledDocs.of(*self._tops(self.cutoff), n_queries, self.params["judged"])
 
-    def _tops(self, cutoff: int | None) -> tuple[JudgedTop, JudgedTop]:
-        judged = self.comparison.judged
-        return judged.top(self.comparison.rankings, cutoff), judged.top(self.reference, cutoff)
+    def _tops(self, cutoff: int | None) -> tuple[Top, Top]:
+        top = self.view.at(cutoff)
+        return top.top(), top.top(self.reference)
 
     def gain_of(self, grade: IntArray) -> FloatArray:
         """The gain of each grade."""
@@ -144,7 +139,7 @@ class TwoRuns:
         """The gains above 0 that a document may have, ascending, and a label that gives each."""
         if not self.graded:
             return np.ones(1), np.array([self.params["rel"] or 1])
-        lowest = self.comparison.grades[0]  # custom gains may reward a label below 1
+        lowest = self.view.grades[0]  # custom gains may reward a label below 1
         grades = grades_between(lowest, self.highest)
         gains, first = np.unique(self.gain_of(grades), return_index=True)
         return gains[gains > 0], grades[first][gains > 0]
@@ -152,16 +147,16 @@ class TwoRuns:
     @property
     def highest(self) -> int:
         """The highest grade that a document may have."""
-        limit, highest = self.params["max_grade"], self.comparison.grades[1]
+        limit, highest = self.params["max_grade"], self.view.grades[1]
         if limit is None:
             return highest
         if self.params["judged"]:
-            check_grades(self.text, self.comparison.judgments, limit)
+            check_grades(self.text, self.view.documents, limit)
         return int(limit)
 
     def judged_at(self, levels: FloatArray) -> IntArray:
         """How many judged documents of each query have at least each of these gains; (queries, levels)."""
-        docs = self.comparison.judgments
+        docs = self.view.documents
         if not self.params["judged"]:
             return np.zeros((docs.n_queries, len(levels)), dtype=np.int64)
 
@@ -173,12 +168,10 @@ class TwoRuns:
         gains = self.params["gains"]
         mapped = None if gains is None else tuple(sorted(gains.items()))
         key = "judged at", self.graded, self.params["rel"], self.params["dcg"], mapped, levels.tobytes()
-        return self.comparison.judged.cached(key, count)
+        return self.view.cached(key, count)
 
     def tail(self) -> FloatArray:
         """What RBP leaves to what may follow the run, and the reference, shape (2, queries)."""
-        from ..extremes.additive import same_rankings
-
         pool, reading = self.pool, self.params["residual"]
         held = pool.query[pool.y > 0], pool.query[pool.z > 0]
         lengths = np.stack([np.bincount(query, minlength=pool.n_queries) for query in held])
@@ -201,11 +194,18 @@ class TwoRuns:
         return found
 
 
+#: Finds the largest difference of every query.
+Solve: TypeAlias = Callable[[TwoRuns], Solutions]
+
+#: The searches for the labels, by the name of the base.
+SEARCHES: Registry[str, Solve] = Registry("MED searches")
+
+
 @dataclass(frozen=True)
 class MEDBase(Base):
     """A measure whose difference is maximized."""
 
-    solve: Callable[[TwoRuns], Solutions]  #: finds the largest difference of every query
+    solve: Solve
     graded: bool = False  #: whether an open document may take any grade
 
 
@@ -218,15 +218,13 @@ def _decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
     return Solutions(value, value, exact, winner, np.where(run_wins[pool.query], level[0], level[1]))
 
 
-def _weighted(browsing_of: Callable[[TwoRuns], BrowsingModel]) -> Callable[[TwoRuns], Solutions]:
+def _weighted(browsing_of: Callable[[TwoRuns], BrowsingModel]) -> Solve:
     """A static weighted-precision measure (Eqs. 2-5), whose W(i) is the share of attention of each position.
 
     One greedy labeling for each direction (§1). Gains are relative to the highest.
     """
 
     def solve(task: TwoRuns) -> Solutions:
-        from ..extremes.additive import swings
-
         pool, (levels, _) = task.pool, task.levels
         share = browsing_of(task).share
         weight = share(pool.y) - share(pool.z)
@@ -244,8 +242,6 @@ def _weighted(browsing_of: Callable[[TwoRuns], BrowsingModel]) -> Callable[[TwoR
 
 def _solve_rr(task: TwoRuns) -> Solutions:
     """Reciprocal rank: one open document alone is relevant, or none."""
-    from ..extremes.additive import greatest_lead
-
     pool, relevant = task.pool, task.gain > 0
     worth = [reciprocal(pool.y), reciprocal(pool.z)]
     known = [max_by_query(w[relevant], pool.query[relevant], pool.n_queries) for w in worth]
@@ -271,8 +267,6 @@ def _solve_ndcg(task: TwoRuns) -> Solutions:
     best n_l: ``n_1 ≥ n_2 ≥ …`` comes by itself, since ``J_1 ≥ J_2 ≥ …`` and the discounts fall, so that one more
     document never costs a lower level more than a higher.
     """
-    from ..extremes.ratios import LevelSums, sums_of_first
-
     pool, (levels, _) = task.pool, task.levels
     weight = discount(pool.y) - discount(pool.z)
     known = pool.signed_sums(task.gain * weight)
@@ -299,100 +293,27 @@ def _solve_ndcg(task: TwoRuns) -> Solutions:
     return _decide(pool, both, level)
 
 
-def _solve_err(task: TwoRuns) -> Solutions:
-    from ..extremes.med import med_err
-
-    label = np.where(task.pool.open, -1, np.maximum(task.pool.grade, 0))
-    return _one_by_one(task, label, lambda row: partial(med_err, cutoff=_k(task), max_grade=task.highest))
-
-
-def _solve_sum_precision(task: TwoRuns) -> Solutions:
-    """SSP, whose norm is the cutoff; AP; and Q, which has a β."""
-    from ..extremes.med import med_sum_precision
-
-    pool, given = task.pool, task.base.parameters
-    relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
-    label = np.where(pool.open, -1, relevant)
-    elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(pool.query[relevant], minlength=pool.n_queries)
-    norm, beta = (task.params[name] if name in given else None for name in ("norm", "beta"))
-    med = partial(med_sum_precision, norm=norm or "k", beta=beta)
-    held = np.bincount(pool.query, minlength=pool.n_queries) + elsewhere
-    # Deeper than both rankings, and than there may be relevant documents, k changes nothing; but SSP's divisor.
-    deepest = [max_by_query(side.astype(float), pool.query, pool.n_queries) for side in (pool.y, pool.z)]
-    enough = np.max([*deepest, held], axis=0).clip(1, _k(task))
-
-    def solver(row: int) -> Solver:
-        cutoff = int(enough[row]) if norm else _k(task)
-        return partial(med, cutoff=cutoff, other_relevant=int(elsewhere[row]))
-
-    return _one_by_one(task, label, solver)
-
-
-def _solve_mean_ndcg(task: TwoRuns) -> Solutions:
-    from ..extremes.med import med_mean_ndcg
-
-    pool = task.pool
-    relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
-    elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(pool.query[relevant], minlength=pool.n_queries)
-    label = np.where(pool.open, -1, relevant)
-
-    def solver(row: int) -> Solver:
-        return partial(med_mean_ndcg, cutoff=_k(task), other_relevant=int(elsewhere[row]))
-
-    return _one_by_one(task, label, solver)
-
-
-def _k(task: TwoRuns) -> int:
-    assert task.cutoff is not None  # the declaration asks for it
-    return task.cutoff
-
-
-def _one_by_one(task: TwoRuns, label: IntArray, solver: Callable[[int], Solver]) -> Solutions:
-    """Asks a solver a query: for the positions of its documents in the two rankings, and their labels."""
-    from ..extremes.model import MED_SECONDS, Clock, share
-    from ..jobs import Work
-
-    pool, limit = task.pool, task.params["time_limit"]
-    work, level = Work(time_limit=limit), np.zeros(len(pool.query), dtype=np.int64)
-    found, hurried = [], []
-    for row, docs in enumerate(rows_of_queries(pool.query, pool.n_queries)):
-        own = share(work, pool.n_queries - row)
-        hurried.append(limit is not None and (own.remaining() or 0.0) < MED_SECONDS)
-        clock = Clock(MED_SECONDS, own)
-        found.append(solver(row)(pool.y[docs], pool.z[docs], label[docs], clock=clock))
-        level[docs] = found[-1].labels
-    value = np.array([s.value for s in found], dtype=np.float64)
-    upper = np.array([min(s.upper, 1.0) for s in found], dtype=np.float64)
-    exact = np.array([s.exact for s in found], dtype=bool) | (upper <= value)
-    winner = np.array([s.winner for s in found], dtype=np.int64)
-    if not exact.all():
-        in_time = not (np.array(hurried) & ~exact).any()
-        enough = f"{MED_SECONDS:g} s of CPU time each" if in_time else f"{limit:g} s"
-        warn(
-            f"{task.text}: {enough} were not enough for {(~exact).sum()} of {len(exact)} queries; their values are the "
-            "largest differences found, and the true ones may be larger by up to "
-            f"{(upper - value)[~exact].max():.4f}: {'' if in_time else 'raise time_limit, or '}lower the cutoff"
-        )
-    return Solutions(value, upper, exact, winner, np.where(pool.open, level, 0))
+def _search(task: TwoRuns) -> Solutions:
+    return SEARCHES[task.params["base"]](task)
 
 
 #: The bases of MED.
 BASES = {
-    "P": MEDBase(_weighted(lambda task: TopK(_k(task))), parameters=["rel"], needs_cutoff=True),
+    "P": MEDBase(_weighted(lambda task: TopK(task.cutoff)), parameters=["rel"], needs_cutoff=True),
     "RBP": MEDBase(
         _weighted(lambda task: Geometric(float(task.params["p"]))), parameters=["rel", "p", "residual"]
     ),
     "SDCG": MEDBase(
-        _weighted(lambda task: LogDiscount(_k(task))),
+        _weighted(lambda task: LogDiscount(task.cutoff)),
         parameters=["rel", "dcg", "gains", "max_grade"],
         graded=True,
         needs_cutoff=True,
     ),
     "nDCG": MEDBase(_solve_ndcg, parameters=["rel", "dcg", "gains", "max_grade"], graded=True),
     "RR": MEDBase(_solve_rr, parameters=["rel"]),
-    "SSP": MEDBase(_solve_sum_precision, parameters=["rel", "time_limit"], needs_cutoff=True),
-    "AP": MEDBase(_solve_sum_precision, parameters=["rel", "norm", "time_limit"], needs_cutoff=True),
-    "Q": MEDBase(_solve_sum_precision, parameters=["rel", "norm", "beta", "time_limit"], needs_cutoff=True),
-    "mean_nDCG": MEDBase(_solve_mean_ndcg, parameters=["rel"], needs_cutoff=True),
-    "ERR": MEDBase(_solve_err, parameters=["max_grade", "time_limit"], graded=True, needs_cutoff=True),
+    "SSP": MEDBase(_search, parameters=["rel", "time_limit"], needs_cutoff=True),
+    "AP": MEDBase(_search, parameters=["rel", "norm", "time_limit"], needs_cutoff=True),
+    "Q": MEDBase(_search, parameters=["rel", "norm", "beta", "time_limit"], needs_cutoff=True),
+    "mean_nDCG": MEDBase(_search, parameters=["rel"], needs_cutoff=True),
+    "ERR": MEDBase(_search, parameters=["max_grade", "time_limit"], graded=True, needs_cutoff=True),
 }

@@ -16,7 +16,6 @@ from .browsing import (
     BejeweledModel,
     BrowsingModel,
     CascadeModel,
-    CoverageFunction,
     Geometric,
     InstModel,
     LogDiscount,
@@ -30,10 +29,8 @@ from .gains import check_grades, gain_of, ideal_dcg
 from .parameters import Base, Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, JudgedContext
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
-    from ..judgments import Judgments
+    from ..documents import Documents
+    from ..view import View
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class ExtendedBase(Base):
     #: graded gains, and else the sum over all positions of the browsing model.
     graded: bool = False
 
-    def norm(self, docs: Judgments, gain: FloatArray, cutoff: int | None, p: float) -> FloatArray:
+    def norm(self, docs: Documents, gain: FloatArray, cutoff: int | None, p: float) -> FloatArray:
         """N of Eq. 4 for each query, of a sum; from the gains of the documents and the depth that ``norm`` says."""
         if self.graded:
             return ideal_dcg(gain, docs.query, docs.n_queries, cutoff)
@@ -121,7 +118,7 @@ NORMS: dict[str | None, Norm | None] = {
 class ResidualRanking(NamedTuple):
     """A ranking, as it is to a searcher who has seen the priors' (Eqs. 3-4)."""
 
-    docs: Judgments  #: the judged documents that may gain
+    docs: Documents  #: the judged documents that may gain
     residual: FloatArray  #: the gain of each, times the product over the priors j of 1 - seen(pos_j(d))
     position: IntArray  #: in the evaluated ranking, 0 if it is not in the top
     base: ExtendedBase
@@ -165,15 +162,15 @@ class ResidualRanking(NamedTuple):
 
 
 def judged_gains(
-    judgments: Judgments,
+    documents: Documents,
     base: ExtendedBase,
     rel: int,
     dcg: str,
     gains: dict[int, int] | None,
     adaptive: AdaptiveModel | None = None,
-) -> tuple[Judgments, FloatArray]:
+) -> tuple[Documents, FloatArray]:
     """The judged documents that may gain, and the gain G(d) of each."""
-    docs = judgments if gains and min(gains) <= 0 else judgments.relevant
+    docs = documents if gains and min(gains) <= 0 else documents.relevant
     if base.graded:
         return docs, gain_of(docs.grade, dcg, gains)
     if adaptive is not None:
@@ -324,68 +321,14 @@ class _NRG(RelativeMeasure):
         if self.get("min_rel") >= self.get("max_rel"):
             raise ValueError(f"{self!r}: min_rel must be below max_rel")
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """NRG of each query."""
-        return self._residual(comparison).value()
+        return self._residual(view).value()
 
-    def contributions(self, comparison: Comparison) -> Contributions:
+    def contributions(self, view: View) -> Contributions:
         """The residual gain of each document, and what it adds to the value of its query."""
-        found = self._residual(comparison)
+        found = self._residual(view)
         return Contributions(found.docs, found.residual, found.shares())
-
-    def coverage(self, judged: JudgedContext) -> CoverageFunction | None:
-        """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None.
-
-        None for an adaptive base, where what one document gives depends on the others.
-        """
-        name, cutoff, p, judged_only = map(self.get, ("base", "cutoff", "p", "judged_only"))
-        base = BASES[name]
-        if base.adaptive is not None:
-            return None
-        docs, gain = self._gains(judged.judgments)
-        seen = base.browsing(cutoff, p).seen(judged.positions_of_runs(docs, cutoff, judged_only))
-        weight = gain / max(docs.n_queries, 1)
-        if base.value == "largest":
-            return CoverageFunction(seen, weight, query=docs.query)
-        if self.get("norm") is not None:
-            norm = base.norm(docs, gain, self.depth_of_ideal, p)
-            weight = ratio(weight, norm[docs.query])
-        return CoverageFunction(seen, weight)
-
-    def bounded(self, labelings: Labelings) -> Model:
-        base, norm = BASES[self.get("base")], self.get("norm")
-        if self.adaptive is not None:
-            return self._bounded_adaptive(labelings, self.adaptive)
-        survival = labelings.prior_product(Unseen(self.browsing))
-        seen = self.browsing.seen(labelings.positions)
-        if not base.graded:
-            relevant = labelings.relevant(self.get("rel"))
-            if base.value == "largest":
-                return labelings.best(survival * seen, relevant)
-            share = seen if norm is None else self.browsing.share(labelings.positions)
-            return labelings.additive(survival * share, relevant)
-        gain, levels = labelings.gains(self.get("dcg"), self.get("gains"))
-        if norm is None:
-            return labelings.additive(survival * seen, gain, levels[0], levels[-1])
-        if norm == "ideal":
-            return labelings.normalized(survival * seen, gain, levels)
-        return labelings.residual_gain(survival, seen, gain, levels, self.depth_of_ideal)
-
-    def _bounded_adaptive(self, labelings: Labelings, adaptive: AdaptiveModel) -> Model:
-        name, grade = self.get("base"), labelings.docs.grade
-        labels = labelings.open_docs.labels(labelings.judged_only)
-        highest = max(int(labels[-1]), int(grade.max(initial=0)))
-        if name == "ERR" and highest > self.get("max_grade"):
-            raise ValueError(
-                f"{self}: documents may have the grade {highest}; max_grade must be at least that"
-            )
-        if name == "BPM" and self.get("max_rel") > self.get("min_rel") + 1:
-            raise ValueError(
-                f"{self} cannot be bounded: with a gain between 0 and 1 a higher label may lower it, since a searcher "
-                "stops earlier; give max_rel=min_rel+1, so that a document is relevant or not"
-            )
-        gain = adaptive.gain(np.append(grade, highest))
-        return labelings.adaptive(adaptive, self.browsing, gain[:-1], float(gain[-1]))
 
     @property
     def depth_of_ideal(self) -> int | None:
@@ -404,27 +347,24 @@ class _NRG(RelativeMeasure):
         """How far a searcher reads, where that depends on what was found."""
         return BASES[self.get("base")].model(self.get)
 
-    def _gains(self, judgments: Judgments) -> tuple[Judgments, FloatArray]:
+    def gains(self, documents: Documents) -> tuple[Documents, FloatArray]:
         """The judged documents that may gain, and the gain of each."""
         name = self.get("base")
         if name == "ERR":
-            check_grades(self, judgments, self.get("max_grade"))
+            check_grades(self, documents, self.get("max_grade"))
         rel, dcg, gains = map(self.get, ("rel", "dcg", "gains"))
-        return judged_gains(judgments, BASES[name], rel, dcg, gains, self.adaptive)
+        return judged_gains(documents, BASES[name], rel, dcg, gains, self.adaptive)
 
-    def _residual(self, comparison: Comparison) -> ResidualRanking:
+    def _residual(self, view: View) -> ResidualRanking:
         """The evaluated run."""
-        cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
-        docs, gain = self._gains(comparison.judgments)
+        top = view.at(self.get("cutoff"), self.get("judged_only"))
+        docs, gain = self.gains(view.documents)
         base, adaptive = BASES[self.get("base")], self.adaptive
         unseen = Unseen(self.browsing if adaptive is None else Reader(docs, adaptive))
-        survival = comparison.prior_product(
-            unseen, docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
-        )
-        residual = gain * survival
+        residual = gain * top.prior_product(unseen, docs, self.get("prior"))
         norm = NORMS[self.get("norm")]
         ideal = residual if norm is not None and norm.residual else gain
-        position = comparison.positions(docs, cutoff, judged_only)
+        position = top.positions(docs)
         depth, p = self.depth_of_ideal, self.get("p")
         return ResidualRanking(docs, residual, position, base, depth, p, ideal if norm else None, adaptive)
 
@@ -468,31 +408,16 @@ class _UniqueRel(RelativeMeasure):
     def value_range(self) -> tuple[float, float]:
         return 0.0, float(self.get("cutoff"))
 
-    def score(self, comparison: Comparison) -> FloatArray:
-        docs, _, unique, _ = self.contributions(comparison)
+    def score(self, view: View) -> FloatArray:
+        docs, _, unique, _ = self.contributions(view)
         return sum_by_query(unique, docs.query, docs.n_queries)
 
-    def contributions(self, comparison: Comparison) -> Contributions:
-        cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
-        docs = comparison.relevant
-        unseen = comparison.prior_product(
-            Unseen(TopK(cutoff)), docs, prior=self.get("prior"), cutoff=cutoff, judged_only=judged_only
-        )
-        found = comparison.positions(docs, cutoff, judged_only) > 0
+    def contributions(self, view: View) -> Contributions:
+        docs, top = view.relevant, view.at(self.get("cutoff"), self.get("judged_only"))
+        unseen = top.prior_product(Unseen(TopK(self.get("cutoff"))), docs, self.get("prior"))
+        found = top.positions(docs) > 0
         gain = unseen * (docs.grade >= self.get("rel"))
         return Contributions(docs, gain, gain * found)
-
-    def coverage(self, judged: JudgedContext) -> CoverageFunction:
-        """The number of distinct relevant documents in the top k of a group."""
-        docs = judged.judgments.relevant
-        found = judged.positions_of_runs(docs, self.get("cutoff"), self.get("judged_only")) > 0
-        weight = (docs.grade >= self.get("rel")) / max(docs.n_queries, 1)
-        return CoverageFunction(found.astype(np.float64), weight)
-
-    def bounded(self, labelings: Labelings) -> Model:
-        top = TopK(self.get("cutoff"))
-        unseen = labelings.prior_product(Unseen(top))
-        return labelings.additive(unseen * top.seen(labelings.positions), labelings.relevant(self.get("rel")))
 
 
 NRG = register(_NRG())

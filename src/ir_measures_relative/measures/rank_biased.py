@@ -19,8 +19,8 @@ from .declaration import RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, JudgedContext
     from ..rankings import Rankings
+    from ..view import View
 
 # About how many positions of rankings are looked at together: what is computed on the way stays in the cache.
 _TOGETHER = 1 << 16
@@ -80,13 +80,13 @@ class Pair(NamedTuple):
             )
 
 
-def _ranked_rows(judged: JudgedContext, run: Rankings, cutoff: int | None, tied: bool) -> RankedRows:
+def _ranked_rows(view: View, run: Rankings, cutoff: int | None, tied: bool) -> RankedRows:
     """The ranking of each query, with documents of equal score tied, or in the order of their positions."""
 
     def compute() -> RankedRows:
-        top = judged.top(run, cutoff)
+        top = view.at(cutoff).top(run)
         query, position = top.docs.query, top.position
-        length = np.bincount(query, minlength=judged.judgments.n_queries)
+        length = np.bincount(query, minlength=view.n_queries)
         if not tied:
             return RankedRows(length, query, position, position, position)
         changes = (top.score[1:] != top.score[:-1]) | (query[1:] != query[:-1])
@@ -95,7 +95,7 @@ def _ranked_rows(judged: JudgedContext, run: Rankings, cutoff: int | None, tied:
         first = np.repeat(position[starts], sizes)
         return RankedRows(length, query, position, first, first + np.repeat(sizes, sizes) - 1)
 
-    return judged.cached_of(run, ("ranked rows", cutoff, tied), compute)
+    return view.cached_of(run, ("ranked rows", cutoff, tied), compute)
 
 
 # ---- rank-biased overlap --------------------------------------------------------------------------------
@@ -286,12 +286,12 @@ class _RankBiased(RelativeMeasure):
     def value_range(self) -> tuple[float, float]:
         return 0.0, 1.0
 
-    def pair(self, comparison: Comparison) -> Pair:
+    def pair(self, view: View) -> Pair:
         """The rankings of the run and of the reference, each to the cutoff, with their ties unless these are broken."""
-        judged, cutoff, tied = comparison.judged, self.get("cutoff"), self.get("ties") != "broken"
-        both = comparison.rankings, comparison.reference(self.get("ref"))
-        run, reference = (_ranked_rows(judged, side, cutoff, tied) for side in both)
-        found = judged.rows_in(*both, cutoff)
+        cutoff, tied = self.get("cutoff"), self.get("ties") != "broken"
+        both = view.evaluated, view.reference_run(self.get("ref"))
+        run, reference = (_ranked_rows(view, side, cutoff, tied) for side in both)
+        found = view.at(cutoff).rows_in_top(both[1])
         shared = np.flatnonzero(found >= 0)
         return Pair(run, reference, reference.query[shared], found[shared], shared)
 
@@ -367,10 +367,10 @@ class _RBO(_RankBiased):
         ),
     }
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """The overlap of each query."""
         p, kind, ties = map(self.get, ("p", "kind", "ties"))
-        values = [rank_biased_overlap(block, p, kind, ties) for block in self.pair(comparison).blocks()]
+        values = [rank_biased_overlap(block, p, kind, ties) for block in self.pair(view).blocks()]
         return np.concatenate([np.zeros(0), *values]).clip(0.0, 1.0)
 
 
@@ -428,9 +428,9 @@ class _RBA(_RankBiased):
         ),
     }
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """The alignment of each query."""
-        return rank_biased_alignment(self.pair(comparison), self.get("p"), self.get("kind"))
+        return rank_biased_alignment(self.pair(view), self.get("p"), self.get("kind"))
 
 
 RBO = register(_RBO())

@@ -14,10 +14,8 @@ from .gains import check_grades
 from .parameters import Base, Param, value_of
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
-    from ..judgments import Judgments
+    from ..documents import Documents
+    from ..view import View
 
 #: What rareness extends: AP, and the bases of NRG that are sums over documents, without priors.
 BASES: dict[str, Base] = {
@@ -171,38 +169,37 @@ class _Rareness(RelativeMeasure):
                 "from 0 to 1"
             )
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """The value of each query."""
-        docs, _, shares, _ = self.contributions(comparison)
+        docs, _, shares, _ = self.contributions(view)
         return sum_by_query(shares, docs.query, docs.n_queries)
 
-    def contributions(self, comparison: Comparison) -> Contributions:
+    def contributions(self, view: View) -> Contributions:
         """The gain of each document times its weight, and what it adds."""
         base = BASES[self.base_name]
-        cutoff, judged_only = self.get("cutoff"), self.get("judged_only")
         if not isinstance(base, nrg.ExtendedBase):
-            return self._contributions_to_ap(comparison)
+            return self._contributions_to_ap(view)
         adaptive = base.model(self.get)
         if adaptive is not None:
-            check_grades(self, comparison.judgments, self.get("max_grade"))
+            check_grades(self, view.documents, self.get("max_grade"))
         rel, dcg, gains, p = (
             value_of(self, n, d) for n, d in (("rel", 1), ("dcg", "log2"), ("gains", None), ("p", 0.8))
         )
-        docs, gain = nrg.judged_gains(comparison.judgments, base, rel, dcg, gains, adaptive)
-        weight = self.weights(comparison, docs)
-        position = comparison.positions(docs, cutoff, judged_only)
+        docs, gain = nrg.judged_gains(view.documents, base, rel, dcg, gains, adaptive)
+        weight = self.weights(view, docs)
+        cutoff, position = self.get("cutoff"), self._look(view).positions(docs)
         if adaptive is not None:
             plain = nrg.ResidualRanking(docs, gain, position, base, cutoff, p, adaptive=adaptive)
             return Contributions(docs, weight * gain, weight * plain.shares())
         ranking = nrg.ResidualRanking(docs, weight * gain, position, base, cutoff, p, ideal=gain)
         return Contributions(docs, weight * gain, ranking.shares())
 
-    def _contributions_to_ap(self, comparison: Comparison) -> Contributions:
-        docs = comparison.relevant
+    def _contributions_to_ap(self, view: View) -> Contributions:
+        docs = view.relevant
         relevant = docs.grade >= self.get("rel")
-        position = comparison.positions(docs, self.get("cutoff"), self.get("judged_only")) * relevant
+        position = self._look(view).positions(docs) * relevant
         n_relevant = sum_by_query(relevant.astype(np.float64), docs.query, docs.n_queries)
-        weight = np.where(relevant, self.weights(comparison, docs), 0.0)
+        weight = np.where(relevant, self.weights(view, docs), 0.0)
         found = np.flatnonzero(position > 0)
         order = found[np.lexsort((position[found], docs.query[found]))]
         query = docs.query[order]
@@ -212,12 +209,15 @@ class _Rareness(RelativeMeasure):
         shares[order] = precision / n_relevant[query]
         return Contributions(docs, weight, shares)
 
-    def weights(self, comparison: Comparison, docs: Judgments) -> FloatArray:
+    def weights(self, view: View, docs: Documents) -> FloatArray:
         """What each document counts if it is relevant: 1 + αR(d) (Eqs. 1-2), or (1 - α) + αR'(d) (Eq. 4)."""
-        asked = self.get("cutoff"), self.get("judged_only"), self.get("systems")
-        return self._weights(docs, *comparison.retrieving_systems(docs, *asked))
+        return self.weights_by_count(docs, *self._look(view).n_retrieving(docs, self.get("systems")))
 
-    def _weights(self, docs: Judgments, retrieving: IntArray, systems: int) -> FloatArray:
+    def _look(self, view: View) -> View:
+        return view.at(self.get("cutoff"), self.get("judged_only"))
+
+    def weights_by_count(self, docs: Documents, retrieving: IntArray, systems: int) -> FloatArray:
+        """The same, from how many of the systems retrieve each document."""
         alpha, bounded = self.get("alpha"), self.get("bounded")
         rare = rarity(retrieving, systems, self.get("rarity"), bounded)
         if isinstance(alpha, dict):
@@ -230,29 +230,6 @@ class _Rareness(RelativeMeasure):
             alpha = np.array([float(alpha[query]) for query in docs.query_ids])[docs.query]
         weight: FloatArray = (1.0 - alpha) + alpha * rare if bounded else 1.0 + alpha * rare
         return weight
-
-    def bounded(self, labelings: Labelings) -> Model:
-        base, docs, positions = BASES[self.base_name], labelings.docs, labelings.positions
-        systems = self.get("systems")
-        if self.base_name == "ERR" or (self.base_name == "AP" and systems not in (None, "groups")):
-            raise ValueError(
-                f"{self} cannot be bounded yet; the bases P, RBP and nDCG can, and AP where the systems are all runs, "
-                "or groups"
-            )
-        if systems is None:  # all are members, so the weights are the same for all
-            held = positions > 0
-            weight = self._weights(docs, held.sum(axis=0), len(held))
-        else:
-            rows = [self.weights(comparison, docs) for comparison in labelings.comparisons]
-            weight = rows[0] if systems == "groups" else np.array(rows)
-        if not isinstance(base, nrg.ExtendedBase):
-            return labelings.precisions(labelings.relevant(self.get("rel")), weight)
-        browsing = base.browsing(self.get("cutoff"), value_of(self, "p", 0.8))
-        if base.graded:
-            return labelings.normalized(
-                weight * browsing.seen(positions), *labelings.gains(self.get("dcg"), self.get("gains"))
-            )
-        return labelings.additive(weight * browsing.share(positions), labelings.relevant(self.get("rel")))
 
 
 def _some_of(*names: str) -> dict[str, Param]:

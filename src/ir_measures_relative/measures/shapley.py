@@ -16,10 +16,8 @@ from .nrg import BASES, judged_gains
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
-    from ..judgments import Judgments
+    from ..documents import Documents
+    from ..view import View
 
 #: The bases whose values are sums over documents.
 ADDITIVE = {name: base for name, base in BASES.items() if base.additive}
@@ -103,47 +101,39 @@ class _Shapley(RelativeMeasure):
         "judged_only": parameters.judged_only(),
     }
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """The Shapley value for each query."""
-        docs, _, shares, _ = self.contributions(comparison)
+        docs, _, shares, _ = self.contributions(view)
         return sum_by_query(shares, docs.query, docs.n_queries)
 
-    def contributions(self, comparison: Comparison) -> Contributions:
+    def contributions(self, view: View) -> Contributions:
         """The mean over all orders of the residual gain of each document found, and what it adds."""
         name, cutoff, p = map(self.get, ("base", "cutoff", "p"))
         base = ADDITIVE[name]
-        docs, gain = judged_gains(comparison.judgments, base, *map(self.get, ("rel", "dcg", "gains")))
-        new, own = self._chances(comparison, docs)
+        docs, gain = judged_gains(view.documents, base, *map(self.get, ("rel", "dcg", "gains")))
+        new, own = self.chances(view, docs)
         norm = base.norm(docs, gain, cutoff, p)
         return Contributions(docs, gain * new, ratio(gain * new * own, norm[docs.query]))
-
-    def bounded(self, labelings: Labelings) -> Model:
-        docs = labelings.docs
-        weight = np.array([np.prod(self._chances(c, docs), axis=0) for c in labelings.comparisons])
-        weight = weight.reshape(len(weight), len(docs))
-        if ADDITIVE[self.get("base")].graded:
-            return labelings.normalized(weight, *labelings.gains(self.get("dcg"), self.get("gains")))
-        return labelings.additive(weight / self.browsing.total, labelings.relevant(self.get("rel")))
 
     @property
     def browsing(self) -> BrowsingModel:
         """How a searcher looks at a ranking."""
         return ADDITIVE[self.get("base")].browsing(self.get("cutoff"), self.get("p"))
 
-    def _chances(self, comparison: Comparison, docs: Judgments) -> tuple[FloatArray, FloatArray]:
+    def chances(self, view: View, docs: Documents) -> tuple[FloatArray, FloatArray]:
         """That a document is new when the system comes, 0 where it does not hold it; and that it is seen there."""
-        browsing, cutoff, judged_only = self.browsing, self.get("cutoff"), self.get("judged_only")
-        judged, member = comparison.judged, comparison.member
-        own = browsing.seen(comparison.positions(docs, cutoff, judged_only))
+        browsing, member, at = self.browsing, view.member, (self.get("cutoff"), self.get("judged_only"))
+        top = view.at(*at)
+        own = browsing.seen(top.positions(docs))
         found, new = np.flatnonzero(own), np.zeros(len(docs))
-        positions = judged.positions_of_runs(docs, cutoff, judged_only)
-        players = len(judged.names) + (member is None)
-        unseen = judged.cached(
-            ("Shapley", browsing, docs, cutoff, judged_only, players),
+        positions = top.positions_of_runs(docs)
+        players = len(view.names) + (member is None)
+        unseen = view.cached(
+            ("Shapley", browsing, docs, *at, players),
             lambda: unseen_by_all(map(browsing.seen, positions), len(docs), players),
         )[found]
         if member is not None:  # is one of those; no factor is 0, since no node is 1
-            of_member = browsing.seen(positions[judged.index[member]][found])
+            of_member = browsing.seen(positions[member][found])
             unseen = unseen / (1.0 - of_member[:, None] * quadrature(players)[0])
         # The mean over all orders, ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt.
         new[found] = row_sums(unseen * quadrature(players)[1])

@@ -9,13 +9,10 @@ import numpy as np
 from ..arrays import FloatArray
 from ..options import OUTSIDE_RANGE
 from . import parameters
-from .browsing import CoverageFunction
 from .declaration import OfAbsoluteBase, register
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, JudgedContext
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
+    from ..view import View
 
 
 def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
@@ -63,26 +60,17 @@ class _TaSC(OfAbsoluteBase):
     def value_range(self) -> tuple[float, float]:
         return 0.0, 1.0
 
-    def score(self, comparison: Comparison) -> FloatArray:
-        measure, judged = self.base_measure(), comparison.judged
-        of_runs = judged.absolute_of_runs(measure)
-        of_priors = of_runs[comparison.priors(self.get("prior"))]
-        if comparison.member is None or comparison.rankings is not comparison.context.runs[comparison.member]:
-            of_run = judged.absolute([measure], comparison.rankings)[0]
-        else:
-            of_run = of_runs[judged.index[comparison.member]]
-        return max_tasc(self._checked(of_run), self._checked(of_priors))
+    def score(self, view: View) -> FloatArray:
+        measure = self.base_measure()
+        of_priors = view.absolute_of_runs(measure)[view.priors(self.get("prior"))]
+        return max_tasc(self.checked(view.absolute_of_run(measure)), self.checked(of_priors))
 
-    def coverage(self, judged: JudgedContext) -> CoverageFunction:
-        """On each query, the best value of the base measure that a run of the group has."""
-        values = self._checked(judged.absolute_of_runs(self.base_measure()))
-        n_queries = values.shape[1]
-        return CoverageFunction(values, np.full(n_queries, 1.0 / max(n_queries, 1)), best=True)
+    def checked(self, values: FloatArray) -> FloatArray:
+        """Values of the base measure, within [0, 1].
 
-    def bounded(self, labelings: Labelings) -> Model:
-        return labelings.beside_priors(self.base_measure(), max_tasc)
-
-    def _checked(self, values: FloatArray) -> FloatArray:
+        Raises:
+            ValueError: values outside by more than rounding.
+        """
         outside = values[(values < -OUTSIDE_RANGE) | (values > 1 + OUTSIDE_RANGE)]
         if len(outside):
             raise ValueError(

@@ -10,7 +10,6 @@ import numpy as np
 from ..arrays import FloatArray, IntArray
 from ..messages import warn
 from . import parameters
-from .browsing import LogDiscount
 from .declaration import RelativeMeasure, register
 from .gains import chance_to_satisfy, check_grades, gain_of
 from .parameters import Param, value_of
@@ -21,15 +20,12 @@ from .ue_bases import (
     Normalizers,
     RankedGains,
     RankedPool,
-    expected_sum_of_precisions,
     normalize,
 )
 
 if TYPE_CHECKING:
-    from ..comparison import Comparison, JudgedContext
-    from ..extremes.labelings import Labelings
-    from ..extremes.model import Model
-    from ..judgments import Judgments
+    from ..documents import Documents
+    from ..view import View
 
 #: A topic is told of where fewer of its judged documents are not relevant. In TREC's pools at least 7 % are not.
 _FEW_NON_RELEVANT = 0.05
@@ -181,17 +177,17 @@ class _UE(RelativeMeasure):
                 "use pool='judged'"
             )
 
-    def score(self, comparison: Comparison) -> FloatArray:
+    def score(self, view: View) -> FloatArray:
         """UE of each query."""
-        judged, z = comparison.judged, self.get("version") == "z"
+        z = self.get("version") == "z"
         if self.get("pool") == "judged":
-            self._warn_of_pools(judged)
-        normalizers = judged.cached(("UE", z, self(version=2)), lambda: self.normalizers(comparison))
-        return normalize(self.actual(comparison), normalizers, self.get("version"))
+            self._warn_of_pools(view)
+        normalizers = view.cached(("UE", z, self(version=2)), lambda: self.normalizers(view))
+        return normalize(self.actual(view), normalizers, self.get("version"))
 
-    def _warn_of_pools(self, judged: JudgedContext) -> None:
+    def _warn_of_pools(self, view: View) -> None:
         """Warns of pools of which hardly a document is not relevant: a random ranking of these is as good as any."""
-        docs, rel = judged.judgments, max(int(value_of(self, "rel", 1)), 1)
+        docs, rel = view.documents, max(int(value_of(self, "rel", 1)), 1)
 
         def found() -> tuple[int, float]:
             relevant = np.bincount(docs.query, weights=docs.grade >= rel, minlength=docs.n_queries)
@@ -199,22 +195,22 @@ class _UE(RelativeMeasure):
             few = (relevant > 0) & (size - relevant < _FEW_NON_RELEVANT * size)
             return int(few.sum()), float(1 - relevant[few].sum() / max(int(size[few].sum()), 1))
 
-        count, share = judged.cached(("UE, pools", rel), found)
+        count, share = view.cached(("UE, pools", rel), found)
         if count:
             warn(
                 f"UE is relative to a random ranking of the documents that are judged, and on {count} of "
                 f"{docs.n_queries} topics nearly all of these are relevant ({share:.1%} are not): a random ranking is "
                 "then nearly perfect, and a perfect one can have the value 0; give pool='corpus', by which it is a "
                 "random ranking of the whole collection, and the size of that (num_docs=, or --num_docs)",
-                judged.context,
+                view.members,
                 "UE, pools",
             )
 
-    def actual(self, comparison: Comparison) -> FloatArray:
+    def actual(self, view: View) -> FloatArray:
         """A@k of the evaluated run."""
         gains = value_of(self, "gains")
-        docs = comparison.judgments if gains and min(gains) <= 0 else comparison.relevant
-        position = comparison.positions(docs, self.get("cutoff"), self.get("judged_only"))
+        docs = view.documents if gains and min(gains) <= 0 else view.relevant
+        position = view.at(self.get("cutoff"), self.get("judged_only")).positions(docs)
         ranking = RankedGains(self._gain(docs), position, docs.query, docs.n_queries)
         return self.base.actual(ranking, self._settings)
 
@@ -224,16 +220,16 @@ class _UE(RelativeMeasure):
             self.get("cutoff"), value_of(self, "p", 0.0), value_of(self, "expected") == "exact"
         )
 
-    def normalizers(self, comparison: Comparison) -> Normalizers:
+    def normalizers(self, view: View) -> Normalizers:
         """IUB and REB, which depend on the judgments and the pool alone; and σ, in version 'z'."""
-        base, pool, z = self.base, self._pool(comparison), self.get("version") == "z"
+        base, pool, z = self.base, self._pool(view), self.get("version") == "z"
         upper = base.actual(pool.perfect, pool.settings)
         # Where all of the pool has one gain, any ranking is perfect: IUB and REB differ by rounding alone.
         expected = np.where(pool.alike, upper, base.expected(pool))
         room = base.room(pool) if base.room else None
         return Normalizers(upper, expected, room, base.deviation(pool) if base.deviation and z else None)
 
-    def _gain(self, docs: Judgments) -> FloatArray:
+    def _gain(self, docs: Documents) -> FloatArray:
         """What each document gains."""
         if self.base.gain == "label":
             return gain_of(docs.grade, self.get("dcg"), self.get("gains"))
@@ -243,20 +239,20 @@ class _UE(RelativeMeasure):
         check_grades(self, docs, max_grade)
         return chance_to_satisfy(docs.grade, max_grade)
 
-    def _pool(self, comparison: Comparison) -> RankedPool:
+    def _pool(self, view: View) -> RankedPool:
         """The pool of each query, its size n, and min(k, n)."""
-        docs = comparison.judgments
+        docs = view.documents
         if self.get("judged_only"):  # a negative label counts as unjudged there, as in trec_eval -J
             docs = docs.select(docs.grade >= 0)
         size = np.bincount(docs.query, minlength=docs.n_queries)
         if self.get("pool") == "corpus":
-            size = self._corpus(comparison, size)
+            size = self._corpus(view, size)
         cutoff = self.get("cutoff")
         depth = size if cutoff is None else np.minimum(size, cutoff)
         return RankedPool(self._gain(docs), docs.query, size, depth, self._settings)
 
-    def _corpus(self, comparison: Comparison, judged: IntArray) -> IntArray:
-        num_docs = comparison.context.num_docs
+    def _corpus(self, view: View, judged: IntArray) -> IntArray:
+        num_docs = view.members.num_docs
         if num_docs is None:
             raise ValueError(
                 f"{self!r} needs the number of documents in the collection; write\n"
@@ -266,37 +262,11 @@ class _UE(RelativeMeasure):
         most = int(np.argmax(judged)) if len(judged) else 0
         if len(judged) and judged[most] > num_docs:
             raise ValueError(
-                f"{self!r}: query {comparison.judgments.query_ids[most]!r} has {judged[most]} judged "
+                f"{self!r}: query {view.query_ids[most]!r} has {judged[most]} judged "
                 f"documents, and the context says that the collection has {num_docs}: correct "
                 "RunContext(…, num_docs=…)"
             )
         return np.full(len(judged), num_docs, dtype=np.int64)
-
-    def bounded(self, labelings: Labelings) -> Model:
-        name, version = self.base_name, self.get("version")
-        if version == "z":
-            raise ValueError(
-                f"{self} cannot be bounded yet, since labels move the standard deviation, too; use version=1 or 2"
-            )
-        collection = labelings.judged.context.num_docs if self.get("pool") == "corpus" else None
-        if name == "AP":
-            exact_level = self.get("expected") == "exact"
-
-            def of_sums(total: FloatArray, m: IntArray, size: IntArray, depth: IntArray) -> FloatArray:
-                upper = np.minimum(depth, m).astype(np.float64)
-                expected = expected_sum_of_precisions(m, size, depth, exact_level)
-                return normalize(total, Normalizers(upper, np.where(m == size, upper, expected)), version)
-
-            return labelings.precisions_above_chance(labelings.relevant(self.get("rel")), of_sums, collection)
-        if name == "nDCG":
-
-            def of_gains(value: FloatArray, perfect: FloatArray, random: FloatArray) -> FloatArray:
-                return normalize(value, Normalizers(perfect, random), version)
-
-            weight = LogDiscount().seen(labelings.positions)
-            gain, levels = labelings.gains(self.get("dcg"), self.get("gains"))
-            return labelings.gains_above_chance(weight, gain, levels, version, of_gains, collection)
-        raise ValueError(f"{self} cannot be bounded yet; of the bases of UE, only nDCG and AP can")
 
 
 def _some_of(*names: str) -> dict[str, Param]:

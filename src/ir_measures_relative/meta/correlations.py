@@ -12,13 +12,13 @@ import pandas as pd
 from scipy.stats import kendalltau, weightedtau
 
 from ..arrays import FloatArray
-from ..comparison import JudgedContext
 from ..jobs import Work
 from ..options import check_choice
 from ..questions.comparing import is_of_pairs
 from ..questions.similarities import score_pairs
 from ..scoring import score_runs
 from ..stats.pairs_and_ties import Pairs
+from ..view import View
 from .table import Measured, of_runs, read_table
 
 
@@ -119,18 +119,18 @@ ALIKE: dict[str, Callable[[Measured, Measured], float]] = {
 }
 
 
-def score(judged: JudgedContext, measures: Sequence[ir_measures.Measure]) -> list[Measured]:
+def score(view: View, measures: Sequence[ir_measures.Measure]) -> list[Measured]:
     """The values of each measure; of pairs by a measure that says which of two runs is better, without ``ref=``."""
-    names, queries = judged.names, judged.judgments.query_ids.tolist()
+    names, queries = view.names, view.query_ids.tolist()
     single = [m for m in measures if not is_of_pairs(m)]
-    scored = score_runs(judged, names, single, part=True).values if single else np.empty((len(names), 0, 0))
+    scored = score_runs(view, names, single, part=True).values if single else np.empty((len(names), 0, 0))
     values = dict(zip(single, scored.swapaxes(0, 1), strict=True))
     pairs = list(itertools.combinations(range(len(names)), 2))
 
     def measured(measure: ir_measures.Measure) -> Measured:
         if not is_of_pairs(measure):
             return of_runs(str(measure), values[measure], names, queries)
-        differences = score_pairs(judged, measure, pairs, Work())
+        differences = score_pairs(view, measure, pairs, Work())
         return Measured(str(measure), names, queries, Pairs.of_differences(differences))
 
     return [measured(m) for m in measures]

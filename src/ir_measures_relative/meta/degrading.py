@@ -11,7 +11,6 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..arrays import BoolArray, IntArray, rank_within
-from ..comparison import JudgedContext, check_is_context, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.strings import is_relative, parse_measure, parse_measures
@@ -19,7 +18,8 @@ from ..options import check_choice, check_count, is_number
 from ..questions.sets_of_runs import of_size
 from ..scoring import check_campaign
 from ..stats.pairs_and_ties import Pairs
-from ..unjudged.reusability import FewerLabels, FewerRuns, contributions, groups_of
+from ..unjudged.reusability import contributions, groups_of
+from ..view import View, check_is_context, view_of
 from .correlations import ALIKE, KINDS, check_kinds, score
 from .table import check_two_runs, pairs_of, summaries
 
@@ -111,29 +111,29 @@ def degrade(
     check_two_runs(context, "rank")
     if levels is not None and not len(levels):
         raise ValueError("levels is empty; give some, or leave it out")
-    judged = judged_context(context, qrels)
-    check_campaign(judged)
+    view = view_of(context, qrels)
+    check_campaign(view)
     parts: list[tuple[Any, BoolArray]]
     if what == "pool":
-        parts = list(_pools(judged, levels))
+        parts = list(_pools(view, levels))
     elif what == "groups":
-        lost = contributions(judged, groups_of(judged.context, groups), pool_depth)
+        lost = contributions(view, groups_of(view.members, groups), pool_depth)
         wanted: Sequence[Any] = list(lost) if levels is None else levels
         for group in wanted:
             if group not in lost:
                 raise ValueError(f"levels holds {group!r}, which is no group; the groups are {list(lost)}")
         parts = [(group, ~lost[group]) for group in wanted]
     else:
-        parts = list(_samples(judged, what, levels, samples, of == "all", seed))
-    full = score(judged, parsed)
-    expected = full if of_truth is None else score(judged, [of_truth]) * len(full)
+        parts = list(_samples(view, what, levels, samples, of == "all", seed))
+    full = score(view, parsed)
+    expected = full if of_truth is None else score(view, [of_truth]) * len(full)
     kept: dict[Any, list[float]] = {level: [] for level, _ in parts}
     found: dict[tuple[str, str, Any], list[float]] = {
         (scores.measure, kind, level): [] for scores in full for kind in chosen for level in kept
     }
     for level, keep in tqdm(parts, desc=f"leaving out {what}", unit="sample", disable=None, leave=False):
         kept[level].append(float(keep.mean()))
-        left = full if what == "topics" else score(FewerLabels(judged, keep), parsed)
+        left = full if what == "topics" else score(view.with_judgments(keep), parsed)
         for scores, best in zip(left, expected, strict=True):
             of_same = best
             if what == "topics":
@@ -147,10 +147,10 @@ def degrade(
 
 
 def _samples(
-    judged: JudgedContext, what: str, levels: Sequence[float] | None, samples: int, every: bool, seed: int
+    view: View, what: str, levels: Sequence[float] | None, samples: int, every: bool, seed: int
 ) -> Iterator[tuple[Any, BoolArray]]:
     """Shares of the labels or topics, and which are left of them at random; one sample where nothing is left out."""
-    judgments = judged.judgments
+    judgments = view.documents
     n = judgments.n_queries
     topic = judgments.query if what == "labels" else np.zeros(n, dtype=np.int64)
     drawn = np.ones(len(topic), dtype=bool) if every or what == "topics" else judgments.grade > 0
@@ -177,13 +177,13 @@ def _places(topic: IntArray, drawn: BoolArray, rng: np.random.Generator) -> IntA
     return place
 
 
-def _pools(judged: JudgedContext, levels: Sequence[float] | None) -> Iterator[tuple[Any, BoolArray]]:
+def _pools(view: View, levels: Sequence[float] | None) -> Iterator[tuple[Any, BoolArray]]:
     depths = list(_DEPTHS if levels is None else levels)
     for depth in depths:
         check_count("levels", depth, 1)
-    best = np.full(len(judged.judgments), np.iinfo(np.int64).max)
-    for run in judged.context.runs.values():  # one at a time: the whole of them may be large
-        place = judged.judgments.positions_in(run, int(max(depths, default=1)))
+    best = np.full(len(view.documents), np.iinfo(np.int64).max)
+    for run in view.runs.values():  # one at a time: the whole of them may be large
+        place = view.documents.positions_in(run, int(max(depths, default=1)))
         best = np.minimum(best, np.where(place > 0, place, best))
     for depth in depths:
         yield int(depth), best <= depth
@@ -261,9 +261,9 @@ def system_subsets(
         check_count("sizes", size, 2)
         if size > len(names):
             raise ValueError(f"sizes holds {size}, and the context {len(names)} runs; give smaller ones")
-    judged = judged_context(context, qrels)
-    check_campaign(judged)
-    full = score(judged, parsed)
+    view = view_of(context, qrels)
+    check_campaign(view)
+    full = score(view, parsed)
     truth = {scores.measure: scores.standing() for scores in full}
     anew = [m for m in parsed if is_relative(m) and m.RELATIVE_TO in ("priors", "systems")]
     found: dict[tuple[str, str, int], list[float]] = {
@@ -271,7 +271,10 @@ def system_subsets(
     }
     subsets = [(int(n), rows) for n in sizes for rows in of_size(range(len(names)), int(n), samples, seed)]
     for size, rows in tqdm(subsets, desc="choosing systems", unit="subset", disable=None, leave=False):
-        moved = {scores.measure: scores.standing() for scores in score(FewerRuns(judged, rows), anew)}
+        moved = {
+            scores.measure: scores.standing()
+            for scores in score(view.of_runs([names[i] for i in rows]), anew)
+        }
         of_rows, inside = [names[i] for i in rows], np.isin(pairs_of(names), rows).all(axis=0)
         for scores in full:
             if scores.pairs.values is None:  # of pairs: those of these runs alone

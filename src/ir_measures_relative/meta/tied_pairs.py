@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..comparison import check_is_context, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.lexiprecision import RecallLevels, reciprocal_ranks
@@ -19,6 +18,7 @@ from ..messages import kind_of
 from ..options import check_count
 from ..questions.similarities import with_reference
 from ..scoring import check_campaign
+from ..view import check_is_context, view_of
 from .table import check_two_runs, pairs_of, read_table
 
 
@@ -103,12 +103,12 @@ def _levels(context: Any, qrels: Any, measure: Any) -> Levels:
     if not isinstance(parsed, RecallLevels):
         raise ValueError(f"{parsed} does not compare recall levels; give rrLP, sgnLP, sgnLR or RPP")
     check_two_runs(context, "compare")
-    judged = judged_context(context, qrels)
-    check_campaign(judged)
+    view = view_of(context, qrels)
+    check_campaign(view)
     cutoff, rel, judged_only = map(parsed.get, ("cutoff", "rel", "judged_only"))
-    docs = judged.judgments.relevant
+    docs = view.documents.relevant
     keep = docs.grade >= rel
-    positions = judged.positions_of_runs(docs, cutoff, judged_only)[:, keep]
+    positions = view.at(cutoff, judged_only).positions_of_runs(docs)[:, keep]
     ranks = np.array([reciprocal_ranks(p, docs.query[keep], docs.n_queries) for p in positions])
     relevant = np.bincount(docs.query[keep], minlength=docs.n_queries)
     if parsed.FROM_THE_WORST:

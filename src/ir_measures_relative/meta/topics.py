@@ -11,7 +11,6 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..arrays import BoolArray, FloatArray, IntArray, ratio
-from ..comparison import Comparison, check_is_context, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.strings import is_relative, parse_measure
@@ -19,6 +18,7 @@ from ..options import check_choice, check_count, check_share, is_number
 from ..scoring import check_campaign, shares_of_topics
 from ..stats.paired_tests import PairedTestOptions, paired_test
 from ..stats.pairs_and_ties import Pairs, places, tie_limit, with_ties
+from ..view import check_is_context, view_of
 from .table import Measured, pairs_of, read_table
 
 # How many samples are looked at at once: more do not stay in the processor's cache, and take five times as long.
@@ -341,15 +341,15 @@ def query_sets(
         raise ValueError(f"breadth={breadth!r} is not allowed; it must be above 0 and at most 1")
     if not context.names:
         raise ValueError("the context holds no run; give it some")
-    judged = judged_context(context, qrels)
-    check_campaign(judged)
+    view = view_of(context, qrels)
+    check_campaign(view)
     if cutoffs is not None and not len(cutoffs):
         raise ValueError("cutoffs is empty; give some, such as [5, 10], or leave it out")
     wanted = [parsed] if cutoffs is None else [parsed(cutoff=int(k)) for k in cutoffs]
-    actual = np.zeros((len(context.names), judged.judgments.n_queries))
-    expected = np.zeros(judged.judgments.n_queries)
+    actual = np.zeros((len(context.names), view.n_queries))
+    expected = np.zeros(view.n_queries)
     for one in wanted:
-        compared = [Comparison(judged, run, name) for name, run in context.runs.items()]
+        compared = view.of_each()
         normalizers = one.normalizers(compared[0])  # of the judgments alone
         for of_run, comparison in zip(actual, compared, strict=True):
             of_run += ratio(one.actual(comparison), normalizers.upper) / len(wanted)
@@ -361,7 +361,7 @@ def query_sets(
     sets = np.full(len(difference), "", dtype=object)
     sets[np.argsort(ranked, kind="stable")[:size]] = "uninformative"
     sets[np.argsort(-ranked, kind="stable")[:size]] = "ideal"
-    judgments = judged.judgments
+    judgments = view.documents
     high = np.bincount(judgments.query, weights=judgments.grade >= rel, minlength=len(difference))
     broad = high >= breadth * np.diff(judgments.starts)
     return pd.DataFrame(

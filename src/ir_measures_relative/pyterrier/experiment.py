@@ -22,7 +22,6 @@ import pandas as pd
 import pyterrier as pt
 
 from ..arrays import object_array
-from ..comparison import judged_context
 from ..context import RunContext, ValuesOfRuns
 from ..io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
 from ..io.formats import located
@@ -30,9 +29,10 @@ from ..io.qrels import qrels_columns, read_qrels_file
 from ..io.tokens import Tokens
 from ..measures.strings import is_relative, parse_measure
 from ..messages import kind_of, warn
-from ..priors import Policy, chosen_by_means
+from ..priors import Policy, priors_chosen_by_means
 from ..reporting import check_target, write
 from ..scoring import Scores, one_topic_counts, warn_if_strange
+from ..view import view_of
 from .runs import Replay, SavedRuns, run_and_time, with_progress
 from .table import (
     BaselineTest,
@@ -152,7 +152,7 @@ def Experiment(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when they are used
         # The lowest and the highest label of all topics, which no batch of them knows.
-        grade = judged_context(RunContext({}), qrels).judgments.grade
+        grade = view_of(RunContext({}), qrels).judgments.grade
         if grades is None and len(grade):
             grades = int(grade.min()), int(grade.max())
         context_options |= {"num_docs": num_docs, "grades": grades}
@@ -188,8 +188,8 @@ def Experiment(
         {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options
     )
     scored_on = of_topics(qrels, topics, options)
-    judged = judged_context(context, qrels_columns(scored_on))
-    warn_if_strange(judged)
+    view = view_of(context, qrels_columns(scored_on))
+    warn_if_strange(view)
     replayed = [
         run if isinstance(system, pd.DataFrame) else Replay(run, repr(system))
         for system, run in zip(systems, runs.values(), strict=True)
@@ -199,7 +199,8 @@ def Experiment(
         times = {}
     short_times = rounded(times, options.get("round"))
     # Where a policy goes by means, those over a batch are not the experiment's.
-    chosen = chosen_by_means(context.policy, judged) if "batch_size" in options else None
+    in_batches = "batch_size" in options and getattr(context.policy, "needs_groups", False)
+    chosen = priors_chosen_by_means(context.policy, view) if in_batches else None
     evaluated = (
         context if chosen is None else RunContext(context.runs, **context_options | {"priors": chosen})
     )

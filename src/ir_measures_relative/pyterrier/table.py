@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..comparison import judged_context
 from ..context import RunContext
 from ..measures.strings import is_relative
 from ..messages import warn
@@ -22,6 +21,7 @@ from ..stats.families import MAX_T, Family
 from ..stats.paired_tests import PairedTestOptions, check_test
 from ..stats.pairs_and_ties import Pairs, tie_limit
 from ..unjudged.bounds import bounds
+from ..view import view_of
 
 # What pt.Experiment adds to a measure for a baseline; the last two with a correction.
 _WINS, _LOSSES, _P, _REJECT, _CORRECTED = "+", "-", "p-value", "reject", "p-value corrected"
@@ -132,11 +132,11 @@ def not_comparable(
     relative = [m for m in metrics if is_relative(m)]
     if baseline is None or not options.get("dataframe", True) or not relative:
         return set()
-    against, judged = context.names[baseline], judged_context(context, qrels)
+    against, view = context.names[baseline], view_of(context, qrels)
     reasons: dict[tuple[Any, str], str] = {}
     for measure in relative:
         for name in context.names:
-            reason = why_not_comparable(judged, measure, name, against) if name != against else None
+            reason = why_not_comparable(view, measure, name, against) if name != against else None
             if reason is not None:
                 reasons[measure, name] = reason
     if reasons:

@@ -48,7 +48,7 @@ def audit_of_worth(
         ValueError: labels of the plan are missing, with their number; what :func:`.estimate` raises.
     """
     asked = {pair for pair, (_, asks) in read_plan(given).rows.items() if asks}
-    judged, labels = campaign.judged.judgments, dict[str, dict[str, int]]()
+    judged, labels = campaign.view.documents, dict[str, dict[str, int]]()
     rows = zip(judged.query_ids[judged.query], judged.doc_ids, judged.grade, strict=True)
     for query, doc, grade in rows:
         if (str(query), str(doc)) in asked:
@@ -60,7 +60,7 @@ def audit_of_worth(
 
 def _context(campaign: Candidacy) -> RunContext:
     """The candidate and the deployed runs."""
-    context = campaign.judged.context
+    context = campaign.view.members
     return RunContext(context.runs, grades=context.grades)
 
 

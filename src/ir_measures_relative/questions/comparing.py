@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 from tqdm import tqdm
 
 from ..arrays import FloatArray, IntArray
-from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..context import RunContext
 from ..ids import pair_keys
 from ..io.qrels import Qrels
@@ -22,12 +21,13 @@ from ..measures.parameters import value_of
 from ..measures.strings import is_relative, parse_measures, value_range
 from ..messages import few_quoted, kind_of, warn
 from ..options import is_number
-from ..priors import ContextData, Listed, Policy, matching, policy_of, replaced
+from ..priors import Listed, Members, Policy, matching, policy_of
 from ..scoring import mean_of_topics, one_topic_counts, score_runs
 from ..stats.families import Corrected, Family
 from ..stats.intervals import effect_interval, mean_and_error
 from ..stats.paired_tests import TESTS, PairedTestOptions, check_test
 from ..stats.pairs_and_ties import Pairs, tie_limit
+from ..view import View, check_is_context, some, view_of
 
 
 def compare(
@@ -126,11 +126,11 @@ def compare(
     options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
     parsed = parse_measures(measures)
     names, of_each = _candidates(context, names, priors, baseline)
-    judged = judged_context(context, qrels)
+    view = view_of(context, qrels)
     who = _pairs(names, baseline)
-    chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
+    chosen = None if of_each is None else {n: of_each(view, n) for n in names}
     scored = [m for m in parsed if not is_of_pairs(m)]
-    scores = score_runs(judged, names, scored, priors=chosen)
+    scores = score_runs(view, names, scored, priors=chosen)
     if (message := one_topic_counts(scores)) is not None:
         warn(message)
     first, second = ([names.index(pair[i]) for pair in who] for i in (0, 1))
@@ -138,14 +138,12 @@ def compare(
     for measure in tqdm(parsed, desc="comparing", unit="measure", disable=None, leave=False):
         reasons: list[str | None] = [None] * len(who)
         if is_of_pairs(measure):
-            one = np.array(
-                [measure(ref=b).score(Comparison(judged, context.runs[a], a)) for a, b in who]
-            ).reshape(len(who), -1)
+            one = np.array([measure(ref=b).score(view.of(a)) for a, b in who]).reshape(len(who), -1)
             other, limit = np.zeros(one.shape), tie_limit(np.array([one, -one]))
         else:
             values = scores.values[:, scored.index(measure)]
             one, other, limit = values[first], values[second], tie_limit(values)
-            reasons = [why_not_comparable(judged, measure, a, b, chosen) for a, b in who]
+            reasons = [why_not_comparable(view, measure, a, b, chosen) for a, b in who]
         valid = np.array([reason is None for reason in reasons])
         pairs = Pairs.between(one, other, limit)
         members.append(
@@ -256,9 +254,9 @@ def adds(
             "ranges; call adds() for each, with an at_least of its own"
         )
     names, of_each = _candidates(context, names, priors, None)
-    judged = judged_context(context, qrels)
-    chosen = None if of_each is None else {n: of_each(judged, n) for n in names}
-    scores = score_runs(judged, names, parsed, priors=chosen)
+    view = view_of(context, qrels)
+    chosen = None if of_each is None else {n: of_each(view, n) for n in names}
+    scores = score_runs(view, names, parsed, priors=chosen)
     if (message := one_topic_counts(scores)) is not None:
         warn(message)
     asked = _Warnings()
@@ -268,7 +266,7 @@ def adds(
         limit = tie_limit(np.array([values, np.zeros(values.shape)]))
         tied = np.where(np.abs(values) <= limit, 0.0, values)
         members.append((tied, at_least if measure.is_0_for_a_copy else None))
-        copies = copies_of_nearest(judged, names, measure, chosen)
+        copies = copies_of_nearest(view, names, measure, chosen)
         tables.append(pd.DataFrame(_added(measure, names, values, tied, limit, copies, asked)))
     unsure = [str(m) for m in parsed if not m.is_0_for_a_copy]
     if unsure:
@@ -317,7 +315,7 @@ def _added(
 
 
 def _candidates(
-    context: ContextData, names: Sequence[str] | None, priors: Policy | None, baseline: str | None
+    context: Members, names: Sequence[str] | None, priors: Policy | None, baseline: str | None
 ) -> tuple[list[str], Any]:
     """The runs to compare, and what gives the priors of each: None for the context's policy."""
     if isinstance(names, str):
@@ -439,7 +437,7 @@ def is_of_pairs(measure: ir_measures.Measure) -> bool:
 
 
 def why_not_comparable(
-    judged: JudgedContext,
+    view: View,
     measure: ir_measures.Measure,
     a: str,
     b: str,
@@ -459,7 +457,7 @@ def why_not_comparable(
         return None
 
     if measure.RELATIVE_TO == "priors":
-        of_a, of_b = ({judged.names[i] for i in _priors_of(judged, n, measure, priors)} for n in (a, b))
+        of_a, of_b = ({view.names[i] for i in _priors_of(view, n, measure, priors)} for n in (a, b))
         if (b in of_a) != (a in of_b):
             counts, other = (a, b) if b in of_a else (b, a)
             return f"{other!r} is a prior of {counts!r}, and {counts!r} is not a prior of {other!r}"
@@ -468,22 +466,19 @@ def why_not_comparable(
             return f"{some(alone)} {'is a prior' if len(alone) == 1 else 'are priors'} of one and not of the other"
     systems = value_of(measure, "systems")
     if systems not in (None, "groups"):
-        counted = {a, b} & {*matching(systems, judged.names, "systems")}
+        counted = {a, b} & {*matching(systems, view.names, "systems")}
         if len(counted) == 1:
             return f"{counted.pop()!r} is one of systems={systems!r}, and the other run is not"
     if measure.RELATIVE_TO == "reference" and not measure.SIGNED:
-        reference = Comparison(judged, judged.context.runs[a], None).reference(measure.get("ref"))
+        reference = view.with_run(view.runs[a]).reference_run(measure.get("ref"))
         for name in (a, b):
-            if reference is judged.context.runs[name]:
+            if reference is view.runs[name]:
                 return f"{name!r} is the reference, which is at no distance from itself"
     return None
 
 
-def _priors_of(
-    judged: JudgedContext, name: str, measure: Any, priors: Mapping[str, Collection[str]] | None
-) -> IntArray:
-    chosen = None if priors is None else tuple(priors[name])
-    return Comparison(judged, judged.context.runs[name], name, chosen).priors(measure.get("prior"))
+def _priors_of(view: View, name: str, measure: Any, priors: Mapping[str, Collection[str]] | None) -> IntArray:
+    return view.of(name, None if priors is None else priors[name]).priors(measure.get("prior"))
 
 
 class Copies(NamedTuple):
@@ -500,7 +495,7 @@ class Copies(NamedTuple):
 
 
 def copies_of_nearest(
-    judged: JudgedContext,
+    view: View,
     names: Sequence[str],
     measure: Any,
     priors: Mapping[str, Collection[str]] | None = None,
@@ -513,42 +508,41 @@ def copies_of_nearest(
         priors: the names of the priors of each run, instead of those that the context's policy gives it.
     """
     cutoff = measure.params.get("cutoff")
-    shared = shared_documents(judged, cutoff)
+    shared = shared_documents(view, cutoff)
     nearest: list[str | None] = []
     means = np.full(len(names), np.nan)
-    values = np.full((len(names), len(judged.judgments.query_ids)), np.nan)
+    values = np.full((len(names), len(view.query_ids)), np.nan)
     for i, name in enumerate(names):
-        row = judged.index[name]
-        others = np.delete(np.arange(len(judged.names)), row)
+        row = view.members.index[name]
+        others = np.delete(np.arange(len(view.names)), row)
         if measure.RELATIVE_TO == "priors":
-            others = _priors_of(judged, name, measure, priors)
-        near = judged.names[others[shared[row, others].argmax()]] if len(others) else None
+            others = _priors_of(view, name, measure, priors)
+        near = view.names[others[shared[row, others].argmax()]] if len(others) else None
         nearest.append(near)
         if near is not None:
-            values[i] = _score_of_copy(judged, name, near, measure, others)
+            values[i] = _score_of_copy(view, name, near, measure, others)
             means[i] = mean_of_topics(measure, values[i])
     return Copies(nearest, means, values)
 
 
-def _score_of_copy(judged: JudgedContext, name: str, near: str, measure: Any, priors: IntArray) -> FloatArray:
-    runs = judged.context.runs
+def _score_of_copy(view: View, name: str, near: str, measure: Any, priors: IntArray) -> FloatArray:
+    copy = view.runs[near]
     if measure.RELATIVE_TO == "priors":
         # A newcomer with the run's priors, and so with the one that it is a copy of.
-        copy = Comparison(judged, runs[near], None, [judged.names[i] for i in priors])
+        of_copy = view.with_run(copy, priors=[view.names[i] for i in priors])
         measure = type(measure)(**{key: value for key, value in measure.params.items() if key != "prior"})
     else:
         # All systems are those that there would be, without the run.
-        context = replaced(judged.context, runs={**runs, name: runs[near]})
-        copy = Comparison(JudgedContext(context, judged.judgments, whole=judged.whole), runs[near], name)
-    values: FloatArray = measure.score(copy)
+        of_copy = view.with_runs({name: copy}).of(name)
+    values: FloatArray = measure.score(of_copy)
     return values
 
 
-def shared_documents(judged: JudgedContext, cutoff: int | None) -> IntArray:
+def shared_documents(view: View, cutoff: int | None) -> IntArray:
     """How many documents of the judged topics each two runs both hold in their tops: runs × runs."""
 
     def compute() -> IntArray:
-        tops = [judged.top(run, cutoff) for run in judged.context.runs.values()]
+        tops = [view.at(cutoff).top(run) for run in view.runs.values()]
         keys = [pair_keys(top.docs.query, top.hashes) for top in tops]
         different, document = np.unique(np.concatenate(keys), return_inverse=True)
         starts = np.cumsum([0, *map(len, keys)])
@@ -557,7 +551,7 @@ def shared_documents(judged: JudgedContext, cutoff: int | None) -> IntArray:
         both: IntArray = (holds @ holds.T).toarray()
         return both
 
-    return judged.cached(("shared", cutoff), compute)
+    return view.cached(("shared", cutoff), compute)
 
 
 class _Warnings:

@@ -14,7 +14,6 @@ import ir_measures
 import pandas as pd
 
 from ..audit.targets import Judge
-from ..comparison import check_is_context
 from ..context import RunContext
 from ..extremes.model import share
 from ..io.qrels import Qrels
@@ -32,6 +31,7 @@ from ..rankings import Rankings
 from ..scoring import warn_of_last_labels
 from ..stats.paired_tests import PairedTestOptions
 from ..stats.pairs_and_ties import topic_counts
+from ..view import check_is_context
 from . import wording
 from .auditing import audit_of_worth, can_be_audited, plan_of_worth
 from .findings import (
@@ -210,7 +210,7 @@ def worth(
     _check_rel(measures, campaign)
     settings = {"by": [str(m) for m in measures], "at_least": float(at_least), "confidence": confidence}
     cutoff = depth_of(measures[0]) or _CUTOFF
-    if not len(campaign.judged.judgments) and plan is None:
+    if not len(campaign.view.documents) and plan is None:
         unseen = campaign.unseen(cutoff)
         text = wording.without_judgments(campaign, unseen, cutoff)
         made, advice = _plan(campaign, measures[0], judge, budget if unseen else None, seed)
@@ -222,7 +222,7 @@ def worth(
         of_people = audit_of_worth(campaign, measures[0], judge, plan, float(at_least), confidence)
     of_aspects = _of_aspects(campaign, measures, cutoff)
     shown = [m for m in _with_others(measures, cutoff) if m not in of_aspects]
-    warn_of_last_labels(campaign.judged, shown)
+    warn_of_last_labels(campaign.view, shown)
     drawn = Resamples(confidence, topic_counts(resamples, campaign.topics, seed))
     findings = []
     for done, measure in enumerate(shown):
@@ -284,7 +284,7 @@ def _of_aspects(
 ) -> list[ir_measures.Measure]:
     """NewAspects as it was asked for after the first measure; else to the cutoff, where there are aspects."""
     asked = [m for m in measures[1:] if m.NAME == NewAspects.NAME]
-    if asked or not campaign.judged.judgments.has_aspects:
+    if asked or not campaign.view.judgments.has_aspects:
         return asked
     rel = measures[0].params.get("rel")
     return [(NewAspects if rel is None else NewAspects(rel=rel)) @ cutoff]
@@ -329,10 +329,10 @@ def _with_others(measures: Sequence[ir_measures.Measure], cutoff: int) -> list[i
 
 def _check_rel(measures: Sequence[ir_measures.Measure], campaign: Candidacy) -> None:
     """ValueError where no document can be relevant: ``rel=`` above the highest label."""
-    highest = campaign.judged.grades[1]
+    highest = campaign.view.grades[1]
     for measure in measures:
         rel = value_of(measure, "rel", 1)
-        if is_number(rel) and rel > highest and len(campaign.judged.judgments):
+        if is_number(rel) and rel > highest and len(campaign.view.documents):
             raise ValueError(
                 f"{measure}: no label is {rel} or higher, so nothing is relevant; the highest is {highest}: lower "
                 f"rel=, or say how high labels can be with RunContext(…, grades=(0, {rel}))"

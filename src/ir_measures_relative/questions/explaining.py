@@ -9,18 +9,17 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
-from ..comparison import Comparison, check_is_context, judged_context, some
 from ..context import RunContext
 from ..ids import Ids
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
-from ..judgments import Judgments
 from ..measures.declaration import Change, Contributions, RelativeMeasure
 from ..measures.parameters import value_of
 from ..measures.strings import parse_measure
 from ..messages import few_quoted
 from ..priors import group_of
 from ..scoring import check_campaign
+from ..view import View, check_is_context, some, view_of
 
 
 def explain(
@@ -80,27 +79,28 @@ def explain(
     else:
         rankings, member = read_run(run), None
         group = group_of(rankings, context, group)
-    judged = judged_context(context, qrels)
-    judgments = judged.judgments
-    if query_id is not None and query_id not in judgments.query_code:
-        raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(judgments.query_ids)}")
-    check_campaign(judged)
-    comparison = Comparison(judged, rankings, member, group=group)
+    view = view_of(context, qrels)
+    if query_id is not None and query_id not in view.documents.query_code:
+        raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(view.query_ids)}")
+    check_campaign(view)
+    view = view.with_run(rankings, group=group, member=member)
     if query_id is not None:  # of all queries only the policy, which chooses the priors, may need to know
-        comparison = _of_query(comparison, parsed, query_id)
-        judged, judgments = comparison.judged, comparison.judgments
-    change = parsed.change(comparison)
+        if parsed.RELATIVE_TO == "priors":
+            priors = [view.names[i] for i in view.priors(parsed.get("prior"))]
+            view = view.with_run(rankings, priors, group, member)
+        view = view.of_query(query_id)
+    change = parsed.change(view)
     if change is not None:
-        return _table_of_change(comparison, parsed, change)
-    found = explained(comparison, parsed)
+        return _table_of_change(view, parsed, change)
+    found = explained(view, parsed)
     columns: dict[str, Any] = {
-        "query_id": pd.Series(judgments.query_ids[found.query], dtype=str),
+        "query_id": pd.Series(view.query_ids[found.query], dtype=str),
         "doc_id": pd.Series(found.ids.strings(), dtype=str),
         "relevance": _or_na(found.grade, found.judged),
         "position": found.position,
     }
     for i, places in zip(found.seen_by, found.places, strict=True):
-        columns[f"position in {judged.names[i]}"] = _or_na(places, places > 0)
+        columns[f"position in {view.names[i]}"] = _or_na(places, places > 0)
     columns["gain"] = found.gain
     columns["contribution"] = found.contribution
     columns |= {name: pd.Series(values, dtype=object) for name, values in found.names.items()}
@@ -122,28 +122,26 @@ class Explained(NamedTuple):
     names: dict[str, ObjectArray]  #: what else the measure says of each, such as its aspects
 
 
-def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
+def explained(view: View, measure: RelativeMeasure) -> Explained:
     """:func:`explain`, as arrays; ValueError for a measure that is not a sum over documents."""
-    contributions = measure.contributions(comparison)
-    cutoff, judged_only = measure.depth, value_of(measure, "judged_only", False)
-    judged, judgments = comparison.judged, comparison.judgments
+    contributions = measure.contributions(view)
+    docs, top = view.documents, view.at(measure.depth, value_of(measure, "judged_only", False))
     if measure.RELATIVE_TO == "systems":
-        seen_by = [i for i, name in enumerate(judged.names) if name != comparison.member]
+        seen_by = [i for i in range(len(view.names)) if i != view.member]
     else:
-        seen_by = [int(i) for i in comparison.priors(measure.get("prior"))]
-    if judged_only:
-        place = comparison.positions(judgments, cutoff, judged_only)
+        seen_by = [int(i) for i in view.priors(measure.get("prior"))]
+    if top.judged_only:
+        place = top.positions(docs)
         found = np.flatnonzero(place > 0)
-        rows = found[np.lexsort((place[found], judgments.query[found]))]
-        query, ids, grade = judgments.query[rows], judgments.ids.take(rows), judgments.grade[rows]
+        rows = found[np.lexsort((place[found], docs.query[found]))]
+        query, ids, grade = docs.query[rows], docs.ids.take(rows), docs.grade[rows]
         position, known = place[rows], np.ones(len(rows), dtype=bool)
-        of_runs = judged.positions_of_runs(judgments, cutoff, judged_only)
+        of_runs = top.positions_of_runs(docs)
         places = [of_runs[i][rows] for i in seen_by]
     else:
-        listed, position, known, _, _ = judged.top(comparison.rankings, cutoff)
-        query, ids, grade = listed.query, listed.ids, listed.grade
-        others = [judged.context.runs[judged.names[i]] for i in seen_by]
-        places = [judged.positions_in(run, listed, cutoff, False) for run in others]
+        listed, position, _, _ = top.top()
+        query, ids, grade, known = listed.query, listed.ids, listed.grade, listed.judged
+        places = [top.positions_in(view.members.rankings[i], listed) for i in seen_by]
     gain, contribution = _of_documents(contributions, query, ids)
     row = contributions.docs.rows_of(query, ids)
     names = {
@@ -152,32 +150,25 @@ def explained(comparison: Comparison, measure: RelativeMeasure) -> Explained:
     return Explained(query, ids, position, known, grade, seen_by, places, gain, contribution, names)
 
 
-def _table_of_change(comparison: Comparison, measure: RelativeMeasure, change: Change) -> pd.DataFrame:
+def _table_of_change(view: View, measure: RelativeMeasure, change: Change) -> pd.DataFrame:
     """The documents at the top of two rankings: those of the second in its order, then those that went out."""
-    judged = comparison.judged
-    after, before = (judged.top(ranking, change.cutoff) for ranking in (change.after, change.before))
-    gone = before.docs.positions_in(change.after, change.cutoff) == 0
-    out = before.docs.select(gone)
-    query = np.append(after.docs.query, out.query)
-    order = np.argsort(query, kind="stable")
-    query, grade = query[order], np.append(after.docs.grade, out.grade)[order]
-    known = np.append(after.judged, before.judged[gone])[order]
-    ids = after.docs.ids.followed_by(out.ids).take(order)
-    listed = Judgments(judged.judgments.query_ids, query, ids, grade)
+    top = view.at(change.cutoff)
+    after, before = top.top(change.after).docs, top.top(change.before).docs
+    out = before.select(before.positions_in(change.after, change.cutoff) == 0)
+    listed = after.followed_by(out)
     columns: dict[str, Any] = {
-        "query_id": pd.Series(listed.query_ids[query], dtype=str),
+        "query_id": pd.Series(listed.query_ids[listed.query], dtype=str),
         "doc_id": pd.Series(listed.doc_ids, dtype=str),
-        "relevance": _or_na(grade, known),
+        "relevance": _or_na(listed.grade, listed.judged),
     }
-    priors = [judged.names[i] for i in comparison.priors(measure.get("prior"))]
-    runs = {comparison.member or "the run": comparison.rankings}
-    runs |= {name: comparison.context.runs[name] for name in priors}
+    priors = [view.names[i] for i in view.priors(measure.get("prior"))]
+    runs = {view.name or "the run": view.evaluated} | {name: view.runs[name] for name in priors}
     rankings = {"position": (change.after, change.cutoff), "position before": (change.before, change.cutoff)}
     rankings |= {f"position in {name}": (run, None) for name, run in runs.items()}
     for column, (ranking, cutoff) in rankings.items():
         position = listed.positions_in(ranking, cutoff)
         columns[column] = _or_na(position, position > 0)
-    columns["gain"], columns["contribution"] = _of_documents(change.contributions, query, ids)
+    columns["gain"], columns["contribution"] = _of_documents(change.contributions, listed.query, listed.ids)
     return pd.DataFrame(columns)
 
 
@@ -186,17 +177,6 @@ def _of_documents(contributions: Contributions, query: IntArray, ids: Ids) -> li
     docs, gain, contribution, _ = contributions
     row = docs.rows_of(query, ids)
     return [np.where(row >= 0, np.append(value, 0.0)[row], 0.0) for value in (gain, contribution)]
-
-
-def _of_query(comparison: Comparison, measure: RelativeMeasure, query_id: str) -> Comparison:
-    """The same run beside the same priors, for one query alone."""
-    judged, member = comparison.judged, comparison.member
-    priors = None
-    if measure.RELATIVE_TO == "priors":
-        priors = [judged.names[i] for i in comparison.priors(measure.get("prior"))]
-    of_query = judged.of_query(query_id)
-    rankings = comparison.rankings.of_query(query_id) if member is None else of_query.context.runs[member]
-    return Comparison(of_query, rankings, member, priors)
 
 
 def _or_na(values: IntArray, known: BoolArray) -> Any:

@@ -13,18 +13,17 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray, IntArray
-from ..comparison import Comparison, JudgedContext
+from ..documents import Documents
 from ..extremes.model import Difference, Model
 from ..io.qrels import Qrels
 from ..jobs import Work
-from ..judgments import Judgments
 from ..measures.declaration import OfAbsoluteBase
 from ..measures.fusion import FusionGain
 from ..measures.parameters import value_of
 from ..measures.rank_biased import RBO
 from ..measures.strings import is_relative, value_range
 from ..options import LABELED_ALIKE
-from ..priors import ContextData, OfEach, replaced
+from ..priors import Members, replaced
 from ..rankings import Rankings
 from ..scoring import check_campaign, shares_of_topics, warn_if_empty
 from ..stats.bootstrap import FEWEST_DIFFERING
@@ -32,62 +31,61 @@ from ..stats.paired_tests import cautious_interval
 from ..unjudged.bounds import model_of, settled, values_of
 from ..unjudged.odds import chances_of, check_odds, default_spread, sampled_values
 from ..unjudged.verdicts import differences, unjudged_shares
+from ..view import View, view_of
 from .nuggets import new_documents
 from .similarities import judged_or_not, score_pairs
 
-# The name of the copy of the nearest deployed run, which no run has.
-_COPY = "\x7fcopy"
 # How deep rankings are held side by side by RBO: the positions beyond have 0.003 % of the weight.
 _DEPTH_OF_RBO = 100
 # How many labelings are drawn, and the resamples of topics for each.
 _LABELINGS, _RESAMPLES_OF_LABELS = 200, 499
 
 #: By topic, the documents that the candidate alone shows, in its order.
-Documents = list[tuple[str, str]]
+TopicDocuments = list[tuple[str, str]]
 
 
 @dataclass(frozen=True, eq=False)
 class Candidacy:
-    """A candidate and the runs that are deployed, on the judgments; the candidate is the last of the runs."""
+    """A candidate, the last of the runs, whose priors are the others: the runs that are deployed."""
 
-    judged: JudgedContext
+    view: View
 
     @classmethod
     def of(
-        cls, context: ContextData, qrels: Qrels | None, name: str, deployed: Sequence[str], run: Rankings
+        cls, context: Members, qrels: Qrels | None, name: str, deployed: Sequence[str], run: Rankings
     ) -> Candidacy:
         """The campaign; ValueError where a run shares no query with the judgments."""
-        runs = {n: context.runs[n] for n in deployed} | {name: run}
-        some = replaced(context, runs=runs, groups={}, policy=_priors(deployed, [name]), reference=None)
-        judged = judged_or_not(some, qrels, [])
-        if len(judged.judgments) or qrels is not None:
-            check_campaign(judged)
+        if qrels is not None or context.dataset is not None:
+            view = view_of(context, qrels).of_runs(deployed).with_runs({name: run})
+            check_campaign(view)
         else:
+            runs = {n: context.runs[n] for n in deployed} | {name: run}
+            view = judged_or_not(replaced(context, runs=runs), None, [])
             for one in runs.values():
-                warn_if_empty(one, some)
-        return cls(judged)
+                warn_if_empty(one, context)
+        return cls(view.of(name, deployed))
 
     @property
     def name(self) -> str:
         """The candidate."""
-        return self.judged.names[-1]
+        return self.view.names[-1]
 
     @property
     def deployed(self) -> list[str]:
         """The deployed runs."""
-        return self.judged.names[:-1]
+        return self.view.names[:-1]
 
     @property
     def topics(self) -> int:
         """How many topics there are."""
-        return self.judged.judgments.n_queries
+        return self.view.n_queries
 
     @cached_property
     def likeness(self) -> FloatArray:
         """How much each deployed run ranks as the candidate does: the mean RBO."""
         last = len(self.deployed)
         pairs = [(last, i) for i in range(last)]
-        values: FloatArray = score_pairs(self.judged, RBO @ _DEPTH_OF_RBO, pairs, Work()).mean(axis=1)
+        values: FloatArray = score_pairs(self.view, RBO @ _DEPTH_OF_RBO, pairs, Work()).mean(axis=1)
         return values
 
     @cached_property
@@ -111,36 +109,29 @@ class Candidacy:
 
     def ranks_alike(self, depth: int | None) -> bool:
         """Whether the first documents are the same in the candidate and the nearest deployed run, on every topic."""
-        one, other = (self.judged.head_of(name, depth) for name in (self.name, self.deployed[self.nearest]))
+        one, other = (self.view.head_of(name, depth) for name in (self.name, self.deployed[self.nearest]))
         return one == other
 
     @cached_property
-    def with_copy(self) -> JudgedContext:
-        """The campaign with a copy of the nearest deployed run, which stands against the same runs; it is the last."""
-        context, copy = self.judged.context, self.judged.context.runs[self.deployed[self.nearest]]
-        policy = _priors(self.deployed, [self.name, _COPY])
-        added = replaced(context, runs={**context.runs, _COPY: copy}, policy=policy)
-        return JudgedContext(added, self.judged.judgments)
+    def with_copy(self) -> list[View]:
+        """All runs, of which the deployed ones have no priors, and a copy of the nearest beside the same priors."""
+        alone = [self.view.of(name, ()) for name in self.deployed]  # which saves fusing them
+        nearest = self.view.members.rankings[self.nearest]
+        return [*alone, self.view, self.view.with_run(nearest, self.deployed)]
 
     def lacking(self, name: str) -> int:
         """On how many topics a run has no ranking."""
-        return self.topics - len(self.judged.head_of(name, 1))
+        return self.topics - len(self.view.head_of(name, 1))
 
     def largest_difference(self, measure: ir_measures.Measure) -> float:
         """How far labels could put the candidate and its nearest deployed run apart: the mean of a MED."""
         pairs = [(len(self.deployed), self.nearest)]
-        return float(score_pairs(self.judged, measure, pairs, Work()).mean())
+        return float(score_pairs(self.view, measure, pairs, Work()).mean())
 
-    def unseen(self, cutoff: int) -> Documents:
+    def unseen(self, cutoff: int) -> TopicDocuments:
         """The documents in the candidate's top that are in no deployed run's, as query and id; first ranks first."""
-        run = self.judged.context.runs[self.name]
-        top, new = new_documents(Comparison(self.judged, run, self.name), cutoff)
+        top, new = new_documents(self.view.at(cutoff))
         return _pairs(top.docs, np.flatnonzero(new)[np.lexsort((top.docs.query[new], top.position[new]))])
-
-
-def _priors(deployed: Sequence[str], of: Sequence[str]) -> OfEach:
-    """The deployed runs are the priors of these; they themselves have none, which saves fusing them."""
-    return OfEach({name: () for name in deployed} | {name: tuple(deployed) for name in of})
 
 
 class Resamples(NamedTuple):
@@ -257,7 +248,7 @@ class Finding:
         """The topic with the largest share of the candidate's mean, and the share; NaN where a value is below 0."""
         shares = shares_of_topics(self.parts[0].value[None])[0]
         largest = int(np.nan_to_num(shares).argmax())
-        return str(self.model.open_docs.docs.query_ids[largest]), float(shares[largest])
+        return str(self.model.docs.query_ids[largest]), float(shares[largest])
 
     @property
     def labels_matter(self) -> bool:
@@ -329,9 +320,9 @@ Found = tuple[Model, list[Quantity], int, dict[str, Any]]
 
 def _added(campaign: Candidacy, measure: ir_measures.Measure, elsewhere: int | None, work: Work) -> Found:
     """What the candidate adds; where a copy of the nearest run has something, also its lead over that copy."""
-    judged, c, copy = campaign.with_copy, len(campaign.deployed), len(campaign.deployed) + 1
-    model = model_of(measure, judged, elsewhere, names=campaign.judged.names)
-    value = values_of(judged, measure, model)
+    views, c, copy = campaign.with_copy, len(campaign.deployed), len(campaign.deployed) + 1
+    model = model_of(measure, views, elsewhere)
+    value = values_of(views, measure, model)
     low, high = value_range(measure)
     of_all = settled(model.one(work), value, model)
     # One run fused with itself ranks as it does alone, so a copy of the only deployed run gains nothing.
@@ -342,7 +333,7 @@ def _added(campaign: Candidacy, measure: ir_measures.Measure, elsewhere: int | N
         nothing = copy_has_0 and campaign.is_copy_by(measure)
     parts = [Quantity(value[c], of_all.lower[c], of_all.upper[c], (low, high), nothing)]
     if not copy_has_0:
-        between, ends = differences(judged, measure, model, np.array([c]), np.array([copy]), work)
+        between, ends = differences(views, measure, model, np.array([c]), np.array([copy]), work)
         apart = high - low
         alike = campaign.is_copy_by(measure)
         parts.append(Quantity(between[0], ends.lower[0], ends.upper[0], (-apart, apart), alike))
@@ -352,11 +343,11 @@ def _added(campaign: Candidacy, measure: ir_measures.Measure, elsewhere: int | N
 
 def _alone(campaign: Candidacy, measure: ir_measures.Measure, elsewhere: int | None, work: Work) -> Found:
     """How good the candidate is on its own, beside the best deployed run."""
-    judged, c = campaign.judged, len(campaign.deployed)
-    model = model_of(measure, judged, elsewhere)
-    value = values_of(judged, measure, model)
+    views, c = campaign.view.of_each(), len(campaign.deployed)
+    model = model_of(measure, views, elsewhere)
+    value = values_of(views, measure, model)
     best = int(value[:c].mean(axis=1).argmax())
-    between, ends = differences(judged, measure, model, np.array([c]), np.array([best]), work)
+    between, ends = differences(views, measure, model, np.array([c]), np.array([best]), work)
     low, high = value_range(measure)
     same = best == campaign.nearest and campaign.is_copy_by(measure)
     part = Quantity(between[0], ends.lower[0], ends.upper[0], (low - high, high - low), same)
@@ -371,8 +362,7 @@ def _row(campaign: Candidacy, other: str, measure: ir_measures.Measure, mean: fl
 
 def aspects_row(campaign: Candidacy, measure: ir_measures.Measure, resamples: Resamples) -> dict[str, Any]:
     """The row of the aspects that only the candidate shows: by the labels as they are, so without bounds."""
-    judged = campaign.judged
-    values = measure.score(Comparison(judged, judged.context.runs[campaign.name], campaign.name))
+    values = measure.score(campaign.view)
     lower, upper = cautious_interval(values, value_range(measure), *resamples)
     mean = float(values.mean())
     row = _row(campaign, ", ".join(campaign.deployed), measure, mean)
@@ -390,7 +380,7 @@ def depth_of(measure: ir_measures.Measure) -> int | None:
 def _told(campaign: Candidacy, found: Finding) -> Finding:
     """The finding with its row, but for the probability."""
     lower, upper = found.interval(1)
-    unjudged = unjudged_shares(campaign.judged, depth_of(found.measure))[-1].mean()
+    unjudged = unjudged_shares([campaign.view], depth_of(found.measure)).mean()
     found.row.update(
         difference=found.mean(1),
         lower=lower,
@@ -410,10 +400,10 @@ def _told(campaign: Candidacy, found: Finding) -> Finding:
 def probability(campaign: Candidacy, found: Finding, seed: int) -> float:
     """The chance that the verdict is "adds" once all open documents are judged; NaN where too few runs tell it."""
     try:
-        check_odds("pool", len(campaign.judged.names), [found.measure], perquery=False)
+        check_odds("pool", len(campaign.view.names), [found.measure], perquery=False)
     except ValueError:
         return np.nan
-    spread, row = default_spread(len(campaign.judged.names)), len(campaign.deployed)
+    spread, row = default_spread(len(campaign.view.names)), len(campaign.deployed)
     chances, adds = chances_of(found.model, "pool"), 0
     confidence, counts = found.resamples.confidence, found.resamples.counts[:_RESAMPLES_OF_LABELS]
     for values in sampled_values(found.model, chances, _LABELINGS, seed, spread):
@@ -427,26 +417,25 @@ def probability(campaign: Candidacy, found: Finding, seed: int) -> float:
     return (adds + 0.5) / (_LABELINGS + 1)
 
 
-def documents(campaign: Candidacy, found: Finding) -> Documents:
+def documents(campaign: Candidacy, found: Finding) -> TopicDocuments:
     """The open documents whose labels move the finding: those that move it most first, and then by the first rank."""
     model, a = found.model, len(campaign.deployed)
     own, *_, last = (
         np.maximum(np.abs(part.least), np.abs(part.most)) for part in [found.parts[0], *found.parts]
     )
-    docs, moved = model.open_docs.docs, model.influence(a, found.other, last)
+    docs, moved = model.docs, model.influence(a, found.other, last)
     # A copy may lose by fusion, and then the lead over it is more than the candidate's gain.
     if isinstance(model, Difference):
         moved = np.maximum(moved, model.influence_alone(a, own))
-    moved = np.where(model.open_docs.exists & model.open, moved, 0.0)
+    moved = np.where(docs.exists & model.open, moved, 0.0)
     rows = np.flatnonzero(moved > LABELED_ALIKE)
-    run = campaign.judged.context.runs[campaign.name]
-    position = docs.positions_in(run, None, False)[rows]
+    position = docs.positions_in(campaign.view.evaluated)[rows]
     rank = np.where(position > 0, position, np.iinfo(np.int64).max)
     order = rows[np.lexsort((docs.query[rows], rank, -np.round(moved[rows], 9)))]
     return _pairs(docs, order)
 
 
-def _pairs(docs: Judgments, rows: IntArray) -> Documents:
+def _pairs(docs: Documents, rows: IntArray) -> TopicDocuments:
     """The rows of documents, as query and id."""
     ids = docs.ids.take(rows).strings()
     return [(str(q), str(d)) for q, d in zip(docs.query_ids[docs.query[rows]], ids, strict=True)]
@@ -461,7 +450,7 @@ def rows_of(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
     )
 
 
-def table_of(found: Documents) -> pd.DataFrame:
+def table_of(found: TopicDocuments) -> pd.DataFrame:
     """Documents as a table."""
     columns = {name: [pair[i] for pair in found] for i, name in enumerate(("query_id", "doc_id"))}
     return pd.DataFrame({name: pd.Series(values, dtype=str) for name, values in columns.items()})

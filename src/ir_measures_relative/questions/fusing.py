@@ -15,10 +15,9 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..context import RunContext
 from ..io.qrels import Qrels
-from ..measures.fusion import METHODS, FusedValues, Fusion, RunSet, cutoff_of, value_of_labels
+from ..measures.fusion import METHODS, Fusion, cutoff_of
 from ..measures.nrg import NRG
 from ..measures.strings import absolute_measure
 from ..options import ROUNDED, check_amount, check_choice, check_confidence, check_count
@@ -26,6 +25,8 @@ from ..priors import check_names
 from ..scoring import check_campaign
 from ..stats.intervals import student_interval
 from ..stats.pairs_and_ties import places
+from ..view import View, check_is_context, some, view_of
+from .fused_values import FusedValues, RunSet, value_of_labels
 
 #: How many sets of runs are tried at most, unless the caller says otherwise.
 MOST_SETS = 100_000
@@ -131,7 +132,7 @@ def fuse(
         3    exact        (odd, even)        1.0       1.0
         4      all  (odd, even, none)        0.5       0.5
     """
-    judged, base = _judged_together(context, qrels, measure, confidence)
+    view, base = _judged_together(context, qrels, measure, confidence)
     check_count("seed", seed, 0)
     _from_1("repeats", repeats)
     _from_1("max_sets", max_sets)
@@ -144,7 +145,7 @@ def fuse(
     for strategy in strategies:
         check_choice("strategies", strategy, tuple(STRATEGIES))
     costs, budgets = _costs(cost, budget, names)
-    divisions = divided(judged.judgments.n_queries, folds, repeats, seed)
+    divisions = divided(view.n_queries, folds, repeats, seed)
     if "exact" in strategies:
         wanted = sizes if budget is None else range(1, max(sizes) + 1)
         number = len(settings) * sum(math.comb(len(names), size) for size in wanted)
@@ -153,8 +154,8 @@ def fuse(
                 f"strategy 'exact' would try {number:,} sets of runs (settings of k and depth: {len(settings)}), "
                 f"and max_sets is {max_sets:,}. Give more, or leave 'exact' out: 'greedy' tries few sets"
             )
-    values = [FusedValues(judged, base, one) for one in settings]
-    added = cache(partial(_added_by_nrg, judged))
+    values = [FusedValues(view, base, one) for one in settings]
+    added = cache(partial(_added_by_nrg, view))
     chooser = Chooser(values, len(names), divisions, lambda sets: np.array([added(one) for one in sets]))
 
     def total(runs: RunSet) -> float:
@@ -216,15 +217,15 @@ def fusion_pairs(
     Raises:
         ValueError: fewer than two runs; else as for :func:`fuse`.
     """
-    judged, base = _judged_together(context, qrels, measure, confidence)
+    view, base = _judged_together(context, qrels, measure, confidence)
     if len(context.names) < 2:
         raise ValueError(f"the context holds {len(context.names)} runs; a pair needs two")
     fusion, *more = _settings(method, k, depth)
     if more:
         raise ValueError("k and depth are one number each here; fuse() chooses among several")
-    values = FusedValues(judged, base, fusion)
+    values = FusedValues(view, base, fusion)
     first, second = np.triu_indices(len(context.names), 1)
-    alone = judged.absolute_of_runs(base)
+    alone = view.absolute_of_runs(base)
     together = values(list(zip(first.tolist(), second.tolist(), strict=True)))
     means = alone.mean(axis=1)
     better = np.where(means[first] >= means[second], first, second)
@@ -291,7 +292,7 @@ def headroom(
            single  best_of_each  headroom
         0     0.5           1.0       0.5
     """
-    judged, base = _judged_together(context, qrels, measure)
+    view, base = _judged_together(context, qrels, measure)
     if value_of_labels(base) is None:
         raise ValueError(
             f"measure={base}: chance needs one that follows from labels alone: nDCG, P, R, RR, AP or Success"
@@ -305,12 +306,12 @@ def headroom(
         check_names("sets", one, context.names)
         if len({*one}) < 2:
             raise ValueError(f"the set {one} needs at least two different runs, for there to be a choice")
-    values, cutoff = judged.absolute_of_runs(base), cutoff_of(base)
+    values, cutoff = view.absolute_of_runs(base), cutoff_of(base)
     depth = 2**31 - 1 if cutoff is None else max(_LEAST_DEPTH, _TIMES_DEEPER * cutoff)
-    halves = FusedValues(judged, base, Fusion("rrf", 60, depth)).on_halves(splits, seed)
+    halves = FusedValues(view, base, Fusion("rrf", 60, depth)).on_halves(splits, seed)
     rows = []
     for names in several:
-        runs = [judged.index[name] for name in names]
+        runs = [view.members.index[name] for name in names]
         single, best = float(values[runs].mean(axis=1).max()), float(values[runs].max(axis=0).mean())
         room = best - single if best - single > ROUNDED else 0.0
         chance = share_of_chance(halves[..., runs, :]) if room else np.nan
@@ -333,28 +334,28 @@ def share_of_chance(halves: FloatArray) -> float:
     return 1.0 - kept / room if room > 0 else np.nan
 
 
-def _added_by_nrg(judged: JudgedContext, runs: RunSet) -> FloatArray:
+def _added_by_nrg(view: View, runs: RunSet) -> FloatArray:
     """What the last run of a set adds to the others by NRG@10 on every topic."""
-    *priors, name = (judged.names[i] for i in runs)
-    values: FloatArray = (NRG @ 10).score(Comparison(judged, judged.context.runs[name], name, priors))
+    *priors, name = (view.names[i] for i in runs)
+    values: FloatArray = (NRG @ 10).score(view.of(name, priors))
     return values
 
 
 def _judged_together(
     context: RunContext, qrels: Qrels | None, measure: ir_measures.Measure | str, confidence: float = 0.95
-) -> tuple[JudgedContext, ir_measures.Measure]:
+) -> tuple[View, ir_measures.Measure]:
     """The context on the judgments, and the measure, checked; ValueError where two runs have no topic in common."""
     check_is_context(context)
     base = absolute_measure(measure)
     check_confidence(confidence)
-    judged = judged_context(context, qrels)
-    check_campaign(judged)
-    topics, ids = np.arange(judged.judgments.n_queries), judged.judgments.query_ids
+    view = view_of(context, qrels)
+    check_campaign(view)
+    topics, ids = np.arange(view.n_queries), view.query_ids
     if len(ids) < 2:
         raise ValueError(
             "the qrels hold one topic; a choice of runs is made on some topics and scored on others: give more"
         )
-    held = np.array([np.isin(topics, judged.judgments.queries_of(run)) for run in context.runs.values()])
+    held = np.array([np.isin(topics, view.documents.queries_of(run)) for run in context.runs.values()])
     apart = np.argwhere(~(held @ held.T))  # of truth values: whether any topic is held by both
     if len(apart):
         a, b = apart[0]
@@ -362,7 +363,7 @@ def _judged_together(
             f"runs {context.names[a]!r} and {context.names[b]!r} have no judged topic in common, so they cannot be "
             f"fused: the first has {some(ids[held[a]])}, the second {some(ids[held[b]])}"
         )
-    return judged, base
+    return view, base
 
 
 def _several(name: str, value: Any, check: Callable[[str, Any], None]) -> list[Any]:

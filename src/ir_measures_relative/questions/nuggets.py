@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import BoolArray, ratio
-from ..comparison import Comparison, Depth, JudgedContext, JudgedTop, check_is_context, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.alpha_nrg import NewAspects, OfAspects
 from ..scoring import check_campaign
+from ..tops import Top
+from ..view import View, check_is_context, view_of
 from .explaining import relative_measure
 
 
@@ -58,9 +59,9 @@ def new_aspects(
         raise ValueError(
             f"measure={parsed!r} does not count aspects; give NewAspects@10 or NewAspects(budget=4000)"
         )
-    judged = judged_context(context, qrels)
-    check_campaign(judged)
-    rows = [(name, *_means(judged, parsed, name)) for name in judged.names]
+    view = view_of(context, qrels)
+    check_campaign(view)
+    rows = [(name, *_means(view, parsed, name)) for name in view.names]
     table = pd.DataFrame(rows, columns=["name", str(parsed), "shown", "new documents", "new tokens"])
     tokens = table["new tokens"].to_numpy(dtype=np.float64)
     table["per 1,000 tokens"] = ratio(1000.0 * table[str(parsed)].to_numpy(dtype=np.float64), tokens)
@@ -70,31 +71,27 @@ def new_aspects(
     return table.sort_values([by, str(parsed)], ascending=False, kind="stable").reset_index(drop=True)
 
 
-def _means(judged: JudgedContext, measure: OfAspects, name: str) -> tuple[float, float, float, float]:
+def _means(view: View, measure: OfAspects, name: str) -> tuple[float, float, float, float]:
     """Of one run, over the queries: new aspects, aspects, new documents, and new tokens."""
-    comparison = Comparison(judged, judged.context.runs[name], name)
-    alone = Comparison(judged, judged.context.runs[name], name, chosen=())
+    evaluated, alone = view.of(name), view.of(name, priors=())
     without_priors = type(measure)(**{k: v for k, v in measure.params.items() if k != "prior"})
-    new_ones, shown = (float(m.score(c).mean()) for m, c in ((measure, comparison), (without_priors, alone)))
-    top, new = new_documents(comparison, measure.depth, measure.get("prior"))
-    lengths, n = judged.context.lengths, judged.judgments.n_queries
+    new_ones, shown = (
+        float(m.score(one).mean()) for m, one in ((measure, evaluated), (without_priors, alone))
+    )
+    top, new = new_documents(evaluated.at(measure.depth), measure.get("prior"))
+    lengths, n = view.members.lengths, view.n_queries
     tokens = 0 if lengths is None else int(lengths.of(top.docs.doc_ids[new].tolist()).sum())
     return new_ones, shown, int(new.sum()) / n, tokens / n
 
 
-def new_documents(
-    comparison: Comparison, depth: Depth, prior: str | None = None
-) -> tuple[JudgedTop, BoolArray]:
-    """The documents at the top of a run, judged or not, and which of them stand in no prior's top.
+def new_documents(view: View, prior: str | None = None) -> tuple[Top, BoolArray]:
+    """The documents at the top of the evaluated run, judged or not, and which of them stand in no prior's top.
 
-    Args:
-        depth: how much of each ranking is read.
-        prior: the measure's parameter.
+    ``prior`` is the measure's parameter.
     """
-    judged, own = comparison.judged, comparison.rankings
-    top = judged.top(own, depth)
+    top = view.top()
     new = np.ones(len(top.position), dtype=bool)
-    for i in comparison.priors(prior):
-        row = judged.rows_in(own, judged.context.runs[judged.names[i]], depth)
+    for i in view.priors(prior):
+        row = view.rows_in_top(view.members.rankings[i])
         new[row[row >= 0]] = False
     return top, new

@@ -14,11 +14,9 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..arrays import FloatArray
-from ..comparison import Comparison, JudgedContext, check_is_context, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..jobs import Work
-from ..measures.browsing import CoverageFunction
 from ..measures.declaration import RelativeMeasure
 from ..measures.nrg import NRG
 from ..messages import few_quoted, warn
@@ -26,6 +24,8 @@ from ..options import ROUNDED, check_choice, check_confidence, check_count
 from ..priors import matching
 from ..scoring import check_campaign
 from ..stats.intervals import crossed_interval
+from ..view import View, check_is_context, view_of
+from .coverage import CoverageFunction, coverage_function
 from .explaining import relative_measure
 
 T = TypeVar("T")
@@ -103,11 +103,11 @@ def select_complementary(
         )
     check_choice("method", method, ("greedy", "exact"))
     work = Work(time_limit=time_limit)
-    judged = judged_context(context, qrels)
-    check_campaign(judged)
-    coverage = parsed.coverage(judged)
+    view = view_of(context, qrels)
+    check_campaign(view)
+    coverage = coverage_function(parsed, view)
     if method == "greedy":
-        chosen, marginal = _greedy(judged, parsed, n, range(len(names)))
+        chosen, marginal = _greedy(view, parsed, n, range(len(names)))
         found = None
     else:
         if coverage is None or not coverage.submodular:
@@ -122,7 +122,7 @@ def select_complementary(
                 f"{found.value:.6g}, and no group of {n} has more than {found.bound:.6g}; give it more time, or "
                 "fewer runs"
             )
-        chosen, marginal = _greedy(judged, parsed, n, found.runs)
+        chosen, marginal = _greedy(view, parsed, n, found.runs)
     columns = {"name": [names[i] for i in chosen], "marginal": marginal}
     return pd.DataFrame(columns | _values(coverage, chosen, found))
 
@@ -138,19 +138,15 @@ def measure_with_free_priors(measure: ir_measures.Measure | str) -> RelativeMeas
 
 
 def _greedy(
-    judged: JudgedContext, measure: RelativeMeasure, n: int, among: Sequence[int]
+    view: View, measure: RelativeMeasure, n: int, among: Sequence[int]
 ) -> tuple[list[int], list[float]]:
     """The runs in the order in which each adds most by the measure, and what it adds."""
-    names, runs = judged.names, judged.context.runs
+    names = view.names
     chosen: list[int] = []
     marginal: list[float] = []
     for _ in range(n):
         priors = tuple(names[i] for i in chosen)
-        means = {
-            i: float(measure.score(Comparison(judged, runs[names[i]], names[i], priors)).mean())
-            for i in among
-            if i not in chosen
-        }
+        means = {i: float(measure.score(view.of(names[i], priors)).mean()) for i in among if i not in chosen}
         best = max(means, key=means.__getitem__)
         chosen.append(best)
         marginal.append(means[best])
@@ -320,20 +316,18 @@ def sweep(
             f"names={wrong}: give a list of runs of the context, which are {few_quoted(context.names)}"
         )
     work = Work(time_limit=time_limit)
-    judged = judged_context(context, qrels)
-    check_campaign(judged)
+    view = view_of(context, qrels)
+    check_campaign(view)
     rows: list[dict[str, Any]] = []
     todo = [(name, *one) for name in chosen for one in _sets(context.names, name, over, samples, seed)]
     for name, label, size, sets in tqdm(todo, desc="sweeping priors", unit="set", disable=None, leave=False):
         row = {"name": name, "priors": label, "size": size} | dict.fromkeys(
             ("mean", "lower", "upper"), math.nan
         )
-        rows.append(row | {"topics": judged.judgments.n_queries})
+        rows.append(row | {"topics": view.n_queries})
         if work.expired():
             continue
-        of_sets = np.array(
-            [parsed.score(Comparison(judged, context.runs[name], name, priors)) for priors in sets]
-        )
+        of_sets = np.array([parsed.score(view.of(name, priors)) for priors in sets])
         values = of_sets.mean(axis=0)
         there_are = math.comb(len(context.names) - 1, size) if over == "size" else len(sets)
         ends = crossed_interval(of_sets, there_are, confidence)

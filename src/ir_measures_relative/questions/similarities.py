@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray, object_array
-from ..comparison import Comparison, JudgedContext, check_is_context, judged_context, some
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..jobs import Work, map_tasks
 from ..judgments import Judgments
 from ..measures.declaration import RelativeMeasure
 from ..measures.strings import parse_measure, parse_measures, registered
-from ..priors import ContextData
+from ..priors import Members
 from ..scoring import check_campaign
 from ..unjudged.bounds import table_of
+from ..view import View, check_is_context, some, view_of
 
 # How many portions of the pairs each process gets: enough that none waits long for the last.
 _PORTIONS = 4
@@ -73,18 +73,18 @@ def similarity(
     check_is_context(context)
     work = Work(jobs)
     parsed = [with_reference(measure) for measure in parse_measures(measures)]
-    judged = judged_or_not(context, qrels, parsed)
-    names = object_array(judged.names)
+    view = judged_or_not(context, qrels, parsed)
+    names = object_array(view.names)
     if len(names) < 2:
         raise ValueError("similarity() compares the runs of a context two by two; give it two runs or more")
-    check_campaign(judged)
+    check_campaign(view)
     pairs = list(itertools.combinations(range(len(names)), 2))
     first, second = np.array(pairs).T
     index, tables = {"name": names[first], "other": names[second]}, []
     for measure in parsed:
-        values = score_pairs(judged, measure, pairs, work)
+        values = score_pairs(view, measure, pairs, work)
         columns = {"value": values} | ({} if perquery else {"distance": distances(measure, values)})
-        tables.append(table_of(index, measure, columns, judged.judgments.query_ids if perquery else None))
+        tables.append(table_of(index, measure, columns, view.query_ids if perquery else None))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -99,15 +99,13 @@ def with_reference(measure: ir_measures.Measure | str) -> RelativeMeasure:
     return parsed
 
 
-def judged_or_not(
-    context: ContextData, qrels: Qrels | None, measures: Sequence[RelativeMeasure]
-) -> JudgedContext:
+def judged_or_not(context: Members, qrels: Qrels | None, measures: Sequence[RelativeMeasure]) -> View:
     """The context seen through the judgments; where there are none, through all queries of its runs without any.
 
     ValueError for a measure that needs judgments where there are none.
     """
     if qrels is not None or context.dataset is not None:
-        return judged_context(context, qrels)
+        return view_of(context, qrels)
     for measure in measures:
         if measure.JUDGMENTS == "needed":
             known = sorted(
@@ -126,7 +124,7 @@ def judged_or_not(
             f"no query is in two of the runs, so there is nothing to compare: {one!r} has "
             f"{some(context.runs[one].query_ids)}, {two!r} has {some(context.runs[two].query_ids)}; number them alike"
         )
-    return JudgedContext(context, Judgments.none_of(query_ids))
+    return View.on(context, Judgments.none_of(query_ids))
 
 
 def distances(measure: RelativeMeasure, values: FloatArray) -> FloatArray:
@@ -135,14 +133,14 @@ def distances(measure: RelativeMeasure, values: FloatArray) -> FloatArray:
 
 
 def squares(
-    judged: JudgedContext, measure: RelativeMeasure, signed: bool = False, jobs: int = 1
+    view: View, measure: RelativeMeasure, signed: bool = False, jobs: int = 1
 ) -> tuple[FloatArray, FloatArray]:
     """The mean distance, and where ``signed`` the mean, of the measure for every two runs: shape (runs, runs)."""
     work = Work(jobs)
-    check_campaign(judged)
-    n = len(judged.names)
+    check_campaign(view)
+    n = len(view.names)
     pairs = list(itertools.permutations(range(n), 2) if signed else itertools.combinations(range(n), 2))
-    values = score_pairs(judged, measure, pairs, work)
+    values = score_pairs(view, measure, pairs, work)
     places = tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
     distance, mean = np.zeros((2, n, n))
     distance[places], mean[places] = distances(measure, values).mean(axis=1), values.mean(axis=1)
@@ -184,24 +182,26 @@ def inner_range(values: FloatArray, signed: bool = False) -> tuple[float, float,
 
 
 def score_pairs(
-    judged: JudgedContext, measure: RelativeMeasure, pairs: Sequence[tuple[int, int]], work: Work
+    view: View, measure: RelativeMeasure, pairs: Sequence[tuple[int, int]], work: Work
 ) -> FloatArray:
     """The values of some pairs (run, reference), places among the context's runs: shape (pairs, queries)."""
     n, jobs = len(pairs), work.jobs
     processes = jobs if jobs > 0 else os.cpu_count() or 1
-    size = 1 if jobs == 1 else max(1, -(-n // (_PORTIONS * processes)))
-    portions = [(judged, measure, pairs[i : i + size]) for i in range(0, n, size)]
-    unit = "pair" if size == 1 else "portion"
-    found = map_tasks(_score_portion, portions, jobs, total=len(portions), desc="comparing runs", unit=unit)
-    return np.concatenate([np.empty((0, judged.judgments.n_queries)), *found])
+    size = max(1, -(-n // (_PORTIONS * processes)))
+    of_one_run = [list(some) for _, some in itertools.groupby(pairs, lambda pair: pair[0])]
+    split = of_one_run if jobs == 1 else [pairs[i : i + size] for i in range(0, n, size)]
+    portions = [(view, measure, some) for some in split]
+    total, unit = len(portions), "portion"
+    found = map_tasks(_score_portion, portions, jobs, total=total, desc="comparing runs", unit=unit)
+    return np.concatenate([np.empty((0, view.n_queries)), *found])
 
 
 def _score_portion(
-    portion: tuple[JudgedContext, RelativeMeasure, Sequence[tuple[int, int]]],
+    portion: tuple[View, RelativeMeasure, Sequence[tuple[int, int]]],
 ) -> FloatArray:
-    judged, measure, pairs = portion
-    context, names = judged.context, judged.names
-    values = [
-        measure(ref=names[j]).score(Comparison(judged, context.runs[names[i]], names[i])) for i, j in pairs
-    ]
+    view, measure, pairs = portion
+    values = []
+    for run, of_run in itertools.groupby(pairs, lambda pair: pair[0]):
+        evaluated = view.of(view.names[run])
+        values += [measure(ref=view.names[reference]).score(evaluated) for _, reference in of_run]
     return np.array(values).reshape(len(pairs), -1)

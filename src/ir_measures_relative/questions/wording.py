@@ -18,7 +18,7 @@ from ..options import LABELED_ALIKE
 from ..scoring import FEWEST_TOPICS, LARGE_SHARE
 from ..stats.bootstrap import FEWEST_DIFFERING
 from .auditing import AuditOfWorth
-from .findings import Candidacy, Documents, Finding
+from .findings import Candidacy, Finding, TopicDocuments
 
 #: What a candidate without a name is called.
 UNNAMED = "candidate"
@@ -116,7 +116,7 @@ def audited(
     return _joined(sentences)
 
 
-def without_judgments(campaign: Candidacy, unseen: Documents, cutoff: int) -> str:
+def without_judgments(campaign: Candidacy, unseen: TopicDocuments, cutoff: int) -> str:
     """What can be said where there are no judgments."""
     name, near = _name(campaign), _near(campaign)
     likeness = number(campaign.likeness[campaign.nearest])
@@ -199,7 +199,7 @@ def _quantity(campaign: Candidacy, found: Finding) -> str:
 
 def _from_label(campaign: Candidacy, found: Finding) -> str:
     """From which label on a document is relevant, where labels have grades."""
-    graded = campaign.judged.grades[1] > 1
+    graded = campaign.view.grades[1] > 1
     return f"label {value_of(found.measure, 'rel')} or higher; " if graded else ""
 
 

@@ -13,7 +13,6 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..comparison import JudgedContext, judged_context
 from ..context import RunContext
 from ..io.datasets import dataset_of, fetching
 from ..io.qrels import QrelsColumns
@@ -24,6 +23,7 @@ from ..messages import kind_of, warn
 from ..options import ROUNDED, TIED
 from ..scoring import Scores, one_topic_counts, score_runs
 from ..stats.intervals import means_and_margins
+from ..view import View, view_of
 
 #: What a report takes as ``texts``.
 Texts: TypeAlias = "Mapping[str, str] | Callable[[str], str | None] | bool | Any | None"
@@ -57,7 +57,7 @@ class ReportedCampaign:
 
     context: RunContext
     qrels: QrelsColumns
-    judged: JudgedContext
+    view: View
     measures: list[ir_measures.Measure]  #: those that are shown
     scores: Scores  #: of these
     explained: RelativeMeasure | None  #: the measure that is explained document by document
@@ -68,7 +68,7 @@ class ReportedCampaign:
     @property
     def several(self) -> bool:
         """Whether there are runs to compare."""
-        return len(self.judged.names) > 1
+        return len(self.view.names) > 1
 
     @property
     def cutoff(self) -> int:
@@ -98,7 +98,7 @@ class ReportedCampaign:
     @cached_property
     def place(self) -> dict[str, int]:
         """From the name of a run to its place; the page knows runs by their places."""
-        return {name: i for i, name in enumerate(self.judged.names)}
+        return {name: i for i, name in enumerate(self.view.names)}
 
     @property
     def reference(self) -> int | None:
@@ -135,33 +135,33 @@ def campaign_of(
     audit: pd.DataFrame | None = None,
 ) -> ReportedCampaign:
     """Scores the runs, on a measure that can be explained as well; arguments as for :func:`.write`."""
-    judged = judged_context(context, qrels)
+    view = view_of(context, qrels)
     # The first measure that says what each document contributes; of several runs, else one that does.
     relative = (m for m in measures if is_relative(m))
     found = (m for m in relative if type(m).contributions is not RelativeMeasure.contributions)
-    explained = next(found, NRG(norm="ideal") @ _CUTOFF if len(judged.names) > 1 else None)
+    explained = next(found, NRG(norm="ideal") @ _CUTOFF if len(view.names) > 1 else None)
     shown = [*measures] if explained is None or explained in measures else [*measures, explained]
-    scores = _scores(judged, shown, given)
-    data = _data_of(judged, scores, queries or {})
-    return ReportedCampaign(context, qrels, judged, shown, scores, explained, data, command, audit)
+    scores = _scores(view, shown, given)
+    data = _data_of(view, scores, queries or {})
+    return ReportedCampaign(context, qrels, view, shown, scores, explained, data, command, audit)
 
 
-def _scores(judged: JudgedContext, measures: Sequence[ir_measures.Measure], known: Scores | None) -> Scores:
+def _scores(view: View, measures: Sequence[ir_measures.Measure], known: Scores | None) -> Scores:
     """The values of the measures, in their order; those that are known are not computed again."""
     lacking = [m for m in measures if known is None or m not in known.measures]
     parts = [] if known is None else [known]
     if lacking:
-        parts.append(score_runs(judged, judged.names, lacking))
+        parts.append(score_runs(view, view.names, lacking))
     found = [m for part in parts for m in part.measures]
     values = np.concatenate([part.values for part in parts], axis=1)
     return parts[0]._replace(measures=[*measures], values=values[:, [found.index(m) for m in measures]])
 
 
-def _data_of(judged: JudgedContext, scores: Scores, queries: Mapping[str, str]) -> dict[str, Any]:
+def _data_of(view: View, scores: Scores, queries: Mapping[str, str]) -> dict[str, Any]:
     """Runs, groups, topics and measures, which the page knows by their places in these lists, and their numbers."""
-    of_run, ids = judged.context.groups, [str(q) for q in judged.judgments.query_ids]
+    of_run, ids = view.members.groups, [str(q) for q in view.query_ids]
     groups = sorted(set(of_run.values()))
-    runs, topics = (zip(found, slugs(found), strict=True) for found in (judged.names, ids))
+    runs, topics = (zip(found, slugs(found), strict=True) for found in (view.names, ids))
     return {
         "runs": [
             {"name": name, "slug": slug} | ({"group": groups.index(of_run[name])} if name in of_run else {})

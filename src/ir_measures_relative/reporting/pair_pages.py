@@ -25,15 +25,15 @@ def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
       each pair in the order of ``itertools.combinations``; None for a measure without. None where they would take long.
     - ``t``: the quantile of Student's t for as many topics, by which the page makes an interval of one pair itself.
     """
-    topics = campaign.judged.judgments.n_queries
-    n = len(campaign.judged.names)
+    topics = campaign.view.n_queries
+    n = len(campaign.view.names)
     few = n * (n - 1) // 2 * topics <= _MOST_WORK
     t = float(stdtrit(topics - 1, 0.975)) if topics > 1 else None
     return {"intervals": _intervals(campaign) if few and campaign.several else None, "t": t}
 
 
 def _intervals(campaign: ReportedCampaign) -> list[list[list[float | None] | None] | None]:
-    every = list(itertools.combinations(campaign.judged.names, 2))
+    every = list(itertools.combinations(campaign.view.names, 2))
     return [
         None if is_of_pairs(measure) else list(map(intervals_of(campaign, measure).get, every))
         for measure in campaign.measures  # the value of one of pairs is not the difference of two values
@@ -46,7 +46,7 @@ def intervals_of(
     """The ends of the intervals of the pairs that are comparable, which hold for all pairs at once."""
     # The priors do not matter to an absolute measure; else fixed priors are no candidates.
     options: dict[str, Any] = (
-        {} if is_relative(measure) else {"names": campaign.judged.names, "priors": "others"}
+        {} if is_relative(measure) else {"names": campaign.view.names, "priors": "others"}
     )
     with warnings.catch_warnings():  # of pairs that have no interval: the page says so where it shows them
         warnings.simplefilter("ignore", RelativeWarning)

@@ -13,7 +13,6 @@ import numpy as np
 from tqdm import tqdm
 
 from ..arrays import FloatArray, IntArray, object_array
-from ..comparison import Comparison
 from ..questions.explaining import Explained, explained
 from .campaign import Lookup, ReportedCampaign
 from .sections import (
@@ -66,16 +65,16 @@ def sections_of(campaign: ReportedCampaign) -> tuple[list[Section], list[str]]:
 
 def documents_of(campaign: ReportedCampaign, texts: Lookup) -> dict[str, Any] | None:
     """:func:`documents`, with what they say; None where no measure can be explained."""
-    judged, measure = campaign.judged, campaign.explained
+    view, measure = campaign.view, campaign.explained
     if measure is None:
         return None
-    found = [explained(Comparison(judged, run, name), measure) for name, run in judged.context.runs.items()]
+    found = [explained(one, measure) for one in view.of_each()]
     cutoff, place = measure.get("cutoff"), campaign.measures.index(measure)
     kept = _kept(campaign.scores.values[:, place], _depth(cutoff))
     about = documents(found, kept, cutoff)
     if known := texts(about["docs"]):
         about["texts"] = [known.get(doc) for doc in about["docs"]]
-    every = len(kept) == judged.judgments.n_queries
+    every = len(kept) == view.n_queries
     return {"measure": place, "cutoff": cutoff, "kept": None if every else kept.tolist(), **about}
 
 

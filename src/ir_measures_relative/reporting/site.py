@@ -78,9 +78,9 @@ def ranks_of(campaign: ReportedCampaign, order: Sequence[int]) -> list[Rank] | N
     A run is above another one where the interval of their difference lies above 0. Its best rank is one more than the
     number of runs above it, its worst the number of runs that it is not above. None where there are no intervals.
     """
-    names = campaign.judged.names
+    names = campaign.view.names
     n = len(names)
-    if n < 2 or n * (n - 1) // 2 * campaign.judged.judgments.n_queries > _MOST_WORK:
+    if n < 2 or n * (n - 1) // 2 * campaign.view.n_queries > _MOST_WORK:
         return None
     above = np.zeros((n, n), dtype=bool)
     found = intervals_of(campaign, campaign.measures[0])

@@ -1,42 +1,34 @@
 """What a score, and the difference of two runs, could still become if the unjudged documents were judged.
 
-A measure of this package declares how it is bounded; :data:`HOST_MEASURES` says so of ir_measures' own.
+How each measure is bounded is in :data:`.BOUNDS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import ir_measures
 import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray, ObjectArray, object_array
-from ..comparison import Comparison, JudgedContext, check_is_context, check_queries, judged_context
 from ..context import RunContext
-from ..extremes.labelings import Labelings
+from ..extremes.labelings import Labelings, bounded
 from ..extremes.model import Interval, Model, share
-from ..extremes.open_documents import warn_of_judged_priors
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..jobs import Work
 from ..judgments import Judgments
-from ..measures.browsing import Geometric, LogDiscount, Reciprocal, TopK
-from ..measures.declaration import RelativeMeasure
-from ..measures.gains import chance_to_satisfy
 from ..measures.med import MED
 from ..measures.med_bases import BASES
 from ..measures.parameters import value_of
-from ..measures.strings import is_relative, parse_measures, registered
+from ..measures.strings import is_relative, parse_measures
+from ..messages import warn
 from ..options import LABELED_ALIKE, check_count
+from ..priors import priors_chosen_by_means
 from ..scoring import check_campaign
-
-#: Makes the model of a measure of ir_measures.
-Maker: TypeAlias = Callable[[ir_measures.Measure, Labelings], Model]
-
-# The highest grade that gdeval's ERR knows.
-_HIGHEST_IN_ERR = 4
+from ..view import View, check_is_context, check_queries, view_of
 
 
 def bounds(
@@ -94,14 +86,14 @@ def bounds(
         1  new     P@2    0.5    0.5    1.0   True
     """
     work = Work(jobs, time_limit)
-    parsed, judged = campaign_of(context, qrels, measures, residual)
-    index, tables = {"name": object_array(judged.names)}, []
+    parsed, views = campaign_of(context, qrels, measures, residual)
+    index, tables = {"name": object_array(context.names)}, []
     for done, measure in enumerate(parsed):
-        model = model_of(measure, judged, elsewhere, residual)
-        value = values_of(judged, measure, model)
+        model = model_of(measure, views, elsewhere, residual)
+        value = values_of(views, measure, model)
         lower, upper, exact = settled(model.one(share(work, len(parsed) - done)), value, model)
         columns = {"lower": lower, "value": value, "upper": upper, "exact": exact}
-        tables.append(table_of(index, measure, columns, judged.judgments.query_ids if perquery else None))
+        tables.append(table_of(index, measure, columns, views[0].query_ids if perquery else None))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -156,16 +148,16 @@ def med(
     against = context.runs["reference"]
     if qrels is None:
         query_ids = object_array(dict.fromkeys([*rankings.query_ids, *against.query_ids]))
-        judged = JudgedContext(context, Judgments.none_of(query_ids))
+        view = View.on(context, Judgments.none_of(query_ids))
     else:
-        judged = judged_context(context, qrels)
-        check_queries(judged, rankings)
-        check_queries(judged, against)
-    task = measure.task(Comparison(judged, rankings, None))
+        view = view_of(context, qrels)
+        check_queries(view, rankings)
+        check_queries(view, against)
+    task = measure.task(view.with_run(rankings))
     solutions = BASES[base].solve(task)
     return pd.DataFrame(
         {
-            "query_id": judged.judgments.query_ids,
+            "query_id": view.query_ids,
             "value": solutions.value,
             "lower": solutions.value,
             "upper": solutions.upper,
@@ -181,16 +173,16 @@ def campaign_of(
     qrels: Qrels | None,
     measures: Sequence[ir_measures.Measure | str],
     residual: bool,
-) -> tuple[list[ir_measures.Measure], JudgedContext]:
-    """The measures to bound, and the judged runs; raises the errors of :func:`bounds`."""
+) -> tuple[list[ir_measures.Measure], list[View]]:
+    """The measures to bound, and the runs on the judgments; raises the errors of :func:`bounds`."""
     check_is_context(context)
-    parsed, judged = parse_measures(measures), judged_context(context, qrels)
-    check_bounded(judged, parsed)
+    parsed, view = parse_measures(measures), view_of(context, qrels)
+    check_bounded(view, parsed)
     if not isinstance(residual, bool):
         raise ValueError(f"residual={residual!r} is not allowed; it must be True or False")
     if residual and not any(isinstance(m, type(ir_measures.RBP)) for m in parsed):
         raise ValueError("residual=True is about RBP, and none of the measures is RBP; leave it out")
-    return parsed, judged
+    return parsed, view.of_each()
 
 
 def table_of(
@@ -219,28 +211,32 @@ def table_of(
     return pd.DataFrame({**text, "measure": pd.Series([str(measure)] * n, dtype=str), **columns})
 
 
-def check_bounded(judged: JudgedContext, measures: Sequence[ir_measures.Measure]) -> None:
+def check_bounded(view: View, measures: Sequence[ir_measures.Measure]) -> None:
     """Raises ValueError where there is nothing to bound; warns of priors that the judgments choose."""
-    if not judged.names:
+    if not view.names:
         raise ValueError("the context holds no run, so there is nothing to bound; give RunContext some runs")
-    check_campaign(judged)
-    if any(getattr(m, "RELATIVE_TO", None) == "priors" and m.get("prior") is None for m in measures):
-        warn_of_judged_priors(judged)
+    check_campaign(view)
+    by_policy = any(getattr(m, "RELATIVE_TO", None) == "priors" and m.get("prior") is None for m in measures)
+    if by_policy and priors_chosen_by_means(view.members.policy, view) is not None:
+        warn(
+            "the judgments decide which runs are whose priors, and so do the open documents; the priors are taken to "
+            "stay as the judgments choose them now"
+        )
 
 
-def values_of(judged: JudgedContext, measure: ir_measures.Measure, model: Model) -> FloatArray:
+def values_of(views: Sequence[View], measure: ir_measures.Measure, model: Model) -> FloatArray:
     """The value of every run on the judgments as they are, shape (runs, queries)."""
-    if not is_relative(measure):
-        provider: Any = ir_measures.providers.registry["pytrec_eval"]
-        # ir_measures' other providers round, or are rarely installed.
-        if provider.is_available() and provider.supports(measure):
-            return judged.absolute_of_runs(measure)
+    if is_relative(measure):
+        return np.array([measure.score(view) for view in views])
+    provider: Any = ir_measures.providers.registry["pytrec_eval"]
+    # ir_measures' other providers round, or are rarely installed.
+    if not (provider.is_available() and provider.supports(measure)):
         if value_of(measure, "judged_only", False):  # to the open model every document is judged
-            model = model_of(measure, judged, closed=True)
+            model = model_of(measure, views, closed=True)
         own = model.value()
-        return judged.absolute_of_runs(measure) if own is None else own
-    runs = judged.context.runs
-    return np.array([measure.score(Comparison(judged, runs[name], name)) for name in judged.names])
+        if own is not None:
+            return own
+    return np.array([view.absolute_of_run(measure) for view in views])
 
 
 def settled(interval: Interval, value: FloatArray, model: Model) -> Interval:
@@ -255,7 +251,7 @@ def settled(interval: Interval, value: FloatArray, model: Model) -> Interval:
 
 def model_of(
     measure: ir_measures.Measure,
-    judged: JudgedContext,
+    views: Sequence[View],
     elsewhere: int | None = 0,
     residual: bool = False,
     closed: bool = False,
@@ -264,95 +260,18 @@ def model_of(
     """The model of a measure; a ValueError says which have one.
 
     Args:
+        views: the runs, as for :class:`.Labelings`.
         elsewhere, residual: as for :func:`bounds`.
-        names: the runs of the campaign, where ``judged`` holds others beside them that are made of these.
+        names: what messages call the runs; their names in the context if not given.
         closed: whether the judged documents are taken to be all there are.
     """
     if elsewhere is not None:
         check_count("elsewhere", elsewhere, 0)
 
     options: Any = {"elsewhere": elsewhere, "residual": residual, "closed": closed}
-    options["names"] = judged.names if names is None else names
+    options["names"] = views[0].names if names is None else names
 
-    def of(measure: ir_measures.Measure, judged: JudgedContext) -> Model:
-        labelings = Labelings(measure, judged, bound=of, **options)
-        try:
-            if is_relative(measure):
-                model: Model = measure.bounded(labelings)
-                return model
-            if type(measure) not in HOST_MEASURES:
-                raise NotImplementedError
-            return HOST_MEASURES[type(measure)](measure, labelings)
-        except NotImplementedError:
-            own = [
-                name
-                for name, kind in registered().items()
-                if type(kind).bounded is not RelativeMeasure.bounded
-            ]
-            known = ", ".join(sorted({*own, *(kind.NAME for kind in HOST_MEASURES)}))
-            raise ValueError(f"{measure} cannot be bounded yet; these can: {known}") from None
+    def of(measure: ir_measures.Measure, views: Sequence[View]) -> Model:
+        return bounded(measure, Labelings(measure, views, bound=of, **options))
 
-    return of(measure, judged)
-
-
-def _rbp(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-    rel = value_of(measure, "rel")
-    if rel is None:
-        raise ValueError(
-            f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
-        )
-    relevant, p = labelings.relevant(rel), float(measure["p"])
-    if labelings.residual:
-        return labelings.followed(relevant, p)
-    return labelings.additive(Geometric(p).share(labelings.positions), relevant)
-
-
-def _sdcg(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-    low, high, cutoff = measure["min_rel"], measure["max_rel"], measure["cutoff"]
-    lowest, highest = labelings.grades
-    if labelings.judged.context.grades is None:  # the measure knows more of the scale than the qrels may show
-        highest = max(highest, high)
-    gain = (np.clip(labelings.docs.grade, low, high) - low).astype(np.float64)
-    least, most = (float(np.clip(end, low, high) - low) for end in (lowest, highest))
-    weight = LogDiscount(cutoff).share(labelings.positions) / (high - low)
-    return labelings.additive(weight, gain, least, most)
-
-
-def _ndcg(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-    gains = value_of(measure, "gains")
-    if labelings.judged_only and any(min(pair) < 0 for pair in (gains or {}).items()):
-        raise ValueError(
-            f"{measure}: judged_only leaves out documents with a negative label, and gains changes which labels are "
-            "negative, so it cannot be bounded; give only one of the two"
-        )
-    gain, levels = labelings.gains(value_of(measure, "dcg", "log2"), gains)
-    return labelings.normalized(LogDiscount().seen(labelings.positions), gain, levels)
-
-
-def _err(measure: ir_measures.Measure, labelings: Labelings) -> Model:
-    highest = int(labelings.open_docs.labels()[-1])
-    if highest > _HIGHEST_IN_ERR:
-        raise ValueError(
-            f"{measure}: ir_measures computes ERR for grades up to {_HIGHEST_IN_ERR}, not {highest}; leave it out"
-        )
-    stop = chance_to_satisfy(np.append(labelings.docs.grade, highest), _HIGHEST_IN_ERR)
-    return labelings.cascade(stop[:-1], float(stop[-1]))
-
-
-#: From the class of a measure of ir_measures to its model.
-HOST_MEASURES: dict[type[ir_measures.Measure], Maker] = {
-    type(ir_measures.P): lambda measure, labelings: labelings.additive(
-        TopK(measure["cutoff"]).share(labelings.positions), labelings.relevant(measure["rel"])
-    ),
-    type(ir_measures.RBP): _rbp,
-    type(ir_measures.SDCG): _sdcg,
-    type(ir_measures.nDCG): _ndcg,
-    type(ir_measures.RR): lambda measure, labelings: labelings.best(
-        Reciprocal().seen(labelings.positions), labelings.relevant(measure["rel"])
-    ),
-    type(ir_measures.Success): lambda measure, labelings: labelings.best(
-        TopK().seen(labelings.positions), labelings.relevant(measure["rel"])
-    ),
-    type(ir_measures.AP): lambda measure, labelings: labelings.precisions(labelings.relevant(measure["rel"])),
-    type(ir_measures.ERR): _err,
-}
+    return of(measure, views)

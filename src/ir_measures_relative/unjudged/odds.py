@@ -16,8 +16,8 @@ import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..extremes.model import Model
-from ..extremes.open_documents import OpenDocuments
 from ..options import LABELED_ALIKE
+from ..view import View
 
 #: From a query id and a document id to the chance that the document is relevant.
 Chance: TypeAlias = Callable[[str, str], float]
@@ -69,19 +69,18 @@ def chances_of(model: Model, odds: Odds) -> FloatArray:
     Raises:
         ValueError: no such model; a chance outside [0, 1].
     """
-    open_docs = model.open_docs
     if odds == "pool":
-        return pool_chances(open_docs, model.known_gain > 0)[model.open]
+        return pool_chances(model.views, model.known_gain > 0)[model.open]
     if not callable(odds):
         raise ValueError(
             f"odds={odds!r} is not allowed; give 'pool', or a function from query id and document id to the chance "
             "that the document is relevant"
         )
-    docs, rows = open_docs.docs, np.flatnonzero(model.open)
+    docs, rows = model.docs, np.flatnonzero(model.open)
     ids = docs.ids.take(rows).strings()
     result = np.zeros(len(rows))
     for i, (query, doc) in enumerate(zip(docs.query_ids[docs.query[rows]], ids, strict=True)):
-        if open_docs.exists[rows[i]]:
+        if docs.exists[rows[i]]:
             chance = odds(query, doc)
             if not isinstance(chance, (int, float, np.number)) or not 0 <= chance <= 1:
                 raise ValueError(
@@ -115,7 +114,7 @@ def sampled_values(
     """The values of the runs on labelings that are drawn by chances, in batches (runs, labelings, queries)."""
     random = np.random.default_rng(seed)
     gains = model.known_gain[model.known_gain > 0]
-    holders = model.open_docs.positions()[:, model.open] > 0
+    holders = np.array([view.at(view.depth).positions(model.docs) for view in model.views])[:, model.open] > 0
     share = holders / np.maximum(holders.sum(axis=0), 1)
     inside = np.clip(chances, 1e-9, 1 - 1e-9)
     logits = np.log(inside) - np.log1p(-inside)
@@ -138,14 +137,14 @@ def settled_probabilities(probability: FloatArray, verdict: ObjectArray) -> Floa
     return result
 
 
-def pool_chances(open_docs: OpenDocuments, relevant: BoolArray) -> FloatArray:
-    """The chance of each of ``open_docs.docs`` that is open to be relevant, from the judged ones; see above."""
-    docs = open_docs.docs
-    features, top = _features(open_docs, relevant)
+def pool_chances(views: Sequence[View], relevant: BoolArray) -> FloatArray:
+    """The chance of each open document of some runs to be relevant, from the judged ones; see above."""
+    docs = views[0].documents
+    features, top = _features(views, relevant)
     held = top.any(axis=0)
-    known = np.flatnonzero(~open_docs.open & held)
+    known = np.flatnonzero(docs.judged & held)
     result = np.zeros(len(docs))
-    free = np.flatnonzero(open_docs.open & open_docs.exists)
+    free = np.flatnonzero(~docs.judged & docs.exists)
     if not len(known) or not len(free):
         return result
     labels = relevant[known].astype(np.float64)
@@ -186,12 +185,11 @@ def _intercepts(top: BoolArray, places: FloatArray, labels: FloatArray) -> Float
     return result
 
 
-def _features(open_docs: OpenDocuments, relevant: BoolArray) -> tuple[FloatArray, BoolArray]:
+def _features(views: Sequence[View], relevant: BoolArray) -> tuple[FloatArray, BoolArray]:
     """What the rankings say of each document, shape (documents, features); and which each run holds in its top."""
-    docs, n = open_docs.docs, open_docs.n_queries
-    cutoff = open_docs.cutoff
-    deep = None if cutoff is None else cutoff * _DEEPER
-    place = open_docs.completed.positions_of_runs(docs, deep, False)
+    docs, cutoff = views[0].documents, views[0].depth
+    n, deep = docs.n_queries, cutoff * _DEEPER if isinstance(cutoff, int) else None
+    place = np.array([view.at(deep).positions(docs) for view in views])
     with np.errstate(divide="ignore"):
         inverse = np.where(place > 0, 1.0 / place, 0.0)
     best = inverse.max(axis=0, initial=0.0)
@@ -202,7 +200,7 @@ def _features(open_docs: OpenDocuments, relevant: BoolArray) -> tuple[FloatArray
     size = np.maximum(np.diag(shared), 1.0)
     count = (1.0 / np.maximum((shared / np.minimum.outer(size, size)).sum(axis=1), 1.0)) @ top
     deeper = (place > 0).sum(axis=0)
-    judged = ~open_docs.open & held
+    judged = docs.judged & held
     total = float(relevant[judged].mean()) if judged.any() else 0.0
     # Of the query's other documents: its own label must not speak for a document that the model learns from.
     own = np.where(judged, relevant, 0)

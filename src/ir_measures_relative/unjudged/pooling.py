@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import BoolArray, FloatArray, IntArray
-from ..comparison import check_is_context, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..measures.gains import discount
 from ..options import ROUNDED, check_count
+from ..view import check_is_context, view_of
 
 
 class TopicPool:
@@ -196,7 +196,7 @@ def judged_labels(context: RunContext, qrels: Qrels | None, rel: int) -> dict[st
     """Whether each judged document of each topic is relevant; without qrels, no document of the runs' queries."""
     if qrels is None:
         return {query: {} for run in context.runs.values() for query in run.query_ids}
-    judgments = judged_context(context, qrels).judgments
+    judgments = view_of(context, qrels).judgments
     labels: dict[str, dict[str, bool]] = {query: {} for query in judgments.query_ids}
     for query, doc, grade in zip(
         judgments.query_ids[judgments.query], judgments.ids.strings(), judgments.grade.tolist(), strict=True

@@ -10,17 +10,16 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ..arrays import BoolArray, FloatArray, IntArray
-from ..comparison import Depth, JudgedContext, check_is_context, judged_context
+from ..arrays import BoolArray, IntArray
 from ..context import RunContext
 from ..io.qrels import Qrels
-from ..judgments import Judgments
 from ..measures.strings import parse_measures
 from ..messages import few_quoted
 from ..options import check_count
-from ..priors import ContextData, some_runs
+from ..priors import Members
 from ..scoring import Scores, check_campaign, score_runs
 from ..stats.pairs_and_ties import tie_limit, with_ties
+from ..view import View, check_is_context, view_of
 from .bounds import check_bounded
 
 
@@ -67,19 +66,19 @@ def reusability(
         1    b    0.5        0.5      2                2     1
     """
     check_is_context(context)
-    parsed, judged = parse_measures(measures), judged_context(context, qrels)
-    check_bounded(judged, [])
+    parsed, view = parse_measures(measures), view_of(context, qrels)
+    check_bounded(view, [])
     check_count("pool_depth", pool_depth, 1)
     names = context.names
     own = np.array(groups_of(context, groups), dtype=object)
-    scores = score_runs(judged, names, parsed)
+    scores = score_runs(view, names, parsed)
     means, place = scores.means(), _places(scores)
-    lost_by = contributions(judged, own.tolist(), pool_depth)
+    lost_by = contributions(view, own.tolist(), pool_depth)
     rows: list[dict[str, Any]] = []
     for group, lost in tqdm(lost_by.items(), desc="leaving out", unit="group", disable=None, leave=False):
         left, place_left = means, place
         if lost.any():
-            without = FewerLabels(judged, ~lost)
+            without = view.with_judgments(~lost)
             check_campaign(without)
             scores = score_runs(without, names, parsed)
             left, place_left = scores.means(), _places(scores)
@@ -111,7 +110,7 @@ def _places(scores: Scores) -> IntArray:
     return above.T + 1
 
 
-def groups_of(context: ContextData, groups: Mapping[str, str] | None) -> list[str]:
+def groups_of(context: Members, groups: Mapping[str, str] | None) -> list[str]:
     """The group of each run, the context's if none are given; a run without one is a group of its name.
 
     Raises:
@@ -130,68 +129,15 @@ def groups_of(context: ContextData, groups: Mapping[str, str] | None) -> list[st
     return [group_of.get(name, f"{name} alone" if name in taken else name) for name in names]
 
 
-def contributions(judged: JudgedContext, own: Sequence[str], pool_depth: int) -> dict[str, BoolArray]:
+def contributions(view: View, own: Sequence[str], pool_depth: int) -> dict[str, BoolArray]:
     """For each group, which judgments are of documents that its runs alone hold in their first ``pool_depth``.
 
     Args:
         own: the group of each run.
     """
     groups = list(dict.fromkeys(own))
-    held = {group: np.zeros(len(judged.judgments), dtype=bool) for group in groups}
-    for group, run in zip(own, judged.context.runs.values(), strict=True):
-        held[group] |= judged.judgments.positions_in(run, pool_depth) > 0
+    held = {group: np.zeros(len(view.documents), dtype=bool) for group in groups}
+    for group, run in zip(own, view.runs.values(), strict=True):
+        held[group] |= view.documents.positions_in(run, pool_depth) > 0
     count = np.sum(list(held.values()), axis=0)
     return {group: held[group] & (count == 1) for group in groups}
-
-
-class FewerRuns(JudgedContext):
-    """As though only some of the runs had taken part: those at these places of the whole, ascending."""
-
-    def __init__(self, whole: JudgedContext, rows: Sequence[int]) -> None:
-        names = [whole.names[i] for i in rows]
-        super().__init__(some_runs(whole.context, names), whole.judgments, whole=whole.whole)
-        self.grades = whole.grades
-        self._all, self._rows = whole, np.array(rows, dtype=np.int64)
-
-    def positions_of_runs(self, docs: Judgments, cutoff: Depth, judged_only: bool) -> IntArray:
-        whole, key = self._all, ("positions", docs, cutoff, judged_only)
-        return self.cached(key, lambda: whole.positions_of_runs(docs, cutoff, judged_only)[self._rows])
-
-    def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
-        found: FloatArray = self._all.absolute_of_runs(measure)[self._rows]
-        return found
-
-
-class FewerLabels(JudgedContext):
-    """As though some of the documents had not been judged.
-
-    A query that would have no label keeps its first, as not relevant: so it counts, with the values of a query without
-    relevant documents, by ir_measures' measures as well.
-    """
-
-    def __init__(self, whole: JudgedContext, keep: BoolArray) -> None:
-        old = whole.judgments
-        counts = np.bincount(old.query[keep], minlength=old.n_queries)
-        first = old.starts[:-1][(counts == 0) & (np.diff(old.starts) > 0)]
-        keep, grade = keep.copy(), old.grade.copy()
-        keep[first] = True
-        grade[first] = np.minimum(grade[first], 0)
-        labels = old.labels
-        if labels is not None:  # a document loses all of its labels
-            row = old.rows_of(labels.query, labels.ids)
-            lowered = np.where(np.isin(row, first), np.minimum(labels.grade, 0), labels.grade)
-            labels = labels._replace(grade=lowered).take(np.flatnonzero(keep[row]))
-        left = Judgments(old.query_ids, old.query[keep], old.ids.take(keep), grade[keep], labels)
-        super().__init__(whole.context, left, whole=whole.whole)
-        self.grades = whole.grades
-        self._all, self._keep = whole, keep
-        self._keep_relevant = (keep & (grade > 0))[old.grade > 0]
-
-    def positions_of_runs(self, docs: Judgments, cutoff: Depth, judged_only: bool) -> IntArray:
-        if judged_only or (docs is not self.judgments and docs is not self.judgments.relevant):
-            return super().positions_of_runs(docs, cutoff, judged_only)
-        whole, keep, old = self._all, self._keep, self._all.judgments
-        if docs is not self.judgments:
-            keep, old = self._keep_relevant, old.relevant
-        key = "positions", docs, cutoff, judged_only
-        return self.cached(key, lambda: whole.positions_of_runs(old, cutoff, judged_only)[:, keep])

@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray, IntArray, ObjectArray, object_array
-from ..comparison import JudgedContext
 from ..context import RunContext
 from ..extremes.model import Interval, Model, share
 from ..io.files import check_writable, write_whole
@@ -22,8 +21,9 @@ from ..jobs import Work
 from ..measures.parameters import value_of
 from ..messages import escaped, few_quoted
 from ..options import LABELED_ALIKE, check_count, is_number
-from ..priors import ContextData
+from ..priors import Members
 from ..stats.pairs_and_ties import tie_limit, with_ties
+from ..view import View
 from .bounds import campaign_of, model_of, settled, table_of, values_of
 from .odds import Odds, chances_of, check_odds, default_spread, probabilities, settled_probabilities
 
@@ -106,26 +106,26 @@ def verdicts(
         2    b       0.5     c             0.5
     """
     work = Work(jobs, time_limit)
-    parsed, judged = campaign_of(context, qrels, measures, residual)
+    parsed, views = campaign_of(context, qrels, measures, residual)
     if odds is not None:
-        check_odds(odds, len(judged.names), parsed, perquery)
+        check_odds(odds, len(context.names), parsed, perquery)
     if spread is None:
-        spread = default_spread(len(judged.names))
+        spread = default_spread(len(context.names))
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     if not is_number(spread) or not 0 <= spread < 100:
         raise ValueError(f"spread={spread!r} is not allowed; it must be a number of at least 0, such as 0.8")
     a, b = pairs_of(context)
-    names = object_array(judged.names)
+    names = object_array(context.names)
     index, tables = {"name": names[a], "other": names[b]}, []
     for done, measure in enumerate(parsed):
-        model = model_of(measure, judged, elsewhere, residual)
-        value, interval = differences(judged, measure, model, a, b, share(work, len(parsed) - done))
+        model = model_of(measure, views, elsewhere, residual)
+        value, interval = differences(views, measure, model, a, b, share(work, len(parsed) - done))
         ends = {"lower": interval.lower, "value": value, "upper": interval.upper}
-        share_of_run = unjudged_shares(judged, value_of(measure, "cutoff"))
+        share_of_run = unjudged_shares(views, value_of(measure, "cutoff"))
         unjudged = {"unjudged": share_of_run[a], "other_unjudged": share_of_run[b]}
         columns = {**ends, "exact": interval.exact, "open": movable(model, a, b, interval), **unjudged}
-        table = table_of(index, measure, columns, judged.judgments.query_ids if perquery else None)
+        table = table_of(index, measure, columns, views[0].query_ids if perquery else None)
         for end in ends:
             table[end] = rounded_to_zero(table[end].to_numpy())
         verdict = verdict_of(table["lower"].to_numpy(), table["upper"].to_numpy())
@@ -185,15 +185,15 @@ def judge_next(
         0        q      X    10.0      1
     """
     work = Work(jobs, time_limit)
-    (parsed,), judged = campaign_of(context, qrels, [measure], residual)
+    (parsed,), views = campaign_of(context, qrels, [measure], residual)
     check_count("n", n, 1)
     if path is not None:
         check_writable(path)
     a, b = pairs_of(context) if between is None else _pair(context, between)
-    model = model_of(parsed, judged, elsewhere, residual)
-    _, interval = differences(judged, parsed, model, a, b, work)
+    model = model_of(parsed, views, elsewhere, residual)
+    _, interval = differences(views, parsed, model, a, b, work)
     lower, upper = interval.lower.mean(axis=1), interval.upper.mean(axis=1)
-    docs, rows = model.open_docs.docs, np.flatnonzero(model.open & model.open_docs.exists)
+    docs, rows = model.docs, np.flatnonzero(model.open & model.docs.exists)
     weight, pairs = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
     reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
     for i in np.flatnonzero(verdict_of(lower, upper) == "open").tolist():
@@ -249,7 +249,7 @@ def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
     return a, b
 
 
-def _pair(context: ContextData, between: object) -> tuple[IntArray, IntArray]:
+def _pair(context: Members, between: object) -> tuple[IntArray, IntArray]:
     """The one pair of two runs, as indices; ValueError for what is not the names of two runs of the context."""
     names = context.names
     if not isinstance(between, (tuple, list)) or len(between) != 2 or between[0] == between[1]:
@@ -264,10 +264,10 @@ def _pair(context: ContextData, between: object) -> tuple[IntArray, IntArray]:
 
 
 def differences(
-    judged: JudgedContext, measure: ir_measures.Measure, model: Model, a: IntArray, b: IntArray, work: Work
+    views: Sequence[View], measure: ir_measures.Measure, model: Model, a: IntArray, b: IntArray, work: Work
 ) -> tuple[FloatArray, Interval]:
     """The difference of each pair of runs as judged, and its interval; shape (pairs, queries)."""
-    values = values_of(judged, measure, model)
+    values = values_of(views, measure, model)
     value = rounded_to_zero(values[a] - values[b])
     lower, upper, exact = settled(model.difference(a, b, work), value, model)
     return value, Interval(rounded_to_zero(lower), rounded_to_zero(upper), exact)
@@ -280,9 +280,9 @@ def rounded_to_zero(values: FloatArray) -> FloatArray:
 
 def movable(model: Model, a: IntArray, b: IntArray, interval: Interval) -> IntArray:
     """How many unjudged documents can move the difference of each pair, shape (pairs, queries)."""
-    docs, n = model.open_docs.docs, model.open_docs.n_queries
+    docs, n = model.docs, model.docs.n_queries
     result = np.empty((len(a), n), dtype=np.int64)
-    rows = np.flatnonzero(model.open_docs.exists & model.open)
+    rows = np.flatnonzero(docs.exists & model.open)
     reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
     for i, (x, y) in enumerate(zip(a, b, strict=True)):
         moves = rows[model.influence(int(x), int(y), reach[i])[rows] > LABELED_ALIKE]
@@ -290,14 +290,14 @@ def movable(model: Model, a: IntArray, b: IntArray, interval: Interval) -> IntAr
     return result
 
 
-def unjudged_shares(judged: JudgedContext, cutoff: int | None) -> FloatArray:
+def unjudged_shares(views: Sequence[View], cutoff: int | None) -> FloatArray:
     """The share of each run's top that nobody judged, shape (runs, queries); 0 of an empty ranking."""
-    n = judged.judgments.n_queries
-    shares = np.zeros((len(judged.names), n))
-    for share_of_run, rankings in zip(shares, judged.context.runs.values(), strict=True):
-        top = judged.top(rankings, cutoff)
-        unjudged = np.bincount(top.docs.query[~top.judged], minlength=n)
-        share_of_run[:] = unjudged / np.maximum(np.bincount(top.docs.query, minlength=n), 1)
+    n = views[0].n_queries
+    shares = np.zeros((len(views), n))
+    for share_of_run, view in zip(shares, views, strict=True):
+        docs = view.at(cutoff).top().docs
+        unjudged = np.bincount(docs.query[~docs.judged], minlength=n)
+        share_of_run[:] = unjudged / np.maximum(np.bincount(docs.query, minlength=n), 1)
     return shares
 
 

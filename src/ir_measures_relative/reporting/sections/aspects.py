@@ -17,7 +17,7 @@ aspects for each 1,000 tokens of the documents that no prior shows.{% endif %}</
 
 def section(campaign: ReportedCampaign) -> Section | str:
     """The new aspects of each run, those that add most first."""
-    if not campaign.judged.judgments.has_aspects:
+    if not campaign.view.judgments.has_aspects:
         return "New aspects: the judgments name no aspects of a topic."
     if not campaign.several:
         return "New aspects: there is one run."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...measures.fusion import value_of_labels
+from ...questions.fused_values import value_of_labels
 from ...questions.fusing import fuse, fusion_pairs
 from ...questions.similarities import inner_range
 from ..campaign import ReportedCampaign
@@ -27,7 +27,7 @@ _MOST_WORK, _MOST_TOPICS = 150_000, 1_000
 
 def section(campaign: ReportedCampaign) -> Section | str:
     """The strategies, and the matrix of pairs."""
-    n, topics = len(campaign.judged.names), campaign.judged.judgments.n_queries
+    n, topics = len(campaign.view.names), campaign.view.n_queries
     absolute = None if campaign.first_absolute is None else campaign.measures[campaign.first_absolute]
     if n < 2 or absolute is None or value_of_labels(absolute) is None:
         return "Fusion: it needs two runs, and first of the absolute measures nDCG, P, R, RR, AP or Success."

@@ -22,7 +22,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
     if not campaign.several:
         return "Which runs are alike: there is one run."
     measure = MED @ campaign.cutoff
-    distance, _ = squares(campaign.judged, measure)
+    distance, _ = squares(campaign.view, measure)
     order = clustered(distance)
     below = np.tril_indices(len(distance), -1)
     # The colours are those of the distances that are not far out; what is beyond has the last colour.

@@ -91,7 +91,7 @@ def section(campaign: ReportedCampaign) -> Section:
         "unique": unique,
         "shows": shows,
         "most": (most.run, most.mean) if most is not None and most.mean > (shows or 0.0) + ROUNDED else None,
-        "graded": campaign.judged.grades[1] > 1,
+        "graded": campaign.view.grades[1] > 1,
         "rel": None if unique is None else value_of(campaign.measures[unique], "rel"),
         "others": campaign.context.priors == "others",
     }
@@ -110,8 +110,8 @@ def _leader(campaign: ReportedCampaign, measure: int | None) -> Leader | None:
     first, second = order[:2]
     values = campaign.scores.values[:, measure]
     lower, _ = student_interval(values[first] - values[second], 0.95)
-    names = campaign.judged.names
-    alike = why_not_comparable(campaign.judged, kind, names[first], names[second]) is None
+    names = campaign.view.names
+    alike = why_not_comparable(campaign.view, kind, names[first], names[second]) is None
     clear = not alike or bool(lower > 0)
     tied = bool(means[first] - means[second] <= ROUNDED)
     return Leader(measure, first, float(means[first]), second, clear, adds, tied)
@@ -125,13 +125,12 @@ def _scale(columns: Any) -> tuple[float, float]:
 
 def _near_copies(campaign: ReportedCampaign) -> dict[int, list[tuple[int, float]]]:
     """From each run that has near-copies to these, with their RBO, the nearest first."""
-    judged = campaign.judged
-    shared = shared_documents(judged, _TOP)
+    shared = shared_documents(campaign.view, _TOP)
     own = np.diag(shared)
     first, second = np.nonzero(np.triu(shared >= _LEAST_SHARED * np.maximum(own, own[:, None]), 1))
     pairs = list(zip(first.tolist(), second.tolist(), strict=True))
     found: dict[int, list[tuple[int, float]]] = {}
-    for (a, b), overlap in zip(pairs, score_pairs(judged, RBO @ _DEPTH, pairs, Work(1)), strict=True):
+    for (a, b), overlap in zip(pairs, score_pairs(campaign.view, RBO @ _DEPTH, pairs, Work(1)), strict=True):
         if (mean := float(overlap.mean())) >= _NEAR:
             found.setdefault(a, []).append((b, mean))
             found.setdefault(b, []).append((a, mean))
@@ -144,7 +143,7 @@ def _copies(
     """Of each run its nearest prior, by its place, and what a copy of that has; of measures by which it adds some."""
     if not is_relative(measure) or measure.RELATIVE_TO != "priors" or measure.is_0_for_a_copy:
         return None
-    found = copies_of_nearest(campaign.judged, campaign.judged.names, measure)
+    found = copies_of_nearest(campaign.view, campaign.view.names, measure)
     return [
         None if near is None else (campaign.place[near], number(float(mean)))
         for near, mean in zip(found.nearest, found.means, strict=True)

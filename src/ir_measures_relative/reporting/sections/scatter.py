@@ -59,7 +59,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
         return "The picture of one measure over another: there is one run."
     n = len(campaign.measures)
     facts = {
-        "runs": len(campaign.judged.names),
+        "runs": len(campaign.view.names),
         "on_a_screen": _SIZES[0].named,
         "on_a_phone": _SIZES[1].named,
         "left_out": n * (n - 1) // 2 - len(pairs),
@@ -93,7 +93,7 @@ def _plane(campaign: ReportedCampaign, x: int, y: int) -> list[dict[str, Any]] |
     ends = [np.where(np.isnan(of[:, runs]), means, of[:, runs]) for of in (lower, upper)]
     axes = [axis_of(values) for values in means]
     best = frontier(*means)
-    names = [campaign.judged.names[r] for r in runs]
+    names = [campaign.view.names[r] for r in runs]
     named = [_named(means, axes, best, size.named) for size in _SIZES]
     placed = [
         _placed(axes, means, ends, runs, best, names, *of_size) for of_size in zip(named, _SIZES, strict=True)

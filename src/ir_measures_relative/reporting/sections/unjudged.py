@@ -86,8 +86,8 @@ def section(campaign: ReportedCampaign) -> Section | str:
 
 def _open(campaign: ReportedCampaign) -> tuple[list[Open], list[tuple[str, int]]]:
     """The first absolute and the first relative measure that has bounds; and those that would take long."""
-    n, kinds = len(campaign.judged.names), set()
-    work = n * (n - 1) // 2 * campaign.judged.judgments.n_queries
+    n, kinds = len(campaign.view.names), set()
+    work = n * (n - 1) // 2 * campaign.view.n_queries
     found, left_out = [], []
     for measure in campaign.measures:
         cutoff, relative = measure.params.get("cutoff"), is_relative(measure)

@@ -1,0 +1,237 @@
+"""Documents of queries as rows of arrays, and where they stand in a run.
+
+Nearly everything asks a run only one thing: at which position does it hold each document?
+:meth:`Documents.positions_in` answers for all of them at once, so that the measures are arithmetic on arrays with
+one entry a document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from functools import cached_property
+
+import numpy as np
+
+from .arrays import BoolArray, FloatArray, IntArray, ObjectArray, rank_within
+from .ids import Ids, WordArray, pair_keys
+from .rankings import Rankings
+
+# What is known of rows whatever their grades.
+_OF_ROWS = ("doc_ids", "starts", "query_code", "_keys", "_first_bits")
+
+
+class Documents:
+    """Documents of every query, one row a (query, document), grouped by query. They do not change.
+
+    Attributes:
+        query_ids: the queries, in the order of the qrels.
+        query: the query of each row, as an index into ``query_ids``, ascending.
+        ids: the document of each row.
+        grade: the relevance of each row; 0 where nobody judged it.
+        judged: which rows are judged.
+        exists: which rows are documents of some run or of the judgments. The others stand for relevant documents that
+            no run retrieves: they have no id, and no position.
+        version: which rows these are, whatever their grades, as a key under which positions are kept.
+        selected_from: the documents that these were selected from, and which of those they are; None if from none.
+    """
+
+    def __init__(
+        self,
+        query_ids: ObjectArray,
+        query: IntArray,
+        ids: Ids,
+        grade: IntArray,
+        *,
+        judged: BoolArray | None = None,
+        exists: BoolArray | None = None,
+    ) -> None:
+        self.query_ids = query_ids
+        self.query = query
+        self.ids = ids
+        self.grade = grade
+        self.judged: BoolArray = np.ones(len(query), dtype=bool) if judged is None else judged
+        self.exists: BoolArray = np.ones(len(query), dtype=bool) if exists is None else exists
+        self.version: Hashable = object()
+        self.selected_from: tuple[Documents, BoolArray] | None = None
+
+    @property
+    def n_queries(self) -> int:
+        return len(self.query_ids)
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @property
+    def nbytes(self) -> int:
+        """About how much memory they take."""
+        columns = self.query, self.grade, self.judged, self.exists, self.ids.starts, self.ids.ends
+        return sum(column.nbytes for column in columns)
+
+    @cached_property
+    def doc_ids(self) -> ObjectArray:
+        """The document of each row, as a string."""
+        return self.ids.strings()
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """The rows of query ``i`` are ``starts[i]:starts[i + 1]``."""
+        counts = np.bincount(self.query, minlength=self.n_queries)
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+    @cached_property
+    def relevant(self) -> Documents:
+        """The rows with a grade above 0; all a measure needs that gives no gain to the others."""
+        keep = self.grade > 0
+        return self if keep.all() else self.select(keep)
+
+    def select(self, keep: BoolArray) -> Documents:
+        """The rows where ``keep`` is true; the queries stay, also those left without a row."""
+        columns = self.query[keep], self.ids.take(keep), self.grade[keep]
+        selected = Documents(self.query_ids, *columns, judged=self.judged[keep], exists=self.exists[keep])
+        selected.stand_for(self, keep)
+        return selected
+
+    def stand_for(self, whole: Documents, keep: BoolArray) -> None:
+        """Says once which rows of other documents these are, so that what is known of those is known of these."""
+        self.selected_from = whole, keep
+        self.version = whole.version, np.packbits(keep).tobytes()
+
+    def sources(self) -> Iterator[tuple[Documents, IntArray]]:
+        """Documents that hold all of these, and at which of their rows: what these were selected from, and so on."""
+        docs, rows = self, np.arange(len(self))
+        while docs.selected_from is not None:
+            docs, keep = docs.selected_from
+            rows = np.flatnonzero(keep)[rows]
+            yield docs, rows
+            relevant = docs.grade > 0
+            if relevant[rows].all():
+                yield docs.relevant, (np.cumsum(relevant) - 1)[rows]
+
+    def graded(self, grade: IntArray) -> Documents:
+        """The same rows, all judged, with these grades; what is known of the rows themselves is kept."""
+        other = Documents(self.query_ids, self.query, self.ids, grade, exists=self.exists)
+        other.version = self.version
+        other.__dict__.update({name: self.__dict__[name] for name in _OF_ROWS if name in self.__dict__})
+        return other
+
+    def followed_by(self, *others: Documents) -> Documents:
+        """These rows and those of others, of the same queries, sorted by query."""
+        parts = [self, *others]
+        query = np.concatenate([part.query for part in parts])
+        order = np.argsort(query, kind="stable")
+        ids = self.ids
+        for part in others:
+            ids = ids.followed_by(part.ids)
+        grade, judged, exists = (
+            np.concatenate([getattr(part, column) for part in parts])[order]
+            for column in ("grade", "judged", "exists")
+        )
+        return Documents(self.query_ids, query[order], ids.take(order), grade, judged=judged, exists=exists)
+
+    def by_query(self, values: FloatArray, rows: IntArray, function: np.ufunc = np.add) -> FloatArray:
+        """What ``function`` joins of values of these rows, (…, rows), by query; 0 where there are none."""
+        result = np.zeros((*values.shape[:-1], self.n_queries))
+        if len(rows):
+            query = self.query[rows]
+            starts = np.flatnonzero(np.diff(query, prepend=-1))
+            result[..., query[starts]] = function.reduceat(values, starts, axis=-1)
+        return result
+
+    @cached_property
+    def query_code(self) -> dict[str, int]:
+        """From query id to its index."""
+        return {q: i for i, q in enumerate(self.query_ids)}
+
+    @cached_property
+    def _keys(self) -> tuple[int, WordArray, IntArray]:
+        """The seed of the hash, the key of each row that has an id, ascending, and the row of each key."""
+        rows, seed = np.flatnonzero(self.exists), 0
+        query, ids = (
+            (self.query, self.ids) if len(rows) == len(self) else (self.query[rows], self.ids.take(rows))
+        )
+        while True:
+            keys = pair_keys(query, ids.hashes(seed))
+            order = np.argsort(keys)
+            same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+            if len(same):  # a repeat, whose rows stay in their order, or two documents with one key
+                order = np.argsort(keys, kind="stable")
+            keys = keys[order]
+            a, b = order[same], order[same + 1]
+            if (query[a] == query[b]).all() and ids.equal(a, ids, b).all():
+                return seed, keys, rows[order]
+            seed += 1  # two documents with one key: another hash
+
+    def repeats(self) -> tuple[IntArray, IntArray]:
+        """The rows of a pair that stands more than once but for its last row, and that last row for each."""
+        _, keys, order = self._keys
+        more = keys[1:] == keys[:-1]
+        is_last = np.append(~more, True)[: len(keys)]
+        last = order[is_last]
+        return order[:-1][more], last[np.searchsorted(keys[is_last], keys[:-1][more])]
+
+    def queries_of(self, rankings: Rankings) -> IntArray:
+        """For each query of the run, its index here; -1 for one that is not judged."""
+        get = self.query_code.get
+        ids = rankings.query_ids
+        return np.fromiter((get(q, -1) for q in ids), dtype=np.int64, count=len(ids))
+
+    @cached_property
+    def _first_bits(self) -> tuple[np.uint64, BoolArray]:
+        """How far to shift a key for its first bits, and whether any key here has these: most others do not."""
+        _, keys, _ = self._keys
+        shift = np.uint64(64 - min(max(len(keys), 1).bit_length() + 3, 24))
+        taken = np.zeros(2 ** (64 - int(shift)), dtype=bool)
+        taken[(keys >> shift).view(np.int64)] = True
+        return shift, taken
+
+    def rows_of(self, query: IntArray, ids: Ids, hashes: WordArray | None = None) -> IntArray:
+        """The row of each (query index, document id), -1 for one not here; ``hashes`` are the ids', where known."""
+        row = np.full(len(query), -1, dtype=np.int64)
+        if not self.exists.any() or not len(query):
+            return row
+        seed, keys, order = self._keys
+        shift, taken = self._first_bits
+        wanted = pair_keys(query, ids.hashes(seed) if seed or hashes is None else hashes)
+        asked = np.flatnonzero(taken[(wanted >> shift).view(np.int64)])
+        wanted = wanted[asked]
+        at = np.minimum(_search(keys, wanted), len(keys) - 1)
+        hit = np.flatnonzero(keys[at] == wanted)
+        found, asked = order[at[hit]], asked[hit]
+        true = (self.query[found] == query[asked]) & self.ids.equal(found, ids, asked)
+        row[asked[true]] = found[true]
+        return row
+
+    def positions_in(self, rankings: Rankings, cutoff: int | None = None) -> IntArray:
+        """The 1-based position at which the run ranks each row's document; 0 where it is not in the top ``cutoff``."""
+        result = np.zeros(len(self), dtype=np.int64)
+        for part in [rankings] if cutoff is not None else rankings.parts():
+            top = part.by_score() if cutoff is None else part.top(cutoff)
+            row = self.rows_of(self.queries_of(part)[top.query], top.ids, top.hashes)
+            order = top.tie_order(row >= 0) if cutoff is None else None
+            if order is not None:
+                row = row[order]
+            found = row >= 0
+            result[row[found]] = top.position[found]
+        return result
+
+    def positions_among_judged(self, rankings: Rankings, cutoff: int | None = None) -> IntArray:
+        """The same in the rankings that are left when every document that is not here is taken out.
+
+        As in trec_eval's ``-J``, a document with a negative label counts as not here.
+        """
+        full = self.positions_in(rankings)
+        found = np.flatnonzero((full > 0) & (self.grade >= 0))
+        order = found[np.lexsort((full[found], self.query[found]))]
+        result = np.zeros(len(self), dtype=np.int64)
+        result[order] = rank_within(self.query[order])
+        if cutoff is not None:
+            result[result > cutoff] = 0
+        return result
+
+
+def _search(keys: WordArray, wanted: WordArray) -> IntArray:
+    """``np.searchsorted``, from the smallest to the largest: the next is then near, and in the processor's cache."""
+    order = np.argsort(wanted)
+    at = np.empty(len(wanted), dtype=np.int64)
+    at[order] = np.searchsorted(keys, wanted[order])
+    return at

@@ -1,0 +1,78 @@
+"""What other parts of the package add to the core, found when it is first asked for.
+
+The core has a :class:`Registry` under a name, and reads it. :func:`fill` says which modules add to it: the package's
+``__init__`` calls it with paths, and imports none of the modules. A module of them registers its entries on import::
+
+    READERS: Registry[str, Reader] = Registry("readers")  # in the core
+    fill({"readers": [".formats.csv"]}, __name__)  # in the package's __init__
+    READERS.register("csv")(CsvReader())  # in formats/csv.py
+
+Another package adds to it in the same two ways: it registers an entry itself, or names a module that will.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from importlib.util import resolve_name
+from typing import Any, TypeVar
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+# By the name of a registry, so that they outlast a reload of the module that declares it.
+_ENTRIES: dict[str, dict[Any, Any]] = {}
+_WAITING: dict[str, dict[str, None]] = {}  # the modules that were not imported yet
+
+
+def fill(modules: Mapping[str, Iterable[str]], package: str | None = None) -> None:
+    """Says which modules add to a registry, by its name; ``package`` is what a path such as ".a.b" starts from."""
+    for name, paths in modules.items():
+        _WAITING.setdefault(name, {}).update(dict.fromkeys(resolve_name(path, package) for path in paths))
+
+
+def load(name: str) -> None:
+    """Imports the modules that add to a registry, as far as they were not yet.
+
+    Raises:
+        ImportError: one of them cannot be imported; says which. The next call tries again.
+    """
+    for module in list(_WAITING.get(name, ())):
+        try:
+            import_module(module)
+        except Exception as error:
+            raise ImportError(f"{name}: {module} cannot be imported: {error}", name=module) from error
+        _WAITING[name].pop(module, None)  # another thread may have been here
+
+
+class Registry(Mapping[_K, _V]):
+    """The entries of one name. Reading it imports the modules that :func:`fill` gave it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._entries: dict[_K, _V] = _ENTRIES.setdefault(name, {})
+
+    def register(self, *keys: _K) -> Callable[[_V], _V]:
+        """A decorator that adds what it decorates under each of these keys; a later entry replaces an earlier."""
+
+        def add(value: _V) -> _V:
+            self._entries.update(dict.fromkeys(keys, value))
+            return value
+
+        return add
+
+    def __getitem__(self, key: _K) -> _V:
+        load(self.name)
+        if key not in self._entries:
+            raise KeyError(
+                f"{self.name}: no {key!r}; there are {', '.join(map(repr, self._entries)) or 'none'}"
+            )
+        return self._entries[key]
+
+    def __iter__(self) -> Iterator[_K]:
+        load(self.name)
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        load(self.name)
+        return len(self._entries)

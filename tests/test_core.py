@@ -1,0 +1,101 @@
+"""The core imports no wing and names none; what wings add is found in a process that has loaded the core alone."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+
+import pytest
+
+from ir_measures_relative.extremes.labelings import BOUNDS
+from ir_measures_relative.measures.med_bases import BASES, SEARCHES
+from rooms import PACKAGE, imported, is_core, modules
+
+MODULES = modules()
+CORE = [module for module in MODULES if module and is_core(module)]
+WINGS = {module.split(".")[0] for module in MODULES if module and not is_core(module)} - {
+    "measures",
+    "pyterrier",
+}
+# Experiment still reports and tests.
+IMPORTS_WINGS = {"pyterrier.experiment", "pyterrier.table"}
+
+
+@pytest.mark.parametrize(
+    "module",
+    [pytest.param(m, marks=pytest.mark.xfail(strict=False) if m in IMPORTS_WINGS else ()) for m in CORE],
+)
+def test_the_core_imports_no_wing(module: str) -> None:
+    found = {(of, name) for of, name in imported(module, MODULES) if of and not is_core(of)}
+    assert not found
+
+
+@pytest.mark.parametrize("module", CORE)
+def test_the_core_names_no_wing(module: str) -> None:
+    nodes = ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+    texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    paths = [t for t in texts if "\n" not in t and t.startswith((f"{PACKAGE}.", "."))]
+    assert not WINGS & {path.removeprefix(PACKAGE).split(".")[1] for path in paths}
+
+
+def fresh(program: str) -> str:
+    """What a program prints in a process of its own."""
+    setup = """
+import sys
+import ir_measures
+import ir_measures_relative
+from ir_measures_relative import RunContext
+qrels = {"q": {"A": 1, "B": 0, "E": 1}}
+runs = {"old": {"q": {"A": 3.0, "X": 2.0, "B": 1.0}}, "new": {"q": {"E": 3.0, "Y": 2.0, "A": 1.0}}}
+assert not [name for name in sys.modules if "extremes" in name]
+"""
+    done = subprocess.run([sys.executable, "-c", setup + program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_med_finds_its_search(base: str) -> None:
+    score = f"""
+with RunContext({{"old": runs["old"]}}):
+    print(ir_measures.parse_measure("MED(base='{base}')@3").calc_aggregate(qrels, runs["new"]))
+print(any("extremes" in name for name in sys.modules))
+"""
+    value, searched = fresh(score).split()
+    assert 0 <= float(value) <= 1
+    assert searched == str(base in SEARCHES)
+
+
+# One measure of each class whose bounds are registered, and what a refusal says.
+BOUNDED = {
+    **dict.fromkeys(
+        ["P@2", "RBP(rel=1)@2", "SDCG(max_rel=1)@2", "nDCG@2", "RR", "Success@2", "AP", "ERR@2"], ""
+    ),
+    **dict.fromkeys(
+        ["NRG@2", "UniqueRel@2", "TaSC", "P_Rareness@2", "nDCG_UE@2", "Shapley@2", "FusionGain"], ""
+    ),
+    **dict.fromkeys(["rrLP", "sgnLP", "sgnLR", "RPP"], ""),
+    "MED@2": "is itself the largest difference",
+    "NewAspects@2": "may answer any aspects",
+}
+
+
+@pytest.mark.parametrize("measure", BOUNDED)
+def test_bounds_are_found(measure: str) -> None:
+    bound = f"""
+from ir_measures_relative import bounds
+try:
+    found = bounds(RunContext(runs, reference="old"), qrels, [{measure!r}])
+    print((found["lower"] <= found["upper"]).all())
+except ValueError as error:
+    print(error)
+"""
+    assert (BOUNDED[measure] or "True") in fresh(bound)
+
+
+def test_every_class_with_bounds_is_in_the_list() -> None:
+    import ir_measures
+
+    kinds = {kind for name in BOUNDED for kind in type(ir_measures.parse_measure(name)).__mro__}
+    assert set(BOUNDS) <= kinds
