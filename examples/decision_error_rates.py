@@ -30,13 +30,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ir_measures_relative import RunContext
-from ir_measures_relative.comparison import JudgedContext, judged_context
-from ir_measures_relative.priors import some_runs
 from ir_measures_relative.questions.decision_rule import KEEP, OPEN, Rivals, intervals, verdict_of
 from ir_measures_relative.questions.option_rankings import Combination, Option, OptionLists
 from ir_measures_relative.questions.option_values import Differences, OptionValues
 from ir_measures_relative.questions.worth import worth
 from ir_measures_relative.stats.paired_tests import PairedTestOptions
+from ir_measures_relative.view import view_of
 
 BY = ir_measures.nDCG @ 10
 WORDS = {0: "keep", 1: "add", 2: "replace", -1: "open", -2: "add or replace"}
@@ -84,10 +83,10 @@ class PairValues(NamedTuple):
 
 def values_of_pairs(data: Collection, qrels: pd.DataFrame, pairs: list[tuple[str, str]]) -> PairValues:
     """The values of pairs of runs."""
-    judged = judged_context(data.context, qrels)
+    view = view_of(data.context, qrels)
     rows = []
     for a, b in pairs:
-        two = JudgedContext(some_runs(data.context, [a, b]), judged.judgments)
+        two = view.of_runs([a, b])
         options = [Option("a", (a,)), Option("b", (b,)), Option("both", (a, b))]
         lists = OptionLists(two, options, Combination(length=10))
         values = OptionValues(two, lists.rankings(), BY)

@@ -168,7 +168,7 @@ def test_worst_and_best_are_those_of_all_judgments(by: str) -> None:
                 for q in queries
             }
         low, high = np.zeros((2, 3))
-        for t, q in enumerate(queries):
+        for q in queries:
             free = sorted({d for one in lists.values() for d in one[q]} - set(qrels[q]))
             gains = []
             for labels in itertools.product([0, 1], repeat=len(free)):

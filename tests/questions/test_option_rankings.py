@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from ir_measures_relative import FusionGain, RunContext
-from ir_measures_relative.comparison import judged_context
 from ir_measures_relative.io.runs import read_run
-from ir_measures_relative.io.tokens import Lengths
+from ir_measures_relative.io.tokens import DocumentLengths
 from ir_measures_relative.questions.decide import decide
 from ir_measures_relative.questions.evidence import NewDocuments
 from ir_measures_relative.questions.option_rankings import ALL_METHODS, Combination, Option, OptionLists
+from ir_measures_relative.view import view_of
 from oracles import option_lists as plain
 from oracles.option_lists import Scores
 
@@ -52,8 +52,8 @@ def made(
     runs: Mapping[str, Any], qrels: Any, options: Mapping[str, Sequence[str]], how: Combination
 ) -> tuple[OptionLists, dict[str, dict[str, list[str]]]]:
     """The lists by this package, also as strings."""
-    judged = judged_context(RunContext(dict(runs)), qrels)
-    lists = OptionLists(judged, [Option(name, tuple(of)) for name, of in options.items()], how)
+    view = view_of(RunContext(dict(runs)), qrels)
+    lists = OptionLists(view, [Option(name, tuple(of)) for name, of in options.items()], how)
     rankings = {
         option.name: {q: list(docs) for q, docs in one.to_dict().items()}
         for option, one in zip(lists.options, lists.rankings(), strict=True)
@@ -121,7 +121,9 @@ def test_a_budget_ends_before_the_first_document_that_does_not_fit() -> None:
     for _ in range(60):
         runs, qrels = some_runs(rng), some_qrels(rng)
         options = some_options(rng, list(runs))
-        how = Combination(method="interleave", length=6, lengths=Lengths(tokens), budget=rng.randint(1, 90))
+        how = Combination(
+            method="interleave", length=6, lengths=DocumentLengths(tokens), budget=rng.randint(1, 90)
+        )
         _, found = made(runs, qrels, options, how)
         for name, of in options.items():
             for query in QUERIES:
@@ -135,9 +137,9 @@ def test_a_rule_takes_the_list_of_its_run_on_each_topic() -> None:
     for _ in range(40):
         runs, qrels = some_runs(rng), some_qrels(rng)
         rule = {query: rng.choice(list(runs)) for query in QUERIES}
-        judged = judged_context(RunContext(dict(runs)), qrels)
+        view = view_of(RunContext(dict(runs)), qrels)
         option = Option("router", tuple(dict.fromkeys(rule.values())), rule)
-        (found,) = OptionLists(judged, [option], Combination(length=3)).rankings()
+        (found,) = OptionLists(view, [option], Combination(length=3)).rankings()
         for query in QUERIES:
             expected = plain.combined([rule[query]], runs, query, "rrf", 60, 1000, 3)
             assert list(found.to_dict().get(query, {})) == expected
@@ -156,8 +158,8 @@ def test_adding_gains_what_fusion_gain_says_to_the_last_bit() -> None:
             lists, _ = made(runs, qrels, options, Combination(length=int(base[-1])))
 
             parsed = ir_measures.parse_measure(base)
-            judged = judged_context(RunContext(dict(runs)), qrels)
-            keep, add = (judged.absolute([parsed], one)[0] for one in lists.rankings())
+            view = view_of(RunContext(dict(runs)), qrels)
+            keep, add = (view.absolute([parsed], one)[0] for one in lists.rankings())
             assert (add - keep).tolist() == gain.tolist()
             compared += len(gain)
     assert compared == 480
@@ -169,8 +171,8 @@ def test_new_documents_and_the_next_page() -> None:
     for _ in range(50):
         runs, qrels = some_runs(rng), some_qrels(rng)
         deployed, k = rng.sample(["r0", "r1", "r2"], rng.randint(1, 3)), rng.choice([1, 2, 4])
-        judged = judged_context(RunContext(dict(runs)), qrels)
-        found = NewDocuments.of(judged, deployed, "r3", k)
+        view = view_of(RunContext(dict(runs)), qrels)
+        found = NewDocuments.of(view, deployed, "r3", k)
         new, page = found.new.astype(float), found.next_page.astype(float)
         values = [
             found.relevant(1, weight, under) for weight in (new, page, new - page) for under in (None, -1, 1)
@@ -194,7 +196,7 @@ def test_a_copy_and_its_own_next_page_bring_nothing_more() -> None:
     page = {query: dict(list(ranking.items())[3:6]) for query, ranking in docs.items()}
     qrels = {query: {f"d{i}": rng.choice([0, 1]) for i in range(30)} for query in QUERIES}
     for candidate in (docs, page):
-        judged = judged_context(RunContext({"old": docs, "new": candidate}), qrels)
-        found = NewDocuments.of(judged, ["old"], "new", 3)
+        view = view_of(RunContext({"old": docs, "new": candidate}), qrels)
+        found = NewDocuments.of(view, ["old"], "new", 3)
         weight = found.new.astype(float) - found.next_page.astype(float)
         assert not found.relevant(1, weight).any()

@@ -14,22 +14,21 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray
-from ..comparison import JudgedContext, check_is_context, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
-from ..io.tokens import Lengths, Tokens
+from ..io.tokens import DocumentLengths, Tokens
 from ..jobs import Work
 from ..measures.fusion import cutoff_of
 from ..measures.strings import absolute_measure, is_relative, parse_measure, value_range
 from ..messages import few_quoted
 from ..options import LABELED_ALIKE, check_amount, check_choice, check_count
-from ..priors import some_runs
 from ..scoring import check_campaign, warn_of_last_labels
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.intervals import mean_and_error
 from ..stats.paired_tests import PairedTestOptions
 from ..stats.power import TopicsNeeded, topics_for_power
+from ..view import View, check_is_context, view_of
 from . import decision_text, evidence
 from .decision_rule import OPEN, UNSETTLED, Ends, Intervals, Rivals, intervals, possible, verdict_of
 from .option_rankings import ALL_METHODS, Combination, Option, OptionLists
@@ -272,16 +271,15 @@ def decide(
         seed=seed,
         time_limit=time_limit,
     )
-    whole = judged_context(context, qrels)
+    whole = view_of(context, qrels)
     check_campaign(whole)
     chosen = _options_of(options, whole)
     needed = dict.fromkeys(run for option in chosen for run in option.runs)
-    judged = JudgedContext(some_runs(context, list(needed)), whole.judgments, whole=whole.whole)
     rivals = [
         Rivals(1 + more, 1 + less, equal)
         for more, less, equal in _all_rivals([len(option.runs) for option in chosen[1:]])
     ]
-    compared = Compared(judged, chosen, rivals, settings, whole)
+    compared = Compared(whole.of_runs(list(needed)), chosen, rivals, settings, whole)
     return compared.decision(decision_text.of_options)
 
 
@@ -296,7 +294,7 @@ class Compared:
     """Some options, compared: what a :class:`Decision` is made of.
 
     Args:
-        judged: the runs of the options.
+        view: the runs of the options.
         options: the first is in use.
         rivals: which of the others are compared with each other.
         whole: all runs of the context, which tell how probable it is that a document is relevant.
@@ -304,25 +302,25 @@ class Compared:
 
     def __init__(
         self,
-        judged: JudgedContext,
+        view: View,
         options: Sequence[Option],
         rivals: Sequence[Rivals],
         settings: Settings,
-        whole: JudgedContext,
+        whole: View,
     ) -> None:
-        self.judged, self.options, self.rivals, self.settings = judged, list(options), rivals, settings
+        self.view, self.options, self.rivals, self.settings = view, list(options), rivals, settings
         self.names = [option.name for option in options]
-        warn_of_last_labels(judged, [settings.by])
-        self.lists = OptionLists(judged, options, settings.how)
+        warn_of_last_labels(view, [settings.by])
+        self.lists = OptionLists(view, options, settings.how)
         self.values = OptionValues(
-            judged,
+            view,
             self.lists.rankings(),
             settings.by,
             settings.unretrieved_relevant,
             settings.work,
             whole,
         )
-        self.topics = judged.judgments.n_queries
+        self.topics = view.n_queries
         others = np.arange(1, len(options))
         self.gains = self.values.differences(others, np.zeros_like(others))
         self.gain = intervals(self.gains, settings.ends, settings.test)
@@ -372,7 +370,7 @@ class Compared:
     def run_values(self) -> FloatArray:
         """The value of each run by itself, as a list of the same length."""
         lists = self.lists.single_runs()
-        return np.array([self.judged.absolute([self.settings.by], one)[0] for one in lists])
+        return np.array([self.view.absolute([self.settings.by], one)[0] for one in lists])
 
     # ---- what an open verdict lacks
 
@@ -434,7 +432,7 @@ class Compared:
         b = np.concatenate([np.zeros_like(gain), self._pairs[1][between]])
         parts = zip(self.gains.take(gain), self.rival_differences.take(between), strict=True)
         moved = Differences(*map(np.concatenate, parts))
-        return self.values.to_judge(a, b, moved, None)
+        return self.values.to_judge(a, b, moved)
 
     @cached_property
     def stands(self) -> float | None:
@@ -589,7 +587,7 @@ def settings_of(
     for name, value, least in (("k", k, 0), ("depth", depth, 1), ("pool", pool, 1), ("n", n, 1)):
         check_count(name, value, least)
     check_count("unretrieved_relevant", unretrieved_relevant, 0)
-    lengths = context.lengths if tokens is None else Lengths(tokens)
+    lengths = context.lengths if tokens is None else DocumentLengths(tokens)
     if budget is not None:
         check_count("budget", budget, 1)
         if lengths is None:
@@ -630,7 +628,7 @@ def _measure(by: ir_measures.Measure | str) -> ir_measures.Measure:
     return measure
 
 
-def _options_of(options: Any, whole: JudgedContext) -> list[Option]:
+def _options_of(options: Any, whole: View) -> list[Option]:
     """The options; ValueError for what is none."""
     if not isinstance(options, Mapping) or len(options) < 2:
         raise ValueError(
@@ -652,19 +650,19 @@ def _options_of(options: Any, whole: JudgedContext) -> list[Option]:
     return found
 
 
-def _rule(name: str, given: Mapping[str, str], whole: JudgedContext) -> Option:
-    lacking = [q for q in whole.judgments.query_ids if q not in given]
+def _rule(name: str, given: Mapping[str, str], whole: View) -> Option:
+    lacking = [q for q in whole.query_ids if q not in given]
     if lacking:
         raise ValueError(
             f"options[{name!r}] names no run for {len(lacking)} judged queries, such as {few_quoted(lacking[:3])}"
         )
-    runs = tuple(dict.fromkeys(given[q] for q in whole.judgments.query_ids))
+    runs = tuple(dict.fromkeys(given[q] for q in whole.query_ids))
     _check_known(name, runs, whole)
     return Option(name, runs, given)
 
 
-def _check_known(name: str, runs: Sequence[Any], whole: JudgedContext) -> None:
-    unknown = [run for run in runs if run not in whole.index]
+def _check_known(name: str, runs: Sequence[Any], whole: View) -> None:
+    unknown = [run for run in runs if run not in whole.members.index]
     if unknown:
         raise ValueError(
             f"options[{name!r}] names {few_quoted(unknown)}, which the context does not hold; its runs are "

@@ -10,18 +10,18 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray
-from ..comparison import JudgedContext, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..io.runs import Run
 from ..io.tokens import Tokens
-from ..measures.fusion import METHODS, FusedValues, Fusion, RunSet
+from ..measures.fusion import METHODS, Fusion
 from ..options import LABELED_ALIKE
-from ..priors import some_runs
 from ..scoring import check_campaign
 from ..stats.power import TopicsNeeded
+from ..view import View, view_of
 from . import decision_text
 from .decide import Compared, Decision, Settings, needed_topics, settings_of
+from .fused_values import FusedValues, RunSet
 from .fusing import FusionChoice, ValuesOfSets, divided, reach_of_interval
 from .option_rankings import Option, OptionLists
 from .worth import deployed_runs
@@ -121,13 +121,13 @@ def drop(
         raise ValueError(
             f"one deployed run cannot be dropped, and {names} is one; name the others in deployed="
         )
-    whole = judged_context(context, qrels)
-    judged = JudgedContext(some_runs(context, names), whole.judgments, whole=whole.whole)
-    check_campaign(judged)
+    whole = view_of(context, qrels)
+    view = whole.of_runs(names)
+    check_campaign(view)
     sets = {"keep": tuple(names)}
     sets |= {f"drop {name}": tuple(other for other in names if other != name) for name in names}
     options = [Option(name, runs) for name, runs in sets.items()]
-    return RunsDropped(judged, options, settings, whole, margin is not None).answer(names)
+    return RunsDropped(view, options, settings, whole, margin is not None).answer(names)
 
 
 class RunsDropped(Compared):
@@ -135,13 +135,13 @@ class RunsDropped(Compared):
 
     def __init__(
         self,
-        judged: JudgedContext,
+        view: View,
         options: Sequence[Option],
         settings: Settings,
-        whole: JudgedContext,
+        whole: View,
         graded: bool,
     ) -> None:
-        super().__init__(judged, options, [], settings, whole)
+        super().__init__(view, options, [], settings, whole)
         self.graded = graded
 
     def _grades(self, lower: FloatArray, upper: FloatArray) -> list[str]:
@@ -225,7 +225,7 @@ class RunsDropped(Compared):
         """The smallest set of runs within the margin, and what it loses on topics that did not choose it."""
         how, by = self.settings.how, self.settings.by
         if how.method in METHODS and how.rerank is None and how.budget is None:
-            values: ValuesOfSets = FusedValues(self.judged, by, Fusion(how.method, how.k, how.depth))
+            values: ValuesOfSets = FusedValues(self.view, by, Fusion(how.method, how.k, how.depth))
         else:
             values = self._values_of_sets
         halves = divided(self.topics, 2, _HALVES, 0)
@@ -249,10 +249,10 @@ class RunsDropped(Compared):
 
     def _values_of_sets(self, sets: Sequence[RunSet]) -> FloatArray:
         """The value of sets of runs on every topic, for methods that are no sum."""
-        names = self.judged.names
+        names = self.view.names
         options = [Option(f"set {i}", tuple(names[run] for run in runs)) for i, runs in enumerate(sets)]
-        lists = OptionLists(self.judged, options, self.settings.how).rankings()
-        return np.array([self.judged.absolute([self.settings.by], one)[0] for one in lists])
+        lists = OptionLists(self.view, options, self.settings.how).rankings()
+        return np.array([self.view.absolute([self.settings.by], one)[0] for one in lists])
 
 
 def smallest_sets(values: ValuesOfSets, n_runs: int, weights: FloatArray, margin: float) -> list[RunSet]:

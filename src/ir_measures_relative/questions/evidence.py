@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import BoolArray, FloatArray, IntArray, rows_of_queries, sum_by_query
-from ..comparison import JudgedContext
 from ..measures.alpha_nrg import NewAspects
 from ..measures.fusion import union_of
 from ..measures.nrg import NRG
 from ..measures.parameters import value_of
 from ..stats.paired_tests import PairedTestOptions
+from ..view import View
 from .decision_rule import intervals
 from .fusing import Chooser, divided
 from .option_rankings import OptionLists, interleaved
@@ -50,13 +50,13 @@ class NewDocuments(NamedTuple):
     n_topics: int
 
     @classmethod
-    def of(cls, judged: JudgedContext, deployed: Sequence[str], candidate: str, k: int) -> NewDocuments:
+    def of(cls, view: View, deployed: Sequence[str], candidate: str, k: int) -> NewDocuments:
         """Of a candidate beside deployed runs."""
         depth = k * (len(deployed) + 2)  # deeper than all that can be skipped or taken
-        docs, holdings = union_of(judged, depth)
+        docs, holdings = union_of(view, depth)
         rows: dict[str, list[list[int]]] = {}
         for name in (*deployed, candidate):
-            row, top = holdings[judged.index[name]]
+            row, top = holdings[view.members.index[name]]
             rows[name] = [row[some].tolist() for some in rows_of_queries(top.docs.query, docs.n_queries)]
         new, next_page = np.zeros((2, len(docs)), dtype=bool)
         for topic in range(docs.n_queries):
@@ -66,7 +66,7 @@ class NewDocuments(NamedTuple):
             new[own] = True
             next_page[[doc for doc, _ in zip(interleaved(below), own, strict=False)]] = True
         some = np.flatnonzero(new | next_page)
-        known = judged.judgments.rows_of(docs.query[some], docs.ids.take(some)) >= 0
+        known = view.documents.rows_of(docs.query[some], docs.ids.take(some)) >= 0
         columns = docs.query[some], new[some], next_page[some], docs.grade[some], known
         return cls(*columns, docs.n_queries)
 
@@ -84,7 +84,7 @@ class NewDocuments(NamedTuple):
 
 
 def of_candidate(
-    judged: JudgedContext,
+    view: View,
     deployed: Sequence[str],
     candidate: str,
     by: ir_measures.Measure,
@@ -107,7 +107,7 @@ def of_candidate(
     """
     k = value_of(by, "cutoff") or _CUTOFF
     rel = int(value_of(by, "rel", 1))
-    found = NewDocuments.of(judged, deployed, candidate, k)
+    found = NewDocuments.of(view, deployed, candidate, k)
     new, page = found.new.astype(np.float64), found.next_page.astype(np.float64)
     rows: list[dict[str, Any]] = []
     for what, weight, low in (
@@ -127,14 +127,14 @@ def of_candidate(
             }
         )
     measures = [NRG(norm="ideal") @ k]
-    if judged.judgments.has_aspects:
+    if view.judgments.has_aspects:
         measures.append(NewAspects @ k)
-    best = max(deployed, key=lambda name: float(value_beside(judged, measures[0], name, []).mean()))
+    best = max(deployed, key=lambda name: float(value_beside(view, measures[0], name, []).mean()))
     for measure in measures:
-        values = value_beside(judged, measure, candidate, deployed)
+        values = value_beside(view, measure, candidate, deployed)
         same = Differences(*[values[None]] * 3)
         some = intervals(same, (0.0, 1.0 if measure is measures[0] else np.inf), test)
-        copy = float(value_beside(judged, measure, best, deployed).mean())
+        copy = float(value_beside(view, measure, best, deployed).mean())
         row = {"what": str(measure), "mean": float(values.mean()), "copy": copy}
         rows.append(row | {"ci_lower": float(some.ci_lower[0]), "ci_upper": float(some.ci_upper[0])})
     return pd.DataFrame(rows)
@@ -151,7 +151,7 @@ def by_group(of: Compared) -> pd.DataFrame | None:
     groups = of.settings.groups
     if groups is None:
         return None
-    ids = of.judged.judgments.query_ids
+    ids = of.view.query_ids
     lacking = [q for q in ids if q not in groups]
     if lacking:
         raise ValueError(
@@ -185,7 +185,7 @@ def routers(of: Compared) -> pd.DataFrame | None:
     halves = divided(of.topics, 2, _HALVES, _SEED)
     rows = []
     for i in rules:
-        runs = [of.judged.index[run] for run in of.options[i].runs]
+        runs = [of.view.members.index[run] for run in of.options[i].runs]
         some = values[runs]
         chosen = Chooser([lambda sets, v=some: v[[one[0] for one in sets]]], len(runs), halves).choose(
             "single", 1
@@ -215,7 +215,7 @@ def pools(of: Compared) -> pd.DataFrame | None:
         return None
     by = of.settings.by
     lists: OptionLists = of.lists
-    best = [float(of.judged.absolute([by], one)[0].mean()) for one in lists.best_orders()]
+    best = [float(of.view.absolute([by], one)[0].mean()) for one in lists.best_orders()]
     where = lists.fates(int(value_of(by, "rel", 1)))
     columns = dict(zip(("never_retrieved", "outside_pool", "not_shown", "shown"), where.T, strict=True))
     means = of.values.values.mean(axis=1)

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray, rows_of_queries
-from ..comparison import JudgedContext
-from ..io.tokens import Lengths
+from ..io.tokens import DocumentLengths
 from ..measures.fusion import METHODS, Fusion, union_of
 from ..messages import few
 from ..rankings import Rankings
+from ..view import View
 
 #: How the runs of an option become one list.
 INTERLEAVE = "interleave"
@@ -55,7 +55,7 @@ class Combination:
     length: int | None = 10  #: of the lists; None for ``depth``
     rerank: Rankings | None = None  #: the scores of a reranker
     pool: int = 100  #: how many documents the reranker gets
-    lengths: Lengths | None = None  #: of the documents, in tokens
+    lengths: DocumentLengths | None = None  #: of the documents, in tokens
     budget: int | None = None  #: how many tokens a list may have
 
     @property
@@ -79,11 +79,11 @@ class OptionLists:
         pools: of each option, what the reranker gets; the lists where there is no reranker.
     """
 
-    def __init__(self, judged: JudgedContext, options: Sequence[Option], how: Combination) -> None:
-        self.judged, self.options, self.how = judged, options, how
-        self.docs, self._holdings = union_of(judged, how.reads)
-        self.query_ids = judged.judgments.query_ids
-        self._rows_of_run = [self._rows_of(i) for i in range(len(judged.names))]
+    def __init__(self, view: View, options: Sequence[Option], how: Combination) -> None:
+        self.view, self.options, self.how = view, options, how
+        self.docs, self._holdings = union_of(view, how.reads)
+        self.query_ids = view.query_ids
+        self._rows_of_run = [self._rows_of(i) for i in range(len(view.names))]
         if how.rerank is None:
             self.pools = [self._cut(self._combined(option)) for option in options]
             self.lists = self.pools
@@ -109,12 +109,7 @@ class OptionLists:
     def single_runs(self) -> list[Rankings]:
         """Each run of the context as the list that it is by itself, cut where every list is."""
         lists = [self._cut(rows) for rows in self._rows_of_run]
-        return [self._as_run(rows, name) for rows, name in zip(lists, self.judged.names, strict=True)]
-
-    def same_runs(self, one: str, other: str) -> bool:
-        """Whether two runs rank the documents of every judged topic alike, as deep as runs are looked at."""
-        a, b = (self._rows_of_run[self.judged.index[name]] for name in (one, other))
-        return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+        return [self._as_run(rows, name) for rows, name in zip(lists, self.view.names, strict=True)]
 
     # ---- where relevant documents end
 
@@ -124,10 +119,9 @@ class OptionLists:
         In this order: no run of the option retrieves it, outside the pool, in the pool and not shown, shown. The row of
         each option sums to the number of relevant documents.
         """
-        relevant = self.judged.judgments.select(self.judged.judgments.grade >= rel)
-        n = relevant.n_queries
+        relevant = self.view.judgments.select(self.view.judgments.grade >= rel)
         holds = {
-            name: relevant.positions_in(self.judged.context.runs[name]) > 0
+            name: relevant.positions_in(self.view.runs[name]) > 0
             for name in {run for option in self.options for run in option.runs}
         }
         result = np.zeros((len(self.options), 4), dtype=np.int64)
@@ -145,7 +139,6 @@ class OptionLists:
             )
             retrieved = int(held.sum())
             result[i] = len(relevant) - retrieved, retrieved - pool, pool - shown, shown
-        assert n == len(self.query_ids)
         return result
 
     # ---- the lists
@@ -161,16 +154,19 @@ class OptionLists:
         if option.rule is not None or len(option.runs) == 1:
             chosen = [self._runs_of(option, t)[0] for t in range(self.docs.n_queries)]
             return [
-                self._rows_of_run[self.judged.index[run]][t][: self.how.ends] for t, run in enumerate(chosen)
+                self._rows_of_run[self.view.members.index[run]][t][: self.how.ends]
+                for t, run in enumerate(chosen)
             ]
         if self.how.method == INTERLEAVE:
             return self._interleaved(option, self.how.ends)
-        return self._fused(sorted(self.judged.index[run] for run in option.runs))
+        return self._fused(sorted(self.view.members.index[run] for run in option.runs))
 
     def _interleaved(self, option: Option, length: int) -> TopicRows:
         result = []
         for topic in range(self.docs.n_queries):
-            lists = [self._rows_of_run[self.judged.index[run]][topic] for run in self._runs_of(option, topic)]
+            lists = [
+                self._rows_of_run[self.view.members.index[run]][topic] for run in self._runs_of(option, topic)
+            ]
             if len(lists) == 1:
                 result.append(lists[0][:length])
             else:
@@ -226,7 +222,7 @@ class OptionLists:
     def _scores_of_reranker(self, reranker: Rankings) -> FloatArray:
         """Its score of each document of the pools; ValueError where some have none."""
         query, ids, score = reranker.rows()
-        of_query = self.judged.judgments.queries_of(reranker)[query]
+        of_query = self.view.judgments.queries_of(reranker)[query]
         asked = np.flatnonzero(of_query >= 0)
         row = self.docs.rows_of(of_query[asked], ids.take(asked))
         scores = np.full(len(self.docs), np.nan)

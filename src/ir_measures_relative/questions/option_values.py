@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ir_measures
 import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray, IntArray
-from ..comparison import Comparison, JudgedContext
+from ..extremes.labelings import BOUNDS
 from ..extremes.model import Model
-from ..extremes.open_documents import OpenDocuments
 from ..jobs import Work
 from ..measures.parameters import value_of
 from ..options import LABELED_ALIKE
-from ..priors import replaced
 from ..rankings import Rankings
-from ..unjudged.bounds import HOST_MEASURES, model_of
+from ..unjudged.bounds import model_of
 from ..unjudged.odds import FEWEST_RUNS, default_spread, pool_chances, sampled_values
 from ..unjudged.verdicts import differences, rounded_to_zero, unjudged_shares
+from ..view import View
 
 
 class Differences(NamedTuple):
@@ -40,11 +39,11 @@ class OptionValues:
     """The lists of some options, judged.
 
     Args:
-        judged: the runs of which the options are made.
+        view: the runs of which the options are made; their unjudged documents may be relevant too.
         lists: the list of each option.
         by: an absolute measure.
         unretrieved_relevant: how many further documents a topic, in no list, may turn out relevant.
-        evidence: the runs that tell how probable it is that an unjudged document is relevant.
+        evidence: the runs that tell how probable it is that an unjudged document is relevant; ``view`` if not given.
 
     Attributes:
         values: shape (options, topics), by the judgments as they are.
@@ -53,23 +52,22 @@ class OptionValues:
 
     def __init__(
         self,
-        judged: JudgedContext,
+        view: View,
         lists: Sequence[Rankings],
         by: ir_measures.Measure,
         unretrieved_relevant: int = 0,
         work: Work | None = None,
-        evidence: JudgedContext | None = None,
+        evidence: View | None = None,
     ) -> None:
-        self._judged, self.by, self._work = evidence or judged, by, work or Work()
-        self._extra = unretrieved_relevant
-        context = replaced(judged.context, runs={one.name: one for one in lists}, groups={}, reference=None)
-        self._lists = JudgedContext(context, judged.judgments, whole=judged.whole)
-        self.values: FloatArray = self._lists.absolute_of_runs(by)
-        self.bounded = type(by) in HOST_MEASURES
+        self.by, self._work, self._evidence = by, work or Work(), evidence or view
+        self._unretrieved, self._lists = unretrieved_relevant, [view.with_run(one) for one in lists]
+        self.values: FloatArray = np.array([one.absolute_of_run(by) for one in self._lists])
+        self.bounded = type(by) in BOUNDS
 
     @cached_property
     def _model(self) -> Model:
-        return model_of(self.by, self._lists, self._extra)
+        names = [one.evaluated.name for one in self._lists]
+        return model_of(self.by, self._lists, self._unretrieved, names=names)
 
     def differences(self, a: IntArray, b: IntArray) -> Differences:
         """Of option a[i] less option b[i]; as judged three times where there are no bounds."""
@@ -84,18 +82,18 @@ class OptionValues:
         shares: FloatArray = unjudged_shares(self._lists, value_of(self.by, "cutoff")).mean(axis=1)
         return shares
 
-    def to_judge(self, a: IntArray, b: IntArray, found: Differences, n: int | None) -> pd.DataFrame:
+    def to_judge(self, a: IntArray, b: IntArray, found: Differences) -> pd.DataFrame:
         """The unjudged documents that can move the differences of a[i] and b[i], those that move them most first."""
-        docs, model = self._model.open_docs.docs, self._model
+        model, docs = self._model, self._model.docs
         moved = np.zeros(len(docs))
         reach = np.maximum(np.abs(found.worst), np.abs(found.best))
         for i in range(len(a)):
             moved = np.maximum(moved, model.influence(int(a[i]), int(b[i]), reach[i]))
-        moved[~(model.open & model.open_docs.exists)] = 0.0
+        moved[~(model.open & docs.exists)] = 0.0
         rows = np.flatnonzero(moved > LABELED_ALIKE)
-        position = model.open_docs.positions()[:, rows]
+        position = np.array([view.positions(docs) for view in model.views])[:, rows]
         first = np.where(position > 0, position, np.iinfo(np.int64).max).min(axis=0)
-        rows = rows[np.lexsort((docs.query[rows], first, -np.round(moved[rows], 9)))][:n]
+        rows = rows[np.lexsort((docs.query[rows], first, -np.round(moved[rows], 9)))]
         columns = {
             "query_id": pd.Series(docs.query_ids[docs.query[rows]], dtype=str),
             "doc_id": pd.Series(docs.ids.take(rows).strings(), dtype=str),
@@ -108,28 +106,23 @@ class OptionValues:
         The probability of each document to be relevant is that of the judged documents which the runs rank alike. None
         where too few runs tell it.
         """
-        runs = len(self._judged.names)
+        runs = len(self._evidence.names)
         if not self.bounded or runs < FEWEST_RUNS:
             return None
-        model = self._model
-        docs = model.open_docs.docs
-        context = self._judged.context
-        lists = {f"{name} (option)": one for name, one in self._lists.context.runs.items()}
-        together = JudgedContext(replaced(context, runs={**context.runs, **lists}), self._judged.judgments)
-        every = OpenDocuments(together, model.open_docs.cutoff, 0)
-        row = every.docs.rows_of(docs.query, docs.ids)
-        known = row >= 0
-        relevant = np.zeros(len(every.docs), dtype=bool)
+        model, lists = self._model, [one.evaluated for one in self._lists]
+        cutoff = model.views[0].depth
+        assert cutoff is None or isinstance(cutoff, int)
+        every = self._evidence.with_open(cutoff, also=lists).at(cutoff)
+        row = every.documents.rows_of(model.docs.query, model.docs.ids)
+        known = (row >= 0) & model.docs.exists
+        relevant = np.zeros(len(every.documents), dtype=bool)
         relevant[row[known]] = model.known_gain[known] > 0
-        chances = np.where(known, pool_chances(every, relevant)[row], 0.0)[model.open]
+        views = [*every.of_each(), *map(every.with_run, lists)]
+        chances = np.where(known, pool_chances(views, relevant)[row], 0.0)[model.open]
         return sampled_values(model, chances, samples, seed, default_spread(runs))
 
 
-def value_beside(
-    judged: JudgedContext, measure: ir_measures.Measure, name: str, priors: Sequence[str]
-) -> FloatArray:
-    """A relative measure of one run on every topic, beside these prior runs."""
-    # The measure's own name for the run is none of the context's: a copy of a prior is no prior of itself.
-    one = Comparison(judged, judged.context.runs[name], None, list(priors))
-    values: FloatArray = measure.score(one)
+def value_beside(view: View, measure: Any, name: str, priors: Sequence[str]) -> FloatArray:
+    """A relative measure of one run on every topic, as a new run beside these prior runs."""
+    values: FloatArray = measure.score(view.with_run(view.runs[name], priors=priors))
     return values

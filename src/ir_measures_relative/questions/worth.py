@@ -8,15 +8,15 @@ from pathlib import Path
 
 import ir_measures
 
-from ..comparison import JudgedContext, judged_context
 from ..context import RunContext
 from ..io.qrels import Qrels
 from ..io.runs import Run, name_runs, read_run
 from ..io.tokens import Tokens
 from ..messages import few_quoted
-from ..priors import fitting, replaced
+from ..priors import fitting
 from ..rankings import Rankings
 from ..scoring import check_campaign
+from ..view import View, view_of
 from . import decision_text, evidence
 from .decide import Compared, Decision, settings_of
 from .decision_rule import Rivals
@@ -110,13 +110,11 @@ def worth(
     names = deployed_runs(context, deployed, member)
     if name in names:
         name = f"{name} (candidate)"
-    runs = {other: one for other, one in context.runs.items() if other in names or other == member}
-    some = replaced(context, runs=runs | {name: run}, groups={}, reference=None)
-    whole = judged_context(context, qrels)
-    judged = JudgedContext(some, whole.judgments, whole=whole.whole)
-    check_campaign(judged)
-    compared = CandidateCompared(judged, names, name, settings, whole)
-    why = evidence.of_candidate(judged, names, name, settings.by, settings.test)
+    whole = view_of(context, qrels)
+    view = whole.of_runs([*names, name]) if member == name else whole.of_runs(names).with_runs({name: run})
+    check_campaign(view)
+    compared = CandidateCompared(view, names, name, settings, whole)
+    why = evidence.of_candidate(view, names, name, settings.by, settings.test)
     return compared.decision(decision_text.of_worth, {"why": why})
 
 
@@ -125,11 +123,11 @@ class CandidateCompared(Compared):
 
     def __init__(
         self,
-        judged: JudgedContext,
+        view: View,
         deployed: Sequence[str],
         candidate: str,
         settings: object,
-        whole: JudgedContext,
+        whole: View,
     ) -> None:
         self.deployed, self.candidate = tuple(deployed), candidate
         replaced_by = {
@@ -137,28 +135,24 @@ class CandidateCompared(Compared):
             for name in deployed
         }
         sets = {"keep": self.deployed, "add": (*self.deployed, candidate), **replaced_by}
-        self.copy_of = _copy_of(judged, self.deployed, candidate)
+        self.copy_of = _copy_of(view, self.deployed, candidate)
         if self.copy_of is not None:
             sets = dict.fromkeys(sets, self.deployed)
         options = [Option(name, runs) for name, runs in sets.items()]
         rivals = [Rivals(1, i) for i in range(2, len(options))]
-        super().__init__(judged, options, rivals, settings, whole)
+        super().__init__(view, options, rivals, settings, whole)
 
     def unsettled(self) -> str:
         return "add or replace"
 
 
-def _copy_of(judged: JudgedContext, deployed: Iterable[str], candidate: str) -> str | None:
+def _copy_of(view: View, deployed: Iterable[str], candidate: str) -> str | None:
     """The first deployed run that ranks every judged topic as the candidate does."""
-    own = judged.context.runs[candidate]
-    return next(
-        (
-            name
-            for name in deployed
-            if judged.same_rankings(own, name) and judged.same_rankings(judged.context.runs[name], candidate)
-        ),
-        None,
-    )
+
+    def same(name: str, other: str) -> bool:
+        return view.with_run(view.runs[name]).ranks_as(other)
+
+    return next((name for name in deployed if same(candidate, name) and same(name, candidate)), None)
 
 
 def _candidate(context: RunContext, candidate: str | Run) -> tuple[str, Rankings, str | None]:
