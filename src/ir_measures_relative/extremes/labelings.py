@@ -24,7 +24,7 @@ from .cascade import Adaptive, Cascade
 from .model import Coverage, Difference, Model
 from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
 from .preferences import Extremes, Preferences
-from .ratios import GainsAboveChance, Normalized, ValueOfGains
+from .ratios import GainsAboveChance, Normalized, Recall, ValueOfGains
 from .residual import Residual
 
 #: Of each run, the indices of its priors.
@@ -201,6 +201,16 @@ class Labelings:
         """
         self._warn_of_others()
         return Normalized(self.views, self._of_runs(weight), gain, levels, self.cutoff)
+
+    def recall(self, relevant: BoolArray) -> Model:
+        """The share of the relevant documents in the top. Exact for a run and for two.
+
+        Args:
+            relevant: as of :meth:`relevant`.
+        """
+        self._warn_of_others()
+        shown = (self.positions > 0).astype(np.float64)
+        return Recall(self.views, shown, relevant.astype(np.float64), np.array([0.0, 1.0]), None)
 
     def best(self, worth: FloatArray, relevant: BoolArray) -> Model:
         """The largest ``worth(d)`` of a relevant document, such as reciprocal rank. Exact for a run and for two.

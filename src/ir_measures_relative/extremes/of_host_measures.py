@@ -11,6 +11,7 @@ from ..measures.gains import chance_to_satisfy
 from ..measures.parameters import value_of
 from .labelings import BOUNDS, Labelings
 from .model import Model
+from .subtopics import SubtopicRecall
 
 # The highest grade that gdeval's ERR knows.
 _HIGHEST_IN_ERR = 4
@@ -20,6 +21,16 @@ _HIGHEST_IN_ERR = 4
 def _p(measure: Measure, labelings: Labelings) -> Model:
     weight = TopK(measure["cutoff"]).share(labelings.positions)
     return labelings.additive(weight, labelings.relevant(measure["rel"]))
+
+
+@BOUNDS.register(type(ir_measures.R))
+def _r(measure: Measure, labelings: Labelings) -> Model:
+    return labelings.recall(labelings.relevant(measure["rel"]))
+
+
+@BOUNDS.register(type(ir_measures.StRecall))
+def _st_recall(measure: Measure, labelings: Labelings) -> Model:
+    return SubtopicRecall(labelings.views, measure["rel"])
 
 
 @BOUNDS.register(type(ir_measures.RR))

@@ -62,7 +62,7 @@ class OptionValues:
         self.by, self._work, self._evidence = by, work or Work(), evidence or view
         self._unretrieved, self._lists = unretrieved_relevant, [view.with_run(one) for one in lists]
         self.values: FloatArray = np.array([one.absolute_of_run(by) for one in self._lists])
-        self.bounded = type(by) in BOUNDS
+        self.bounded = any(kind in BOUNDS for kind in type(by).__mro__)
 
     @cached_property
     def _model(self) -> Model:
