@@ -87,4 +87,5 @@ def _by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray
     """The sums by query of values of shape (…, rows)."""
     flat = values.reshape(-1, values.shape[-1])
     sums = [np.bincount(query, weights=row, minlength=n_queries) for row in flat]
-    return np.array(sums).reshape(*values.shape[:-1], n_queries)
+    result: FloatArray = np.array(sums, dtype=np.float64).reshape(*values.shape[:-1], n_queries)
+    return result

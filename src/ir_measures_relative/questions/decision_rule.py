@@ -60,14 +60,9 @@ def intervals(found: Differences, ends: tuple[float, float], options: PairedTest
     for values in (found.worst, found.best):
         same = bool((np.nan_to_num(np.abs(values - found.judged)) <= LABELED_ALIKE).all())
         under.append(as_judged if same else simultaneous_intervals(values, ends, options))
-    means = [np.nanmean(values, axis=1) if values.shape[1] else np.zeros(len(values)) for values in found]
-    return Intervals(
-        means[0],
-        *as_judged,
-        *means[1:],
-        np.minimum(under[0][0], as_judged[0]),
-        np.maximum(under[1][1], as_judged[1]),
-    )
+    judged, worst, best = (np.nanmean(values, axis=1) for values in found)
+    lower, upper = np.minimum(under[0][0], as_judged[0]), np.maximum(under[1][1], as_judged[1])
+    return Intervals(judged, as_judged[0], as_judged[1], worst, best, lower, upper)
 
 
 class Rivals(NamedTuple):

@@ -13,10 +13,9 @@ from ..measures.parameters import value_of
 from ..messages import escaped, few
 from ..options import LABELED_ALIKE
 from ..stats.power import TopicsNeeded
-from .decision_rule import UNSETTLED
 
 if TYPE_CHECKING:
-    from .decide import Compared
+    from .compared import Compared
     from .drop import RunsDropped
     from .worth import CandidateCompared
 
@@ -103,7 +102,7 @@ def of_options(of: Compared, tables: Tables) -> str:
         case -1:
             reason = f"**Open: keep {first} for now.** {_at(of)}the other options may or may not gain {gains}: {others}."
         case -2:
-            names = _all([of.names[i] for i in of.may_be_best(UNSETTLED)], "or")
+            names = _all([of.names[i] for i in of.may_be_best()], "or")
             reason = (
                 f"**{names}.** {_at(of)}{first} is not the best; which of these is best is open: {others}."
             )
@@ -174,7 +173,7 @@ def _to_do(of: Compared) -> str:
     if "judgments" in of.missing:
         documents = f"Judge the documents in judge, in that order ({len(of.judge)} matter)."
         if of.missing == "judgments":
-            documents += f" By the judgments as they are, the verdict is {of.as_judged_word()}"
+            documents += f" By the judgments as they are, the verdict is {of.word(as_judged=True)}"
             documents += (
                 "." if of.stands is None else f", and it stays so with a probability of {of.stands:.2f}."
             )

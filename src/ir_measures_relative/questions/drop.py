@@ -20,10 +20,12 @@ from ..scoring import check_campaign
 from ..stats.power import TopicsNeeded
 from ..view import View, view_of
 from . import decision_text
-from .decide import Compared, Decision, Settings, needed_topics, settings_of
+from .compared import Compared, needed_topics
+from .decision import Decision
 from .fused_values import FusedValues, RunSet
 from .fusing import FusionChoice, ValuesOfSets, divided, reach_of_interval
 from .option_rankings import Option, OptionLists
+from .option_settings import Settings, settings_of
 from .worth import deployed_runs
 
 #: The verdicts on a run.

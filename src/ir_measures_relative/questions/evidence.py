@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures
@@ -15,14 +16,16 @@ from ..measures.fusion import union_of
 from ..measures.nrg import NRG
 from ..measures.parameters import value_of
 from ..stats.paired_tests import PairedTestOptions
+from ..stats.simultaneous import simultaneous_intervals
 from ..view import View
 from .decision_rule import intervals
+from .fused_values import RunSet
 from .fusing import Chooser, divided
 from .option_rankings import OptionLists, interleaved
 from .option_values import Differences, value_beside
 
 if TYPE_CHECKING:
-    from .decide import Compared
+    from .compared import Compared
 
 # How deep rankings are looked at where the measure has no cutoff.
 _CUTOFF = 10
@@ -131,12 +134,12 @@ def of_candidate(
         measures.append(NewAspects @ k)
     best = max(deployed, key=lambda name: float(value_beside(view, measures[0], name, []).mean()))
     for measure in measures:
-        values = value_beside(view, measure, candidate, deployed)
-        same = Differences(*[values[None]] * 3)
-        some = intervals(same, (0.0, 1.0 if measure is measures[0] else np.inf), test)
+        own = value_beside(view, measure, candidate, deployed)
+        most = 1.0 if measure is measures[0] else np.inf
+        lower, upper = simultaneous_intervals(own[None], (0.0, most), test)
         copy = float(value_beside(view, measure, best, deployed).mean())
-        row = {"what": str(measure), "mean": float(values.mean()), "copy": copy}
-        rows.append(row | {"ci_lower": float(some.ci_lower[0]), "ci_upper": float(some.ci_upper[0])})
+        row = {"what": str(measure), "mean": float(own.mean()), "copy": copy}
+        rows.append(row | {"ci_lower": float(lower[0]), "ci_upper": float(upper[0])})
     return pd.DataFrame(rows)
 
 
@@ -187,9 +190,8 @@ def routers(of: Compared) -> pd.DataFrame | None:
     for i in rules:
         runs = [of.view.members.index[run] for run in of.options[i].runs]
         some = values[runs]
-        chosen = Chooser([lambda sets, v=some: v[[one[0] for one in sets]]], len(runs), halves).choose(
-            "single", 1
-        )
+        of_sets = partial(_of_single_runs, some)
+        chosen = Chooser([of_sets], len(runs), halves).choose("single", 1)
         rows.append(
             {
                 "option": of.names[i],
@@ -200,6 +202,11 @@ def routers(of: Compared) -> pd.DataFrame | None:
             }
         )
     return pd.DataFrame(rows)
+
+
+def _of_single_runs(values: FloatArray, sets: Sequence[RunSet]) -> FloatArray:
+    """The values of sets of one run."""
+    return values[[run for (run,) in sets]]
 
 
 # ---- behind a reranker

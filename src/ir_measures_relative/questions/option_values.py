@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import ir_measures
@@ -11,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from ..arrays import FloatArray, IntArray
-from ..extremes.labelings import BOUNDS
 from ..extremes.model import Model
 from ..jobs import Work
 from ..measures.parameters import value_of
@@ -60,14 +58,15 @@ class OptionValues:
         evidence: View | None = None,
     ) -> None:
         self.by, self._work, self._evidence = by, work or Work(), evidence or view
-        self._unretrieved, self._lists = unretrieved_relevant, [view.with_run(one) for one in lists]
+        self._lists = [view.with_run(one) for one in lists]
         self.values: FloatArray = np.array([one.absolute_of_run(by) for one in self._lists])
-        self.bounded = any(kind in BOUNDS for kind in type(by).__mro__)
 
-    @cached_property
-    def _model(self) -> Model:
-        names = [one.evaluated.name for one in self._lists]
-        return model_of(self.by, self._lists, self._unretrieved, names=names)
+        self.bounded = True
+        try:
+            names = [one.name for one in lists]
+            self._model: Model = model_of(by, self._lists, unretrieved_relevant, names=names)
+        except ValueError:
+            self.bounded = False
 
     def differences(self, a: IntArray, b: IntArray) -> Differences:
         """Of option a[i] less option b[i]; as judged three times where there are no bounds."""

@@ -18,9 +18,11 @@ from ..rankings import Rankings
 from ..scoring import check_campaign
 from ..view import View, view_of
 from . import decision_text, evidence
-from .decide import Compared, Decision, settings_of
+from .compared import Compared
+from .decision import Decision
 from .decision_rule import Rivals
 from .option_rankings import Option
+from .option_settings import Settings, settings_of
 
 # What a candidate without a name is called.
 _UNNAMED = "candidate"
@@ -126,7 +128,7 @@ class CandidateCompared(Compared):
         view: View,
         deployed: Sequence[str],
         candidate: str,
-        settings: object,
+        settings: Settings,
         whole: View,
     ) -> None:
         self.deployed, self.candidate = tuple(deployed), candidate
@@ -142,7 +144,7 @@ class CandidateCompared(Compared):
         rivals = [Rivals(1, i) for i in range(2, len(options))]
         super().__init__(view, options, rivals, settings, whole)
 
-    def unsettled(self) -> str:
+    def unsettled(self, as_judged: bool) -> str:
         return "add or replace"
 
 

@@ -1,0 +1,110 @@
+"""A decision: one verdict, its reason, and the evidence, printed as sentences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from ..stats.power import TopicsNeeded
+from .decision_text import junit, markdown_table
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What :func:`decide`, :func:`worth` and :func:`drop` answer. ``print`` shows the text and the table."""
+
+    options: tuple[str, ...]  #: what is compared; the first is in use
+    #: Allowing for unjudged documents: the name of an option, ``"open"``, or several options joined by "or"; None where
+    #: it is not known how far they move the measure.
+    verdict: str | None
+    as_judged: str  #: the verdict by the judgments as they are
+    may_be_best: tuple[str, ...]  #: the options that are not ruled out
+    missing: str | None  #: what an open verdict needs: topics, judgments, or both
+    text: str  #: the verdict and its reason, what to do, the evidence: a paragraph each
+    table: pd.DataFrame  #: a row an option; :func:`decide` names the columns
+    judge: pd.DataFrame  #: ``query_id`` and ``doc_id`` of what to judge next, in that order
+    #: Tables beside the verdict, by name: ``why``, ``groups``, ``routers``, ``pools``, ``fewer``, those that there are.
+    evidence: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)  #: by what, and how, the options are compared
+    topics_needed: TopicsNeeded | None = None  #: how many would settle an open verdict with 80 % power
+    #: The probability that ``as_judged`` stays the verdict once all documents are judged; None where it is not known.
+    stands: float | None = None
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a Decision is neither true nor false; compare its verdict, such as decision.verdict == 'add'"
+        )
+
+    def __str__(self) -> str:
+        tables = [self.table, *self.evidence.values()]
+        shown = (one.to_string(index=False, float_format="%.3f", na_rep="") for one in tables if len(one))
+        return "\n\n".join([self.text, *shown])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        parts = [f"<p>{_bold(escape(line))}</p>" for line in self.text.split("\n\n")]
+        for one in [self.table, *self.evidence.values()]:
+            parts.append(one.to_html(index=False, float_format="%.3f", na_rep="", border=0))
+        return "".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as JSON has it; what is not a number, or infinite, is None."""
+
+        def rows(table: pd.DataFrame) -> Any:
+            return json.loads(table.to_json(orient="records", double_precision=15))
+
+        needed = self.topics_needed
+        return {
+            "options": list(self.options),
+            **self.settings,
+            "verdict": self.verdict,
+            "as_judged": self.as_judged,
+            "may_be_best": list(self.may_be_best),
+            "missing": self.missing,
+            "stands": self.stands,
+            "topics_needed": None if needed is None else needed._asdict(),
+            "text": self.text,
+            "table": rows(self.table),
+            "judge": rows(self.judge),
+            "evidence": {name: rows(one) for name, one in self.evidence.items()},
+        }
+
+    def to_json(self) -> str:
+        """:meth:`to_dict` as text."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def to_markdown(self) -> str:
+        """The text and the tables, such as for a pull request."""
+        tables = {"": self.table, **self.evidence}
+        if len(self.judge):
+            tables["documents to judge"] = self.judge
+        parts = [self.text]
+        for name, one in tables.items():
+            lines = "\n".join(markdown_table(one))
+            folded = f"<details>\n<summary>{name}</summary>\n\n{lines}\n\n</details>"
+            parts.append(folded if name else lines)
+        return "\n\n".join(parts)
+
+    def to_junit(self, name: str = "decision", as_judged: bool = False) -> str:
+        """One test case: it fails where the option in use stays, and is skipped where the verdict is open.
+
+        Args:
+            name: of the test case.
+            as_judged: whether it depends on the verdict by the judgments as they are.
+        """
+        verdict = self.as_judged if as_judged else self.verdict
+        kind = {"open": "skipped", None: "skipped", self.options[0]: "failure"}.get(verdict)
+        return junit(name, str(verdict), kind, self.text)
+
+
+def _bold(text: str) -> str:
+    """``**…**`` at the start of a paragraph, as HTML."""
+    if text.startswith("**") and "**" in text[2:]:
+        head, _, rest = text[2:].partition("**")
+        return f"<b>{head}</b>{rest}"
+    return text
