@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
+from xml.etree import ElementTree
 
 import pandas as pd
 
+from ..messages import escaped
 from ..stats.power import TopicsNeeded
-from .decision_text import junit, markdown_table
+
+# What no XML document can hold.
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +90,7 @@ class Decision:
             tables["documents to judge"] = self.judge
         parts = [self.text]
         for name, one in tables.items():
-            lines = "\n".join(markdown_table(one))
+            lines = "\n".join(_markdown(one))
             folded = f"<details>\n<summary>{name}</summary>\n\n{lines}\n\n</details>"
             parts.append(folded if name else lines)
         return "\n\n".join(parts)
@@ -99,7 +104,7 @@ class Decision:
         """
         verdict = self.as_judged if as_judged else self.verdict
         kind = {"open": "skipped", None: "skipped", self.options[0]: "failure"}.get(verdict)
-        return junit(name, str(verdict), kind, self.text)
+        return _junit(name, str(verdict), kind, self.text)
 
 
 def _bold(text: str) -> str:
@@ -108,3 +113,26 @@ def _bold(text: str) -> str:
         head, _, rest = text[2:].partition("**")
         return f"<b>{head}</b>{rest}"
     return text
+
+
+def _markdown(table: pd.DataFrame) -> list[str]:
+    """The lines of a table."""
+    cells = [
+        [f"{v:.3f}" if isinstance(v, float) else str(v) for v in row] for row in table.itertuples(index=False)
+    ]
+    rows = [list(map(str, table.columns)), ["---"] * table.shape[1], *cells]
+    return ["| " + " | ".join(escaped(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
+
+
+def _junit(name: str, verdict: str, kind: str | None, text: str) -> str:
+    """One test case; ``kind`` is failure or skipped, or None where it passes."""
+    name, verdict, text = (_NO_XML.sub(lambda found: escaped(found[0]), one) for one in (name, verdict, text))
+    counts = {"tests": 1, "failures": int(kind == "failure"), "skipped": int(kind == "skipped"), "errors": 0}
+    counted = {key: str(count) for key, count in counts.items()}
+    root = ElementTree.Element("testsuites", counted)
+    suite = ElementTree.SubElement(root, "testsuite", {"name": "decision", **counted})
+    case = ElementTree.SubElement(suite, "testcase", {"classname": "decision", "name": name})
+    message = {} if kind is None else {"message": verdict}
+    ElementTree.SubElement(case, kind or "system-out", message).text = text
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode")

@@ -145,6 +145,7 @@ class RunsDropped(Compared):
     ) -> None:
         super().__init__(view, options, [], settings, whole)
         self.graded = graded
+        self.dropped = [name.removeprefix("drop ") for name in self.names[1:]]
 
     def _grades(self, lower: FloatArray, upper: FloatArray) -> list[str]:
         """The verdict on each run, by the ends of its loss."""
@@ -193,7 +194,7 @@ class RunsDropped(Compared):
     @cached_property
     def table(self) -> pd.DataFrame:
         table = super().table.rename(columns={"difference": "loss", "runs": "run"})
-        table["run"] = ["", *(name.removeprefix("drop ") for name in self.names[1:])]
+        table["run"] = ["", *self.dropped]
         table["loss"] = 0.0 - table["loss"]
         for low, high in (("ci_lower", "ci_upper"), ("worst", "best"), ("lower", "upper")):
             # The loss is the other way round; its worst end is the largest loss, so the ends keep their order.
