@@ -98,7 +98,7 @@ def test_without_bounds_there_is_no_verdict_but_one_as_judged() -> None:
     answer = worth(CONTEXT, QRELS, "good", "bad", by="Rprec")
     assert answer.verdict is None and answer.as_judged == "replace bad"
     assert answer.table[["worst", "best", "lower", "upper", "settled"]].isna().all(axis=None)
-    assert "by the judgments as they are" in answer.text
+    assert "takes the judgments as they are" in answer.text
 
 
 @pytest.mark.parametrize("by", ["P@10", "R@20", "alpha_nDCG@10", "StRecall@10", "nDCG@5", "AP", "RR"])

@@ -14,7 +14,7 @@ from ..options import LABELED_ALIKE
 from ..scoring import warn_of_last_labels
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.intervals import mean_and_error
-from ..stats.power import TopicsNeeded, topics_for_power
+from ..stats.power import TopicsNeeded, topics_to_settle
 from ..view import View
 from . import evidence
 from .decision import Decision
@@ -153,7 +153,7 @@ class Compared:
         return max(known, default=None) if len(known) == len(rows) else None
 
     def _needed(self, values: FloatArray, reach: float) -> TopicsNeeded | None:
-        return needed_topics(values, reach, self.settings.margin, self.settings.test.confidence)
+        return topics_to_settle(values, reach, self.settings.margin, self.settings.test.confidence)
 
     @cached_property
     def judge(self) -> pd.DataFrame:
@@ -248,28 +248,6 @@ class Compared:
             self.topics_needed,
             self.stands,
         )
-
-
-def needed_topics(
-    values: FloatArray, reach: float, threshold: float, confidence: float
-) -> TopicsNeeded | None:
-    """How many topics would settle on which side of a threshold a mean is.
-
-    Args:
-        reach: how far the interval of these values reaches to the side of the threshold.
-    """
-    from scipy.special import stdtrit
-
-    n, differing = len(values), int(np.count_nonzero(np.abs(values) > LABELED_ALIKE))
-    _, error, _ = mean_and_error(values)
-    if not error > 0:
-        return None
-    widening = max(float(reach / (error * stdtrit(n - 1, (1 + confidence) / 2))), 1.0)
-    if differing >= FEWEST_DIFFERING:
-        return topics_for_power(values, threshold, confidence, widening)
-    found = topics_for_power(values, threshold, confidence)
-    least = -(-FEWEST_DIFFERING * n // differing)  # so many hold enough topics that differ
-    return found and TopicsNeeded(*(max(one, least) for one in found))
 
 
 def _reach(values: FloatArray, found: Intervals) -> tuple[FloatArray, FloatArray]:

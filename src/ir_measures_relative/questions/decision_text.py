@@ -238,9 +238,8 @@ def _allowing(of: Compared) -> str:
 def _words(of: Compared) -> dict[str, str]:
     """How long the lists are, and what counts as a gain."""
     how, margin = of.settings.how, of.settings.margin
-    at = "" if how.length is None else f"In the top {how.length}, "
     return {
-        "at": at if how.budget is None else f"Within {how.budget} tokens, ",
+        "at": f"In the top {how.ends}, " if how.budget is None else f"Within {how.budget} tokens, ",
         "any": f"more than your margin of {margin:g}" if margin else "anything",
         "is_gain": f"gains more than your margin of {margin:g}" if margin else "is a gain",
         "margin": f"your margin of {margin:g}",

@@ -17,10 +17,10 @@ from ..io.tokens import Tokens
 from ..measures.fusion import METHODS, Fusion
 from ..options import LABELED_ALIKE
 from ..scoring import check_campaign
-from ..stats.power import TopicsNeeded
+from ..stats.power import TopicsNeeded, topics_to_settle
 from ..view import View, view_of
 from . import decision_text
-from .compared import Compared, needed_topics
+from .compared import Compared
 from .decision import Decision
 from .fused_values import FusedValues, RunSet
 from .fusing import FusionChoice, ValuesOfSets, divided, reach_of_interval
@@ -93,9 +93,8 @@ def drop(
         >>> qrels = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(20)}
         >>> good, bad = ({q: {d: -i for i, d in enumerate(docs)} for q in qrels} for docs in ("ABXY", "XYAB"))
         >>> decision = drop(RunContext({"good": good, "bad": bad}), qrels, by="nDCG@2", margin=0.1)
-        >>> decision.table[["option", "loss", "verdict"]]
+        >>> decision.table[["option", "loss", "verdict"]][1:]
               option      loss verdict
-        0       keep  0.000000
         1  drop good  0.386853  needed
         2   drop bad -0.613147    safe
     """
@@ -189,7 +188,7 @@ class RunsDropped(Compared):
         return min((one for one in found if one is not None), default=None)
 
     def _needed_of(self, loss: FloatArray, reach: float) -> TopicsNeeded | None:
-        return needed_topics(loss, reach, self.settings.margin, self.settings.test.confidence)
+        return topics_to_settle(loss, reach, self.settings.margin, self.settings.test.confidence)
 
     @cached_property
     def table(self) -> pd.DataFrame:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from ..arrays import FloatArray
+from ..options import LABELED_ALIKE
+from .bootstrap import FEWEST_DIFFERING
+from .intervals import mean_and_error
 
 #: More topics than this are no advice: the difference is too close to what it is compared with.
 MOST_TOPICS = 10_000
@@ -22,6 +27,32 @@ class TopicsNeeded(NamedTuple):
     def possible(self) -> bool:
         """Whether that is a number of topics that anybody judges."""
         return self.needed <= MOST_TOPICS
+
+
+def topics_to_settle(
+    values: FloatArray, reach: float, threshold: float, confidence: float
+) -> TopicsNeeded | None:
+    """How many topics would settle with 80 % power on which side of a threshold a mean is.
+
+    None where no number is known to: the mean is at the threshold, or the values are all the same.
+
+    Args:
+        values: one a topic.
+        reach: how far the interval of their mean reaches to the side of the threshold; where it is wider than
+            Student's, as one that holds with others at once is, it stays so.
+    """
+    from scipy.special import stdtrit
+
+    n, differing = len(values), int(np.count_nonzero(np.abs(values) > LABELED_ALIKE))
+    _, error, _ = mean_and_error(values)
+    if not error > 0:
+        return None
+    if differing >= FEWEST_DIFFERING:
+        widening = max(float(reach / (error * stdtrit(n - 1, (1 + confidence) / 2))), 1.0)
+        return topics_for_power(values, threshold, confidence, widening)
+    found = topics_for_power(values, threshold, confidence)
+    least = -(-FEWEST_DIFFERING * n // differing)  # so many hold enough topics that differ
+    return found and TopicsNeeded(*(max(one, least) for one in found))
 
 
 def topics_for_power(
