@@ -18,7 +18,7 @@ from benchmarks import frames, growth, processes, questions, report
 from benchmarks.data import Folder, real_campaigns
 from benchmarks.timing import load
 
-_SPEED, _README = report.ROOT / "docs" / "speed.md", report.ROOT / "README.md"
+_SPEED, _README = report.ROOT / "studies" / "speed.md", report.ROOT / "README.md"
 _PARTS = ("frames", "files", "questions", "growth")
 
 
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     scale.add_argument("--quick", action="store_true", help="fewer rounds and sizes: a first look")
     scale.add_argument("--full", action="store_true", help="all sizes also for pairs of runs")
     parser.add_argument(
-        "--write", action="store_true", help="write the tables into docs/speed.md and README.md"
+        "--write", action="store_true", help="write the tables into studies/speed.md and README.md"
     )
     parser.add_argument("--pref-eval", type=Path, metavar="FOLDER", help="a checkout of diazf/pref_eval")
     parser.add_argument(

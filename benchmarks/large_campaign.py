@@ -97,7 +97,7 @@ def _query(i: int) -> str:
 
 def in_one_process(folder: Path) -> None:
     """All run files into one context."""
-    context = RunContext.from_trec(folder / "runs", reference=_reference(folder))
+    context = RunContext.from_files(folder / "runs", reference=_reference(folder))
     context.evaluate(str(folder / "qrels.parquet"), MEASURES, perquery=True).to_parquet(
         folder / "one.parquet"
     )

@@ -21,10 +21,10 @@ _ALL_PAIRS = """
 import sys
 from itertools import combinations
 from ir_measures_relative import RunContext, rrLP
-from ir_measures_relative.view import view_of
 from ir_measures_relative.jobs import Work
 from ir_measures_relative.questions.similarities import score_pairs
-context = RunContext.from_trec(sys.argv[2:])
+from ir_measures_relative.view import view_of
+context = RunContext.from_files(sys.argv[2:])
 names = context.names
 pairs = list(combinations(range(len(names)), 2))
 values = score_pairs(view_of(context, sys.argv[1]), rrLP, pairs, Work(1)).mean(axis=1)

@@ -39,11 +39,11 @@ nitpick_ignore_regex = [
     ),
     (
         "py:class",
-        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|Odds|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|PriorsOfRuns|Depth|Lengths|Tokens",
+        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|RelevanceModel|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|PriorsOfRuns|Depth|Tokens",
     ),
-    ("py:class", r"ir_measures_relative\.(comparison\.(T|JudgedTop|Budget)|judgments\.(Labels|Aspects))"),
+    ("py:class", r"ir_measures_relative\.(view\.T|tops\.\w+|view_cache\.Store|judgments\.(Labels|Aspects))"),
     ("py:class", r"ir_measures_relative\.(measures\.declaration\._M|ids\.Ids)"),
-    ("py:class", r"ir_measures_relative\.(extremes\.open_documents\.\w+|demo\.Collection)"),
+    ("py:class", r"ir_measures_relative\.demo\.Collection"),
     ("py:class", r"Between|Judge|pathlib\.Path"),
 ]
 

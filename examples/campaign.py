@@ -44,7 +44,7 @@ def main() -> None:
             folder, groups = Path(temporary), GROUPS
             qrels = write_runs(folder)
         try:
-            context = RunContext.from_trec(folder, groups=groups)
+            context = RunContext.from_files(folder, groups=groups)
             table = context.evaluate(qrels, MEASURES)
             chosen = select_complementary(
                 context, qrels, min(arguments.select, len(context.names)), "UniqueRel@10"

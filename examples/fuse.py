@@ -50,22 +50,19 @@ def main() -> None:
     print("Which to fuse; in_sample on the queries that chose, held_out on those that did not:\n")
     table = pt.relative.fuse(context, qrels, [2, 3], depth=DEPTH)
     shown = table.assign(name=table["strategy"] + "-" + table["n"].astype(str))
-    show(shown[["name", "in_sample", "held_out", "difference", "lower", "upper"]])
+    show(shown[["name", "in_sample", "held_out", "difference", "ci_lower", "ci_upper"]])
     print("\n".join(conclusions(table)))
-    print("\nWhat a perfect router would gain, which picks the best retriever for each query:\n")
-    found = pt.relative.headroom(context, qrels)
-    show(found[["single", "best_of_each", "headroom", "chance"]])
 
 
 def conclusions(table: pd.DataFrame) -> list[str]:
     """What the table says."""
     fused = table[~table["strategy"].isin(["single"])]
     best, luckiest = (fused.loc[fused[column].idxmax()] for column in ("held_out", "in_sample"))
-    sure = "more than 0 for certain" if best["lower"] > 0 else "which may be chance"
+    sure = "more than 0 for certain" if best["ci_lower"] > 0 else "which may be chance"
     return [
         f"1. Best on queries that did not choose: {best['strategy']} {best['n']}, {', '.join(best['names'])}: "
         f"{best['difference']:+.4f} over the best single retriever "
-        f"({best['lower']:+.4f} to {best['upper']:+.4f}, {sure}).",
+        f"({best['ci_lower']:+.4f} to {best['ci_upper']:+.4f}, {sure}).",
         f"2. Best on queries that did: {luckiest['strategy']} {luckiest['n']}. Of its {luckiest['in_sample']:.4f}, "
         f"{luckiest['in_sample'] - luckiest['held_out']:.4f} are gone on other queries.",
     ]

@@ -25,7 +25,7 @@ def main() -> None:
 
     answer = worth(RunContext({"BM25": bm25_run, "dense": dense_run}), qrels, "dense")
     print(textwrap.fill(answer.text, 100), end="\n\n")
-    table = answer.table[["measure", "mean", "difference", "lowest", "highest", "verdict"]]
+    table = answer.table[["measure", "mean", "difference", "lower", "upper", "verdict"]]
     print(table.to_string(index=False, float_format="%.3f"))
 
 

@@ -11,17 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ir_measures_relative import (
-    MED,
-    RunContext,
-    adds,
-    compare,
-    explain,
-    plots,
-    select_complementary,
-    sweep,
-    verdicts,
-)
+from ir_measures_relative import MED, RunContext, compare, explain, plots, select_complementary, verdicts
+from ir_measures_relative.questions import added_value_curve, mean_intervals
 
 MEASURES = ["nDCG@10", "UniqueRel(rel=2)@10", "NRG(norm='ideal')@10", "NRG@10"]
 
@@ -38,7 +29,7 @@ def main() -> None:
         if not (args.folder / part).exists():
             parser.error(f"{args.folder} holds no {part}")
     qrels = str(args.folder / "qrels.txt.gz")
-    deployed = RunContext.from_trec(args.folder / "runs")
+    deployed = RunContext.from_files(args.folder / "runs")
     runs = {name: args.folder / "later" / f"{name}.gz" for name in args.candidates}
     context = RunContext({**deployed.runs, **runs})
     best = deployed.evaluate(qrels, ["nDCG@10"]).sort_values("nDCG@10")["name"].iloc[-1]
@@ -50,11 +41,11 @@ def main() -> None:
 
     print(f"With judgments: each beside the {len(deployed.names)} that are deployed\n")
     table = compare(context, qrels, MEASURES, names=args.candidates, priors=deployed.names)
-    show(table.drop(columns=["name", "other", "p", "effect_lower", "effect_upper", "topics"]))
+    show(table.drop(columns=["name", "other", "p", "effect_ci_lower", "effect_ci_upper", "topics"]))
 
-    print("How much does each add at least? One-sided intervals\n")
-    table = adds(context, qrels, ["UniqueRel(rel=2)@10"], args.candidates, deployed.names, at_least=0.5)
-    show(table.drop(columns=["p", "topics"]))
+    print("How much does each add?\n")
+    table = mean_intervals(RunContext(context.runs, priors=deployed.names), qrels, ["UniqueRel(rel=2)@10"])
+    show(table[table["name"].isin(args.candidates)])
 
     print(f"What {args.candidates[0]} finds that nobody does, on the topic where it finds most\n")
     found = explain(
@@ -69,13 +60,13 @@ def main() -> None:
 
     print("Could their labels turn it around?\n")
     beside = RunContext(context.runs, priors=deployed.names, reference=args.candidates[1])
-    table = verdicts(beside, qrels, MEASURES[:3], odds="pool")
+    table = verdicts(beside, qrels, MEASURES[:3], relevance_model="pool")
     # With four decimal places, where odds that are no proof do not look like one.
     table["probability"] = table["probability"].map("{:.4f}".format)
     show(table[table["name"] == args.candidates[0]].drop(columns=["name", "other", "exact"]))
 
     print("What each adds as more is deployed\n")
-    swept = sweep(context, qrels, "NRG(norm='ideal')@10", names=args.candidates)
+    swept = added_value_curve(context, qrels, "NRG(norm='ideal')@10", names=args.candidates)
     show(swept[swept["size"].isin([0, 1, 2, 5, 10, 20, 37, 38])].drop(columns=["priors", "topics"]))
     if args.picture:
         figure = plots.new_figure(7.5, 4.5)

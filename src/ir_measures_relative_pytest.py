@@ -36,7 +36,7 @@ def worth() -> Callable[..., Any]:
             if isinstance(candidate, (str, os.PathLike)):
                 with suppress(ValueError):  # no file can have such a name
                     own = Path(candidate).resolve()
-            context = RunContext.from_trec([file for file in run_files(to) if file.resolve() != own])
+            context = RunContext.from_files([file for file in run_files(to) if file.resolve() != own])
         answer = answered(context, qrels, candidate, **options)
         print(answer)
         return answer

@@ -31,9 +31,7 @@ if sys.version_info >= (3, 14):
     ir_measures.parse_measure = lambda measure: read_measure(measure) if isinstance(measure, str) else measure
 
 # What imports the pictures of the papers' findings: without matplotlib it is not even read.
-collect_ignore = (
-    [] if importlib.util.find_spec("matplotlib") else ["reproduce", "documentation/test_findings_pages.py"]
-)
+collect_ignore = [] if importlib.util.find_spec("matplotlib") else ["studies"]
 
 # A failing test shows the first example that fails, and stops there: to look for a smaller one may take minutes a
 # test, and a suite in which many fail should say so as soon as one in which none does. To look for the smallest:
@@ -66,7 +64,6 @@ if (
 _SLOW = (
     "cli",
     "documentation",
-    "hosts/test_command_of_ir_measures.py",
     "hosts/test_experiment.py",
     "hosts/test_registration.py",
     "measures/test_refused.py",

@@ -1,1 +1,1 @@
-"""What a release is checked with: ``tools.matrix``, ``hosts``, ``anchored``, ``mutants``, ``load`` and ``release``."""
+"""What a release needs: values anchored, the wheel checked, the repository's address, tables of pages."""

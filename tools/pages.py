@@ -1,9 +1,14 @@
-"""Pages of which a part is written by a script, between ``<!-- NAME -->`` and ``<!-- end of NAME -->``."""
+"""Pages of which a part is written by a script, between ``<!-- NAME -->`` and ``<!-- end of NAME -->``.
+
+``python -m tools.pages`` writes the table of file formats into ``docs/formats.md``; a test compares the two.
+"""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+
+PAGE, PLACE = Path(__file__).resolve().parents[1] / "docs" / "formats.md", "formats"
 
 
 def filled(page: Path, name: str) -> str:
@@ -24,3 +29,20 @@ def _find(page: Path, name: str) -> re.Match[str]:
     if len(found) != 1:
         raise SystemExit(f"{page} has {len(found)} places for {name}; it must have one")
     return found[0]
+
+
+def block() -> str:
+    """The table of the formats, from the registry that reads them."""
+    from ir_measures_relative.io.formats.foreign_files import formats
+
+    rows = ["| file | read as | told by | good to know |", "|---|---|---|---|"]
+    for form in formats():
+        kinds = [kind for kind in ("runs", "judgments") if getattr(form, kind) is not None]
+        read_as = ", ".join(kinds).replace("runs", "run") or "refused"
+        note = form.note or (f"{form.instead[:1].upper()}{form.instead[1:]}." if form.instead else "")
+        rows.append(f"| {form.name} | {read_as} | {form.told_by} | {note} |")
+    return "\n" + "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    fill(PAGE, PLACE, block())

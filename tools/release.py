@@ -1,7 +1,7 @@
 """Builds wheel and sdist, checks them, and tries the wheel where there is no source: ``python -m tools.release``.
 
 Needs ``build`` and ``twine``. The smoke test runs in an environment of its own, in an empty folder, with the wheel
-alone. ``--all`` runs the other steps of a release too, and says at the end what it could not do, and why.
+alone.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import time
 import zipfile
 from pathlib import Path
 
 from .address import citation, repository
-from .steps import run_all
 
 ROOT = Path(__file__).resolve().parents[1]
 SMOKE = """
@@ -129,28 +127,10 @@ def build(tag: str | None) -> None:
 
 
 def main() -> None:
-    """The build, or all steps of a release."""
+    """The build."""
     parser = argparse.ArgumentParser(prog="python -m tools.release", description=__doc__)
     parser.add_argument("--tag", help="what the release is tagged, v<version>")
-    every = parser.add_argument_group("all steps of a release")
-    every.add_argument("--all", action="store_true", help="the whole list of CONTRIBUTING.md; takes hours")
-    every.add_argument("--only", nargs="+", metavar="STEP", help="these of the list")
-    every.add_argument(
-        "--seed", type=int, default=int(time.time()), help="of the draw of mutants; default a new one"
-    )
-    every.add_argument(
-        "--ir-measures", type=Path, metavar="FOLDER", help="a checkout of ir_measures, for its tests"
-    )
-    every.add_argument(
-        "--pyterrier", type=Path, metavar="FOLDER", help="a checkout of PyTerrier, for its tests"
-    )
-    every.add_argument(
-        "--logs", default="build/release", metavar="FOLDER", help="what the steps print, and the clone"
-    )
-    asked = parser.parse_args()
-    if asked.all or asked.only:
-        raise SystemExit(run_all(asked))
-    build(asked.tag)
+    build(parser.parse_args().tag)
 
 
 if __name__ == "__main__":

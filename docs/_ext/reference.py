@@ -33,12 +33,13 @@ MODULES: dict[str, Sequence[str]] = {
     "arrays": ("PositionTable", "sum_by_query", "max_by_query", "row_sums", "rank_within", "table", "ratio"),
     "audit": (),
     "campaigns": (),
-    "comparison": ("Comparison", "JudgedContext"),
     "demo": ("DATASET_ID", "register", "generate", "runs", "pipelines"),
     "extremes.labelings": ("BOUNDS", "Labelings"),
     "extremes.model": ("Interval", "Model"),
     "io.runs": ("read_run",),
+    "io.tokens": ("TokenCounts",),
     "jobs": ("Work",),
+    "documents": ("Documents",),
     "judgments": ("Judgments",),
     "measures.browsing": (),
     "measures.declaration": ("RelativeMeasure", "Contributions", "register"),
@@ -46,10 +47,26 @@ MODULES: dict[str, Sequence[str]] = {
     "measures.parameters": (),
     "meta": (),
     "plots": (),
-    "priors": ("Campaign", "ContextData", "Others", "Earlier", "Listed", "OfEach", "NAMED"),
+    "priors": (
+        "BestOfOtherGroups",
+        "PriorPolicy",
+        "Systems",
+        "Members",
+        "Others",
+        "Earlier",
+        "Listed",
+        "OfEach",
+        "NAMED",
+    ),
     "pyterrier": ("Experiment", "named"),
+    "questions": ("Worth", "added_value_curve", "mean_intervals", "new_aspects"),
     "rankings": ("Rankings", "TopDocs"),
     "registry": (),
+    "reporting": ("leaderboard",),
+    "reporting.export": ("to_latex", "to_ranx", "write_ir_metadata"),
+    "stats": (),
+    "unjudged": ("judge_next", "pool_next"),
+    "view": ("View",),
 }
 
 #: What a measure may be relative to.
@@ -159,12 +176,16 @@ def plain_aliases(app: Sphinx, what: str, name: str, obj: Any, options: Any, *si
 def in_the_package(
     app: Sphinx, env: BuildEnvironment, node: pending_xref, content: Element
 ) -> Element | None:
-    """What a module calls by its plain name, ``RunContext`` say, is documented as what the package exports."""
+    """What a module calls by its plain name, ``RunContext`` say, stands for what is exported."""
     if node.get("refdomain") != "py" or node["reftarget"].startswith(PACKAGE):
         return None
     python = env.get_domain("py")
-    target = f"{PACKAGE}.{node['reftarget']}"
-    return python.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, content)
+    for module in (PACKAGE, *(f"{PACKAGE}.{name}" for name in MODULES)):
+        target = f"{module}.{node['reftarget']}"
+        found = python.resolve_xref(env, node["refdoc"], app.builder, node["reftype"], target, node, content)
+        if found is not None:
+            return found
+    return None
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -15,9 +13,9 @@ import ir_measures
 import numpy as np
 
 from .io import datasets
-from .io.campaign_folders import read_campaign
-from .io.qrels import Qrels
-from .io.runs import Run, groups_of, read_run, read_runs, run_files, run_pipelines
+from .io.pipelines import run_pipelines
+from .io.qrels import Qrels, dataset_of_judgments
+from .io.runs import Run, RunPaths, groups_of, judgments_beside, read_run, read_runs, run_files
 from .io.tokens import DocumentLengths, Tokens
 from .measures.strings import parse_measures
 from .messages import few_quoted, kind_of, warn
@@ -233,68 +231,33 @@ class RunContext(Members):
 
     @classmethod
     def from_files(
-        cls, paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], **options: Any
+        cls, paths: RunPaths, *, task: str | None = None, judgments: Any = None, **options: Any
     ) -> RunContext:
         """A context of run files: TREC's format, JSON, Parquet and others, plain or packed (.gz, .bz2, .xz).
 
-        The content of a file tells its format; the page "Formats" lists them. ``from_trec`` is its old name.
+        The content of a file tells its format; the page "Formats" lists them. A folder may be as downloaded from an
+        archive such as TREC's: its pages ``runs.md`` and ``participants.md`` say who sent a run, which becomes its
+        group, and for which task, and a file with ``qrels`` in its name holds the judgments.
 
         Args:
             paths: a folder (every file in it is a run), a glob, a path, or several paths. A run is named by its
                 tag; where two files share a tag, or one has none or several, all are named by their file names. Where
                 a file holds several runs, splits or subsets, name one behind the path: ``"predictions.json#test"``.
+            task: the task whose runs are meant, where the pages of a folder tell of several.
+            judgments: a file of judgments, or an id of ir_datasets, which :meth:`evaluate` uses where no others are
+                given; those of a downloaded folder if not given.
             options: as for :class:`RunContext`. Where the files say the group of every run, these are the ``groups``.
 
         Raises:
             FileNotFoundError: nothing there.
-            ValueError: a file that is not a run; names file and line.
+            ValueError: a file that is not a run, which names file and line; several tasks, or several files of
+                judgments, which names them.
         """
-        runs = read_runs(run_files(paths))
-        return cls(runs, **{"groups": groups_of(runs)} | options)
-
-    from_trec = from_files  #: its name up to version 0.2
-
-    @classmethod
-    def from_campaign(
-        cls,
-        folder: str | os.PathLike[str],
-        task: str | None = None,
-        *,
-        judgments: Any = None,
-        **options: Any,
-    ) -> RunContext:
-        """A context of a campaign's folder, as downloaded from an archive such as TREC's; or of the id of a campaign.
-
-        Runs are ``input.NAME.gz``, ``input-NAME.gz``, ``NAME.gz`` or plain files. The archive's pages ``runs.md`` and
-        ``participants.md`` beside them say who sent a run, which becomes its group, and for which task. A file with
-        ``qrels`` in its name holds the judgments, which :meth:`evaluate` uses where no others are given.
-
-        With an id such as ``"trec28/deep"`` the runs are fetched once, with your name and password for the archive; the
-        page "Formats" says how.
-
-        Args:
-            folder: the folder, or the id.
-            task: the task whose runs are meant. Needed where there are several.
-            judgments: a file of judgments, or an id of ir_datasets; those of the folder if not given.
-            options: as for :class:`RunContext`.
-
-        Raises:
-            FileNotFoundError: no such folder, or no run in it.
-            ValueError: several tasks, or several files of judgments; names them.
-            PermissionError: an archive that asks for a name and a password.
-            ConnectionError: files that cannot be fetched.
-        """
-        place = Path(folder)
-        if not place.is_dir():
-            from .io.archive import fetched_campaign, is_campaign_id  # which takes its time
-
-            if place.exists() or not is_campaign_id(os.fspath(folder)):
-                raise FileNotFoundError(
-                    f"{folder}: no such folder; give one, or the id of a campaign: 'trec28/deep'"
-                )
-            place = fetched_campaign(os.fspath(folder), task)
-        found = read_campaign(place, task, judgments)
-        return cls._of_dataset(found.runs, found.judgments, {"groups": found.groups} | options)
+        files = run_files(paths, task)
+        judgments = judgments_beside(paths) if judgments is None else judgments
+        dataset = None if judgments is None else dataset_of_judgments(judgments)
+        runs = read_runs(files)
+        return cls._of_dataset(runs, dataset, {"groups": groups_of(runs)} | options)
 
     @classmethod
     def _of_dataset(cls, runs: Mapping[str, Run], dataset: Any, options: Mapping[str, Any]) -> RunContext:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import ir_measures
-import numpy as np
 from ir_measures.providers import Evaluator
 
+from .compat import may_be_batch, name_of_system
 from .context import ActiveContext, RunContext, active, evaluated_run
 from .io.frames import is_frame
 from .io.qrels import Qrels, qrels_columns
@@ -26,9 +23,6 @@ from .priors import Members, priors_chosen_by_means
 from .rankings import Rankings
 from .scoring import warn_if_empty, warn_if_strange, warn_of_last_labels
 from .view import View, check_queries, some, view_of
-
-#: The variable of the environment that holds the folder of the runs to compare with, where no context is active.
-CONTEXT = "IR_MEASURES_RELATIVE_CONTEXT"
 
 
 class RelativeEvaluator(Evaluator):  # type: ignore[misc]
@@ -42,13 +36,10 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         for measure in measures:
             measure.validate_params()
         check_context(measures)
-        said = None if active() is not None else os.environ.get(CONTEXT)
-        self.active = active() or ActiveContext(_context_of(said) if said else RunContext({}), None)
-        #: Whether nobody can say which of the context's runs is evaluated: it is the one that ranks alike.
-        self._is_of_environment = bool(said)
+        self.active = active() or ActiveContext(RunContext({}), None)
         context, columns = self.active.context, qrels_columns(qrels)
         self._is_frame = is_frame(qrels)
-        self._may_be_batch = self._is_frame and not _counts_from_zero(qrels)
+        self._may_be_batch = may_be_batch(qrels)
         self.view = view_of(context, columns)
         if not columns.n_rows:  # as ir_measures' own measures do: no value, so that the mean is NaN
             warn("the qrels hold no judgment, so there is no query to score", context)
@@ -58,10 +49,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             if not self._may_be_batch:
                 warn_if_strange(self.view)
             if self._is_frame:
-                low, high = (any(m.asks_for_grades[end] for m in measures) for end in (0, 1))
-                _seen.setdefault(context, _PartsSeen()).check_grades(
-                    self.view, not self._may_be_batch, (low, high)
-                )
+                self._parts_seen.check_grades(self.view, not self._may_be_batch, measures)
         super().__init__(measures, set(self.view.query_ids))
 
     def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
@@ -74,8 +62,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         member, group = self._identify(rankings)
         by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)
         if self._is_frame and by_policy and (member is not None or group is not None):
-            seen = _seen.setdefault(self.active.context, _PartsSeen())
-            seen.check_choice(self.view, not self._may_be_batch)
+            self._parts_seen.check_choice(self.view, not self._may_be_batch)
         view = self.view.with_run(rankings, group=group, member=member)
         query_ids = self.view.query_ids
         for measure in self.measures:
@@ -87,55 +74,55 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
 
     def _rankings(self, run: Run) -> Rankings:
         """The run, read; as it was read before where ``pt.relative.Experiment`` replays one, all queries of it."""
-        if self.active.replayed is not None and is_frame(run) and len(run) and "name" in run.columns:
-            known = self.active.context.runs.get(run["name"].iloc[0])
+        if self.active.replayed is not None and is_frame(run):
+            known = self.active.context.runs.get(name_of_system(run))
             if known is not None and len(known) == len(run):
                 return known
         return read_run(run)
 
+    @property
+    def _parts_seen(self) -> _PartsSeen:
+        return _seen.setdefault(self.active.context, _PartsSeen())
+
     def _identify(self, rankings: Rankings) -> tuple[str | None, str | None]:
-        """The name of the member that is evaluated, None for a newcomer; and the group of a newcomer."""
+        """The name of the run in the context that is evaluated, None for a new one; and the group of a new one."""
         member, group = evaluated_run(self.active, rankings)
-        context, evaluated = self.active.context, self.view.with_run(rankings)
+        evaluated = self.view.with_run(rankings)
         if not (self.view.documents.queries_of(rankings) >= 0).any():
-            # No judged query: nothing to tell runs apart by, and nothing that could mislead.
-            return member, group
-        if member is None:
-            # Relative to a reference alone, it does not matter who else is in the context; and relative to the priors
-            # not who is of its own group.
-            relative_to = {m.RELATIVE_TO for m in self.measures}
-            for name in context.names if relative_to & {"priors", "systems"} else ():
-                if group is not None and context.groups.get(name) == group and "systems" not in relative_to:
-                    continue
-                if evaluated.ranks_as(name):
-                    if self._is_of_environment:
-                        return name, None
-                    warn(
-                        f"the evaluated run ranks exactly as the context's run {name!r}, but is taken for a newcomer, "
-                        f"with {name!r} as a prior: if it is that run, say so with a column name='{name}' "
-                        f"(pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",
-                        context,
-                    )
-                    break
+            pass  # nothing to tell runs apart by, and nothing that could mislead
+        elif member is None:
+            self._warn_of_duplicate(evaluated, group)
         elif not evaluated.starts_as(member):
             warn(
                 f"the evaluated run is named {member!r}, but ranks differently from the context's run of that name; "
                 "it is scored without that one as its prior: give it another name if it is another run",
-                context,
+                self.active.context,
             )
         return member, group
 
-
-@cache
-def _context_of(path: str) -> RunContext:
-    """The context of the files that the environment names; raises as :meth:`RunContext.from_files` does."""
-    return RunContext.from_files(path)
+    def _warn_of_duplicate(self, evaluated: View, group: str | None) -> None:
+        """Warns where a new run ranks exactly as a run of the context that its values are relative to."""
+        context, relative_to = self.active.context, {m.RELATIVE_TO for m in self.measures}
+        if "systems" in relative_to:
+            names = context.names
+        elif "priors" in relative_to:
+            names = [name for name in context.names if group is None or context.groups.get(name) != group]
+        else:
+            return
+        name = next((name for name in names if evaluated.ranks_as(name)), None)
+        if name is not None:
+            warn(
+                f"the evaluated run ranks exactly as the context's run {name!r}, but is scored as a new run, with "
+                f"{name!r} as a prior: if it is that run, name it with a column name='{name}' "
+                f"(pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",
+                context,
+            )
 
 
 def check_context(measures: Iterable[RelativeMeasure]) -> None:
     """Raises ValueError where measures need a context and none is active; says how to get one."""
     needing = [str(m) for m in measures if m.needs_context]
-    if not needing or active() is not None or os.environ.get(CONTEXT):
+    if not needing or active() is not None:
         return
     listed = ", ".join(needing)
     raise ValueError(
@@ -149,9 +136,7 @@ def check_context(measures: Iterable[RelativeMeasure]) -> None:
 
 
 def _elsewhere() -> str:
-    """Why a context that is entered may not be seen here, or what to do where none can be."""
-    if getattr(sys.modules.get("__main__"), "__package__", None) == "ir_measures":  # its own command
-        return f"\nIn ir_measures' own command set {CONTEXT} to a folder of runs in the environment."
+    """Why a context that is entered may not be seen here."""
     if multiprocessing.parent_process() is None and threading.current_thread() is threading.main_thread():
         return ""
     return (
@@ -181,8 +166,13 @@ def _warn_of_runs_of_context(view: View, *, may_be_batch: bool) -> None:
 # How many parts of the qrels are remembered of a context.
 _KEPT = 10_000
 
-#: Of each part: whether the rows of its qrels count from 0, its topics, and what was found for it.
-_OfParts: TypeAlias = list[tuple[bool, frozenset[str], Any]]
+
+class _Part(NamedTuple):
+    """What was computed of a part of the qrels."""
+
+    whole: bool  #: whether its rows count from 0
+    query_ids: frozenset[str]
+    value: Any
 
 
 class _PartsSeen:
@@ -194,20 +184,15 @@ class _PartsSeen:
     """
 
     def __init__(self) -> None:
-        self._grades: _OfParts = []
-        self._choices: _OfParts = []
+        self._grades: list[_Part] = []
+        self._choices: list[_Part] = []
 
-    def check_grades(self, view: View, whole: bool, asked: tuple[bool, bool]) -> None:
-        """Raises ValueError where these qrels are graded on another scale than those of other topics.
-
-        Args:
-            whole: whether the rows of the qrels count from 0.
-            asked: whether a measure asks for the lowest, and for the highest grade of all the qrels.
-        """
+    def check_grades(self, view: View, whole: bool, measures: Iterable[RelativeMeasure]) -> None:
+        """Raises ValueError where a measure asks for grades, and these qrels have others than those of other topics."""
+        asked = [any(m.asks_for_grades[end] for m in measures) for end in (0, 1)]
         if view.members.grades is not None or not any(asked):
             return
-        queries = frozenset(view.query_ids)
-        for grades in _of_other_topics(self._grades, queries, whole):
+        for grades in _of_other_topics(self._grades, view, whole, view.grades):
             if any(a and g != h for a, g, h in zip(asked, grades, view.grades, strict=True)):
                 raise ValueError(
                     f"the grades are {view.grades[0]} to {view.grades[1]} in these qrels, and {grades[0]} to "
@@ -215,9 +200,6 @@ class _PartsSeen:
                     "rated on two scales. Where the qrels come in parts, such as PyTerrier's batches or folds, say "
                     "RunContext(…, grades=(lowest, highest)), or max_grade= in the measure"
                 )
-        if not any(w == whole and q == queries for w, q, _ in self._grades):
-            self._grades.append((whole, queries, view.grades))
-            del self._grades[:-_KEPT]
 
     def check_choice(self, view: View, whole: bool) -> None:
         """Where means over the queries choose the priors: raises ValueError if other topics' chose others."""
@@ -227,29 +209,24 @@ class _PartsSeen:
         choice = view.cached(("choice",), lambda: priors_chosen_by_means(policy, view))
         if choice is None:
             return
-        queries = frozenset(view.query_ids)
-        if any(other != choice for other in _of_other_topics(self._choices, queries, whole)):
+        if any(other != choice for other in _of_other_topics(self._choices, view, whole, choice)):
             raise ValueError(
                 "the means over these topics make other runs the priors than those over other topics that the "
                 "context was used with. Where the qrels come in parts, such as PyTerrier's batches or folds, "
                 "choose the priors by the whole, RunContext(…, priors=BestOfOtherGroups.choose(means, groups)), or "
                 "leave batch_size out"
             )
-        if (whole, queries, choice) not in self._choices:
-            self._choices.append((whole, queries, choice))
-            del self._choices[:-_KEPT]
 
 
-def _of_other_topics(seen: _OfParts, queries: frozenset[str], whole: bool) -> list[Any]:
-    """What was found for parts that hold other topics than these."""
-    return [found for w, others, found in seen if not (whole and w) and not queries & others]
+def _of_other_topics(seen: list[_Part], view: View, whole: bool, value: Any) -> list[Any]:
+    """What was computed of parts with other topics than these; what is computed of these is remembered."""
+    part = _Part(whole, frozenset(view.query_ids), value)
+    others = [p.value for p in seen if not (whole and p.whole) and not part.query_ids & p.query_ids]
+    if part not in seen:
+        seen.append(part)
+        del seen[:-_KEPT]
+    return others
 
 
 #: What is remembered of a context, as long as the context is there.
 _seen: WeakKeyDictionary[Members, _PartsSeen] = WeakKeyDictionary()
-
-
-def _counts_from_zero(frame: Any) -> bool:
-    """Whether the index of a frame is 0, 1, 2 …; that of a frame cut out of another has gaps, or starts later."""
-    index = frame.index.to_numpy()
-    return bool(len(index) and np.array_equal(index, np.arange(len(index))))

@@ -14,28 +14,13 @@ class RelativeWarning(UserWarning):
     """A number is not what it may look like; the message says why, and what to do."""
 
 
-# Whose lines a warning is not about: this package's, its hosts', and those of what calls back from them.
-_NOT_THE_USERS = frozenset(
-    {
-        "ir_measures_relative",
-        "ir_measures_relative_console",
-        "ir_measures_relative_plugin",
-        "ir_measures_relative_pytest",
-        "ir_measures",
-        "pyterrier",
-        "pyterrier_alpha",
-        "dask",
-        "distributed",
-        "joblib",
-        "matplotlib",
-        "pandas",
-        "tqdm",
-        "concurrent",
-        "contextlib",
-        "importlib",
-        "threading",
-    }
-)
+#: Whose lines a warning is not about: this package's, and those of its hosts, which ``compat`` adds.
+NOT_THE_USERS = {
+    "ir_measures_relative",
+    "ir_measures_relative_console",
+    "ir_measures_relative_plugin",
+    "ir_measures_relative_pytest",
+}
 
 
 # Of what was warned, and from where, under which list of filters.
@@ -54,7 +39,7 @@ def warn(message: str, about: object = None, kind: str | None = None) -> None:
         kind: messages of one kind are the same, though their numbers differ from batch to batch.
     """
     called = frame = sys._getframe(1)
-    while frame.f_back is not None and package_of(frame) in _NOT_THE_USERS:
+    while frame.f_back is not None and package_of(frame) in NOT_THE_USERS:
         called, frame = frame, frame.f_back
     key = kind or message, frame.f_code, frame.f_lasti, called.f_code
     if about is not None and key in _said_of(about):

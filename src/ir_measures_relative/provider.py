@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import ir_measures
-from ir_measures.providers import Provider
+from ir_measures.providers import Provider, registry
 
+from . import compat
 from .measures.declaration import RelativeMeasure
 from .measures.strings import is_relative, registered
-from .messages import package_of, warn
+from .messages import warn
 
 if TYPE_CHECKING:
     from .evaluator import RelativeEvaluator
@@ -22,7 +21,7 @@ class RelativeProvider(Provider):  # type: ignore[misc]
     """Computes the measures of this package, relative to the active :class:`RunContext`."""
 
     NAME = "relative"
-    PRIORITY = 1000  #: behind ir_measures' own providers, where it orders them by this
+    PRIORITY = compat.PRIORITY
 
     @property
     def SUPPORTED_MEASURES(self) -> list[RelativeMeasure]:
@@ -43,10 +42,7 @@ class RelativeProvider(Provider):  # type: ignore[misc]
         Raises:
             ValueError: ``pt.Experiment`` asks, a measure needs a context, and there is none.
         """
-        frame: FrameType | None = sys._getframe(1)
-        while frame is not None and package_of(frame) == "ir_measures":
-            frame = frame.f_back
-        if frame is not None and package_of(frame) == "pyterrier":
+        if compat.asked_by_pyterrier():
             from .evaluator import check_context
 
             check_context(measures)
@@ -68,20 +64,16 @@ def registered_provider() -> RelativeProvider:
 
     May be called any number of times, after a reload too, and while ir_measures itself is still being imported.
     """
-    from ir_measures import providers
-
-    known = providers.registry.get(relative.NAME, relative)
+    known = registry.get(relative.NAME, relative)
     if _is_ours(known):
-        providers.registry[relative.NAME] = relative
+        registry[relative.NAME] = relative
     else:
         warn(
             f"ir_measures has a provider {relative.NAME!r} already, of {type(known).__module__}; its registry keeps "
             "that one, and its default pipeline has this package's as well"
         )
-    pipeline = getattr(ir_measures, "DefaultPipeline", None)
-    if pipeline is not None:
-        others = [p for p in pipeline.providers if not _is_ours(p)]
-        pipeline.providers[:] = [*others, relative]
+    providers = compat.default_providers()
+    providers[:] = [*(p for p in providers if not _is_ours(p)), relative]
     return relative
 
 

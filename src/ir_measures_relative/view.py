@@ -204,7 +204,7 @@ class View:
         Raises:
             ValueError: more documents than can be looked at.
         """
-        runs = tuple(dict.fromkeys((*self.members.rankings, *also)))
+        runs = (*self.members.rankings, *also)
         rows = sum(map(len, runs))
         if depth is None and rows > _MOST_ROWS:
             raise ValueError(

@@ -79,12 +79,15 @@ def test_with_all_labels_it_is_compare_to_the_last_digits(measure: str) -> None:
     found = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, [measure])
     expected = compare(CONTEXT, HUMAN, [measure], test="t", correction=None)
     assert found["difference"].to_numpy() == pytest.approx(expected["difference"].to_numpy(), abs=1e-12)
-    assert (found["upper"] == found["lower"]).all() and (found["human_only"] == 0).all()
+    assert (found["ci_upper"] == found["ci_lower"]).all() and (found["human_only"] == 0).all()
     assert found["judge_alone"].to_numpy() == pytest.approx(
         compare(CONTEXT, JUDGE, [measure], test="t", correction=None)["difference"].to_numpy(), abs=1e-12
     )
     like = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, [measure], like_these=True)
-    for end in ("lower", "upper"):  # topics are then all there is to draw, and Student's interval says so
+    for end in (
+        "ci_lower",
+        "ci_upper",
+    ):  # topics are then all there is to draw, and Student's interval says so
         assert like[end].to_numpy() == pytest.approx(expected[end].to_numpy(), abs=1e-9)
 
 
@@ -116,7 +119,7 @@ def test_topics_in_full_are_the_measure_itself(measure: str) -> None:
     found = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, [measure])
     expected = compare(CONTEXT, HUMAN, [measure], test="t", correction=None)
     assert found["difference"].to_numpy() == pytest.approx(expected["difference"].to_numpy(), abs=1e-9)
-    assert (found["upper"] - found["lower"]).max() == pytest.approx(0, abs=1e-12)
+    assert (found["ci_upper"] - found["ci_lower"]).max() == pytest.approx(0, abs=1e-12)
     assert found["judge_alone"].to_numpy() == pytest.approx(
         compare(CONTEXT, JUDGE, [measure], test="t", correction=None)["difference"].to_numpy(), abs=1e-9
     )
@@ -131,7 +134,7 @@ def test_topics_like_these_vary_as_their_parts_do_together() -> None:
     found = audit.estimate(context, plan, labels_of(plan, human), human, ["nDCG@5"], like_these=True).iloc[0]
     student = compare(context, human, ["nDCG@5"], test="t").iloc[0]
     assert found["difference"] == pytest.approx(student["difference"]) == 0.5
-    ratio = (found["upper"] - found["lower"]) / (student["upper"] - student["lower"])
+    ratio = (found["ci_upper"] - found["ci_lower"]) / (student["ci_upper"] - student["ci_lower"])
     assert 0.9 < ratio < 1.02, ratio  # of the same variance; the parts have more degrees of freedom
 
 
@@ -147,7 +150,7 @@ def test_the_mean_over_many_plans_is_the_truth(topics: int) -> None:
         )
         row = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, [measure], ("a", "b")).iloc[0]
         values.append(row["difference"])
-        held.append(row["lower"] <= truth.loc[("a", "b"), "difference"] <= row["upper"])
+        held.append(row["ci_lower"] <= truth.loc[("a", "b"), "difference"] <= row["ci_upper"])
     error = np.std(values) / len(values) ** 0.5
     assert abs(np.mean(values) - truth.loc[("a", "b"), "difference"]) < 4 * error
     assert np.mean(held) >= 0.9
@@ -168,7 +171,7 @@ def test_simultaneous_intervals_are_wider() -> None:
         audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, ["P(rel=2)@5"], simultaneous=s)
         for s in (False, True)
     )
-    width = [(table["upper"] - table["lower"]).to_numpy() for table in (one, all_at_once)]
+    width = [(table["ci_upper"] - table["ci_lower"]).to_numpy() for table in (one, all_at_once)]
     assert (width[1] > width[0]).all()
     assert (one["difference"] == all_at_once["difference"]).all()
     shared = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, ["P(rel=2)@5"], ("a", "c")).iloc[0]
@@ -179,12 +182,12 @@ def test_simultaneous_intervals_are_wider() -> None:
 def test_what_is_printed_first() -> None:
     plan = audit.plan(CONTEXT, JUDGE, ["P(rel=2)@5"], 40)
     found = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, ["P(rel=2)@5"])
-    for table in (plan, found, found[["name", "lower"]]):
+    for table in (plan, found, found[["name", "ci_lower"]]):
         assert repr(table).startswith("These topics, with human labels as truth\n")
         assert "<p>These topics, with human labels as truth</p>" in table._repr_html_()
     like = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, ["P(rel=2)@5"], like_these=True)
     assert repr(like).startswith("Topics like these, with human labels as truth\n")
-    assert (like["upper"] - like["lower"] >= found["upper"] - found["lower"] - 1e-12).all()
+    assert (like["ci_upper"] - like["ci_lower"] >= found["ci_upper"] - found["ci_lower"] - 1e-12).all()
 
 
 def test_documents_without_a_label_of_the_judge_are_a_cell_and_not_zeros() -> None:
@@ -196,7 +199,8 @@ def test_documents_without_a_label_of_the_judge_are_a_cell_and_not_zeros() -> No
     labels = labels_of(plan, everything)
     found = audit.estimate(CONTEXT, plan, labels, half, ["P(rel=2)@5"], ("a", "b")).iloc[0]
     assert (
-        found["lower"] <= 0 <= found["upper"] and abs(found["difference"]) < abs(found["judge_alone"]) + 0.1
+        found["ci_lower"] <= 0 <= found["ci_upper"]
+        and abs(found["difference"]) < abs(found["judge_alone"]) + 0.1
     )
     alone = compare(RunContext({name: RUNS[name] for name in "ab"}), half, ["P(rel=2)@5"], test="t")
     assert found["judge_alone"] == pytest.approx(alone.loc[0, "difference"], abs=1e-12)
@@ -225,7 +229,12 @@ class TestStrangeCampaigns:
         context = RunContext({"a": RUNS["a"], "copy": RUNS["a"], "b": RUNS["b"]}, grades=(0, 3))
         plan = audit.plan(context, JUDGE, ["P(rel=2)@5"], 20)
         found = audit.estimate(context, plan, labels_of(plan), JUDGE, ["P(rel=2)@5"]).iloc[0]
-        assert (found["difference"], found["lower"], found["upper"], found["verdict"]) == (0, 0, 0, "equal")
+        assert (found["difference"], found["ci_lower"], found["ci_upper"], found["verdict"]) == (
+            0,
+            0,
+            0,
+            "equal",
+        )
         nothing = audit.plan(context, JUDGE, ["P(rel=2)@5"], 20, between=("a", "copy"))
         assert len(nothing) == 0
         alone = audit.estimate(context, nothing, {}, JUDGE, ["P(rel=2)@5"], ("a", "copy"))
@@ -236,7 +245,10 @@ class TestStrangeCampaigns:
         for seed in range(20):
             plan = audit.plan(CONTEXT, JUDGE, ["P(rel=2)@5"], budget, between=("a", "b"), seed=seed)
             row = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, ["P(rel=2)@5"], ("a", "b")).iloc[0]
-            assert row["verdict"] == "open" and -1 <= row["lower"] <= row["difference"] <= row["upper"] <= 1
+            assert (
+                row["verdict"] == "open"
+                and -1 <= row["ci_lower"] <= row["difference"] <= row["ci_upper"] <= 1
+            )
 
     @pytest.mark.parametrize("grade", [0, 3])
     def test_labels_that_are_all_alike_are_no_proof(self, grade: int) -> None:
@@ -244,8 +256,8 @@ class TestStrangeCampaigns:
         truth = compare(CONTEXT, same, ["P(rel=2)@5"], test="t", correction=None)["difference"]
         plan = audit.plan(CONTEXT, same, ["P(rel=2)@5"], 30)
         found = audit.estimate(CONTEXT, plan, labels_of(plan, same), same, ["P(rel=2)@5"])
-        assert (found["lower"] <= truth + 1e-12).all() and (truth - 1e-12 <= found["upper"]).all()
-        assert (found["upper"] > found["lower"]).all()
+        assert (found["ci_lower"] <= truth + 1e-12).all() and (truth - 1e-12 <= found["ci_upper"]).all()
+        assert (found["ci_upper"] > found["ci_lower"]).all()
 
     def test_topics_of_one_document_and_one_topic(self) -> None:
         runs = {"a": {q: {"A": 1.0} for q in TOPICS}, "b": {q: {"B": 1.0} for q in TOPICS}}
@@ -253,7 +265,7 @@ class TestStrangeCampaigns:
         context = RunContext(runs)
         plan = audit.plan(context, judge, ["P@1"], 8)
         found = audit.estimate(context, plan, labels_of(plan, judge), judge, ["P@1"])
-        assert found.loc[0, "lower"] <= 1 <= found.loc[0, "upper"]
+        assert found.loc[0, "ci_lower"] <= 1 <= found.loc[0, "ci_upper"]
         one = RunContext({name: {"q0": run["q0"]} for name, run in RUNS.items()})
         plan = audit.plan(one, {"q0": JUDGE["q0"]}, ["P(rel=2)@5"], 5)
         assert len(audit.estimate(one, plan, labels_of(plan), {"q0": JUDGE["q0"]}, ["P(rel=2)@5"])) == 6

@@ -11,8 +11,9 @@ import pandas as pd
 import pytest
 
 from audited import CONTEXT, HUMAN, JUDGE, RUNS, TOPICS, labels_of
-from ir_measures_relative import RunContext, audit, judge_next
+from ir_measures_relative import RunContext, audit
 from ir_measures_relative.priors import BestOfOtherGroups
+from ir_measures_relative.unjudged import judge_next
 from oracles import audit as oracle
 
 P = ["P(rel=2)@5"]
@@ -68,7 +69,7 @@ def test_one_plan_for_several_measures_counts_each_alike() -> None:
     )
     assert five["probability"].to_numpy() == pytest.approx(one["probability"].to_numpy())
     found = audit.estimate(CONTEXT, both, labels_of(both), JUDGE, ["UniqueRel(rel=2)@5"], ("a", "b"))
-    assert found.loc[0, "lower"] < found.loc[0, "upper"]
+    assert found.loc[0, "ci_lower"] < found.loc[0, "ci_upper"]
 
 
 def test_topics_in_full() -> None:
@@ -188,7 +189,9 @@ def test_a_judge_of_many_grades_has_few_cells() -> None:
     judge = {q: {d: int(33 * g + rng.integers(-10, 10)) for d, g in of.items()} for q, of in HUMAN.items()}
     plan = audit.plan(RunContext(RUNS), judge, P, 30)
     found = audit.estimate(RunContext(RUNS), plan, labels_of(plan), judge, P)
-    assert (found["lower"] <= found["difference"]).all() and (found["difference"] <= found["upper"]).all()
+    assert (found["ci_lower"] <= found["difference"]).all() and (
+        found["difference"] <= found["ci_upper"]
+    ).all()
 
 
 def test_where_pyterrier_users_find_it() -> None:

@@ -69,7 +69,7 @@ def test_intervals_hold_on_robust_with_noisy_judges(robust03_path: Path, wrong: 
         q: {d: int(rng.integers(0, 3)) if rng.random() < wrong else g for d, g in of.items()}
         for q, of in human.items()
     }
-    context = RunContext.from_trec(runs, grades=(0, 2))
+    context = RunContext.from_files(runs, grades=(0, 2))
     found = audit.simulate(context, human, judge, ["P@10", "UniqueRel@10"], [80], repeats=40)
     assert (found["coverage"] >= 0.92).all() and (found["worst"] >= 0.8).all()
     assert (found["wrong"] <= 0.05).all()
@@ -82,7 +82,7 @@ def test_two_parts_hold_on_dl19(dl19_path: Path) -> None:
         pytest.skip("the labels of language models are not here")
     runs = sorted((dl19_path / "runs").iterdir())[:2]
     found = audit.simulate(
-        RunContext.from_trec(runs, grades=(0, 3)), dl19_path / "qrels.txt.gz", judge, ["nDCG@10"], [310],
+        RunContext.from_files(runs, grades=(0, 3)), dl19_path / "qrels.txt.gz", judge, ["nDCG@10"], [310],
         topics=5, repeats=40,
     ).iloc[0]  # fmt: skip
     assert found["coverage"] >= 0.85 and found["ratio"] <= 0.9

@@ -60,7 +60,7 @@ def test_values_are_those_of_the_files(tmp_path: Path, size: Any, pack: Any) -> 
     runs, judgments = campaign(n_runs=6)
     source = write(runs, tmp_path / "runs", pack=pack)
     names = by_query(source, tmp_path / "by-query", **size)
-    context = RunContext.from_trec(source, reference="run1", num_docs=200)
+    context = RunContext.from_files(source, reference="run1", num_docs=200)
     assert names == context.names == list(runs)
 
     parts = partitions(tmp_path / "by-query")

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from example_measures import PLAIN_EXAMPLES
-from ir_measures_relative import MED, BestOfOtherGroups, RunContext
+from ir_measures_relative import MED, RunContext
 from ir_measures_relative.campaigns import evaluate_part
 from ir_measures_relative.measures.declaration import RelativeMeasure
+from ir_measures_relative.priors import BestOfOtherGroups
 from long_campaigns import campaign, frame_of, qrels_frame
 from random_campaigns import Labels, Run, contexts, qrels
 

@@ -35,7 +35,15 @@ def test_from_a_plan_to_a_verdict(campaign: list[object], tmp_path: Path) -> Non
     estimate = ["audit", "estimate", *campaign, "P(rel=2)@5", "DCG@5", *options, "--labels", labels]
     first, header, *rows = run(*estimate).stdout.splitlines()
     assert first == "These topics, with human labels as truth"
-    assert header.split("\t")[:7] == ["name", "other", "measure", "difference", "lower", "upper", "verdict"]
+    assert header.split("\t")[:7] == [
+        "name",
+        "other",
+        "measure",
+        "difference",
+        "ci_lower",
+        "ci_upper",
+        "verdict",
+    ]
     assert [row.split("\t")[:3] for row in rows] == [["a", "b", "P(rel=2)@5"], ["a", "b", "DCG@5"]]
     assert run(*estimate, "-o", "csv").stdout.startswith("name,other,measure,")
     others = here(*estimate[:4], *estimate[4:6], *options[3:], "--labels", labels)

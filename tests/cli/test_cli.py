@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import ir_measures
@@ -22,10 +22,11 @@ import pytest
 from ir_measures import AP, P, nDCG
 
 from command_line import COMMAND, QRELS, RUNS, error, here, output, process, run, unmeasured, write_run
-from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, __version__, demo, rrLP
+from ir_measures_relative import NRG, RunContext, UniqueRel, __version__, demo, rrLP
 from ir_measures_relative.cli import COMMANDS, command_of
 from ir_measures_relative.demo.__main__ import main as write_campaign
 from ir_measures_relative.measures.strings import split_measures
+from ir_measures_relative.priors import BestOfOtherGroups
 
 # ---- one run ---------------------------------------------------------------------------------------------
 
@@ -413,12 +414,13 @@ def test_a_run_that_goes_after_its_folder_was_listed(
     from ir_measures_relative.cli import main
     from ir_measures_relative.io import runs
 
-    def gone(path: Path) -> bool:
-        path.unlink(missing_ok=True)
-        return is_description(path)
+    def gone(files: Iterable[Path], *_: object) -> list[Path]:
+        listed = list(files)
+        for file in listed:
+            file.unlink()
+        return listed
 
-    is_description = runs.is_description
-    monkeypatch.setattr(runs, "is_description", gone)
+    monkeypatch.setattr(runs, "_of_task", gone)
     assert main([str(files / "qrels.txt"), str(files / "runs"), "NRG@2"]) == 2
     assert ".run: No such file or directory; check the path" in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""``compare``, and ``--ci``: the tables of compare(), adds() and of intervals."""
+"""``compare``, and ``--ci``: the tables of compare() and of intervals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 import scipy.stats
 
 from command_line import QRELS, RUNS, error, output, run
-from ir_measures_relative import RelativeWarning, RunContext, adds, compare
+from ir_measures_relative import RelativeWarning, RunContext, compare
 
 MEASURES = ["nDCG@2", "NRG@2"]
 
@@ -84,7 +84,7 @@ def test_intervals(files: Path) -> None:
                 mean * np.exp(ends[0] / mean),
                 min(mean * np.exp(ends[1] / mean), max(high, rows["value"].max()), 1.0),
             )
-        row = found.loc[name, [measure, f"{measure} lower", f"{measure} upper"]].to_numpy(dtype=float)
+        row = found.loc[name, [measure, f"{measure} ci_lower", f"{measure} ci_upper"]].to_numpy(dtype=float)
         assert row == pytest.approx([rows["value"].mean(), low, high])
     single = output(
         files / "qrels.txt",
@@ -106,8 +106,6 @@ def test_bad_arguments(files: Path) -> None:
     assert error("compare", qrels, runs, "P@2", "--baseline", "Z") == (
         f"--baseline Z is not a run of {runs}; its runs are A, B, C"
     )
-    assert "--at-least goes with --adds" in error("compare", qrels, runs, "P@2", "--at-least", "1")
-    assert "--baseline is about pairs" in error("compare", qrels, runs, "P@2", "--adds", "--baseline", "A")
     said = run("compare", qrels, runs, "P@2", "--to", runs / "A.run").stderr
     assert "--to holds no run but A, and no run is compared with itself" in said
     assert "--ci is about the means" in error(qrels, runs, "P@2", "--ci", "-q")
@@ -140,14 +138,3 @@ def test_two_runs_by_name(files: Path) -> None:
     assert "--between Z is not a run of" in error(*given, "--between", "A", "Z")
     assert "--between names A twice" in error(*given, "--between", "A", "A.run")
     assert "leave one out" in error(*given, "--between", "A", "B", "--baseline", "C")
-    assert "--between is about pairs" in error(*given, "--between", "A", "B", "--adds")
-
-
-def test_adds(files: Path) -> None:
-    expected = adds(RunContext(RUNS), QRELS, ["UniqueRel@2"], names=["A", "B"], priors=["C"], at_least=0.1)
-    (files / "new").mkdir()
-    for name in "AB":
-        (files / "runs" / f"{name}.run").rename(files / "new" / f"{name}.run")
-    given = "compare", files / "qrels.txt", files / "new", "UniqueRel@2", "--to", files / "runs", "-p", "-1"
-    found = warned(*given, "--adds", "--at-least", "0.1")
-    pd.testing.assert_frame_equal(found, expected, check_dtype=False)

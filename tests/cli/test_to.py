@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import shlex
 import sys
 from pathlib import Path
 
@@ -13,7 +12,8 @@ import pandas as pd
 import pytest
 
 from command_line import QRELS, RUNS, error, output, process, run, write_run
-from ir_measures_relative import RunContext, bounds, similarity, sweep, verdicts
+from ir_measures_relative import RunContext, bounds, similarity, verdicts
+from ir_measures_relative.questions import added_value_curve
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def test_the_other_commands_hold_each_candidate_against_them_alone(later: Path) 
     pairs = [verdicts(alone(n, r), QRELS, ["UniqueRel@2"]) for n, r in both.items()]
     expected = pd.concat([t[t["name"] == n] for n, t in zip(both, pairs, strict=True)], ignore_index=True)
     pd.testing.assert_frame_equal(table("unjudged", *given), expected, check_dtype=False)
-    swept = [sweep(alone(n, r), QRELS, "UniqueRel@2", names=[n]) for n, r in both.items()]
+    swept = [added_value_curve(alone(n, r), QRELS, "UniqueRel@2", names=[n]) for n, r in both.items()]
     expected = pd.concat(swept, ignore_index=True)
     found = table("sweep", *given)
     pd.testing.assert_series_equal(found["mean"], expected["mean"])
@@ -196,36 +196,6 @@ def test_completion(typed: str, found: set[str], tmp_path: Path) -> None:
     done = process(env=env)
     assert done.returncode == 0, done.stderr
     assert set((tmp_path / "found").read_text().split("|")) == found
-
-
-# ---- the flags of version 0.2 ----------------------------------------------------------------------------
-
-MOVED = {
-    "qrels.txt runs NRG@2 -p 3 --compare=B": "compare qrels.txt runs NRG@2 -p 3 --baseline B",
-    "qrels.txt runs NRG@2 --compare": "compare qrels.txt runs NRG@2",
-    "qrels.txt runs 'P@2 AP' --bounds -q": "unjudged qrels.txt runs 'P@2 AP' -q --bounds",
-    "qrels.txt runs P@2 --verdicts --jobs 1": "unjudged qrels.txt runs P@2 --jobs 1",
-    "qrels.txt runs P@2 --judge 3": "unjudged qrels.txt runs P@2 --judge 3",
-    "--cite NRG rrLP": "cite NRG rrLP",
-    "--plot a.png qrels.txt runs P@2 NRG@2": "plot qrels.txt runs P@2 NRG@2 --output a.png",
-    "qrels.txt runs P@2 --report a.html --priors earlier": "report qrels.txt runs P@2 --priors earlier --output a.html",
-    "score qrels.txt runs/A.run P@2 --prior runs/B.run --bounds": "unjudged qrels.txt runs/A.run P@2 --to runs/B.run --bounds",
-}
-
-
-@pytest.mark.parametrize("old", MOVED)
-def test_an_old_flag_names_its_command_with_what_to_type(files: Path, old: str) -> None:
-    pytest.importorskip("matplotlib", reason="one of them draws")
-    pytest.importorskip("vl_convert", reason="one of them reports")
-    said = error(*shlex.split(old), cwd=files)
-    told, typed = said.split("; type: ir_measures_relative ")
-    assert typed == MOVED[old] and told.startswith("--") and told.endswith(" is a command now")
-    assert run(*shlex.split(typed), cwd=files).returncode == 0
-
-
-def test_odds_too(files: Path) -> None:
-    said = error("qrels.txt", "runs", "P@2", "--verdicts", "--odds", cwd=files)
-    assert said.endswith("type: ir_measures_relative unjudged qrels.txt runs P@2 --odds")
 
 
 def test_prior_is_to(files: Path) -> None:

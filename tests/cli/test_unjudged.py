@@ -35,18 +35,18 @@ def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
 
 def test_bounds(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     rows = output(capsys, "unjudged", *campaign, "P@2", "--bounds")
-    assert rows[0].split("\t") == ["name", "measure", "lower", "value", "upper", "exact"]
+    assert rows[0].split("\t") == ["name", "measure", "worst", "value", "best", "exact"]
     assert rows[1].split("\t") == ["a", "P@2", "0.5000", "0.5000", "1.0000", "True"]
 
 
 def test_verdicts(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["unjudged", *campaign, "P@2", "--odds"]) == 2
+    assert main(["unjudged", *campaign, "P@2", "--probability"]) == 2
     assert "at least 4 runs to learn from, and there are 2" in capsys.readouterr().err
     for name in "cd":
         (Path(campaign[1]) / f"{name}.run").write_text(f"q Q0 A 0 1 {name}\nq Q0 B 1 0 {name}\n")
-    row = json.loads(output(capsys, "unjudged", *campaign, "P@2", "--odds", "-o", "jsonl")[0])
-    assert (row["name"], row["other"], row["verdict"], row["open"]) == ("a", "b", "open", 1)
-    assert row["lower"] == 0.0 and row["upper"] == 0.5 and 0 < row["probability"] < 1
+    row = json.loads(output(capsys, "unjudged", *campaign, "P@2", "--probability", "-o", "jsonl")[0])
+    assert (row["name"], row["other"], row["settled"], row["n_deciding"]) == ("a", "b", "open", 1)
+    assert row["worst"] == 0.0 and row["best"] == 0.5 and 0 < row["probability"] < 1
 
 
 def test_judge(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,8 +79,8 @@ def test_judgments_and_runs_are_read_once(
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--bounds", "--odds"], "not allowed with argument --bounds"),
-        (["--odds", "-q"], "does not go with --odds"),
+        (["--bounds", "--probability"], "not allowed with argument --bounds"),
+        (["--probability", "-q"], "does not go with --probability"),
         (["--judge", "0"], "--judge=0 is not allowed"),
         (["--jobs", "0"], "jobs=0"),
     ],
@@ -95,9 +95,7 @@ def test_what_does_not_go_together(
 def test_what_is_not_certain_is_not_printed_as_certain(capsys: pytest.CaptureFixture[str]) -> None:
     """No -0.00; and no open chance of 0 or 1, which a proof alone has."""
     args = argparse.Namespace(output_format="tsv", places=3, sort=None)
-    table = pd.DataFrame(
-        {"value": [-1e-9, -0.5, np.nan, 0.25], "verdict": ["open", "open", "open", "better"]}
-    )
+    table = pd.DataFrame({"value": [-1e-9, -0.5, np.nan, 0.25], "settled": ["open", "open", "open", "above"]})
     table["probability"] = [0.99999, 0.00001, 0.5, 1.0]
     show(table, args, header=False)
     assert capsys.readouterr().out.replace("\t", " ").splitlines() == [

@@ -7,31 +7,37 @@ from typing import Any
 import pytest
 
 import ir_measures_relative
-from ir_measures_relative import RunContext, reusability, select_complementary, sweep
+from ir_measures_relative import RunContext, select_complementary
+from ir_measures_relative.meta import reusability
+from ir_measures_relative.questions import added_value_curve
+from ir_measures_relative.unjudged import judge_next
 
 RUNS = {"a": {"q": {"A": 2.0, "X": 1.0}}, "b": {"q": {"B": 2.0, "A": 1.0}}}
 QRELS = {"q": {"A": 1, "B": 1}}
+OTHERS: dict[Any, tuple[Any, ...]] = {
+    added_value_curve: (QRELS,),
+    judge_next: (QRELS, "P@1", 1),
+    reusability: (QRELS, ["P@1"]),
+}
 CALLS: dict[str, tuple[Any, ...]] = {
     "compare": (QRELS, ["nDCG@5"]),
-    "adds": (QRELS, ["UniqueRel@5"]),
-    "sweep": (QRELS,),
     "select_complementary": (QRELS, 1),
     "explain": ("a", QRELS),
     "bounds": (QRELS, ["P@1"]),
     "verdicts": (QRELS, ["P@1"]),
-    "judge_next": (QRELS, "P@1", 1),
-    "reusability": (QRELS, ["P@1"]),
     "similarity": (QRELS,),
 }
 
 
-@pytest.mark.parametrize("name", CALLS)
-def test_a_dict_is_not_a_context(name: str) -> None:
-    function = getattr(ir_measures_relative, name)
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [*((getattr(ir_measures_relative, name), given) for name, given in CALLS.items()), *OTHERS.items()],
+)
+def test_a_dict_is_not_a_context(function: Any, given: tuple[Any, ...]) -> None:
     with pytest.raises(TypeError, match=r"the context is a dict; give RunContext\(runs\)"):
-        function(RUNS, *CALLS[name])
+        function(RUNS, *given)
     with pytest.raises(TypeError, match="the context is a str; give a RunContext"):
-        function("runs/", *CALLS[name])
+        function("runs/", *given)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +52,7 @@ def test_a_dict_is_not_a_context(name: str) -> None:
 )
 def test_sweep(options: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        sweep(RunContext(RUNS), QRELS, **options)
+        added_value_curve(RunContext(RUNS), QRELS, **options)
 
 
 @pytest.mark.parametrize("time_limit", ["x", -1, float("nan"), True])

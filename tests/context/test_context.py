@@ -13,14 +13,8 @@ import pandas as pd
 import pytest
 from ir_measures import nDCG
 
-from ir_measures_relative import (
-    NRG,
-    BestOfOtherGroups,
-    P_Rareness,
-    RelativeWarning,
-    RunContext,
-    UniqueRel,
-)
+from ir_measures_relative import NRG, P_Rareness, RelativeWarning, RunContext, UniqueRel
+from ir_measures_relative.priors import BestOfOtherGroups
 from scored import per_query
 
 QRELS = {"q": {d: 1 for d in "ABCDEF"}}

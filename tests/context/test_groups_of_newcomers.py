@@ -5,7 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from ir_measures_relative import BestOfOtherGroups, RelativeWarning, RunContext, UniqueRel
+from ir_measures_relative import RelativeWarning, RunContext, UniqueRel
+from ir_measures_relative.priors import BestOfOtherGroups
 
 RUNS = {
     "a1": {"q": {"A": 2.0, "B": 1.0}},

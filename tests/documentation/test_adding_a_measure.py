@@ -198,16 +198,17 @@ sys.path[:0] = FOLDERS
 from all_labelings import check, random_campaign
 from own_measures import Echo
 from ir_measures import parse_measure
-from ir_measures_relative import RunContext, bounds, judge_next, verdicts
+from ir_measures_relative import RunContext, bounds, verdicts
+from ir_measures_relative.unjudged import judge_next
 for seed in range(25):
     CHECK
     for tallies in found.values():
         assert all(exact == n for n, exact, _ in tallies.values())
     campaign = random_campaign(random.Random(100 + seed), 2, 3)
     for params in ("rel=2", "judged_only=True", "prior='r0'"):
-        check(campaign, [parse_measure(f"Echo({params})@{campaign.cutoff or 3}")], elsewhere=seed % 2)
+        check(campaign, [parse_measure(f"Echo({params})@{campaign.cutoff or 3}")], unretrieved_relevant=seed % 2)
 context = RunContext(campaign.runs, **campaign.options)
-table = verdicts(context, campaign.qrels, [Echo @ 2], odds=lambda q, d: 0.5, samples=20)
+table = verdicts(context, campaign.qrels, [Echo @ 2], relevance_model=lambda q, d: 0.5, samples=20)
 assert table["probability"].between(0, 1).all()
 assert list(judge_next(context, campaign.qrels, Echo @ 2, 3)) == ["query_id", "doc_id", "weight", "pairs"]
 from ir_measures_relative.extremes import additive as mean
@@ -238,7 +239,7 @@ for name, run in runs.items():
     with RunContext({}):
         assert measure.calc_aggregate(qrels, run) == (Success @ 2).calc_aggregate(qrels, run)
 print(RunContext(runs).evaluate(qrels, [measure])[str(measure)].tolist())
-print(bounds(RunContext(runs), qrels, [measure])[["lower", "upper", "exact"]].to_numpy().tolist())
+print(bounds(RunContext(runs), qrels, [measure])[["worst", "best", "exact"]].to_numpy().tolist())
 with RunContext({"v1": runs["v1"]}):
     print(measure.calc_aggregate(qrels, runs["v2"]))
 try:

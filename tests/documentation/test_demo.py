@@ -152,7 +152,7 @@ def test_the_campaign_as_files(tmp_path, capsys):
         write_campaign([str(tmp_path / "campaign")])
     groups = dict(pd.read_csv(tmp_path / "campaign" / "groups.csv").itertuples(index=False))
     assert groups == demo.GROUPS
-    context = RunContext.from_trec(tmp_path / "campaign" / "runs", groups=groups)
+    context = RunContext.from_files(tmp_path / "campaign" / "runs", groups=groups)
     measures = ["nDCG@10", "NRG@10", "AP_Rareness"]
     files = context.evaluate(str(tmp_path / "campaign" / "qrels.txt"), measures).set_index("name")
     memory = RunContext(demo.runs()).evaluate(demo.generate().qrels, measures).set_index("name")

@@ -25,7 +25,7 @@ from ir_measures_relative.measures.strings import registered
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "studies").glob("*.md"))]
 
 
 #: What a page needs of the extras; without it the page is skipped.
@@ -203,7 +203,7 @@ def test_the_readme_quotes_both_rows_of_the_table_of_speed() -> None:
     """Ids as pandas' strings are the kinder case; the other stands beside it."""
     rows = re.findall(
         r"^\| NRG@10 of 17 runs \| (ir_measures|best use)[^|]* \| (str|object) \| ([\d.]+) \|",
-        (ROOT / "docs" / "speed.md").read_text(encoding="utf-8"),
+        (ROOT / "studies" / "speed.md").read_text(encoding="utf-8"),
         re.MULTILINE,
     )
     share = {(peer, ids): f"{100 * float(ratio):.1f}" for peer, ids, ratio in rows}

@@ -333,5 +333,5 @@ def test_fusing() -> None:
     printed = output("fuse.py")
     alone, fused = tables(printed)[:2]
     assert "BM25" not in alone.index and (alone["FusionGain"] < alone["nDCG@10"]).all()
-    assert {"in_sample", "held_out", "lower", "upper"} <= set(fused.columns)
+    assert {"in_sample", "held_out", "ci_lower", "ci_upper"} <= set(fused.columns)
     assert "1. Best on queries that did not choose:" in printed

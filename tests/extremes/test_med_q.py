@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from studies.reproduce.med_labelings import med
 
-from ir_measures_relative import med, similarity
+from ir_measures_relative import similarity
 from ir_measures_relative.context import RunContext
 from ir_measures_relative.extremes import q_measure as blended
 from ir_measures_relative.extremes.med import med_sum_precision

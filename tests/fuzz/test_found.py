@@ -82,8 +82,15 @@ def test_a_plan_that_holds_what_no_file_can(column: str, ids: list[Any]) -> None
 
 
 def test_more_documents_elsewhere_than_can_be_looked_at() -> None:
-    with pytest.raises(ValueError, match="elsewhere=1000000000000000000000 is more documents than can"):
-        worth(RunContext({"r": {"1": {"a": 1.0}}}), {"1": {"a": 1}}, {"1": {"b": 1.0}}, elsewhere=10**21)
+    with pytest.raises(
+        ValueError, match="unretrieved_relevant=1000000000000000000000 is more documents than can"
+    ):
+        worth(
+            RunContext({"r": {"1": {"a": 1.0}}}),
+            {"1": {"a": 1}},
+            {"1": {"b": 1.0}},
+            unretrieved_relevant=10**21,
+        )
 
 
 def test_the_fixture_is_given_a_name_that_no_file_can_have(campaign: Path) -> None:
@@ -229,8 +236,8 @@ def test_what_is_no_list(value: Any) -> None:
 
 def test_numbers_that_no_double_holds() -> None:
     context, qrels = RunContext({"a": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}}), {"q": {"A": 1}}
-    with pytest.raises(ValueError, match="at_least=1000.* is not allowed"):
-        worth(context, qrels, "a", at_least=10**400)
+    with pytest.raises(ValueError, match="margin=1000.* is not allowed"):
+        worth(context, qrels, "a", margin=10**400)
     assert context.runs["a"].top(10**30).position.tolist() == [1]
 
 

@@ -67,10 +67,12 @@ def open_of(runs: Any, qrels: Any, query: str, cutoff: int | None) -> list[str]:
     return sorted({d for top in tops for d in top} - set(qrels[query]))
 
 
-def labelings(campaign: Campaign, query: str, labels: list[int], elsewhere: int = 0) -> list[dict[str, int]]:
+def labelings(
+    campaign: Campaign, query: str, labels: list[int], unretrieved_relevant: int = 0
+) -> list[dict[str, int]]:
     """The qrels of a query under every labeling."""
     left = open_of(campaign.runs, campaign.qrels, query, campaign.cutoff)
-    left += [f"elsewhere{i}" for i in range(elsewhere)]
+    left += [f"elsewhere{i}" for i in range(unretrieved_relevant)]
     return [
         campaign.qrels[query] | dict(zip(left, choice, strict=True))
         for choice in itertools.product(labels, repeat=len(left))
@@ -78,14 +80,14 @@ def labelings(campaign: Campaign, query: str, labels: list[int], elsewhere: int 
 
 
 def all_values(
-    campaign: Campaign, measures: Sequence[Any], labels: list[int], elsewhere: int = 0
+    campaign: Campaign, measures: Sequence[Any], labels: list[int], unretrieved_relevant: int = 0
 ) -> dict[str, NDArray[np.float64]]:
     """For each query the values of all runs and measures under every labeling: (runs, measures, labelings)."""
     names = list(campaign.runs)
     qrels = {
         f"{query}{i:06}": labeling
         for query in campaign.qrels
-        for i, labeling in enumerate(labelings(campaign, query, labels, elsewhere))
+        for i, labeling in enumerate(labelings(campaign, query, labels, unretrieved_relevant))
     }
     runs = {name: {key: campaign.runs[name].get(key[:1], {}) for key in qrels} for name in names}
     context = RunContext(runs, **campaign.options)
@@ -104,7 +106,7 @@ def rounding_of(measure: str) -> float:
     return 3e-5 if "ERR" in measure or "exp-log2" in measure else ROUNDING
 
 
-def check(campaign: Campaign, given: Sequence[Any], elsewhere: int = 0) -> dict[str, Any]:
+def check(campaign: Campaign, given: Sequence[Any], unretrieved_relevant: int = 0) -> dict[str, Any]:
     """Compares intervals with the values of all labelings; raises AssertionError where one is wrong.
 
     Returns:
@@ -116,12 +118,16 @@ def check(campaign: Campaign, given: Sequence[Any], elsewhere: int = 0) -> dict[
     low, high = campaign.options["grades"]
     # To judged_only a document with a negative label is unjudged, and no labeling leaves one so.
     labels = list(range(0 if any("judged_only=True" in m for m in measures) else low, high + 1))
-    values = all_values(campaign, parsed, labels, elsewhere)
+    values = all_values(campaign, parsed, labels, unretrieved_relevant)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         context = RunContext(campaign.runs, **campaign.options)
-        one = bounds(context, campaign.qrels, parsed, perquery=True, elsewhere=elsewhere)
-        two = verdicts(context, campaign.qrels, parsed, perquery=True, elsewhere=elsewhere)
+        one = bounds(
+            context, campaign.qrels, parsed, perquery=True, unretrieved_relevant=unretrieved_relevant
+        )
+        two = verdicts(
+            context, campaign.qrels, parsed, perquery=True, unretrieved_relevant=unretrieved_relevant
+        )
     found: dict[str, Any] = {m: {"one": [0, 0, 0.0], "two": [0, 0, 0.0]} for m in measures}
     names = list(campaign.runs)
     for kind, rows in (("one", one), ("two", two)):
@@ -133,20 +139,20 @@ def check(campaign: Campaign, given: Sequence[Any], elsewhere: int = 0) -> dict[
             low, high = float(attained.min()), float(attained.max())
             rounding = rounding_of(row.measure)
             what = f"{row} {low} {high} {campaign}"
-            assert row.lower <= low + rounding and high <= row.upper + rounding, what
+            assert row.worst <= low + rounding and high <= row.best + rounding, what
             if row.exact:
-                assert abs(row.lower - low) < rounding and abs(row.upper - high) < rounding, what
+                assert abs(row.worst - low) < rounding and abs(row.best - high) < rounding, what
             if kind == "two":
-                if row.verdict == "better":
+                if row.settled == "above":
                     assert low > 0 or (low == 0 and rounding > ROUNDING), what
-                if row.verdict == "worse":
+                if row.settled == "below":
                     assert high < 0 or (high == 0 and rounding > ROUNDING), what
-                if row.verdict == "equal":
+                if row.settled == "equal":
                     assert max(-low, high) < rounding, what
-                if not row.open and not elsewhere:
+                if not row.n_deciding and not unretrieved_relevant:
                     assert high - low < rounding, what
             tally = found[row.measure][kind]
             tally[0] += 1
             tally[1] += bool(row.exact)
-            tally[2] += (row.upper - row.lower) - (high - low)
+            tally[2] += (row.best - row.worst) - (high - low)
     return found

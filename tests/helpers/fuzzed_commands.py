@@ -46,7 +46,7 @@ _GOOD: dict[str, list[str]] = {
     "grades": ["0", "2", "3"],
     "places": ["2", "-1", "0"],
     "sort": ["name", "measure", "value", "p"],
-    "at_least": ["0.1", "0"],
+    "margin": ["0.1", "0"],
     "confidence": ["0.9"],
     "judge": ["model.txt", "3"],
     "budget": ["9", "20"],

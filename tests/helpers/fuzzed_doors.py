@@ -91,7 +91,7 @@ def plan(rng: random.Random, folder: Path, refusal: Refusal) -> str:
         raise
     except Exception as error:
         return refusal(error, "")
-    columns = ["difference", "lower", "upper"]
+    columns = ["difference", "ci_lower", "ci_upper"]
     np.testing.assert_allclose(found[columns], right[columns], rtol=0, atol=1e-12)
     return "read"
 
@@ -112,10 +112,10 @@ def fixture(rng: random.Random, folder: Path, refusal: Refusal) -> str:
         "by": ["UniqueRel@5"],
     }
     options = [
-        "at_least",
+        "margin",
         "confidence",
         "n",
-        "elsewhere",
+        "unretrieved_relevant",
         "resamples",
         "seed",
         "time_limit",

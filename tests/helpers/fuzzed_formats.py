@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ir_measures_relative.io.content import Content
-from ir_measures_relative.io.formats import format_of
+from ir_measures_relative.io.formats.foreign_files import format_of
 from ir_measures_relative.io.qrels import judge, read_qrels_file
 from ir_measures_relative.io.runs import read_run
 from kinds import OF_JUDGMENTS, OF_NEITHER, OF_RUNS, Kind
@@ -185,14 +185,6 @@ def _mteb(data: bytes) -> Ranked:
     return _by_score(one)
 
 
-def _snapshot(data: bytes) -> Ranked:
-    found = _json(data)
-    texts = {str(q["query_id"]): q["query_text"].strip(_BLANKS) for q in found["queries"]}
-    return _in_order(
-        (texts[q], [d["id"] for d in docs if not d.get("rated_only")]) for q, docs in found["docs"].items()
-    )
-
-
 def _rows_by_score(rows: Any, query: str, doc: str) -> Ranked:
     run: dict[str, dict[str, float]] = {}
     for row in rows:
@@ -204,9 +196,6 @@ PLAIN_RUNS: dict[str, Callable[[bytes], Ranked]] = {
     "dict": lambda data: _by_score(_json(data)),
     "MTEB": _mteb,
     "MTEB, one subset": _mteb,
-    "rank_eval": lambda data: _in_order(
-        (q, [h["hit"]["_id"] for h in d["hits"]]) for q, d in _json(data)["details"].items()
-    ),
     "evaluations": _evaluations,
     "evaluations of three": _evaluations,
     "references": lambda data: _in_order((r["topic_id"], r["references"]) for r in _lines(data)),
@@ -215,11 +204,6 @@ PLAIN_RUNS: dict[str, Callable[[bytes], Ranked]] = {
     ),
     "KILT": lambda data: _in_order(
         (r["id"], [p["wikipedia_id"] for o in r["output"] for p in o["provenance"]]) for r in _lines(data)
-    ),
-    "snapshot": _snapshot,
-    "snapshot CSV": lambda data: _by_rank(
-        (r["query text"].strip(_BLANKS), r["doc id"].strip(_BLANKS), r["doc position"].strip(_BLANKS))
-        for r in _table(data)
     ),
     "MS MARCO": lambda data: _by_rank(
         [c.strip() for c in line.split("\t")] for line in data.decode("utf-8-sig").split("\n") if line.strip()
@@ -244,37 +228,10 @@ def _pairs(judged: Any) -> Iterator[tuple[Any, Any, Any]]:
     return ((q, d, label) for q, docs in judged.items() for d, label in docs.items())
 
 
-def _case(data: bytes) -> dict[str, dict[str, int]]:
-    """The ratings of a query are a list, or a dict as in Quepid's other export."""
-    rows: list[Any] = []
-    for query in _json(data)["queries"]:
-        text, rated = (query.get("query_text") or query["query"]).strip(_BLANKS), query["ratings"]
-        pairs = rated.items() if isinstance(rated, dict) else [(r["doc_id"], r["rating"]) for r in rated]
-        rows += [(text, doc, label) for doc, label in pairs]
-    return _labels(rows)
-
-
 PLAIN_JUDGMENTS: dict[str, Callable[[bytes], dict[str, dict[str, int]]]] = {
     "dict": lambda data: _labels(_pairs(_json(data))),
-    "rank_eval": lambda data: _labels(
-        (r["id"], x["_id"], x["rating"]) for r in _json(data)["requests"] for x in r["ratings"]
-    ),
     "OpenSearch": lambda data: _labels(
         (r["query"], x["docId"], x["rating"]) for r in _json(data)["judgmentRatings"] for x in r["ratings"]
-    ),
-    "Quepid CSV": lambda data: _labels(
-        (r["query"].strip(_BLANKS), r["docid"].strip(_BLANKS), list(r.values())[2])
-        for r in _table(data)
-        if r["docid"].strip(_BLANKS)
-    ),
-    "Quepid case": _case,
-    "RRE": lambda data: _labels(
-        (q["placeholders"]["$query"].strip(_BLANKS), d, r["gain"])
-        for q in _json(data)["queries"]
-        for d, r in q["relevant_documents"].items()
-    ),
-    "Quepid TREC": lambda data: _labels(
-        (c[0], c[2], c[3]) for c in map(str.split, data.decode("utf-8-sig").split("\n")) if c
     ),
     "BEIR": lambda data: _labels((r["query-id"], r["corpus-id"], r["score"]) for r in _table(data)),
     "JSON rows": lambda data: _labels((r["qid"], r["docno"], r.get("label")) for r in _lines(data)),

@@ -79,27 +79,6 @@ def _mteb_of_one_subset(name: str) -> bytes:
     return _json({"mteb_model_meta": {"model_name": name, "revision": None}, "default": {"test": RUNS[name]}})
 
 
-def _rank_eval(name: str) -> bytes:
-    if not name:
-        return _json({
-            "requests": [
-                {"id": q, "request": {}, "ratings": [{"_index": "i", "_id": d, "rating": r} for d, r in docs.items()]}
-                for q, docs in QRELS.items()
-            ]
-        })  # fmt: skip
-    details = {
-        q: {
-            "metric_score": 0.5,
-            "hits": [
-                {"hit": {"_index": "i", "_id": d, "_score": s}, "rating": QRELS[q].get(d)}
-                for d, s in docs.items()
-            ],
-        }
-        for q, docs in RUNS[name].items()
-    }
-    return _json({"metric_score": 0.5, "details": details})
-
-
 def _hits(documents: Any) -> bytes:
     hits = [{"_index": "x", "_id": str(i), "_source": d} for i, d in enumerate(documents)]
     return _json({"took": 3, "hits": {"total": {"value": len(hits)}, "hits": hits}})
@@ -159,66 +138,6 @@ def _kilt(name: str) -> bytes:
     )
 
 
-def _quepid_csv(_: str) -> bytes:
-    rows = [(BY_TEXT[q], d, f"{r}.0") for q, d, r in _labels()]
-    return _csv([("query", "docid", "rating"), *rows, (BY_TEXT["2"], "0007", ""), (" -unrated", "", "")])
-
-
-def _quepid_book_csv(_: str) -> bytes:
-    rows = [(BY_TEXT[q], d, f"{r}.0", "" if r else "1.0") for q, d, r in _labels()]
-    return _csv([("query", "docid", "Ada L", "Anonymous"), *rows])
-
-
-def _quepid_book(_: str) -> bytes:
-    pairs = [
-        {
-            "query_text": BY_TEXT[q],
-            "doc_id": d,
-            "judgements": [
-                {"rating": float(r), "user_email": "ada@example.org"},
-                {"rating": None, "user_email": "bob@example.org"},
-            ],
-        }
-        for q, d, r in _labels()
-    ]
-    return _json({"name": "b", "query_doc_pairs": pairs})
-
-
-def _quepid_case(_: str) -> bytes:
-    queries = [
-        {"query_text": BY_TEXT[q], "ratings": [{"doc_id": d, "rating": float(r)} for d, r in docs.items()]}
-        for q, docs in QRELS.items()
-    ]
-    return _json({"case_name": "c", "queries": queries})
-
-
-def _rre(_: str) -> bytes:
-    queries = [
-        {
-            "placeholders": {"$query": BY_TEXT[q]},
-            "relevant_documents": {d: {"gain": r} for d, r in docs.items()},
-        }
-        for q, docs in QRELS.items()
-    ]
-    return _json({"index": "i", "queries": queries})
-
-
-def _quepid_trec(_: str) -> bytes:
-    return "".join(f"\n{q} 0 {d} {r}.0\n" for q, d, r in _labels()).encode()
-
-
-def _quepid_snapshot_csv(name: str) -> bytes:
-    header = ("Snapshot Name", "Snapshot Time", "Case ID", "Query Text", "Doc ID", "Doc Position", "title")
-    rows = [(name, "2025", 1, BY_TEXT[q], d, rank, "a, title") for q, d, rank, _ in reversed(_rows(name))]
-    return _csv([header, *rows])
-
-
-def _quepid_snapshot(name: str) -> bytes:
-    queries = [{"query_id": 100 + i, "query_text": BY_TEXT[q], "ratings": {}} for i, q in enumerate(QUERIES)]
-    docs = {str(100 + QUERIES.index(q)): [{"id": d} for d in ranked] for q, ranked in RUNS[name].items()}
-    return _json({"id": 7, "name": name, "docs": docs, "queries": queries, "scores": []})
-
-
 def _ms_marco(name: str) -> bytes:
     return "".join(f"{q}\t{d}\t{rank}\n" for q, d, rank, _ in reversed(_rows(name))).encode()
 
@@ -274,7 +193,7 @@ def _lenskit_native(name: str) -> bytes:
     return _parquet(pd.DataFrame({"user_id": list(lists), "items": items}))
 
 
-TABLE, ROWS, QUEPID_CSV = "a table with a header", "rows in JSON", "judgments from Quepid as CSV"
+TABLE, ROWS = "a table with a header", "rows in JSON"
 DICT = "a JSON dict {query_id: {doc_id: score}}"
 SEARCH = "OpenSearch Search Relevance"
 
@@ -283,7 +202,6 @@ OF_RUNS = {
     "dict": Kind(DICT, _dict),
     "MTEB, one subset": Kind("MTEB's predictions", _mteb_of_one_subset),
     "MTEB": Kind("MTEB's predictions", _mteb, part="eng:test"),
-    "rank_eval": Kind("a rank_eval response", _rank_eval, ordered=True),
     "evaluations": Kind(f"evaluation results of {SEARCH}", lambda n: _lines(_evaluations(n)), True, True),
     "evaluations of three": Kind(
         f"evaluation results of {SEARCH}", lambda n: _hits(_evaluations(*RUNS)), True, True, "NAME"
@@ -292,8 +210,6 @@ OF_RUNS = {
     "references": Kind("answers with references (ragnarok, TREC RAG)", _references, True, depth=3),
     "candidates": Kind("candidates (rank_llm)", _candidates, ordered=True),
     "KILT": Kind("KILT (pyserini)", _kilt, ordered=True),
-    "snapshot CSV": Kind("a snapshot from Quepid as CSV", _quepid_snapshot_csv, True, True),
-    "snapshot": Kind("a snapshot from Quepid", _quepid_snapshot, True, True),
     "MS MARCO": Kind("an MS MARCO run", _ms_marco, ordered=True),
     "CSV": Kind(TABLE, _headed),
     "JSON rows": Kind(ROWS, _json_rows),
@@ -304,17 +220,10 @@ OF_RUNS = {
 #: Files of judgments.
 OF_JUDGMENTS = {
     "dict": Kind(DICT, _dict),
-    "rank_eval": Kind("a rank_eval request", _rank_eval),
     "OpenSearch": Kind(f"judgments of {SEARCH}", lambda n: _json(_opensearch_judgments(n)), texts=True),
     "OpenSearch, a search": Kind(
         f"judgments of {SEARCH}", lambda n: _hits([_opensearch_judgments(n)]), texts=True
     ),
-    "Quepid CSV": Kind(QUEPID_CSV, _quepid_csv, texts=True),
-    "Quepid book CSV": Kind(QUEPID_CSV, _quepid_book_csv, texts=True, part="ada l"),
-    "Quepid book": Kind("a book of Quepid", _quepid_book, texts=True, part="ada@example.org"),
-    "Quepid case": Kind("a case of Quepid", _quepid_case, texts=True),
-    "RRE": Kind("ratings for RRE", _rre, texts=True),
-    "Quepid TREC": Kind("TREC qrels with decimals (Quepid)", _quepid_trec),
     "BEIR": Kind(TABLE, _beir),
     "JSON rows": Kind(ROWS, _json_rows),
     "ranx Parquet": Kind("Parquet", _ranx_parquet),

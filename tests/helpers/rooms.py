@@ -18,7 +18,10 @@ CORE = (
         "ids",
         "rankings",
         "judgments",
-        "comparison",
+        "documents",
+        "tops",
+        "view",
+        "view_cache",
         "context",
         "priors",
         "scoring",
@@ -26,6 +29,7 @@ CORE = (
         "io",
     ),
     *(
+        "compat",
         "provider",
         "evaluator",
         "pyterrier.experiment",
@@ -37,6 +41,8 @@ CORE = (
 )
 #: Measures that the core does not need, beside those that it has.
 FURTHER = ("alpha_nrg", "fusion", "rank_biased", "shapley", "lexirank")
+#: Files, objects and folders of other tools, beside what the core reads.
+FORMATS = ("io.content", "io.order", "io.folders", "io.campaign_folders", "io.formats")
 
 
 def modules() -> dict[str, Path]:
@@ -52,6 +58,8 @@ def is_core(module: str) -> bool:
     """Whether a module is one of the core."""
     parts = module.split(".")
     if parts[0] == "measures" and parts[-1] in FURTHER:
+        return False
+    if module.startswith(FORMATS):
         return False
     return parts[0] in CORE or module in CORE
 

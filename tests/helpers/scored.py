@@ -11,7 +11,8 @@ import ir_measures
 import pytest
 from hypothesis import assume
 
-from ir_measures_relative import BestOfOtherGroups, RunContext
+from ir_measures_relative import RunContext
+from ir_measures_relative.priors import BestOfOtherGroups
 from oracles.rankings import only_judged, trec_order
 
 

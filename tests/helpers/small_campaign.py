@@ -1,4 +1,4 @@
-"""A folder of a few random runs, with judgments, as ``python -m reproduce`` takes one."""
+"""A folder of a few random runs, with judgments, as ``python -m studies.reproduce`` takes one."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def write_campaign(folder: Path, *, runs: int = 4, topics: int = 6, grades: int 
 
 
 def reproduce(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Runs ``python -m reproduce`` from the repository."""
+    """Runs ``python -m studies.reproduce`` from the repository."""
     return subprocess.run(
-        [sys.executable, "-m", "reproduce", *map(str, arguments)],
+        [sys.executable, "-m", "studies.reproduce", *map(str, arguments)],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -47,7 +47,7 @@ def test_symmetric_priors_are_compared_as_before(campaign) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", RelativeWarning)
         table = pt.relative.Experiment(frames, topics, qrels, [NRG @ 5, "nDCG@5"], baseline="one")
-    valid = compare(RunContext(frames), qrels, [NRG @ 5], baseline="one", correction=None)
+    valid = compare(RunContext(frames), qrels, [NRG @ 5], baseline="one", test="t", correction=None)
     ours = comparisons(table, NRG @ 5).drop("one")
     assert ours["NRG@5 p-value"].astype(float).to_numpy() == pytest.approx(valid["p"].to_numpy())
     assert ours["NRG@5 +"].astype(int).tolist() == valid["wins"].tolist()
@@ -134,25 +134,6 @@ def test_what_is_valid_is_corrected_for_its_own_number(campaign) -> None:
     )
     assert table.loc[["two", "three"], "NRG@5 reject"].tolist() == reject.tolist()
     assert np.isnan(table.loc["four", "NRG@5 p-value corrected"]) and not table.loc["four", "NRG@5 reject"]
-
-
-@pytest.mark.parametrize("family", ["call", "measure"])
-@pytest.mark.parametrize("correction", ["max-t", "holm", "fdr_bh"])
-def test_corrected_as_compare_does(campaign, correction: str, family: str) -> None:
-    frames, topics, qrels = campaign
-    measures = [NRG @ 5, "nDCG@5", rrLP]
-    table = pt.relative.Experiment(
-        frames, topics, qrels, measures, baseline="one", correction=correction, family=family
-    ).set_index("name")
-    expected = compare(
-        RunContext(frames), qrels, measures, baseline="one", correction=correction, family=family
-    )
-    for row in expected.itertuples():
-        assert table.loc[row.name, f"{row.measure} p-value corrected"] == pytest.approx(row.p_corrected)
-    with pytest.raises(ValueError, match="correction='max-t' needs one of this package's tests"):
-        pt.relative.Experiment(
-            frames, topics, qrels, measures, baseline="one", correction="max-t", test=ttest_rel
-        )
 
 
 @pytest.mark.parametrize("highlight", ["bold", "color"])

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from ir_measures import P
 
-from ir_measures_relative import MED, NRG, BestOfOtherGroups, RelativeWarning, RunContext, UniqueRel
+from ir_measures_relative import MED, NRG, RelativeWarning, RunContext, UniqueRel
+from ir_measures_relative.priors import BestOfOtherGroups
 
 pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
 

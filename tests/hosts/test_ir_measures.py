@@ -18,7 +18,6 @@ from ir_measures import AP, nDCG
 from ir_measures_relative import (
     MED,
     NRG,
-    BestOfOtherGroups,
     P_Rareness,
     RunContext,
     TaSC,
@@ -28,6 +27,7 @@ from ir_measures_relative import (
     nDCG_UE,
     rrLP,
 )
+from ir_measures_relative.priors import BestOfOtherGroups
 
 QRELS = {"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 1}}
 RUN = {"1": {"a": 1.0, "b": 2.0, "c": 0.5}, "2": {"x": 2.0, "a": 1.0}}

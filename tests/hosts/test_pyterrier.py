@@ -225,15 +225,12 @@ def test_tables_of_pt_relative_have_pyterriers_column_names(campaign) -> None:
     newcomer = pt.relative.explain(context, frames["one"], qrels)
     assert newcomer["docno"].tolist() == theirs["docno"].tolist()
 
-    theirs = pt.relative.med(frames["one"], frames["two"], qrels, cutoff=5)
-    assert list(theirs.columns)[:2] == ["qid", "value"]
-    assert list(ir_measures_relative.med(frames["one"], frames["two"], qrels, cutoff=5).columns)[:2] == [
-        "query_id",
-        "value",
-    ]
+    theirs = pt.relative.bounds(context, qrels, [NRG @ 10], perquery=True)
+    assert "qid" in theirs.columns
+    assert "query_id" in ir_measures_relative.bounds(context, qrels, [NRG @ 10], perquery=True).columns
     chosen = pt.relative.select_complementary(context, qrels, 2)
     assert chosen.equals(ir_measures_relative.select_complementary(context, qrels, 2))
-    assert inspect.signature(pt.relative.med) == inspect.signature(ir_measures_relative.med)
+    assert inspect.signature(pt.relative.bounds) == inspect.signature(ir_measures_relative.bounds)
     merged = qrels.merge(pt.relative.explain(context, "one", qrels), on=["qid", "docno", "label"])
     assert len(merged)
 
@@ -242,9 +239,9 @@ def test_tables_of_an_answer_have_pyterriers_column_names(campaign) -> None:
     _, qrels, frames = campaign
     context = RunContext(frames, grades=(-1, 2))
     theirs = pt.relative.worth(
-        context, qrels[::8], "one", at_least=0.5
+        context, qrels[::8], "one", margin=0.5
     )  # few labels, so that some are to be judged
-    ours = ir_measures_relative.worth(context, qrels[::8], "one", at_least=0.5)
+    ours = ir_measures_relative.worth(context, qrels[::8], "one", margin=0.5)
     assert len(ours.judge) and ours.judge.columns.tolist()[:2] == ["query_id", "doc_id"]
     assert theirs.judge.columns.tolist()[:2] == ["qid", "docno"]
     assert theirs.judge.to_numpy().tolist() == ours.judge.to_numpy().tolist()

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from ir_measures import ScoredDoc, nDCG
 
-from ir_measures_relative import NRG, BestOfOtherGroups, P_Rareness, RunContext
+from ir_measures_relative import NRG, P_Rareness, RunContext
+from ir_measures_relative.priors import BestOfOtherGroups
 
 QRELS = {"301": {"d1": 1, "d2": 0}}
 RUN = {"301": {"d1": 2.0, "d2": 1.0}}
@@ -300,16 +301,16 @@ def test_bad_files(name, tmp_path) -> None:
         RunContext({"BM25": path, "other": RUN}).evaluate(QRELS, [NRG @ 10])
     assert "BM25" in str(caught.value)
     with pytest.raises(ValueError, match=message):
-        RunContext.from_trec(tmp_path, priors=[]).evaluate(QRELS, [NRG @ 10])
+        RunContext.from_files(tmp_path, priors=[]).evaluate(QRELS, [NRG @ 10])
 
 
 def test_missing_files(tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match="run 'BM25' .*nowhere.run.*: no such file"):
         RunContext({"BM25": tmp_path / "nowhere.run"})
     with pytest.raises(FileNotFoundError, match="no such file or folder, and no file that fits it as a glob"):
-        RunContext.from_trec(tmp_path / "*.run")
+        RunContext.from_files(tmp_path / "*.run")
     with pytest.raises(FileNotFoundError, match="the folder holds no file of a run"):
-        RunContext.from_trec(tmp_path)
+        RunContext.from_files(tmp_path)
     with pytest.raises(
         IsADirectoryError, match=r"is a folder; give a file \(RunContext.from_files reads a folder"
     ):
@@ -328,9 +329,9 @@ def test_files_that_cannot_be_told_apart(tmp_path) -> None:
     for folder in ("a", "b", "c/a"):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "x.run").write_text(LINE)
-    assert RunContext.from_trec([tmp_path / "a", tmp_path / "b"]).names == ["a/x.run", "b/x.run"]
+    assert RunContext.from_files([tmp_path / "a", tmp_path / "b"]).names == ["a/x.run", "b/x.run"]
     with pytest.raises(ValueError, match=r"two run files are called 'a/x.run'"):
-        RunContext.from_trec([tmp_path / "a", tmp_path / "c" / "a"])
+        RunContext.from_files([tmp_path / "a", tmp_path / "c" / "a"])
 
 
 @pytest.mark.filterwarnings("ignore:the context holds no run but")

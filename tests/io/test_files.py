@@ -141,7 +141,7 @@ def test_parquet(ours: bool, tmp_path: Path) -> None:
     run.assign(name="t").rename(columns=names).to_parquet(tmp_path / "run.parquet")
     rankings = read_run(tmp_path / "run.parquet")
     assert rankings.to_dict() == {"1": {"b": -1.0, "a": -2.0}, "2": {"é": -1.0}}
-    assert RunContext.from_trec(tmp_path).names == ["t"]
+    assert RunContext.from_files(tmp_path).names == ["t"]
     qrels = pd.DataFrame({"query_id": ["1", "2"], "doc_id": ["a", "é"], "relevance": [1.0, 2.0]})
     qrels.rename(columns=names).to_parquet(tmp_path / "qrels.parquet")
     table = RunContext({"t": rankings}, priors=[]).evaluate(tmp_path / "qrels.parquet", ["nDCG_UE@10"])

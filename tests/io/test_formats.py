@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tools.formats import PAGE, PLACE, block
-from tools.pages import filled
+from tools.pages import PAGE, PLACE, block, filled
 
 from ir_measures_relative import RelativeWarning, RunContext
 from ir_measures_relative.io.content import Content
-from ir_measures_relative.io.formats import formats
+from ir_measures_relative.io.formats.foreign_files import formats
 from ir_measures_relative.io.order import keeping_order
 from ir_measures_relative.io.qrels import judge, read_qrels_file
 from ir_measures_relative.io.runs import read_run, read_trec_run
@@ -104,10 +103,10 @@ def test_what_is_neither_is_refused_by_name(name: str, tmp_path: Path) -> None:
 
 def test_the_other_of_the_two_is_refused_by_name(tmp_path: Path) -> None:
     file = tmp_path / "file"
-    for kind, read in ((OF_RUNS["KILT"], read_qrels_file), (OF_JUDGMENTS["RRE"], read_run)):
+    for kind, read in ((OF_RUNS["KILT"], read_qrels_file), (OF_JUDGMENTS["OpenSearch"], read_run)):
         file.write_bytes(kind.write("rerank.v2"))
         with pytest.raises(
-            ValueError, match=r"file.* holds (a run: it is KILT|judgments: it is ratings for RRE)"
+            ValueError, match=r"file.* holds (a run: it is KILT|judgments: it is judgments of OpenSearch)"
         ):
             read(file)
 
@@ -154,23 +153,12 @@ def test_runs_of_one_file_are_all_of_them_in_a_context(tmp_path: Path) -> None:
         assert RunContext.from_files(f"{file}#dense_ü").names == ["dense_ü"]
 
 
-def test_snapshots_of_quepid_in_one_table_are_several_runs(tmp_path: Path) -> None:
-    file = tmp_path / "snapshots.csv"
-    first, second = (OF_RUNS["snapshot CSV"].write(name) for name in ("dense_ü", "rerank.v2"))
-    file.write_bytes(first + second.split(b"\n", 1)[1])  # one header
-    with pytest.warns(RelativeWarning, match="their texts count as ids"):
-        assert RunContext.from_files(file).names == ["dense_ü", "rerank.v2"]
-    for name in ("dense_ü", "rerank.v2"):
-        assert rankings(f"{file}#{name}") == expected(name, OF_RUNS["snapshot CSV"])
-
-
 def test_a_folder_of_json(tmp_path: Path) -> None:
     """Named by the files; judgments among them are not taken for a run."""
     for name in RUNS:
         (tmp_path / f"{name}.json").write_bytes(OF_RUNS["dict"].write(name))
     context = RunContext.from_files(tmp_path)
     assert context.names == sorted(RUNS)
-    assert RunContext.from_trec(tmp_path).names == sorted(RUNS)  # the old name
     with pytest.warns(
         RelativeWarning, match=r"has no ranking for 1 of 3 judged queries: .*BEIR's and pytrec_eval's own"
     ):
@@ -247,8 +235,8 @@ BROKEN = {
     "other": ('{"a": 1, "b": 2}', r"is JSON of no kind that is read here \(its first keys are \['a', 'b'\]\)"),
     "Latin": ('{"q": {"\udce9": 1.0}}', "line 1: it is not text in UTF-8"),
     "half": ('{"q": {"\\ud800": 1.0}}', "half of a surrogate pair"),
-    "hits": ('{"details": {"q": {"hits": 7}}, "metric_score": 1}', "looks like a rank_eval response, but is not built"),
-    "id": ('{"details": {"q": {"hits": [{"hit": {}}]}}, "metric_score": 1}', "not built like one: it lacks '_id'"),
+    "output": ('{"id": "q", "output": 7}', r"looks like KILT \(pyserini\), but is not built"),
+    "id": ('{"id": "q", "output": [{"provenance": [{}]}]}', "not built like one: it lacks 'wikipedia_id'"),
     "two lists": ('{"id": "q", "output": []}\n{"id": "q", "output": []}', "query 'q' has two lists"),
     "document": (
         '{"topic_id": "q", "references": ["a", "a"]}',
@@ -363,7 +351,7 @@ def test_no_format_is_loaded_before_a_file_is_read() -> None:
 
 
 def test_the_page_has_the_table_of_the_formats() -> None:
-    assert filled(PAGE, PLACE) == block(), "run: python -m tools.formats --write"
+    assert filled(PAGE, PLACE) == block(), "run: python -m tools.pages"
 
 
 # ---- by the tools themselves ---------------------------------------------------------------------------------------
@@ -483,3 +471,14 @@ def test_a_first_line_that_is_no_header_of_a_table(tmp_path: Path, text: str) ->
             ValueError, match=r"table\.csv\)?, line 1: (it holds a NUL|1 columns where|a TREC qrels line)"
         ):
             read(str(path))
+
+
+def test_a_parquet_file_whose_first_bytes_end_as_a_line_of_columns(tmp_path: Path) -> None:
+    """An id with white space in it stands in the first bytes as it is."""
+    import pandas as pd
+
+    ids = ["1\tP@1\t9.9\n2", "1 P@1 9.9 x\n2", "3"]
+    frame = pd.DataFrame({"query_id": ids, "doc_id": ["a", "b", "c"], "score": 1.0, "relevance": 1})
+    frame.to_parquet(tmp_path / "file")
+    assert list(read_run(tmp_path / "file").to_dict()) == ids
+    assert read_qrels_file(tmp_path / "file").columns.ids()[0].tolist() == ids

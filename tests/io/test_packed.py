@@ -96,7 +96,7 @@ def test_the_limit(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setenv(packed.MAX_UNPACKED, str(len(text)))
     assert read_run(file).to_dict() == {"1": {"a": -1.0}, "2": {"a": -1.0}}
     monkeypatch.setenv(packed.MAX_UNPACKED, str(len(text) - 1))
-    for read in (read_run, RunContext.from_trec, read_qrels_file):
+    for read in (read_run, RunContext.from_files, read_qrels_file):
         with pytest.raises(ValueError, match=rf"x\.run.*unpacks to more than {len(text) - 1},"):
             read(file)
     file.write_bytes(text)

@@ -108,7 +108,7 @@ def test_the_context_does_not_follow_later_changes_of_a_frame() -> None:
 
 def test_robust03_files_equal_frames_and_pytrec_eval(robust03, robust03_path) -> None:
     frames, qrels = robust03
-    context = RunContext.from_trec(robust03_path / "runs")
+    context = RunContext.from_files(robust03_path / "runs")
     assert set(context.names) == set(frames)
     ours = context.evaluate(qrels, ["NRG(prior='InexpC2')@10"])
     theirs = RunContext({n: frames[n] for n in context.names}).evaluate(qrels, ["NRG(prior='InexpC2')@10"])
@@ -118,11 +118,11 @@ def test_robust03_files_equal_frames_and_pytrec_eval(robust03, robust03_path) ->
 def test_names_come_from_tags_or_else_from_files(tmp_path) -> None:
     (tmp_path / "one.run").write_text(trec_lines(RUN, "A"))
     (tmp_path / "two.run.gz").write_bytes(gzip.compress(trec_lines(RUN, "B").encode()))
-    assert RunContext.from_trec(tmp_path).names == ["A", "B"]
-    assert RunContext.from_trec(str(tmp_path / "*.run")).names == ["A"]
-    assert RunContext.from_trec([tmp_path / "two.run.gz", tmp_path / "one.run"]).names == ["B", "A"]
+    assert RunContext.from_files(tmp_path).names == ["A", "B"]
+    assert RunContext.from_files(str(tmp_path / "*.run")).names == ["A"]
+    assert RunContext.from_files([tmp_path / "two.run.gz", tmp_path / "one.run"]).names == ["B", "A"]
     (tmp_path / "three.run").write_text(trec_lines(RUN, "A"))
-    assert RunContext.from_trec(tmp_path).names == ["one.run", "three.run", "two.run"]
+    assert RunContext.from_files(tmp_path).names == ["one.run", "three.run", "two.run"]
 
 
 def test_importing_is_cheap() -> None:

@@ -139,7 +139,7 @@ def test_files_are_data(kind: str, tmp_path: Path, request: pytest.FixtureReques
     write(runs / "t", b"1 Q0 a 1 1 t\n")
     request.getfixturevalue("nothing_runs")
     for path in made.values():
-        for read in (read_run, read_qrels_file, RunContext.from_trec):
+        for read in (read_run, read_qrels_file, RunContext.from_files):
             try:
                 read(path)
             except ValueError as error:

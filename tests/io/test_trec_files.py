@@ -285,7 +285,7 @@ def test_mistakes_in_a_run_name_file_and_line(case: str, tmp_path: Path) -> None
     with pytest.raises(ValueError, match=rf"x\.run\), {message}"):
         RunContext({"BM25": path})
     with pytest.raises(ValueError, match=rf"x\.run, {message}"):
-        RunContext.from_trec(path)
+        RunContext.from_files(path)
 
 
 MISTAKES_IN_QRELS = {

@@ -163,7 +163,8 @@ def test_a_measure_does_not_depend_on_those_in_the_same_call(
 TELL_ALIKE = [
     e
     for e in EXAMPLES
-    if "ref" in e.SUPPORTED_PARAMS and not (e.SIMILARITY and (e.get("kind") == "min" or e.get("ties") == "a"))
+    if "ref" in e.SUPPORTED_PARAMS
+    and not (e.SIMILARITY and (e.get("variant") == "min" or e.get("ties") == "a"))
 ]
 
 

@@ -185,10 +185,11 @@ def test_two_runs_stay_two_where_their_fusions_are_bounded() -> None:
     context = RunContext({"a": {"q": {"A": 3.0, "X": 2.0}}, "b": {"q": {"Y": 3.0}}}, grades=(0, 1))
     measure = FusionGain(base="nDCG@3")
     tables = [
-        bounds(context, qrels, [measure], **options) for options in ({}, {"elsewhere": 3}, {"elsewhere": 0})
+        bounds(context, qrels, [measure], **options)
+        for options in ({}, {"unretrieved_relevant": 3}, {"unretrieved_relevant": 0})
     ]
     assert tables[0].equals(tables[1])
-    assert (tables[0]["lower"] < tables[2]["lower"]).tolist() == [True, False]
+    assert (tables[0]["worst"] < tables[2]["worst"]).tolist() == [True, False]
     with pytest.warns(RelativeWarning, match=r"none of \['a', 'b'\] holds"):
         bounds(context, qrels, [FusionGain(base="nDCG")])
 
@@ -219,7 +220,7 @@ def test_its_range_is_that_of_a_difference() -> None:
 @pytest.fixture(scope="module")
 def robust(robust03_path: Path) -> View:
     """Seven runs, on every tenth topic: ranx is slow where numba compiles nothing."""
-    whole = RunContext.from_trec(robust03_path / "runs")
+    whole = RunContext.from_files(robust03_path / "runs")
     context = RunContext({name: whole.runs[name] for name in whole.names[:7]})
     judgments = view_of(whole, str(robust03_path / "qrels.txt.gz")).judgments
     qrels = nested_qrels(judgments, Look(False, ()))

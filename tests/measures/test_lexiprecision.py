@@ -14,7 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import random_campaigns
-from ir_measures_relative import NRG, RPP, RunContext, rrLP, sgnLP, sgnLR, sign_test
+from ir_measures_relative import NRG, RPP, RunContext, rrLP, sgnLP, sgnLR
+from ir_measures_relative.stats import sign_test
 from oracles.lexiprecision import recall_positions, rpp_oracle, rrlp_oracle, sgnlr_oracle
 from oracles.rankings import trec_order
 from random_campaigns import Labels, Run

@@ -24,22 +24,22 @@ from ir_measures_relative import (
     bounds,
     compare,
     explain,
-    judge_next,
     report,
     similarity,
     verdicts,
 )
 from ir_measures_relative.measures import rank_biased
+from ir_measures_relative.unjudged import judge_next
 from oracles import rank_biased as oracles
 from oracles.rank_biased import Groups
 from random_campaigns import Run
 from scored import per_query
 
 RBO_VARIANTS = [
-    RBO(kind=kind, ties=ties) for kind in ("ext", "min", "max") for ties in ("broken", "w", "a", "b")
+    RBO(variant=kind, ties=ties) for kind in ("ext", "min", "max") for ties in ("broken", "w", "a", "b")
 ]
 VARIANTS = RBO_VARIANTS + [
-    RBA(kind=kind, ties=ties) for kind in ("min", "max") for ties in ("broken", "mean")
+    RBA(variant=kind, ties=ties) for kind in ("min", "max") for ties in ("broken", "mean")
 ]
 QRELS = {q: {"nobody": 0} for q in random_campaigns.QUERIES}
 #: Documents in their order, and whether each is tied to the one before.
@@ -117,9 +117,9 @@ def test_all_are_the_oracle(run: Run, reference: Run, measure: Any, k: int | Non
     for q in QRELS:
         x, y = (oracles.groups_of(r.get(q, {}), k, tied) for r in (run, reference))
         if measure.NAME == "RBO":
-            want = oracles.rbo_oracle(x, y, p, chosen.get("kind"), chosen.get("ties"))
+            want = oracles.rbo_oracle(x, y, p, chosen.get("variant"), chosen.get("ties"))
         else:
-            want = oracles.rba_oracle(x, y, float(p), chosen.get("kind"))
+            want = oracles.rba_oracle(x, y, float(p), chosen.get("variant"))
         assert got[q] == pytest.approx(min(max(want, 0.0), 1.0), abs=1e-12)
 
 
@@ -133,8 +133,8 @@ def test_a_is_the_mean_over_the_orders_of_the_ties(one: Any, other: Any, kind: s
         length = min(len(one[0]), len(other[0]))
         one, other = ((docs[:length], tied[:length]) for docs, tied in (one, other))
     x, y = groups(one), groups(other)
-    each = values(list(itertools.product(oracles.orders(x), oracles.orders(y))), RBO(kind=kind))
-    assert value(x, y, RBO(kind=kind, ties="a")) == pytest.approx(np.mean(each), abs=1e-12)
+    each = values(list(itertools.product(oracles.orders(x), oracles.orders(y))), RBO(variant=kind))
+    assert value(x, y, RBO(variant=kind, ties="a")) == pytest.approx(np.mean(each), abs=1e-12)
 
 
 @examples(25)
@@ -144,7 +144,7 @@ def test_rbo_is_between_the_extremes_of_all_that_may_follow(one: Any, other: Any
     if ties == "broken":
         x[1], y[1] = [False] * len(x[0]), [False] * len(y[0])
     x, y = groups(x), groups(y)  # type: ignore[arg-type]
-    low, ext, high = (value(x, y, RBO(kind=kind, ties=ties, p=0.5)) for kind in ("min", "ext", "max"))
+    low, ext, high = (value(x, y, RBO(variant=kind, ties=ties, p=0.5)) for kind in ("min", "ext", "max"))
     followed = list(oracles.continuations(x, y))
     least, most = (
         [oracles.infinite_rbo(a, b, 0.5, "w" if ties == "broken" else ties, alike) for a, b in followed]
@@ -160,7 +160,7 @@ def test_rbo_is_between_the_extremes_of_all_that_may_follow(one: Any, other: Any
 def test_rba_is_between_the_extremes_of_all_that_may_follow(one: Any, other: Any, tied: bool) -> None:
     x, y = (groups((docs[:3], [t and tied for t in ties[:3]])) for docs, ties in (one, other))
     low, high = (
-        value(x, y, RBA(kind=kind, ties="mean" if tied else "broken", p=0.5)) for kind in ("min", "max")
+        value(x, y, RBA(variant=kind, ties="mean" if tied else "broken", p=0.5)) for kind in ("min", "max")
     )
     found = []
     for a, b in oracles.continuations(x, y):
@@ -187,7 +187,7 @@ def test_corsi_and_urbanos_example(ties: str, ext: float, least: float, most: fl
     y = parsed("(blue red) white (yellow black purple) green")
     for kind, want in [("ext", ext), ("min", least), ("max", most)]:
         for one, other in [(x, y), (y, x)]:
-            assert value(one, other, RBO(p=0.95, kind=kind, ties=ties)) == pytest.approx(want, abs=5.1e-8)
+            assert value(one, other, RBO(p=0.95, variant=kind, ties=ties)) == pytest.approx(want, abs=5.1e-8)
 
 
 @pytest.mark.parametrize(
@@ -219,10 +219,10 @@ def test_the_paper_of_rba(ranking: str, rbo: float, rba: float) -> None:
     """Ten documents at p = .8: in order, neighbours swapped, reversed. The base scores; to them RBA adds at most
     p^10 (the authors' program says 1 for all three: it overwrites the one ranking's weights by the other's)."""
     x, y = ([[d] for d in documents] for documents in (ranking, "abcdefghij"))
-    assert value(x, y, RBO(p=0.8, kind="min")) == pytest.approx(rbo, abs=5.1e-4)
+    assert value(x, y, RBO(p=0.8, variant="min")) == pytest.approx(rbo, abs=5.1e-4)
     base = value(x, y, RBA(p=0.8))
     assert base == pytest.approx(rba, abs=5.1e-4)
-    assert value(x, y, RBA(p=0.8, kind="max")) == pytest.approx(base + 0.8**10, abs=1e-12)
+    assert value(x, y, RBA(p=0.8, variant="max")) == pytest.approx(base + 0.8**10, abs=1e-12)
 
 
 # ---- laws ------------------------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ def test_symmetric_to_the_last_bit(run: Run, other: Run, measure: Any, k: int | 
 def test_a_ranking_and_itself(run: Run, measure: Any) -> None:
     found = per_query(measure(ref="R"), QRELS, run, RunContext({"R": run}))
     for q, got in found.items():
-        if measure.get("kind") == "min":
+        if measure.get("variant") == "min":
             assert got < 1
         elif measure.get("ties") == "a":
             ties = len(oracles.groups_of(run.get(q, {}))) < len(run.get(q, {}))
@@ -277,9 +277,9 @@ def test_a_ranking_and_itself(run: Run, measure: Any) -> None:
 def test_nothing_in_common(run: Run, other: Run, measure: Any) -> None:
     elsewhere = {q: {f"other {d}": s for d, s in docs.items()} for q, docs in other.items()}
     for q, got in per_query(measure(ref="R"), QRELS, run, RunContext({"R": elsewhere})).items():
-        if measure.get("kind") == "max":
+        if measure.get("variant") == "max":
             assert got > 0
-        elif measure.NAME == "RBA" or measure.get("kind") == "min" or run.get(q) or elsewhere.get(q):
+        elif measure.NAME == "RBA" or measure.get("variant") == "min" or run.get(q) or elsewhere.get(q):
             assert got == 0.0
         else:  # two empty rankings are the same
             assert got == 1.0
@@ -290,7 +290,7 @@ def test_missing_and_empty_rankings(measure: Any) -> None:
     run, reference = {"1": {"a": 1.0}, "2": {"a": 1.0}, "5": {}}, {"1": {"a": 1.0}, "3": {"a": 1.0}}
     qrels = {q: {"nobody": -1} for q in "12345"}  # judged, and not relevant, or worse
     got = per_query(measure(ref="R"), qrels, run, RunContext({"R": reference}))
-    most, empty = measure.get("kind") == "max", measure.get("kind") != "min"
+    most, empty = measure.get("variant") == "max", measure.get("variant") != "min"
     assert got["2"] == got["3"] == (1.0 if most else 0.0)
     assert got["4"] == got["5"] == (1.0 if empty else 0.0)
     assert got["1"] == (
@@ -344,9 +344,9 @@ def test_ties_are_of_32_bit_scores() -> None:
 def test_persistence_near_its_ends() -> None:
     x, y = [[str(d)] for d in range(1000)], [[str(d)] for d in range(999, -1, -1)]
     for p in (1e-9, 0.5, 0.9, 0.999, 1 - 1e-9):
-        low, ext, high = (value(x, y, RBO(p=p, kind=kind)) for kind in ("min", "ext", "max"))
+        low, ext, high = (value(x, y, RBO(p=p, variant=kind)) for kind in ("min", "ext", "max"))
         assert 0 <= low <= ext + 1e-12 and ext <= high + 1e-12 and high <= 1
-        assert 0 <= value(x, y, RBA(p=p)) <= value(x, y, RBA(p=p, kind="max")) + 1e-12 <= 1 + 1e-12
+        assert 0 <= value(x, y, RBA(p=p)) <= value(x, y, RBA(p=p, variant="max")) + 1e-12 <= 1 + 1e-12
 
 
 # ---- beside another program ------------------------------------------------------------------------------
@@ -369,7 +369,7 @@ def test_what_is_other_in_pyterrier_alpha() -> None:
     deep = [frame(generator.sample(documents, 1000), range(1000)) for _ in range(2)]
     assert both(*deep)[0] == pytest.approx(both(*deep)[1], abs=1e-12)
     short = frame("abc", [3, 2, 1])
-    assert both(short, short) == (1.0, pytest.approx(both(short, short, kind="min")[0], abs=1e-12))
+    assert both(short, short) == (1.0, pytest.approx(both(short, short, variant="min")[0], abs=1e-12))
     assert both(short, short)[1] < 0.53
     tied, turned = frame("ab", [1, 1]), frame("ba", [1, 1])
     assert both(tied, turned)[0] == 1.0 and both(tied, turned)[1] < both(tied, tied)[1]
@@ -388,7 +388,7 @@ CONTEXT = RunContext(
 
 
 def test_similarity_without_judgments() -> None:
-    measures = ["RBO", "RBA(kind='max')", "MED(base='P')@2"]
+    measures = ["RBO", "RBA(variant='max')", "MED(base='P')@2"]
     found = similarity(CONTEXT, measures=measures)
     judged = similarity(CONTEXT, {"1": {"nobody": 0}, "2": {"nobody": 0}}, measures)
     pd.testing.assert_frame_equal(found, judged)
@@ -449,7 +449,7 @@ def test_compare_tells_who_is_nearer() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("RBA(kind='ext')", r"RBA: kind='ext' is not allowed; it must be one of 'min', 'max'"),
+        ("RBA(variant='ext')", r"RBA: variant='ext' is not allowed; it must be one of 'min', 'max'"),
         ("RBA(ties='w')", r"RBA: ties='w' is not allowed; it must be one of 'broken', 'mean'"),
         ("RBO(ties='mean')", r"RBO: ties='mean' is not allowed; it must be one of 'broken', 'w', 'a', 'b'"),
         ("RBO(p=1.0)", r"RBO: p=1.0 is not allowed; it must be a number between 0 and 1, both excluded"),
@@ -466,7 +466,7 @@ def test_all_pairs_of_a_campaign_keep_their_order(robust03: Any) -> None:
     runs, qrels = robust03
     context = RunContext({n: runs[n] for n in sorted(runs)[:5]})
     table = similarity(
-        context, qrels, [RBO(kind=k) @ 100 for k in ("min", "ext", "max")] + [MED(base="RBP") @ 100]
+        context, qrels, [RBO(variant=k) @ 100 for k in ("min", "ext", "max")] + [MED(base="RBP") @ 100]
     )
     low, ext, high, med = (group["value"].to_numpy() for _, group in table.groupby("measure", sort=False))
     assert (low <= ext).all() and (ext <= high).all() and np.median(high - low) < 1e-4

@@ -15,17 +15,8 @@ from ir_measures import AP, P, nDCG, parse_measure
 
 from all_labelings import check, random_campaign
 from drawn import examples
-from ir_measures_relative import (
-    NRG,
-    AP_Rareness,
-    BestOfOtherGroups,
-    P_Rareness,
-    Rareness,
-    RunContext,
-    bounds,
-    compare,
-    explain,
-)
+from ir_measures_relative import NRG, AP_Rareness, P_Rareness, Rareness, RunContext, bounds, compare, explain
+from ir_measures_relative.priors import BestOfOtherGroups
 from oracles.rareness import ap_rareness_oracle, p_rareness_oracle, rareness_oracle
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
@@ -309,4 +300,4 @@ def test_what_cannot_be_bounded_says_so() -> None:
     context = RunContext({"a": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}}, grades=(0, 1))
     for measure in (Rareness(base="ERR") @ 3, AP_Rareness(systems="a") @ 3):
         with pytest.raises(ValueError, match=r"cannot be bounded yet; the bases P, RBP and nDCG can"):
-            bounds(context, {"q": {"A": 1}}, [measure], elsewhere=0)
+            bounds(context, {"q": {"A": 1}}, [measure], unretrieved_relevant=0)

@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from ir_measures_relative import BestOfOtherGroups, RunContext
+from ir_measures_relative import RunContext
 from ir_measures_relative.measures.declaration import RelativeMeasure
+from ir_measures_relative.priors import BestOfOtherGroups
 from ir_measures_relative.scoring import aggregate
 
 CUTOFFS = [
@@ -31,7 +32,8 @@ REFUSED = [*CUTOFFS, *LEVELS]
 PROGRAM = """
 import json, sys
 import pandas as pd
-from ir_measures_relative import BestOfOtherGroups, RunContext
+from ir_measures_relative import RunContext
+from ir_measures_relative.priors import BestOfOtherGroups
 from ir_measures_relative.campaigns import evaluate_part
 
 runs = {"r": {"1": {"a": 2.0, "b": 1.0}}, "s": {"1": {"b": 1.0}}}

@@ -431,8 +431,8 @@ def test_values_of_pairs_are_their_differences(seed: int, both: bool) -> None:
 _halves = partial(meta.reliability, samples=50)
 INVARIANT: dict[str, tuple[Callable[[Any], Any], bool, bool]] = {  # under factors, under added constants
     "tau": (meta.correlation, True, True),
-    "tau_ap": (partial(meta.correlation, kind="tau_ap"), True, True),
-    "weighted": (partial(meta.correlation, kind="weighted"), True, True),
+    "tau_ap": (partial(meta.correlation, statistic="tau_ap"), True, True),
+    "weighted": (partial(meta.correlation, statistic="weighted"), True, True),
     **{
         test: (partial(meta.discriminative_power, test=test, resamples=99, swaps=20), True, True)
         for test in ("t", "unpaired_t", "wilcoxon", "sign", "bootstrap", "hsd")
@@ -528,7 +528,10 @@ def test_bad_input() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (partial(meta.correlation, kind="rho"), r"kind='rho' is not allowed; it must be one of 'tau'"),
+        (
+            partial(meta.correlation, statistic="rho"),
+            r"statistic='rho' is not allowed; it must be one of 'tau'",
+        ),
         (partial(meta.discriminative_power, test="z"), r"test='z' is not allowed"),
         (partial(meta.discriminative_power, correction="x"), r"correction='x' is not one"),
         (

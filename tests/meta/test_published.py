@@ -57,7 +57,7 @@ def dl19(dl19_path: Path) -> tuple[RunContext, pd.DataFrame]:
     qrels = pd.read_csv(
         dl19_path / "qrels.txt.gz", sep=r"\s+", names=columns, dtype=dict.fromkeys(columns[:3], str)
     )
-    return RunContext.from_trec(dl19_path / "runs"), qrels
+    return RunContext.from_files(dl19_path / "runs"), qrels
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +97,7 @@ def test_ties_by_level_on_dl19(dl19: tuple[RunContext, pd.DataFrame]) -> None:
 def test_reliability_on_dl19(dl19: tuple[RunContext, pd.DataFrame], dl19_path: Path) -> None:
     """With 60 priors, one topic with nothing left supplies two fifths of a run's NRG@10."""
     files = [f for folder in ("runs", "later") for f in sorted((dl19_path / folder).iterdir()) if f.is_file()]
-    context = RunContext.from_trec(files)
+    context = RunContext.from_files(files)
     measures = [NRG @ 10, NRG(norm="ideal") @ 10, nDCG @ 10]
     table = context.evaluate(dl19[1], measures, perquery=True)
     found = meta.reliability(table)

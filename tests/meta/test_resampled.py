@@ -18,7 +18,6 @@ from drawn import examples
 from ir_measures_relative import (
     NRG,
     AP_Rareness,
-    BestOfOtherGroups,
     P_Rareness,
     RunContext,
     Shapley,
@@ -31,6 +30,7 @@ from ir_measures_relative import (
     sgnLR,
 )
 from ir_measures_relative.meta.degrading import _samples
+from ir_measures_relative.priors import BestOfOtherGroups
 from ir_measures_relative.view import view_of
 from oracles import meta as oracle
 
@@ -102,9 +102,9 @@ def test_subsets_are_drawn_by_the_seed_and_never_twice() -> None:
     draw = partial(meta.system_subsets, context, labels, [P_Rareness @ 3], [3], samples=20)
     assert draw(seed=1).equals(draw(seed=1)) and not draw(seed=1).equals(draw(seed=2))
     assert draw()["samples"][0] <= 20
-    default = meta.system_subsets(context, labels, [P @ 3], kinds=["tau", "tau_ap"])
+    default = meta.system_subsets(context, labels, [P @ 3], statistics=["tau", "tau_ap"])
     assert set(default["systems"]) == {2, 4}
-    taus = default[default["kind"] == "tau"]["mean"]
+    taus = default[default["statistic"] == "tau"]["mean"]
     assert list(taus) == [1.0, 1.0]
 
 
@@ -142,7 +142,9 @@ def test_fewer_labels_are_other_qrels(seed: int, of: str, truth: bool) -> None:
             for kind, number in zip(kinds, numbers, strict=True):
                 expected.setdefault((str(m), kind, level), []).append(number)
     for (m, kind, level), numbers in expected.items():
-        row = found[(found["measure"] == m) & (found["kind"] == kind) & (found["level"] == level)].iloc[0]
+        row = found[(found["measure"] == m) & (found["statistic"] == kind) & (found["level"] == level)].iloc[
+            0
+        ]
         known = [x for x in numbers if not np.isnan(x)]
         assert row["mean"] == pytest.approx(np.mean(known) if known else np.nan, nan_ok=True), (m, kind)
 
@@ -203,7 +205,7 @@ def test_fewer_topics(seed: int) -> None:
             expected.append((tau, system, ranking, ties))
         for kind, numbers in zip(kinds, zip(*expected, strict=True), strict=True):
             known = [x for x in numbers if not np.isnan(x)]
-            mean = found.loc[found["kind"] == kind, "mean"].iloc[0]
+            mean = found.loc[found["statistic"] == kind, "mean"].iloc[0]
             assert mean == pytest.approx(np.mean(known) if known else np.nan, nan_ok=True)
 
 
@@ -382,8 +384,11 @@ def _query_sets(context: RunContext, qrels: oracle.Labels, **wrong: Any) -> pd.D
         ),
         (lambda c, q: meta.system_subsets(c, q, ["P@3"], [9]), r"sizes holds 9, and the context 5 runs"),
         (lambda c, q: meta.system_subsets(c, q, ["P@3"], [1]), r"sizes=1 is not allowed"),
-        (lambda c, q: meta.system_subsets(c, q, ["P@3"], kinds="rho"), r"kinds='rho' is not allowed"),
-        (lambda c, q: meta.system_subsets(c, q, ["P@3"], kinds=[]), r"kinds is empty"),
+        (
+            lambda c, q: meta.system_subsets(c, q, ["P@3"], statistics="rho"),
+            r"statistics='rho' is not allowed",
+        ),
+        (lambda c, q: meta.system_subsets(c, q, ["P@3"], statistics=[]), r"statistics is empty"),
         (lambda c, q: meta.degrade(c, q, ["P@3"], "runs"), r"what='runs' is not allowed"),
         (lambda c, q: meta.degrade(c, q, ["P@3"], levels=[2]), r"levels holds 2; give shares"),
         (lambda c, q: meta.degrade(c, q, ["P@3"], "pool", [0.5]), r"levels=0.5 is not allowed"),
@@ -435,7 +440,9 @@ def test_what_the_unit_of_a_measure_does_not_move() -> None:
     for what, level in (("labels", 0.4), ("topics", 0.4), ("pool", 2)):
         a, b = (meta.degrade(context, labels, [m], what, [level], kinds) for m in gains)
         pd.testing.assert_frame_equal(a.drop(columns="measure"), b.drop(columns="measure"))
-    a, b = (meta.system_subsets(context, labels, [m], kinds=kinds[:3]).drop(columns="measure") for m in gains)
+    a, b = (
+        meta.system_subsets(context, labels, [m], statistics=kinds[:3]).drop(columns="measure") for m in gains
+    )
     pd.testing.assert_frame_equal(a, b)
     ue = [nDCG_UE(dcg="log2", gains={1: f, 2: 3 * f}) @ 3 for f in (1, 2)]
     a, b = (meta.query_sets(context, labels, m).drop(columns="measure") for m in ue)

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
 
-from ir_measures_relative import RunContext, fuse, fusion_pairs, plots
+from ir_measures_relative import RunContext, fuse, plots
 
 TOPICS = [str(i) for i in range(8)]
 RUNS = {
@@ -43,23 +43,6 @@ def test_one_number_of_runs_and_some_strategies() -> None:
     ax.figure.canvas.draw()
 
 
-def test_pairs() -> None:
-    table = fusion_pairs(RunContext(RUNS), QRELS, "P@2")
-    ax = plots.fusion_pairs(table, "P@2", ax=plots.new_figure().subplots())
-    shown = [label.get_text() for label in ax.get_yticklabels()]
-    assert sorted(shown) == ["even", "none", r"odd\$"]
-    cells = np.ma.filled(ax.images[0].get_array(), np.nan)
-    names = [name.replace("\\", "") for name in shown]
-    for row in table.itertuples(index=False):
-        a, b = names.index(row.name), names.index(row.other)
-        assert cells[a, b] == cells[b, a] == row.gain
-    low, high = ax.images[0].get_clim()
-    assert low == -high  # white is 0
-    red, _, blue, _ = ax.images[0].cmap(0.05)
-    assert red > blue  # what hurts is red
-    ax.figure.canvas.draw()
-
-
 def test_frontier() -> None:
     table = fuse(RunContext(RUNS), QRELS, 2, "P@2", cost=COST, budget=[1, 3, 6], repeats=3)
     ax = plots.fusion(table, "P@2", ax=plots.new_figure().subplots())
@@ -71,7 +54,6 @@ def test_frontier() -> None:
     ax.figure.canvas.draw()
 
 
-@pytest.mark.parametrize("draw", [plots.fusion, plots.fusion_pairs])
-def test_other_tables(draw: object) -> None:
+def test_other_tables() -> None:
     with pytest.raises(ValueError, match="the table lacks .*give the one that fus"):
-        draw(pd.DataFrame({"name": ["a"]}))  # type: ignore[operator]
+        plots.fusion(pd.DataFrame({"name": ["a"]}))

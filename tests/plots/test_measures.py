@@ -45,24 +45,24 @@ def test_asl_curves() -> None:
 def test_degradation(what: str) -> None:
     if what == "systems":
         table = meta.system_subsets(
-            CONTEXT, QRELS, ["P@3", P_Rareness @ 3], kinds=["tau", "tau_ap"], samples=9
+            CONTEXT, QRELS, ["P@3", P_Rareness @ 3], statistics=["tau", "tau_ap"], samples=9
         )
     else:
-        table = meta.degrade(CONTEXT, QRELS, ["P@3", rrLP], what, kinds=["ties", "tau_ap"], samples=2)
-    kinds = list(dict.fromkeys(table["kind"]))
+        table = meta.degrade(CONTEXT, QRELS, ["P@3", rrLP], what, statistics=["ties", "tau_ap"], samples=2)
+    kinds = list(dict.fromkeys(table["statistic"]))
     for kind in kinds:
-        ax = draw(plots.degradation, table, kind=kind)
-        rows = table[table["kind"] == kind]
+        ax = draw(plots.degradation, table, statistic=kind)
+        rows = table[table["statistic"] == kind]
         found = lines(ax)
         assert list(found) == list(dict.fromkeys(rows["measure"]))
         for measure, of_measure in rows.groupby("measure"):
             np.testing.assert_array_equal(found[measure][:, 1], of_measure["mean"])
-    with pytest.raises(ValueError, match=r"no kind 'rho'; its kinds are"):
+    with pytest.raises(ValueError, match=r"no statistic 'rho'; its statistics are"):
         plots.degradation(table, "rho")
 
 
-def test_bands_end_where_the_kind_does() -> None:
-    row = {"measure": "M", "kind": "tau", "systems": 2, "samples": 9, "mean": 0.9, "deviation": 0.5}
+def test_bands_end_where_the_statistic_does() -> None:
+    row = {"measure": "M", "statistic": "tau", "systems": 2, "samples": 9, "mean": 0.9, "deviation": 0.5}
     band = draw(plots.degradation, pd.DataFrame([row, row | {"systems": 4}])).collections[0]
     assert band.get_paths()[0].vertices[:, 1].max() == 1.0
 

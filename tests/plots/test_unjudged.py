@@ -29,7 +29,7 @@ def test_matrix() -> None:
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "c", r"b\$"]
     cells = ax.images[0].get_array()
     assert cells[0, 1] == 0 and cells[1, 0] == 1 and cells.mask[0, 0]  # better, worse, nothing
-    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["better", "worse", "open"]
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["above", "below", "undecided"]
 
 
 def test_other_tables() -> None:

@@ -1,4 +1,4 @@
-"""compare() and adds(): their numbers are scipy's and statsmodels', and no test is made of two different quantities."""
+"""compare(): its numbers are scipy's and statsmodels', and no test is made of two different quantities."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ from ir_measures_relative import (
     MED,
     NRG,
     RPP,
-    P_Rareness,
     RelativeWarning,
     RunContext,
     Shapley,
     TaSC,
     UniqueRel,
-    adds,
     compare,
     nDCG_UE,
     rrLP,
     sgnLP,
     sgnLR,
 )
+from ir_measures_relative.questions import mean_intervals
 from ir_measures_relative.stats import paired_tests
 from ir_measures_relative.stats.paired_tests import PairedTestOptions, paired_test
 from ir_measures_relative.stats.pairs_and_ties import Pairs
@@ -50,14 +49,14 @@ COLUMNS = [
     "mean",
     "other_mean",
     "difference",
-    "lower",
-    "upper",
+    "ci_lower",
+    "ci_upper",
     "test",
     "p",
     "p_corrected",
     "effect",
-    "effect_lower",
-    "effect_upper",
+    "effect_ci_lower",
+    "effect_ci_upper",
     "wins",
     "ties",
     "losses",
@@ -143,7 +142,7 @@ def test_numbers_are_those_of_scipy_and_statsmodels(test, priors) -> None:
     for row in table.itertuples():
         a, b = (values(row.measure, name, priors) for name in (row.name, row.other))
         d = a - b
-        assert (row.p, row.lower, row.upper) == pytest.approx(of_scipy(test, a, b), rel=1e-7, abs=1e-12)
+        assert (row.p, row.ci_lower, row.ci_upper) == pytest.approx(of_scipy(test, a, b), rel=1e-7, abs=1e-12)
         assert (row.mean, row.other_mean) == pytest.approx((a.mean(), b.mean()))
         assert row.difference == pytest.approx(d.mean())
         assert row.effect == pytest.approx(d.mean() / d.std(ddof=1))
@@ -156,7 +155,7 @@ def test_numbers_are_those_of_scipy_and_statsmodels(test, priors) -> None:
 
 
 def excludes_0(table: pd.DataFrame) -> np.ndarray:
-    return ((table["lower"] > 0) | (table["upper"] < 0)).to_numpy()
+    return ((table["ci_lower"] > 0) | (table["ci_upper"] < 0)).to_numpy()
 
 
 @pytest.mark.parametrize("family", ["call", "measure"])
@@ -171,7 +170,7 @@ def test_corrections(correction, family) -> None:
     for row in table.itertuples():
         a, b = (values(row.measure, name, ["r3"]) for name in (row.name, row.other))
         level = 1 - 0.2 * row.p / row.p_corrected
-        assert (row.lower, row.upper) == pytest.approx(
+        assert (row.ci_lower, row.ci_upper) == pytest.approx(
             tuple(scipy.stats.ttest_rel(a, b).confidence_interval(level))
         )
 
@@ -190,12 +189,14 @@ def test_the_interval_says_what_the_corrected_p_says(test, correction, confidenc
         told = table["p_corrected"].to_numpy() < 1 - confidence - 1e-12
         assert 0 < told.sum() < len(table)
         assert (told == excludes_0(table)).all()
-        effects = table[["effect_lower", "effect_upper"]].set_axis(["lower", "upper"], axis=1)
+        effects = table[["effect_ci_lower", "effect_ci_upper"]].set_axis(["ci_lower", "ci_upper"], axis=1)
         assert (told == excludes_0(effects)).all()
         assert (table["p_corrected"] >= table["p"] - 1e-15).all()
-        known = table["lower"].notna()  # two runs that never differ have no interval
+        known = table["ci_lower"].notna()  # two runs that never differ have no interval
         assert known.sum() > 0.7 * len(known) and (table["p"][~known] == 1).all()
-        assert ((effects["lower"] <= table["effect"]) & (table["effect"] <= effects["upper"]))[known].all()
+        assert ((effects["ci_lower"] <= table["effect"]) & (table["effect"] <= effects["ci_upper"]))[
+            known
+        ].all()
 
 
 def test_max_t_is_that_of_its_definition() -> None:
@@ -216,8 +217,8 @@ def test_max_t_is_that_of_its_definition() -> None:
     p = (1 + (largest >= (t / own)[:, None] - 1e-9).sum(axis=1)) / (1 + resamples)
     assert table["p_corrected"].to_numpy() == pytest.approx(np.maximum(p, table["p"]))
     reach = np.maximum(np.sort(largest)[-24] * own, scipy.stats.t.ppf(0.975, 24)) * scipy.stats.sem(d, axis=1)
-    assert table["lower"].to_numpy() == pytest.approx(d.mean(axis=1) - reach)
-    assert table["upper"].to_numpy() == pytest.approx(d.mean(axis=1) + reach)
+    assert table["ci_lower"].to_numpy() == pytest.approx(d.mean(axis=1) - reach)
+    assert table["ci_upper"].to_numpy() == pytest.approx(d.mean(axis=1) + reach)
 
 
 def test_a_measure_has_a_test_of_its_own() -> None:
@@ -250,7 +251,7 @@ def test_rows_that_cannot_be_resampled_are_corrected_by_bonferroni() -> None:
     few = (found["name"] == "r0") & (found["other"] == "near")
     assert found["p_corrected"][few].item() == pytest.approx(min(1, 6 * alone["p"][few].item()))
     level = compare(context, labels, ["nDCG@5"], correction=None, confidence=1 - 0.05 / 6)
-    assert found["lower"][few].item() == pytest.approx(level["lower"][few].item())
+    assert found["ci_lower"][few].item() == pytest.approx(level["ci_lower"][few].item())
     others = found["p_corrected"][~few]
     assert (others < 6 * alone["p"][~few]).any() and others.min() < 1 and others.max() <= 1
     signs, holm = (compare(context, labels, ["nDCG@5"], test="sign", correction=c) for c in ("max-t", "holm"))
@@ -280,7 +281,7 @@ def test_a_reference_of_its_own() -> None:
         assert row.p == pytest.approx(scipy.stats.ttest_rel(a, b).pvalue)
     with pytest.warns(RelativeWarning, match="'r3' is the reference, which is at no distance from itself"):
         table = compare(CONTEXT, LABELS, [MED(ref="r3") @ 5], names=["r0", "r3"])
-    assert table[["difference", "lower", "upper", "p", "wins"]].isna().all(axis=None)
+    assert table[["difference", "ci_lower", "ci_upper", "p", "wins"]].isna().all(axis=None)
 
 
 POLICIES = st.one_of(
@@ -341,147 +342,17 @@ def test_fixed_priors_of_the_context() -> None:
     assert list(zip(table["name"], table["other"], strict=True)) == [("r0", "r1"), ("r2", "r1")]
 
 
-@pytest.mark.parametrize("at_least", [None, 0.05, 0.3])
-@pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_adds(at_least: float | None, confidence: float) -> None:
-    """No p against 0; one of more than the smallest effect of interest, as the interval says."""
-    measures = [NRG @ 5, P_Rareness(bounded=True) @ 5, Shapley @ 5, NRG(base="P") @ 5]
-    measures += [UniqueRel @ 5] if at_least is None else []  # another unit
-    with pytest.warns(
-        RelativeWarning, match=r"^NRG@5, .*, Shapley@5 are above 0 for a copy of another run too"
-    ) as said:
-        table = adds(CONTEXT, LABELS, measures, None, ["r3"], None, confidence, at_least=at_least)
-    assert ("there is no p" in str(said[0].message)) == (at_least is not None)
-    old = RunContext(RUNS, priors=["r3"])
-    tested = [] if at_least is None else ["p", "p_corrected"]
-    assert list(table.columns) == [
-        "name",
-        "measure",
-        "mean",
-        "copy",
-        "lower",
-        *tested,
-        "effect",
-        "above",
-        "topics",
-    ]
-    for row in table.itertuples():
-        of_run = values(row.measure, row.name, ["r3"])
-        logs = of_run.mean() * np.log(of_run.mean()), scipy.stats.sem(of_run)
-        lower = np.exp(scipy.stats.t(24, *logs).ppf(1 - confidence) / of_run.mean())
-        assert (row.lower, row.mean) == pytest.approx((lower, of_run.mean()), rel=1e-9) and row.lower > 0
-        if row.measure in ("UniqueRel@5", "NRG(base='P')@5"):
-            assert row.above == (of_run > 0).sum() and row.effect == pytest.approx(
-                of_run.mean() / of_run.std(ddof=1)
-            )
-        else:
-            context = RunContext(old.runs | {row.name: old.runs["r3"]}, priors=["r3"])
-            found = context.evaluate(LABELS, [row.measure], perquery=True)
-            of_copy = found[found["name"] == row.name]["value"].to_numpy()
-            if row.measure == "NRG@5":
-                assert row.above == (of_run > of_copy + 1e-9).sum()
-            assert np.isnan(row.effect)
-        if at_least is not None and row.measure in ("UniqueRel@5", "NRG(base='P')@5"):
-            p = scipy.stats.t(24, *logs).cdf(of_run.mean() * np.log(at_least))
-            assert row.p == pytest.approx(p, rel=1e-6)
-            assert (row.p < 1 - confidence) == (row.lower > at_least)
-        elif at_least is not None:
-            assert np.isnan(row.p) and np.isnan(row.p_corrected)
-    with pytest.raises(ValueError, match="nDCG@5 does not say what a run adds to others"):
-        adds(CONTEXT, LABELS, ["nDCG@5"])
-    for wrong in (0, -0.1, np.nan, np.inf, True, "0.5"):
-        with pytest.raises(ValueError, match="at_least=.* must be above 0"):
-            adds(CONTEXT, LABELS, [UniqueRel @ 5], at_least=wrong)
-
-
-def test_what_runs_add_is_corrected() -> None:
-    """All lower ends hold at once, and say what the corrected p says; it goes by the logarithm of the mean."""
-    measures = [NRG(base="P") @ 5, NRG(base="P", rel=2) @ 5]
-    for correction in (None, "max-t", "holm"):
-        for at_least in (0.1, 0.2, 0.6):
-            table = adds(CONTEXT, LABELS, measures, None, ["r3"], correction, 0.9, at_least=at_least)
-            assert ((table["p_corrected"] < 0.1) == (table["lower"] > at_least)).all()
-            assert (table["p_corrected"] >= table["p"]).all()
-    of_each, at_once = (adds(CONTEXT, LABELS, measures, None, ["r3"], c) for c in (None, "max-t"))
-    assert (at_once["lower"] < of_each["lower"]).all() and (at_once["lower"] > 0).all()
-    one = adds(CONTEXT, LABELS, measures[:1], ["r0"], ["r3"])
-    alone = of_each[(of_each["name"] == "r0") & (of_each["measure"] == str(measures[0]))]
-    assert one["lower"].tolist() == alone["lower"].tolist()
-
-
-def test_max_t_of_what_runs_add_goes_by_the_logarithm_of_the_mean() -> None:
-    """As that of differences, but for t: log(mean of the resample / mean), over its error by the delta method."""
-    measures, resamples, at_least = [NRG(base="P") @ 5, UniqueRel @ 5], 499, 0.3
-    table = pd.concat(
-        adds(CONTEXT, LABELS, [m], None, ["r3"], resamples=resamples, seed=3, at_least=at_least)
-        for m in measures
-    )
-    for measure, rows in table.groupby("measure"):
-        x = np.array([values(measure, name, ["r3"]) for name in rows["name"]])
-        drawn = x[:, np.random.default_rng(3).integers(25, size=(resamples, 25))]
-        mean, of_mean = x.mean(axis=1), scipy.stats.sem(x, axis=1) / x.mean(axis=1)
-        found = np.log(drawn.mean(axis=2) / mean[:, None])
-        found = found / (scipy.stats.sem(drawn, axis=2) / drawn.mean(axis=2))
-        own = np.sort(found, axis=1)[:, -24]
-        largest, t = (found / own[:, None]).max(axis=0), np.log(mean / at_least) / of_mean
-        p = (1 + (largest >= (t / own)[:, None] - 1e-9).sum(axis=1)) / (1 + resamples)
-        assert rows["p_corrected"].to_numpy() == pytest.approx(np.maximum(p, rows["p"]))
-
-
-@pytest.mark.filterwarnings("ignore:.* is above 0 for a copy")
-def test_what_a_run_adds_by_a_signed_measure_has_students_lower_end() -> None:
-    for row in adds(CONTEXT, LABELS, ["FusionGain(base='nDCG@5')"], None, ["r3"], None, 0.9).itertuples():
-        of_run = values(row.measure, row.name, ["r3"])
-        assert (of_run < 0).any()
-        lower = scipy.stats.ttest_1samp(of_run, 0, alternative="greater").confidence_interval(0.9).low
-        assert row.lower == pytest.approx(lower)
-
-
-def test_what_is_the_same_on_every_topic_has_no_lower_end() -> None:
-    context = RunContext({"old": {"q0": {"A": 1}, "q1": {"A": 1}}, "new": {"q0": {"B": 1}, "q1": {"B": 1}}})
-    with pytest.warns(
-        RelativeWarning, match="'new': UniqueRel@1 is 1 on every topic, and the interval goes by"
-    ):
-        row = adds(context, {q: {"B": 1} for q in ("q0", "q1")}, [UniqueRel @ 1], ["new"], at_least=0.5).iloc[
-            0
-        ]
-    assert row["mean"] == 1 and np.isnan(row["lower"]) and np.isnan(row["p"])
-
-
-def test_a_copy_adds_nothing_where_that_is_tested() -> None:
-    """Which measures these are, a measure says itself."""
-    context = RunContext({"old": RUNS["r0"], "copy": RUNS["r0"]}, priors=["old"])
-    for measure in (UniqueRel @ 5, NRG(base="P") @ 5):
-        assert measure.is_0_for_a_copy
-        row = adds(context, LABELS, [measure], at_least=0.1).iloc[0]
-        assert (row["mean"], row["lower"], row["p"]) == (0.0, 0.0, 1.0)
-    for measure in (NRG @ 5, NRG(base="RBP"), NRG(base="RR"), Shapley @ 5, P_Rareness @ 5, TaSC):
-        assert not measure.is_0_for_a_copy
-        with pytest.warns(RelativeWarning, match="is above 0 for a copy"):
-            row = adds(context, LABELS, [measure]).iloc[0]
-        assert row["mean"] > 0 and row["above"] == 0 and np.isnan(row["effect"])
-
-
-def test_at_least_has_one_unit() -> None:
-    with pytest.raises(
-        ValueError, match=r"at_least=0.5 is of one unit, and UniqueRel@5 and NRG\(base='P'\)@5 have"
-    ):
-        adds(CONTEXT, LABELS, [UniqueRel @ 5, NRG(base="P") @ 5], at_least=0.5)
-    assert len(adds(CONTEXT, LABELS, [UniqueRel @ 5, UniqueRel @ 3], at_least=0.5)) == 8
-
-
 def test_one_topic_that_makes_a_mean() -> None:
     """Said once a call, as by the tables of scores."""
     labels = {f"q{i}": {"A": 1, **{f"B{j}": 1 for j in range(9)}} for i in range(12)}
     old = {q: {"A": 1.0} for q in labels}
     new = {q: {f"B{j}": -float(j) for j in range(9 if q == "q3" else 1)} for q in labels}
     context = RunContext({"old": old, "new": new, "newer": new})
-    for function in (adds, compare):
-        with pytest.warns(
-            RelativeWarning, match="UniqueRel@10 of 'new' over 12 topics comes from topic 'q3' alone"
-        ) as said:
-            function(context, labels, [UniqueRel @ 10], priors=["old"])
-        assert sum("alone" in str(w.message) for w in said) == 1
+    with pytest.warns(
+        RelativeWarning, match="UniqueRel@10 of 'new' over 12 topics comes from topic 'q3' alone"
+    ) as said:
+        compare(context, labels, [UniqueRel @ 10], priors=["old"])
+    assert sum("alone" in str(w.message) for w in said) == 1
 
 
 @pytest.mark.parametrize("differing", [1, 2, 4, 5])
@@ -497,18 +368,18 @@ def test_the_bootstrap_of_few_differences(differing: int) -> None:
             RunContext(runs), labels, [UniqueRel @ 1], names=["one", "two"], priors=["old"], test="bootstrap"
         ).iloc[0]
     if differing < 5:
-        assert row[["lower", "upper", "p"]].isna().all()
+        assert row[["ci_lower", "ci_upper", "p"]].isna().all()
         (said_of_it,) = (w for w in said if "many resamples hold none" in str(w.message))
         assert f"UniqueRel@1 differs on {differing} topics alone" in str(said_of_it.message)
     else:
-        assert not said and -0.1 < row["lower"] < differing / 40 < row["upper"] < 0.5
+        assert not said and -0.1 < row["ci_lower"] < differing / 40 < row["ci_upper"] < 0.5
 
 
 def test_a_measure_that_is_summed_is_compared_by_its_mean() -> None:
     row = compare(CONTEXT, LABELS, [NumRet(rel=1)], names=["r0", "r1"]).iloc[0]
     of_a, of_b = (values(NumRet(rel=1), name, "others") for name in ("r0", "r1"))
     assert (row["mean"], row["other_mean"]) == (of_a.mean(), of_b.mean())
-    assert row["lower"] <= row["difference"] <= row["upper"]
+    assert row["ci_lower"] <= row["difference"] <= row["ci_upper"]
 
 
 def test_wilcoxon_ties_differences_that_are_equal_but_for_rounding() -> None:
@@ -535,10 +406,9 @@ def test_one_topic_no_test() -> None:
         RelativeWarning, match="there is 1 topic to compare on, so there is no test and no interval"
     ):
         table = compare(CONTEXT, one, [NRG @ 5])
-    assert table[["lower", "upper", "p", "p_corrected", "effect"]].isna().all(axis=None)
+    assert table[["ci_lower", "ci_upper", "p", "p_corrected", "effect"]].isna().all(axis=None)
     assert (table["wins"] + table["ties"] + table["losses"]).tolist() == [1] * 6
-    with pytest.warns(RelativeWarning, match="there is 1 topic to compare on"):
-        assert adds(CONTEXT, one, [UniqueRel @ 5])["lower"].isna().all()
+    assert mean_intervals(CONTEXT, one, [UniqueRel @ 5])["ci_lower"].isna().all()
 
 
 def test_a_constant_difference() -> None:
@@ -650,13 +520,13 @@ def test_the_interval_covers(test) -> None:
         paired_test(Pairs.of_differences(d[None]), test, PairedTestOptions(resamples=499, seed=i))
         for i, d in enumerate(draws)
     ]
-    inside = [one.lower[0] <= true <= one.upper[0] for one in found]
+    inside = [one.ci_lower[0] <= true <= one.ci_upper[0] for one in found]
     assert 0.93 <= np.mean(inside) <= 0.97
 
 
 def test_an_open_comparison_says_how_many_topics_would_settle_it() -> None:
     table = compare(CONTEXT, LABELS, ["nDCG@5"], correction=None)
-    open_ = (table["lower"] <= 0) & (table["upper"] >= 0)
+    open_ = (table["ci_lower"] <= 0) & (table["ci_upper"] >= 0)
     assert open_.any() and table["topics_needed"].notna().equals(open_)
     known = table[np.isfinite(table["topics_needed"])]
     assert (known["topics_fewest"] <= known["topics_needed"]).all()

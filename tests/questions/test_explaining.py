@@ -14,7 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drawn import examples
-from ir_measures_relative import NRG, BestOfOtherGroups, RunContext, UniqueRel, explain, select_complementary
+from ir_measures_relative import NRG, RunContext, UniqueRel, explain, select_complementary
+from ir_measures_relative.priors import BestOfOtherGroups
 from oracles.nrg import nrg_oracle
 from oracles.rankings import only_judged, trec_order
 from random_campaigns import Labels, Run, contexts, qrels

@@ -18,16 +18,15 @@ from ir_measures_relative import (
     NewAspects,
     RelativeWarning,
     RunContext,
-    TokenCounts,
-    adds,
     alpha_NRG,
     compare,
     demo,
     explain,
     meta,
-    new_aspects,
     select_complementary,
 )
+from ir_measures_relative.io.tokens import TokenCounts
+from ir_measures_relative.questions import mean_intervals, new_aspects
 from ir_measures_relative.view import view_of
 
 MEASURES = ["alpha_NRG(rel=1)@3", "NewAspects(rel=1)@3", "NewAspects(gains={})@3"]
@@ -188,13 +187,13 @@ def test_explain_names_the_aspects() -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*comes from topic")
-def test_compare_adds_meta() -> None:
+def test_compare_meta() -> None:
     runs, qrels = campaign(n_queries=40, n_runs=4)
     context = RunContext(runs)
     table = compare(context, qrels, MEASURES[:2])
     assert set(table["test"]) == {"bootstrap"}
     assert table["p"].notna().any()
-    added = adds(context, qrels, MEASURES[1:2], ["run0", "run1"], ["run2", "run3"])
+    added = mean_intervals(RunContext(runs, priors=["run2", "run3"]), qrels, MEASURES[1:2])
     beside = (
         RunContext({n: runs[n] for n in ("run0", "run2", "run3")})
         .evaluate(qrels, MEASURES[1:2])
@@ -208,10 +207,8 @@ def test_compare_adds_meta() -> None:
 
 def test_a_copy_adds_no_aspect() -> None:
     runs, qrels = campaign()
-    table = adds(
-        RunContext(runs | {"copy": runs["run0"]}), qrels, ["NewAspects(rel=1)@3"], ["copy"], ["run0"]
-    )
-    assert table["mean"].tolist() == [0.0]
+    context = RunContext(runs | {"copy": runs["run0"]}, priors=["run0"])
+    assert context.evaluate(qrels, ["NewAspects(rel=1)@3"]).iloc[-1].tolist() == ["copy", 0.0]
 
 
 @pytest.mark.parametrize("method", ["greedy", "exact"])

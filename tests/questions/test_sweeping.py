@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from ir_measures_relative import NRG, P_Rareness, RelativeWarning, RunContext, sweep
+from ir_measures_relative import NRG, P_Rareness, RelativeWarning, RunContext
+from ir_measures_relative.questions import added_value_curve
 from ir_measures_relative.stats.intervals import crossed_interval, student_interval
 from long_campaigns import campaign
 
@@ -25,12 +26,12 @@ def values(name: str, priors) -> np.ndarray:
 def check(row, expected: np.ndarray) -> None:
     low, high = scipy.stats.ttest_1samp(expected, 0).confidence_interval(0.95)
     low, high = max(low, 0.0), min(high, 1.0)
-    assert (row.mean, row.lower, row.upper) == pytest.approx((expected.mean(), low, high), abs=1e-12)
+    assert (row.mean, row.ci_lower, row.ci_upper) == pytest.approx((expected.mean(), low, high), abs=1e-12)
     assert row.topics == len(expected)
 
 
 def test_every_size() -> None:
-    table = sweep(CONTEXT, QRELS, NRG @ 5)
+    table = added_value_curve(CONTEXT, QRELS, NRG @ 5)
     assert len(table) == 25
     for row in table.itertuples():
         others = [n for n in NAMES if n != row.name]
@@ -39,20 +40,22 @@ def test_every_size() -> None:
 
 
 def test_every_subset_and_families() -> None:
-    table = sweep(CONTEXT, QRELS, NRG @ 5, over="subset", names=["run1"])
+    table = added_value_curve(CONTEXT, QRELS, NRG @ 5, over="subset", names=["run1"])
     assert len(table) == 16 and table["size"].is_monotonic_increasing
     for row in table.itertuples():
         check(row, values("run1", row.priors))
-    table = sweep(CONTEXT, QRELS, NRG @ 5, over={"first": ["run0", "run1"], "all": ["run*"]}, names=["run1"])
+    table = added_value_curve(
+        CONTEXT, QRELS, NRG @ 5, over={"first": ["run0", "run1"], "all": ["run*"]}, names=["run1"]
+    )
     check(next(table.itertuples()), values("run1", ["run0"]))
     assert table["size"].tolist() == [1, 4] and table["priors"].tolist() == ["first", "all"]
-    globs = sweep(CONTEXT, QRELS, NRG @ 5, over=["run*"], names=["run1"])
+    globs = added_value_curve(CONTEXT, QRELS, NRG @ 5, over=["run*"], names=["run1"])
     assert globs["mean"].tolist() == table["mean"].tolist()[1:]
 
 
 def test_samples_are_seeded() -> None:
     first, again, other = (
-        sweep(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=2, seed=seed)["mean"].tolist()
+        added_value_curve(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=2, seed=seed)["mean"].tolist()
         for seed in (0, 0, 1)
     )
     assert first == again != other
@@ -73,61 +76,63 @@ def test_the_interval_covers_topics_and_sampled_sets() -> None:
     assert np.isnan(crossed_interval(values[:1], 5, 0.95)).all()
     assert np.isfinite(crossed_interval(values[:2], 5, 0.95)).all()
     assert crossed_interval(values, 20, 0.95) == (low, high)  # all sets that there are
-    row = sweep(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=3).iloc[2]
-    narrow = sweep(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=6).iloc[2]
-    assert row["size"] == narrow["size"] == 2 and 0 < row["lower"] < row["mean"] < row["upper"] < 1
+    row = added_value_curve(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=3).iloc[2]
+    narrow = added_value_curve(CONTEXT, QRELS, NRG @ 5, names=["run1"], samples=6).iloc[2]
+    assert row["size"] == narrow["size"] == 2 and 0 < row["ci_lower"] < row["mean"] < row["ci_upper"] < 1
 
 
 def test_what_is_not_reached_in_time_is_not_said() -> None:
-    with pytest.warns(RelativeWarning, match=r"sweep: (\d+) of \1 rows were not reached within time_limit=0"):
-        found = sweep(RunContext(RUNS), QRELS, time_limit=0)
-    assert found[["mean", "lower", "upper"]].isna().all(axis=None)
-    assert found["size"].tolist() == sweep(RunContext(RUNS), QRELS)["size"].tolist()
+    with pytest.warns(
+        RelativeWarning, match=r"added_value_curve: (\d+) of \1 rows were not reached within time_limit=0"
+    ):
+        found = added_value_curve(RunContext(RUNS), QRELS, time_limit=0)
+    assert found[["mean", "ci_lower", "ci_upper"]].isna().all(axis=None)
+    assert found["size"].tolist() == added_value_curve(RunContext(RUNS), QRELS)["size"].tolist()
     with pytest.raises(ValueError, match="time_limit=-1"):
-        sweep(RunContext(RUNS), QRELS, time_limit=-1)
+        added_value_curve(RunContext(RUNS), QRELS, time_limit=-1)
 
 
 def test_bad_input() -> None:
     with pytest.raises(ValueError, match="give a measure whose priors are free"):
-        sweep(CONTEXT, QRELS, P_Rareness @ 5)
+        added_value_curve(CONTEXT, QRELS, P_Rareness @ 5)
     with pytest.raises(
         ValueError, match="over='family' is not allowed; give 'size', 'subset', or a list of globs"
     ):
-        sweep(CONTEXT, QRELS, NRG @ 5, over="family")
+        added_value_curve(CONTEXT, QRELS, NRG @ 5, over="family")
     with pytest.raises(ValueError, match="'x\\*' fits no run of the context"):
-        sweep(CONTEXT, QRELS, NRG @ 5, over=["x*"])
+        added_value_curve(CONTEXT, QRELS, NRG @ 5, over=["x*"])
     with pytest.raises(ValueError, match=r"names=\['x'\]: give a list of runs of the context"):
-        sweep(CONTEXT, QRELS, NRG @ 5, names=["x"])
+        added_value_curve(CONTEXT, QRELS, NRG @ 5, names=["x"])
     with pytest.raises(ValueError, match="names='run1': give a list"):
-        sweep(CONTEXT, QRELS, NRG @ 5, names="run1")
+        added_value_curve(CONTEXT, QRELS, NRG @ 5, names="run1")
     with pytest.raises(ValueError, match="samples=0 is not allowed"):
-        sweep(CONTEXT, QRELS, NRG @ 5, samples=0)
+        added_value_curve(CONTEXT, QRELS, NRG @ 5, samples=0)
     with pytest.raises(ValueError, match="confidence=95 is not allowed"):
-        sweep(CONTEXT, QRELS, NRG @ 5, confidence=95)
+        added_value_curve(CONTEXT, QRELS, NRG @ 5, confidence=95)
     with pytest.raises(
         ValueError, match=r"over\['b'\]='run1' must be a list of names or globs, such as \['run1'\]"
     ):
-        sweep(CONTEXT, QRELS, NRG @ 5, over={"b": "run1"})
+        added_value_curve(CONTEXT, QRELS, NRG @ 5, over={"b": "run1"})
     with pytest.raises(ValueError, match="over is empty; give families of priors, 'size' or 'subset'"):
-        sweep(CONTEXT, QRELS, NRG @ 5, over=[])
+        added_value_curve(CONTEXT, QRELS, NRG @ 5, over=[])
     with pytest.raises(ValueError, match="names is empty; give the names of some runs, or leave it out"):
-        sweep(CONTEXT, QRELS, NRG @ 5, names=[])
+        added_value_curve(CONTEXT, QRELS, NRG @ 5, names=[])
     many = RunContext(campaign(0, n_runs=14)[0])
     with pytest.raises(ValueError, match=r"over='subset' would score 2\^13 sets of 13 runs"):
-        sweep(many, QRELS, NRG @ 5, over="subset")
+        added_value_curve(many, QRELS, NRG @ 5, over="subset")
 
 
 def test_pictures() -> None:
     pytest.importorskip("matplotlib")
     plots = pytest.importorskip("ir_measures_relative.plots")
     ax = plots.new_figure().subplots()
-    table = sweep(CONTEXT, QRELS, NRG @ 5)
+    table = added_value_curve(CONTEXT, QRELS, NRG @ 5)
     assert plots.sweep(table, NRG @ 5, ax=ax) is ax
     assert [line.get_ydata().tolist() for line in ax.get_lines()] == [
         rows["mean"].tolist() for _, rows in table.groupby("name")
     ]
     assert len(ax.collections) == 5  # bands
-    families = sweep(CONTEXT, QRELS, NRG @ 5, over=["run0", "run1"], names=["run2"])
+    families = added_value_curve(CONTEXT, QRELS, NRG @ 5, over=["run0", "run1"], names=["run2"])
     ax = plots.sweep(families, NRG @ 5, ax=plots.new_figure().subplots())
     assert [t.get_text() for t in ax.get_xticklabels()] == ["run0", "run1"]
     ax.figure.canvas.draw()

@@ -16,15 +16,16 @@ from hypothesis import strategies as st
 from ir_measures import Qrel
 
 from drawn import examples
-from ir_measures_relative import NewAspects, RelativeWarning, RunContext, Worth, bounds, worth
+from ir_measures_relative import NewAspects, RelativeWarning, RunContext, bounds, worth
+from ir_measures_relative.questions import Worth
 from ir_measures_relative.stats.paired_tests import cautious_interval
 from ir_measures_relative.stats.pairs_and_ties import topic_counts
 
 TOPICS = [f"q{i:02}" for i in range(40)]
 UNIQUE = ["UniqueRel@4"]
 COLUMNS = [
-    "name", "other", "measure", "mean", "copy", "other_mean", "difference", "lower", "upper", "least", "most",
-    "lowest", "highest", "verdict", "probability", "unjudged", "topics",
+    "name", "other", "measure", "mean", "copy", "other_mean", "difference", "ci_lower", "ci_upper", "worst", "best",
+    "lower", "upper", "verdict", "probability", "unjudged", "topics",
 ]  # fmt: skip
 
 
@@ -65,7 +66,7 @@ class TestTheThreeVerdicts:
     def test_a_strong_newcomer_adds(self):
         found = ask(STRONG)
         assert (found.verdict, found.adds, found.missing) == ("adds", True, None)
-        assert found.table["lowest"].iloc[0] > 0
+        assert found.table["lower"].iloc[0] > 0
         assert found.judge.empty and list(found.judge.columns) == ["query_id", "doc_id"]
         assert found.text.startswith(
             "The candidate adds to BM25: on average 2.30 relevant documents a topic that BM25 does not show in its top 4"
@@ -74,15 +75,15 @@ class TestTheThreeVerdicts:
     @pytest.mark.parametrize(
         "by", [UNIQUE, ["FusionGain(base='nDCG@4')"], ["NRG@4"], ["TaSC(base='nDCG@4')"]], ids=str
     )
-    @pytest.mark.parametrize("at_least", [0.0, 0.1])
-    def test_an_exact_copy_adds_nothing(self, by, at_least):
+    @pytest.mark.parametrize("margin", [0.0, 0.1])
+    def test_an_exact_copy_adds_nothing(self, by, margin):
         rng = np.random.default_rng(0)
         runs = {
             name: {q: ranking(rng.permutation(list("ABCDEFGHIJKL"))[:8]) for q in TOPICS}
             for name in ("a", "b", "c")
         }
         for copied in runs:
-            found = ask(runs[copied], runs=runs, by=by, at_least=at_least)
+            found = ask(runs[copied], runs=runs, by=by, margin=margin)
             assert (found.verdict, found.missing) == ("adds nothing", None), copied
             assert f"it ranks exactly as {copied} does" in found.text
 
@@ -90,12 +91,12 @@ class TestTheThreeVerdicts:
         found = ask(OLD)
         row = found.table.iloc[0]
         assert found.verdict == "adds nothing"
-        assert (row["lowest"], row["highest"]) == (0, 0)
+        assert (row["lower"], row["upper"]) == (0, 0)
 
     @pytest.mark.parametrize("measure", ["NRG@4", "NRG(base='RR')@4"])
     def test_a_copy_to_the_cutoff_adds_nothing(self, measure):
         assert ask(same("ABCDLKJI"), by=[measure, "nDCG@4"]).verdict == "adds nothing"
-        assert ask(same("ABCDLKJI"), by=[measure, "nDCG@4"]).table["highest"].tolist() == [0, 0]
+        assert ask(same("ABCDLKJI"), by=[measure, "nDCG@4"]).table["upper"].tolist() == [0, 0]
         assert ask(same("ABDCEFGH"), by=[measure]).verdict == "open"
 
     def test_what_nobody_judged_is_open_and_labels_are_missing(self):
@@ -103,7 +104,7 @@ class TestTheThreeVerdicts:
         assert (found.verdict, found.missing) == ("open", "labels")
         assert len(found.judge) == 20 and set(found.judge["doc_id"]) == {"V"}  # first ranks first
         row = found.table.iloc[0]
-        assert (row["least"], row["most"], row["unjudged"]) == (0, 4, 1)
+        assert (row["worst"], row["best"], row["unjudged"]) == (0, 4, 1)
         assert "100 % of its top 4 is not judged" in found.text
         assert "Labels are missing: 160 documents matter, and these 20 are the first to judge." in found.text
 
@@ -111,7 +112,7 @@ class TestTheThreeVerdicts:
         relevant = {q: QRELS[q] | dict.fromkeys("VWXY", int(i % 5 > 0)) for i, q in enumerate(TOPICS)}
         assert ask(same("VWXY"), relevant).verdict == "adds"
         not_relevant = {q: QRELS[q] | dict.fromkeys("VWXY", 0) for q in TOPICS}
-        assert ask(same("VWXY"), not_relevant, at_least=0.5).verdict == "adds nothing"
+        assert ask(same("VWXY"), not_relevant, margin=0.5).verdict == "adds nothing"
 
     def test_labels_that_only_move_its_own_gain_are_asked_for(self):
         """The lead over a copy does not depend on them, as the document is fused with both; and the copy may lose."""
@@ -132,7 +133,7 @@ class TestTopicsAreMissing:
     def test_few_topics_do_not_decide(self, count):
         found = ask(some_topics("IJKA", "ABCD", count))
         assert (found.verdict, found.missing) == ("open", "topics")
-        assert found.table["lowest"].iloc[0] == 0
+        assert found.table["lower"].iloc[0] == 0
 
     def test_it_says_how_many(self):
         found = ask(some_topics("IABC", "ABCD", 4))
@@ -143,13 +144,13 @@ class TestTopicsAreMissing:
 
     def test_five_topics_that_differ_have_an_end_to_go_by(self):
         """Of four, how many it takes goes by their spread alone; of five, by the end of the wider interval."""
-        found = ask(some_topics("IABC", "ABCD", 5), at_least=0.2)
+        found = ask(some_topics("IABC", "ABCD", 5), margin=0.2)
         assert "about 320 for the upper end to come down to 0.20" in found.text
 
     def test_it_says_how_many_for_the_part_that_is_settled_first(self):
         """By its own value it takes more than a thousand to show that it adds nothing; by its lead over a copy, 55."""
         runs = {"BM25": OLD, "second": same("CDEFABGH")}
-        found = ask(some_topics("IJKA", "ABCD", 8), runs=runs, by=["NRG@4"], at_least=0.3)
+        found = ask(some_topics("IJKA", "ABCD", 8), runs=runs, by=["NRG@4"], margin=0.3)
         assert "about 55 for the upper end to come down to 0.30" in found.text
 
     def test_nothing_on_any_topic_is_nothing_and_more_topics_could_have_something(self):
@@ -159,9 +160,9 @@ class TestTopicsAreMissing:
             "on none of the 40 topics does its top 4 hold a relevant document that BM25 does not"
             in found.text
         )
-        highest = found.table["highest"].iloc[0]
+        highest = found.table["upper"].iloc[0]
         assert highest > 0.3 and f"New topics may have up to {highest:.2f} on average." in found.text
-        found = ask(same("LABC"), at_least=0.1)
+        found = ask(same("LABC"), margin=0.1)
         assert found.missing == "topics" and "about 150 for the upper end to come down to 0.10" in found.text
 
     @pytest.mark.parametrize("n", [1, 2, 4])
@@ -173,7 +174,7 @@ class TestTopicsAreMissing:
 
     def test_both_are_missing(self):
         candidate = some_topics("IABC", "ABCD", 2) | {q: ranking("VABC") for q in TOPICS[3:5]}
-        found = ask(candidate, at_least=0.07)
+        found = ask(candidate, margin=0.07)
         assert (found.verdict, found.missing) == ("open", "topics and labels")
         assert "Labels are missing: judge these 2 documents." in found.text
         assert "Topics are missing" in found.text
@@ -206,22 +207,22 @@ class TestMeasuresThatAreNot0ForACopy:
         found = ask(STRONG, by=["FusionGain(base='nDCG@4')"])
         row = found.table.iloc[0]
         assert (row["copy"], row["difference"]) == (0, row["mean"])
-        assert f"(95 % interval {row['lowest']:.2f} to {row['highest']:.2f})." in found.text
+        assert f"(95 % interval {row['lower']:.2f} to {row['upper']:.2f})." in found.text
 
 
 class TestThresholds:
-    @pytest.mark.parametrize(("at_least", "verdict"), [(1.9, "adds"), (2.3, "open"), (2.7, "adds nothing")])
-    def test_the_verdict_is_about_at_least(self, at_least, verdict):
-        found = ask(STRONG, at_least=at_least)
+    @pytest.mark.parametrize(("margin", "verdict"), [(1.9, "adds"), (2.3, "open"), (2.7, "adds nothing")])
+    def test_the_verdict_is_about_at_least(self, margin, verdict):
+        found = ask(STRONG, margin=margin)
         assert found.verdict == verdict
-        assert f"more than {at_least:g} to BM25" in found.text
+        assert f"more than {margin:g} to BM25" in found.text
 
-    @pytest.mark.parametrize("at_least", [4, -0.1, np.nan, np.inf, "1", True, None])
-    def test_what_is_no_threshold_is_refused(self, at_least):
+    @pytest.mark.parametrize("margin", [4, -0.1, np.nan, np.inf, "1", True, None])
+    def test_what_is_no_threshold_is_refused(self, margin):
         with pytest.raises(
-            ValueError, match="at_least=.* is the least mean of UniqueRel@4 that is worth having, from 0"
+            ValueError, match="margin=.* is the least mean of UniqueRel@4 that is worth having, from 0"
         ):
-            ask(STRONG, at_least=at_least)
+            ask(STRONG, margin=margin)
 
 
 class TestTheTable:
@@ -236,10 +237,8 @@ class TestTheTable:
         runs = {"BM25": OLD, "other": same("CDEFGHAB")}
         found = ask(STRONG | {"q00": ranking("VIJA")}, runs=runs, by=["UniqueRel@4", "NRG@4"]).table
         context = RunContext({**runs, "new": STRONG | {"q00": ranking("VIJA")}})
-        table = bounds(context, QRELS, ["UniqueRel@4"], elsewhere=0).set_index("name").loc["new"]
-        assert (
-            found.loc[0, ["least", "mean", "most"]] == table[["lower", "value", "upper"]].to_numpy()
-        ).all()
+        table = bounds(context, QRELS, ["UniqueRel@4"], unretrieved_relevant=0).set_index("name").loc["new"]
+        assert (found.loc[0, ["worst", "mean", "best"]] == table[["worst", "value", "best"]].to_numpy()).all()
         scores = context.evaluate(QRELS, ["nDCG@10", "NRG@4"]).set_index("name").loc["new"]
         assert found.loc[1, "mean"] == pytest.approx(scores["NRG@4"])
         assert found.loc[2, "mean"] == pytest.approx(scores["nDCG@10"])
@@ -256,7 +255,7 @@ class TestTheTable:
         }
         found = ask(same("VWXY"), runs=runs)
         assert found.missing == "labels"
-        assert 0 < found.table["probability"].iloc[0] < 1 and "The odds" in found.text
+        assert 0 < found.table["probability"].iloc[0] < 1 and "The probability" in found.text
         assert ask(same("VWXY")).table["probability"].isna().all()
 
     def test_it_is_the_same_again(self):
@@ -266,7 +265,7 @@ class TestTheTable:
     def test_an_absolute_measure_is_open_where_labels_decide(self):
         found = ask(same("XABC"), runs={"BM25": same("YABC")}, by=["UniqueRel@4", "P@4"])
         row = found.table.set_index("measure").loc["P@4"]
-        assert row[["least", "difference", "most", "verdict"]].tolist() == [-0.25, 0.0, 0.25, "open"]
+        assert row[["worst", "difference", "best", "verdict"]].tolist() == [-0.25, 0.0, 0.25, "open"]
 
     def test_of_documents_that_move_as_much_those_of_the_candidate_come_first(self):
         qrels = labels("AB", "ABC", TOPICS[:6])
@@ -434,7 +433,7 @@ def unique_of(run, old, qrels, extra, k: int) -> np.ndarray:
 
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.3, 0.8, 1.5]))
 @examples(60)
-def test_no_labeling_contradicts_the_verdict(seed, at_least):
+def test_no_labeling_contradicts_the_verdict(seed, margin):
     """By Student's interval of every labeling of the open documents, enumerated."""
     rng = np.random.default_rng(seed)
     topics = TOPICS[: int(rng.integers(5, 9))]
@@ -449,7 +448,7 @@ def test_no_labeling_contradicts_the_verdict(seed, at_least):
         qrels,
         new,
         by=["UniqueRel@3"],
-        at_least=at_least,
+        margin=margin,
         resamples=199,
     )
     row = found.table.iloc[0]
@@ -457,14 +456,14 @@ def test_no_labeling_contradicts_the_verdict(seed, at_least):
     means, varied = x.mean(axis=1).tolist(), x[np.ptp(x, axis=1) > 0]  # of each labeling
     spread = scipy.stats.sem(varied, axis=1)
     lower, upper = scipy.stats.t.interval(0.95, len(topics) - 1, varied.mean(axis=1), spread)
-    above, below = (lower > at_least).any(), ((lower <= at_least) & (upper <= at_least)).any()
-    assert (row["least"], row["most"]) == pytest.approx((min(means), max(means)))
-    assert row["lowest"] <= min(means) and max(means) <= row["highest"]
+    above, below = (lower > margin).any(), ((lower <= margin) & (upper <= margin)).any()
+    assert (row["worst"], row["best"]) == pytest.approx((min(means), max(means)))
+    assert row["lower"] <= min(means) and max(means) <= row["upper"]
     if found.verdict == "adds":
-        assert not below and min(means) > at_least
+        assert not below and min(means) > margin
     if found.verdict == "adds nothing":
-        assert not above and max(means) <= at_least
-    if not at_least and not max(means):
+        assert not above and max(means) <= margin
+    if not margin and not max(means):
         assert found.verdict == "adds nothing"
 
 
@@ -495,8 +494,8 @@ def test_no_labeling_is_outside_where_a_copy_counts(measure, seed):
             context.evaluate(labeled, [measure]).set_index("name").loc[["new", "copy"]].iloc[:, 0]
         )
         smallest.append(min(of_new, of_new - of_copy))
-    assert found["least"] <= min(smallest) + 1e-9 and max(smallest) <= found["most"] + 1e-9
-    assert found["lowest"] <= min(smallest) + 1e-9 and max(smallest) <= found["highest"] + 1e-9
+    assert found["worst"] <= min(smallest) + 1e-9 and max(smallest) <= found["best"] + 1e-9
+    assert found["lower"] <= min(smallest) + 1e-9 and max(smallest) <= found["upper"] + 1e-9
 
 
 # ---- the interval
@@ -588,8 +587,8 @@ class TestNuggets:
             values = np.array([m.value for m in (NewAspects @ 4).iter_calc(self.ASPECTS, STRONG)])
         counts = topic_counts(9999, len(TOPICS), 0)
         assert (row["measure"], row["mean"]) == ("NewAspects@4", pytest.approx(values.mean()))
-        assert (row["lower"], row["upper"]) == cautious_interval(values, (0, np.inf), 0.95, counts)
-        assert row["verdict"] is None and np.isnan(row["least"]) and np.isnan(row["highest"])
+        assert (row["ci_lower"], row["ci_upper"]) == cautious_interval(values, (0, np.inf), 0.95, counts)
+        assert row["verdict"] is None and np.isnan(row["worst"]) and np.isnan(row["upper"])
         assert (
             f"It brings {values.mean():.2f} nuggets a topic that BM25 does not show (by NewAspects@4, 95 % interval "
             in found.text
@@ -615,7 +614,7 @@ class TestNuggets:
 @pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
 def test_nuggets_of_dl19(dl19_path):
     paths = sorted((dl19_path / "runs").iterdir())[:3]
-    context = RunContext.from_trec(paths, grades=(0, 5))
+    context = RunContext.from_files(paths, grades=(0, 5))
     found = worth(context, dl19_path / "aspects.qrels.gz", context.names[0], by=["UniqueRel(rel=4)@10"])
     value = context.evaluate(dl19_path / "aspects.qrels.gz", ["NewAspects(rel=4)@10"])
     value = value.set_index("name")["NewAspects(rel=4)@10"][context.names[0]]

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from ir_measures import Qrel
 
-from ir_measures_relative import RunContext, Worth, worth
+from ir_measures_relative import RunContext, worth
 from ir_measures_relative.io.qrels import read_qrels_file
+from ir_measures_relative.questions import Worth
 
 TOPICS = [f"q{i:02}" for i in range(30)]
 BY = ["UniqueRel@4"]
@@ -48,41 +49,41 @@ def labelled(plan, truth=TRUTH, known=KNOWN):
 
 
 def test_an_open_verdict_has_a_plan() -> None:
-    found = ask(KNOWN, budget=40, at_least=1)
+    found = ask(KNOWN, budget=40, margin=1)
     assert (found.verdict, found.missing) == ("open", "labels")
     assert found.plan is not None and set(found.plan["doc_id"]) == set("VWX")
     asked = int(found.plan["ask"].sum())
     assert f"people label the {asked} documents of the plan" in found.text
     assert "about these topics, with human labels as truth" in found.text
     assert len(found.to_dict()["plan"]) == len(found.plan)
-    assert ask(KNOWN, judge=None, at_least=1).plan is None
+    assert ask(KNOWN, judge=None, margin=1).plan is None
 
 
 def test_the_labels_of_the_plan_decide() -> None:
-    plan = ask(KNOWN, budget=60, at_least=1).plan
-    found = ask(labelled(plan), plan=plan, at_least=1)
+    plan = ask(KNOWN, budget=60, margin=1).plan
+    found = ask(labelled(plan), plan=plan, margin=1)
     true_mean = np.mean([sum(TRUTH[q][d] for d in "VWX") for q in TOPICS])
     assert found.audit is not None
     row = found.audit.iloc[0]
-    assert row["lower"] <= true_mean <= row["upper"]
+    assert row["ci_lower"] <= true_mean <= row["ci_upper"]
     assert (found.verdict, found.missing) == ("adds", None)
     assert found.text.startswith(
         "On these 30 topics, with human labels as truth, the candidate adds more than 1 to BM25."
     )
     assert f"from {row['labels']} labels by people" in found.text
-    assert ask(labelled(plan), plan=plan, at_least=2.9).verdict == "adds nothing"
-    assert ask(labelled(plan), plan=plan, at_least=float(row["difference"])).missing == "labels"
+    assert ask(labelled(plan), plan=plan, margin=2.9).verdict == "adds nothing"
+    assert ask(labelled(plan), plan=plan, margin=float(row["difference"])).missing == "labels"
 
 
 def test_all_labels_make_it_exact() -> None:
-    plan = ask(KNOWN, budget=1000, at_least=1).plan
+    plan = ask(KNOWN, budget=1000, margin=1).plan
     row = ask(TRUTH, plan=plan).audit.iloc[0]
     truth = ask(TRUTH, judge=None).table.iloc[0]["mean"]
-    assert row["difference"] == row["lower"] == row["upper"] == pytest.approx(truth, abs=1e-12)
+    assert row["difference"] == row["ci_lower"] == row["ci_upper"] == pytest.approx(truth, abs=1e-12)
 
 
 def test_labels_outside_the_plan_do_not_count() -> None:
-    plan = ask(KNOWN, budget=40, at_least=1).plan
+    plan = ask(KNOWN, budget=40, margin=1).plan
     one, other = (ask(qrels, plan=plan).audit for qrels in (labelled(plan), labelled(plan, known=TRUTH)))
     assert one.equals(other)
 
@@ -100,10 +101,10 @@ def test_coverage() -> None:
     held = []
     for seed in range(40):
         truth = people(seed)
-        plan = ask(KNOWN, budget=40, at_least=1, seed=seed).plan
+        plan = ask(KNOWN, budget=40, margin=1, seed=seed).plan
         row = ask(labelled(plan, truth), plan=plan, resamples=199, time_limit=1).audit.iloc[0]
         mean = np.mean([sum(truth[q][d] for d in "VWX") for q in TOPICS])
-        held.append(row["lower"] <= mean <= row["upper"])
+        held.append(row["ci_lower"] <= mean <= row["ci_upper"])
     assert np.mean(held) >= 0.85  # of 40 at 95 %, fewer come once in 100
 
 
@@ -132,7 +133,7 @@ def test_what_does_not_go_together(options, words) -> None:
 
 
 def test_missing_labels_are_refused_with_their_number() -> None:
-    plan = ask(KNOWN, budget=40, at_least=1).plan
+    plan = ask(KNOWN, budget=40, margin=1).plan
     qrels = labelled(plan)
     first = plan[plan["ask"]].iloc[0]
     del qrels[first["query_id"]][first["doc_id"]]
@@ -152,13 +153,13 @@ def test_dl19_with_half_of_the_labels(dl19_path: Path) -> None:
     runs = [dl19_path / "runs" / f"{name}.gz" for name in ("bm25base_p", "TUW19-p3-f")]
     found = {path.name.partition(".")[0]: path for path in (dl19_path / "runs").iterdir()}
     runs = [found[path.name.partition(".")[0]] for path in runs]
-    context = RunContext.from_trec(runs, grades=(0, 3))
+    context = RunContext.from_files(runs, grades=(0, 3))
     deployed, candidate = context.names
     qrels = read_qrels_file(dl19_path / "qrels.txt.gz").columns
     queries, docs = qrels.ids()
     every = list(zip(queries, docs, qrels.relevance.tolist(), strict=True))
     half = [Qrel(*row) for row in every[::2]]
-    options = {"by": ["UniqueRel(rel=2)@10"], "judge": dl19_path / "llm" / "gpt-4o.qrels.gz", "at_least": 2.5}
+    options = {"by": ["UniqueRel(rel=2)@10"], "judge": dl19_path / "llm" / "gpt-4o.qrels.gz", "margin": 2.5}
     plan = worth(context, half, candidate, **options, budget=100).plan
     assert plan is not None
     asked = set(map(tuple, plan.loc[plan["ask"], ["query_id", "doc_id"]].to_numpy()))
@@ -167,5 +168,5 @@ def test_dl19_with_half_of_the_labels(dl19_path: Path) -> None:
     assert answer.text.startswith("On these 43 topics, with human labels as truth")
     truth = context.evaluate([Qrel(*row) for row in every], options["by"]).set_index("name").iloc[:, 0]
     row = answer.audit.iloc[0]
-    assert row["lower"] <= truth[candidate] <= row["upper"] and row["upper"] - row["lower"] < 2
+    assert row["ci_lower"] <= truth[candidate] <= row["ci_upper"] and row["ci_upper"] - row["ci_lower"] < 2
     assert deployed == row["other"]

@@ -26,14 +26,13 @@ from ir_measures_relative import (
     bounds,
     explain,
     fuse,
-    fusion_pairs,
-    new_aspects,
     select_complementary,
     similarity,
     verdicts,
 )
 from ir_measures_relative.io.qrels import qrels_columns
 from ir_measures_relative.measures.strings import parse_measures
+from ir_measures_relative.questions import new_aspects
 from ir_measures_relative.questions.explaining import explained
 from ir_measures_relative.reporting import campaign as of_campaign
 from ir_measures_relative.reporting import sections
@@ -158,7 +157,7 @@ def test_numbers_are_those_of_the_analyses() -> None:
                 )
             elif not any(expected):
                 high = None  # of zeros alone it is not known
-            assert [page["lower"][i][r], page["upper"][i][r]] == pytest.approx([low, high], abs=1e-9)
+            assert [page["ci_lower"][i][r], page["ci_upper"][i][r]] == pytest.approx([low, high], abs=1e-9)
     chosen = select_complementary(context, LABELS, 3, NRG @ 2)
     place = list(RUNS).index
     for rows in (page["selection"]["rows"], page["selection"]["table"]["rows"]):
@@ -172,17 +171,17 @@ def test_numbers_are_those_of_the_analyses() -> None:
         expected = verdicts(context, LABELS, [measure])
         rows = page[f"verdicts-{i}"]["rows"]
         assert [row[:3] for row in rows] == [
-            [place(a), place(b), word] for a, b, word in expected[["name", "other", "verdict"]].to_numpy()
+            [place(a), place(b), word] for a, b, word in expected[["name", "other", "settled"]].to_numpy()
         ]
-        ends = expected[["lower", "value", "upper"]].to_numpy()
+        ends = expected[["worst", "value", "best"]].to_numpy()
         assert [row[3:] for row in rows] == [pytest.approx(row.tolist(), abs=1e-9) for row in ends]
         for run, *counts in page[f"verdicts-{i}"]["table"]["rows"]:
             words = [w for a, _, w, *_ in rows if a == run]
-            words += [{"better": "worse", "worse": "better"}.get(w, w) for _, b, w, *_ in rows if b == run]
-            assert counts == [words.count(word) for word in ("better", "worse", "equal", "open")]
+            words += [{"above": "below", "below": "above"}.get(w, w) for _, b, w, *_ in rows if b == run]
+            assert counts == [words.count(word) for word in ("above", "below", "equal", "undecided")]
         expected = bounds(context, LABELS, [measure]).set_index("name")
         for run, *cells in page[f"bounds-{i}"]["rows"]:
-            ends = expected.loc[list(RUNS)[run], ["lower", "value", "upper"]].tolist()
+            ends = expected.loc[list(RUNS)[run], ["worst", "value", "best"]].tolist()
             assert cells == pytest.approx(ends, abs=1e-9)
     assert "bounds-2" not in page
     credit = context.evaluate(LABELS, ["Shapley@2"])["Shapley@2"]
@@ -211,10 +210,8 @@ def test_fusion_is_what_fuse_says() -> None:
     ]
     for (_, runs, *numbers), row in zip(rows, expected.to_dict("records"), strict=True):
         assert [list(RUNS)[run] for run in runs] == list(row["names"])
-        columns = ("in_sample", "held_out", "difference", "lower", "upper")
+        columns = ("in_sample", "held_out", "difference", "ci_lower", "ci_upper")
         assert numbers == pytest.approx([row[column] for column in columns])
-    pairs = fusion_pairs(context, LABELS, "nDCG@2", depth=100)
-    assert [row[2] for row in page["fusion-pairs"]["rows"]] == pytest.approx(pairs["gain"].tolist(), abs=1e-9)
     assert "fusion" not in data(context, LABELS, ["NRG@2"])
 
 
@@ -282,8 +279,8 @@ def test_the_reference() -> None:
     assert sorted(run for run, *_ in rows) == [0, 2]
     for run, word, *ends, n in rows:
         found = expected.loc[list(RUNS)[run]]
-        assert [word, n] == [found["verdict"], found["open"]]
-        assert ends == pytest.approx(found[["value", "lower", "upper"]].tolist(), abs=1e-9)
+        assert [word, n] == [found["settled"], found["n_deciding"]]
+        assert ends == pytest.approx(found[["value", "worst", "best"]].tolist(), abs=1e-9)
     assert "comparison" not in data(RunContext(RUNS), LABELS, ["nDCG@2"])
 
 

@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from ir_measures_relative import RunContext, compare, to_latex, to_ranx, write_ir_metadata
+from ir_measures_relative import RunContext, compare
 from ir_measures_relative.io.runs import read_run
+from ir_measures_relative.reporting.export import latex_table, to_latex, to_ranx, write_ir_metadata
 from kinds import QRELS, RUNS
 
 
@@ -30,11 +31,15 @@ def test_runs_of_ranx_rank_as_trec_eval_does() -> None:
     assert score == pytest.approx(ir_measures.AP.calc_aggregate(judged, RUNS["dense_ü"]))
 
 
+def lines_of(table: str) -> list[str]:
+    return [" ".join(line.split()) for line in table.splitlines()]
+
+
 def test_latex_has_the_best_in_bold_and_says_what_is_better() -> None:
     table = pd.DataFrame(
         {"name": ["BM25_a", "50%"], "nDCG@10": [0.25, 0.5], "NRG(p=.5)@10": [0.12345, 0.12349]}
     )
-    rows = to_latex(table, places=4).splitlines()
+    rows = lines_of(to_latex(table, places=4))
     assert rows[2] == r"\# & Run & nDCG@10 & NRG(p=.5)@10 \\"
     assert rows[4] == r"a & BM25\_a & 0.2500 & 0.1235 \\" or r"\textbf{0.1235}" in rows[4]
     assert rows[5].startswith(r"b & 50\% & \textbf{0.5000} & \textbf{0.1235}")
@@ -47,7 +52,7 @@ def test_latex_has_the_best_in_bold_and_says_what_is_better() -> None:
             "p_corrected": [0.01, 0.8],
         }
     )
-    assert to_latex(table, pairs).splitlines()[5].startswith(r"b & 50\% & \textbf{0.500}$^{a}$ & ")
+    assert lines_of(to_latex(table, pairs))[5].startswith(r"b & 50\% & \textbf{0.500}$^{a}$ & ")
     assert "^{" not in to_latex(table, pairs, level=0.001)
     with pytest.raises(ValueError, match=r"the table has the columns \['x'\]; give one of context.evaluate"):
         to_latex(pd.DataFrame({"x": [1]}))
@@ -67,7 +72,11 @@ def test_latex_of_a_context() -> None:
     text = to_latex(
         context.evaluate(qrels, measures), compare(context, qrels, measures, test="t", correction=None)
     )
-    assert r"a & good & \textbf{1.000}$^{b}$ & \textbf{1.000}$^{b}$ \\" in text
+    assert r"a & good & \textbf{1.000}$^{b}$ & \textbf{1.000}$^{b}$ \\" in lines_of(text)
+
+
+def test_latex_without_rows_has_its_columns() -> None:
+    assert latex_table(["a", "b"], [], ["left", "right"]).startswith("\\begin{tabular}{lr}\n\\toprule\n")
 
 
 def test_metadata_has_the_fingerprint(tmp_path: Path) -> None:

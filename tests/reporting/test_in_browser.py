@@ -217,10 +217,10 @@ def test_pins_and_a_pair(friendly: Path, open_page: Open) -> None:
     cells = page.locator("#run table").first.locator("tbody tr").first.locator("th, td").all_inner_texts()
     assert cells[0] == "nDCG@3" and float(cells[3]) == pytest.approx(row["difference"], abs=6e-5)
     ends = [float(x) for x in cells[4].split(" to ")]
-    assert ends == pytest.approx([row["lower"], row["upper"]], abs=6e-5)
+    assert ends == pytest.approx([row["ci_lower"], row["ci_upper"]], abs=6e-5)
     assert [int(x) for x in cells[5:8]] == [row["wins"], row["ties"], row["losses"]]
     verdict = verdicts(RunContext(FRIENDLY), QRELS, ["nDCG@3"]).set_index(["name", "other"])
-    assert cells[8].startswith(verdict.loc[("run 0", "run 1"), "verdict"])
+    assert cells[8].startswith(verdict.loc[("run 0", "run 1"), "settled"])
     assert page.locator("#run .mark-rect path").count() == len(QUERIES)
     page.locator("#run ol a").first.focus()
     page.keyboard.press("Enter")
@@ -284,8 +284,7 @@ def test_every_picture_has_its_numbers(friendly: Path, open_page: Open) -> None:
     for figure in page.locator("#sections figure:not([data-chart=scatter])").all():
         figure.locator("summary").click()
         figure.locator("tbody").wait_for()
-        pairs = figure.get_attribute("data-chart") == "fusion-pairs"
-        assert figure.locator("tbody tr").count() == (45 if pairs else len(FRIENDLY))
+        assert figure.locator("tbody tr").count() == len(FRIENDLY)
 
 
 def test_everything_can_be_reached_by_keyboard(friendly: Path, open_page: Open) -> None:

@@ -204,7 +204,9 @@ def test_absent_without_a_trace(tmp_path: Path, plain: str) -> None:
 def with_data(name: str, figure: dict[str, Any]) -> dict[str, Any]:
     """The specification with rows that hold each field it may ask for."""
     fields = {"x": 0.1, "y": 0.2, "value": 1.0, "place": 0, "group": 0, "own": True}
-    fields |= dict.fromkeys(("run_place", "other_place", "lower", "upper", "bound"), 0) | {"verdict": "open"}
+    fields |= dict.fromkeys(("run_place", "other_place", "worst", "best", "bound"), 0) | {
+        "settled": "undecided"
+    }
     fields |= dict.fromkeys(("run_name", "other_name", "value_shown", "lower_shown", "upper_shown"), "said")
     fields |= dict.fromkeys(("fused_shown", "better_shown"), "said")
     asked = set(re.findall(r'"field": "(\w+)"', json.dumps(figure["spec"])))
@@ -233,7 +235,7 @@ def test_pictures_are_vega_lite(request: pytest.FixtureRequest, which: str) -> N
     page = Elements(request.getfixturevalue(which))
     figures = json.loads(page.scripts[1])
     drawn = {name: figure for name, figure in figures.items() if "spec" in figure}
-    expected = {*by_topic(), "likeness", "selection", "fusion-pairs", "shapley", "bounds-0", "verdicts-0"}
+    expected = {*by_topic(), "likeness", "selection", "shapley", "bounds-0", "verdicts-0"}
     assert expected <= set(drawn)
     assert {a["data-chart"] for _, a in page.tags if "data-chart" in a} == {*drawn, "scatter"} - {*by_topic()}
     for name, figure in drawn.items():
@@ -266,7 +268,7 @@ def test_what_is_there_stays_where_something_fails(tmp_path: Path) -> None:
     assert target.read_text() == "old"
 
 
-@pytest.mark.parametrize("package", ["jinja2", "vl_convert"])
+@pytest.mark.parametrize("package", ["jinja2", "vl_convert", "matplotlib"])
 def test_without_a_package(package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(

@@ -14,7 +14,8 @@ pytest.importorskip("jinja2", reason="the leaderboard needs Jinja2, of the extra
 pytest.importorskip("vl_convert", reason="the leaderboard needs vl-convert, of the extra [report]")
 
 from hostile import NAMES, OF_GROUP, QRELS, RUNS
-from ir_measures_relative import RunContext, compare, leaderboard
+from ir_measures_relative import RunContext, compare
+from ir_measures_relative.reporting import leaderboard
 
 pytestmark = pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
 MEASURES = ["nDCG@3", "NRG@3"]
@@ -43,8 +44,8 @@ def test_ranks_are_what_compare_separates(tmp_path: Path) -> None:
         .sort_values(ascending=False, kind="stable")
     )
     pairs = compare(context, labels, ["nDCG@3"], family="measure")
-    above = {(row["name"], row["other"]) for row in pairs.to_dict("records") if row["lower"] > 0}
-    above |= {(row["other"], row["name"]) for row in pairs.to_dict("records") if row["upper"] < 0}
+    above = {(row["name"], row["other"]) for row in pairs.to_dict("records") if row["ci_lower"] > 0}
+    above |= {(row["other"], row["name"]) for row in pairs.to_dict("records") if row["ci_upper"] < 0}
     rows = index.split('id="leaderboard"')[1].split("<tbody>")[1].split("</table>")[0].split("<tr")[1:]
     assert len(rows) == 6 and above
     for place, (row, name) in enumerate(zip(rows, table.index, strict=True)):

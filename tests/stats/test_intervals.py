@@ -13,7 +13,6 @@ from ir_measures_relative.stats.intervals import (
     effect_interval,
     mean_interval,
     means_and_margins,
-    p_of_mean_above,
     student_interval,
 )
 
@@ -54,9 +53,6 @@ def test_what_has_no_spread() -> None:
     low, high = mean_interval(np.array([[0.0] * 5, [0.3] * 5]), 0.95)
     np.testing.assert_array_equal([low, high], [[0.0, np.nan], [np.nan, np.nan]])
     np.testing.assert_array_equal(mean_interval(np.zeros((1, 1)), 0.95), [[np.nan], [np.nan]])
-    np.testing.assert_array_equal(p_of_mean_above(np.array([[0.0] * 5, [0.3] * 5]), 0.1), [1.0, np.nan])
-    assert p_of_mean_above(np.zeros(2), 0.1) == 1.0
-    assert np.isnan(p_of_mean_above(np.zeros(1), 0.1)) and np.isnan(p_of_mean_above(np.zeros(0), 0.1))
 
 
 @pytest.mark.filterwarnings("error")
@@ -64,14 +60,6 @@ def test_a_mean_of_0_between_values_of_both_signs_draws_no_warning() -> None:
     """Those of a signed measure, which has another interval, go through it as well."""
     low, high = mean_interval(np.array([[1.0, -1.0]]), 0.95)
     assert low == 0 and np.isnan(high).all()
-
-
-def test_p_and_the_lower_end_say_the_same() -> None:
-    found = RNG.poisson(0.3, size=(500, 20)).astype(float)
-    for confidence in (0.8, 0.95):
-        low, high = mean_interval(found, confidence, greater=True)
-        assert np.isinf(high[found.any(axis=1)]).all()
-        np.testing.assert_array_equal(p_of_mean_above(found, 0.2) < 1 - confidence, low > 0.2)
 
 
 def test_the_scale_is_that_of_the_measure() -> None:

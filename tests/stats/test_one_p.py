@@ -1,16 +1,16 @@
-"""One p for one pair, by each test: compare, meta, pt.relative.Experiment and sign_test say the same."""
+"""One p for one pair, by each test: compare, meta and sign_test say the same."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from ir_measures import RR, P, nDCG
 
-from ir_measures_relative import NRG, RunContext, UniqueRel, compare, meta, rrLP, sgnLP, sign_test, similarity
+from ir_measures_relative import NRG, RunContext, UniqueRel, compare, meta, rrLP, sgnLP, similarity
+from ir_measures_relative.stats import sign_test
 from ir_measures_relative.stats.paired_tests import TESTS
 
 OF_PAIRS = [name for name, test in TESTS.items() if test.needs == "pair"]
@@ -62,51 +62,3 @@ def test_compare_meta_and_sign_test_say_the_same(test: str, seed: int, topics: i
         assert found.statistic == row.wins
         if test == "sign":
             assert found.pvalue == row.p
-
-
-@pytest.mark.parametrize("test", OF_PAIRS)
-def test_an_experiment_says_the_same(test: str) -> None:
-    pt = pytest.importorskip("pyterrier", reason="PyTerrier is not installed")
-    pytest.importorskip("statsmodels", reason="statsmodels is not installed")
-    runs, qrels = campaign(4, 25)
-    topics = qrels[["qid"]].drop_duplicates().assign(query="x")
-    systems = {name: run.assign(rank=-run["score"]) for name, run in runs.items()}
-    for measures in ([*MEASURES, rrLP], [P @ 2, nDCG @ 5]):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            table = pt.relative.Experiment(
-                systems, topics, qrels, measures, baseline="three", test=test, correction="bonferroni"
-            ).set_index("name")
-            compared = compare(RunContext(runs), qrels, measures, baseline="three", test=test, correction="b")
-        for row in compared.itertuples():
-            found: Any = table.loc[row.name]
-            assert found[f"{row.measure} p-value"] == pytest.approx(row.p, rel=1e-12, nan_ok=True)
-            corrected = found[f"{row.measure} p-value corrected"]
-            assert corrected == pytest.approx(row.p_corrected, rel=1e-12, nan_ok=True)
-            assert (found[f"{row.measure} +"], found[f"{row.measure} -"]) == (row.wins, row.losses)
-            assert bool(found[f"{row.measure} reject"]) == (corrected <= 0.05)
-        assert table.loc["three"].filter(regex="p-value").isna().all()
-
-
-def test_an_experiment_refuses_what_compare_refuses() -> None:
-    pt = pytest.importorskip("pyterrier", reason="PyTerrier is not installed")
-    runs, qrels = campaign(4, 5)
-    for test, message in (
-        ("tukey", "needs the values of all runs"),
-        ("z", "it must be one of 't', 'wilcoxon'"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            pt.relative.Experiment(
-                runs, qrels[["qid"]].drop_duplicates(), qrels, [NRG @ 5], baseline="one", test=test
-            )
-
-
-def test_an_experiment_takes_a_function_too() -> None:
-    pt = pytest.importorskip("pyterrier", reason="PyTerrier is not installed")
-    runs, qrels = campaign(4, 9)
-    topics = qrels[["qid"]].drop_duplicates().assign(query="x")
-    systems = {name: run.assign(rank=-run["score"]) for name, run in runs.items()}
-    table = pt.relative.Experiment(
-        systems, topics, qrels, [P @ 2], baseline="one", test=lambda a, b: (0, 0.25)
-    )
-    assert table["P@2 p-value"].dropna().tolist() == [0.25] * 4

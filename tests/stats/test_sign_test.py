@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ir_measures_relative import sign_test
+from ir_measures_relative.stats import sign_test
 
 
 def exact_p(wins: int, losses: int) -> float:

@@ -14,8 +14,10 @@ from tools.anchored.campaign import Campaign
 from tools.anchored.cases import PARTS, Table, cases, measures_of
 from tools.anchored.comparison import compare
 from tools.anchored.measures import QUICK, QUICK_BOUNDED, bounded_measures
+from tools.anchored.names import asked, public
 from tools.anchored.outputs import Key, Outputs, Result
 
+import ir_measures_relative
 from small_campaign import write_campaign
 
 pytest.importorskip("statsmodels")  # what corrects the p-values of the statistics
@@ -86,11 +88,11 @@ def _outputs(part: str, **values: list[float] | list[str]) -> Outputs:
 
 def _interval(lower: float, upper: float, exact: bool, verdict: str = "open") -> dict[str, list]:
     return {
-        "lower": [lower],
+        "worst": [lower],
         "value": [0.25],
-        "upper": [upper],
+        "best": [upper],
         "exact": [float(exact)],
-        "verdict": [verdict],
+        "settled": [verdict],
     }
 
 
@@ -113,10 +115,10 @@ def test_a_measure_must_keep_its_last_bit(capsys: pytest.CaptureFixture[str]) ->
         (_interval(0.0, 0.5, True), _interval(1e-11, 0.5, True), 1),
         (_interval(0.0, 0.5, True), _interval(0.0, 0.5, False), 1),
         (_interval(0.0, 0.5, False), _interval(0.0, 0.5, True), 0),
-        (_interval(0.0, 0.5, False), _interval(0.1, 0.4, False, "better"), 0),
+        (_interval(0.0, 0.5, False), _interval(0.1, 0.4, False, "above"), 0),
         (_interval(0.0, 0.5, False), _interval(0.0, 0.6, False), 1),
         (_interval(0.0, 0.5, False), _interval(-0.1, 0.5, True), 1),
-        (_interval(0.0, 0.5, True), _interval(0.0, 0.5, True, "better"), 1),
+        (_interval(0.0, 0.5, True), _interval(0.0, 0.5, True, "above"), 1),
     ],
 )
 def test_an_end_may_move_by_rounding_and_an_inexact_interval_may_shrink(
@@ -145,3 +147,26 @@ def test_hashes_tell_that_values_differ(tmp_path: Path, capsys: pytest.CaptureFi
     apart[0].save_digest(tmp_path / "a.json.gz")
     apart[1].save(tmp_path / "b.npz")
     assert main(["compare", str(tmp_path / "a.json.gz"), "--with", str(tmp_path / "b.npz")]) == 0
+
+
+def test_what_0_3_0_called_otherwise_compares_equal(tmp_path: Path) -> None:
+    old = _outputs("verdicts", lower=[0.0], upper=[0.5], verdict=["better"], open=[2.0])
+    new = _outputs("verdicts", worst=[0.0], best=[0.5], settled=["above"], n_deciding=[2.0])
+    for outputs, before, name in ((old, "elsewhere=2", "old"), (new, "unretrieved_relevant=2", "new")):
+        key = Key("small", "verdicts", f"P@10, {before}")
+        replace(outputs, results={key: next(iter(outputs.results.values()))}).save(tmp_path / f"{name}.npz")
+    assert main(["compare", str(tmp_path / "old.npz"), "--with", str(tmp_path / "new.npz")]) == 0
+    assert main(["compare", str(tmp_path / "new.npz"), "--with", str(tmp_path / "old.npz")]) == 0
+
+
+def test_an_option_is_passed_by_the_name_that_the_version_has() -> None:
+    def old(context: str, elsewhere: int = 0) -> tuple[str, int]:
+        return context, elsewhere
+
+    def new(context: str, unretrieved_relevant: int = 0) -> tuple[str, int]:
+        return context, unretrieved_relevant
+
+    assert asked(old, "c", unretrieved_relevant=2) == asked(new, "c", unretrieved_relevant=2) == ("c", 2)
+    assert public("RunContext") is ir_measures_relative.RunContext
+    with pytest.raises(AttributeError, match="adding_up"):
+        public("adding_up")

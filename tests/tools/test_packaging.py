@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
-import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tools.pages import filled
 
-from tools import address, steps
+from tools import address
 
 ROOT = Path(__file__).resolve().parents[2]
 OURS = "https://github.com/somebody/Some-name"
 
 
 def settings() -> dict[str, Any]:
-    why = "pyproject.toml is read by Python's own parser, from 3.11 on"
-    return pytest.importorskip("tomllib", reason=why).loads(
-        (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    )
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 # ---- extras and groups -----------------------------------------------------------------------------------
 
 
-def test_the_table_of_extras_is_that_of_the_package() -> None:
+def test_the_page_names_every_extra_and_what_it_installs() -> None:
     extras = settings()["project"]["optional-dependencies"]
-    from tools.extras import PAGE, PLACE, block
-
-    assert filled(PAGE, PLACE) == block(), "run: python -m tools.extras --write"
-    assert re.findall(r"^\| `(\w+)` \|", block(), re.MULTILINE) == [
-        "all",
-        *(name for name in extras if name != "all"),
-    ]
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8").split("## The extras")[1].split("##")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \|.*\| (.*) \|$", page, re.MULTILINE))
+    assert rows.keys() == extras.keys()
+    for name, requirements in extras.items():
+        packages = re.findall(r"[\w-]+", rows[name].replace("`", ""))
+        own = [part for r in requirements for part in re.findall(r"^ir-measures-relative\[(.*)\]", r)]
+        needed = [re.match(r"[\w-]+", r)[0] for r in requirements if not r.startswith("ir-measures-relative")]
+        assert sorted(packages) == sorted(needed + ",".join(own).split(",") if own else needed), name
 
 
 def test_what_only_work_on_the_package_needs_is_no_extra() -> None:
@@ -63,15 +59,13 @@ def test_all_that_install_the_groups_use_the_same_extras() -> None:
         ".github/workflows/tests.yml": (whole,),
         ".github/workflows/docs.yml": (site,),
         ".readthedocs.yaml": (site,),
-        "tools/steps.py": (whole,),
     }
     for place, commands in places.items():
         text = (ROOT / place).read_text(encoding="utf-8")
         for command in commands:
             assert "pip install -q 'pip>=25.1'" in text or "pip install 'pip>=25.1'" in text, place
             assert command in text, place
-    text = (ROOT / "tools" / "matrix.py").read_text(encoding="utf-8")
-    assert '".[all,examples,completion,dask]", "--group", "test"' in text
+    assert '".[all,examples,completion,dask]", "--group", "test"' in (ROOT / "noxfile.py").read_text("utf-8")
 
 
 # ---- the address -----------------------------------------------------------------------------------------
@@ -163,67 +157,11 @@ def test_the_site_of_a_repository_elsewhere_is_its_folder() -> None:
 # ---- the steps of a release ------------------------------------------------------------------------------
 
 
-def test_every_step_stands_in_contributing_in_its_order() -> None:
-    found = [step.name for step in steps.steps(Path("clone"), seed=1, ir_measures=None, pyterrier=None)]
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## How a release is made")[1]
-    assert re.findall(r"\(`(\w+)`\)", text) == found
-
-
-def test_a_step_that_fails_holds_up_no_other_and_the_end_says_what_was_not_done(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    python = (sys.executable, "-c")
-    found = [
-        steps.Step("first", ((*python, "print(1)"), (*python, "print(2)")), tmp_path),
-        steps.Step("second", ((*python, "raise SystemExit('no')"), (*python, "print(3)")), tmp_path),
-        steps.Step("third", (), lacks="there is no third"),
-        steps.Step("fourth", (("no-such-command",),), tmp_path),
-    ]
-    outcomes = list(steps.run(found, tmp_path / "logs"))
-    assert re.sub(r"\d\.\d", "#", capsys.readouterr().out).splitlines() == [
-        "first: good, # min",
-        "second: FAILED, # min",
-        "fourth: FAILED, # min",
-    ]
-    assert (tmp_path / "logs" / "first.log").read_text().split() == ["1", "2"]
-    assert (tmp_path / "logs" / "second.log").read_text().split() == ["no"]
-    good, *rest = steps.summary(outcomes, tmp_path).splitlines()
-    assert good == "good: first"
-    assert [line.split(": ")[:2] for line in rest] == [
-        ["failed", "second"],
-        ["failed", "fourth"],
-        ["not run", "third"],
-    ]
-    assert rest[-1] == "not run: third: there is no third"
-
-
-# ---- the public interface --------------------------------------------------------------------------------
-
-
-def test_what_is_gone_or_otherwise_since_a_version_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from tools import interface
-
-    # the commands are asked for their help, and other modules import hosts, which takes seconds
-    monkeypatch.setattr(interface, "COMMANDS", [])
-    monkeypatch.setattr(interface, "_documented", lambda script: {"priors": ("Others",)})
-    old = tmp_path / "old.json"
-    assert interface.main(["write", str(old)]) == 0
-    assert interface.main(["compare", str(old)]) == 0
-    known = json.loads(old.read_text())
-    assert known["ir_measures_relative.RunContext.names"] == "attribute"
-    known["ir_measures_relative.vanished"] = "(context)"
-    known["ir_measures_relative.bounds"] = "(context, qrels)"
-    old.write_text(json.dumps(known))
-    capsys.readouterr()
-    assert interface.main(["compare", str(old)]) == 1
-    gone, other, was, now, count = capsys.readouterr().out.splitlines()
-    assert (gone, other) == (
-        "gone: ir_measures_relative.vanished ((context))",
-        "other: ir_measures_relative.bounds",
+def test_the_sessions_that_contributing_names_are_there() -> None:
+    sessions = re.findall(
+        r"^@nox\.session.*\ndef (\w+)", (ROOT / "noxfile.py").read_text(encoding="utf-8"), re.MULTILINE
     )
-    assert was == "  was (context, qrels)" and now.startswith(
-        "  is  (context, qrels, measures, perquery=False"
-    )
-    assert count.endswith(" things, of which 1 are gone and 1 are otherwise")
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = {name for names in re.findall(r"`nox -s ([a-z_ ]+?)(?: --.*)?`", text) for name in names.split()}
+    assert named and named <= set(sessions)
+    assert set(sessions) - named == {"lint", "types", "imports", "docs"}  # which `.ci/run` runs

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from all_labelings import check, random_campaign
 from drawn import examples, times
-from ir_measures_relative import NRG, RunContext, bounds, judge_next, verdicts
+from ir_measures_relative import NRG, RunContext, bounds, verdicts
+from ir_measures_relative.unjudged import judge_next
 from random_campaigns import contexts, qrels
 from scored import assume_common
 
@@ -99,7 +100,7 @@ def test_graded_labelings(seed: int) -> None:
 def test_relevant_documents_elsewhere(seed: int) -> None:
     rng = random.Random(2000 + seed)
     campaign = random_campaign(rng, 1, 4)
-    check(campaign, measures_at(campaign.cutoff, False, False), elsewhere=2)
+    check(campaign, measures_at(campaign.cutoff, False, False), unretrieved_relevant=2)
 
 
 def test_measures_that_only_cwl_eval_computes() -> None:
@@ -107,8 +108,8 @@ def test_measures_that_only_cwl_eval_computes() -> None:
     context = RunContext({"a": {"q": {"A": 3.0, "X": 2.0, "N": 1.0}}})
     found = bounds(context, {"q": {"A": 1, "N": 0}}, ["RBP(rel=1,p=0.5)", "SDCG(max_rel=2)@2"])
     full = 1.0 + math.log(2) / math.log(3)
-    assert found["lower"].tolist() == pytest.approx([0.5, 0.5 / full])
-    assert found["upper"].tolist() == pytest.approx([0.75, (0.5 + math.log(2) / math.log(3)) / full])
+    assert found["worst"].tolist() == pytest.approx([0.5, 0.5 / full])
+    assert found["best"].tolist() == pytest.approx([0.75, (0.5 + math.log(2) / math.log(3)) / full])
     with pytest.raises(ValueError, match=r"give rel, as in RBP\(rel=1\)@10"):
         bounds(context, {"q": {"A": 1}}, ["RBP@10"])
 
@@ -124,14 +125,14 @@ def test_rbp_with_its_residual_is_med_with_its_sign(context: Any, labels: Any, k
     med = both.evaluate(labels, [f"MED(base='RBP',p=0.7,ref='{names[0]}'){at}"], perquery=True)
     largest = med.set_index(["name", "query_id"])["value"]
     for row in found.itertuples(index=False):
-        assert max(-row.lower, row.upper) == pytest.approx(largest[row[0], row.query_id], abs=1e-9)
-        assert row.lower - 1e-12 <= row.value <= row.upper + 1e-12
+        assert max(-row.worst, row.best) == pytest.approx(largest[row[0], row.query_id], abs=1e-9)
+        assert row.worst - 1e-12 <= row.value <= row.best + 1e-12
     alone = bounds(both, labels, [rbp], perquery=True)
     after = bounds(both, labels, [rbp], perquery=True, residual=True)
     for row, plain in zip(after.itertuples(index=False), alone.itertuples(index=False), strict=True):
         length = len(context[row[0]].get(row.query_id, {}))
-        assert row.upper - plain.upper == pytest.approx(0.7 ** min(length, length if k is None else k))
-        assert row.lower == plain.lower
+        assert row.best - plain.best == pytest.approx(0.7 ** min(length, length if k is None else k))
+        assert row.worst == plain.worst
 
 
 @pytest.mark.parametrize("rel", [2, 4])
@@ -157,17 +158,22 @@ def test_no_label_makes_a_document_relevant_that_only_a_higher_grade_would(rel: 
     runs = {"a": {"q": {"A": 2.0, "X": 1.0}}, "b": {"q": {"Y": 2.0, "A": 1.0}}}
     never, ever = RunContext(runs, grades=(0, rel - 1)), RunContext(runs, grades=(0, rel))
     for context, least in ((never, 0), (ever, 1)):
-        one = bounds(context, {"q": {"A": 1}}, measures, elsewhere=1, residual=True)
-        options = {"elsewhere": 1, "residual": True, "odds": lambda q, d: 0.5, "samples": 20}
+        one = bounds(context, {"q": {"A": 1}}, measures, unretrieved_relevant=1, residual=True)
+        options = {
+            "unretrieved_relevant": 1,
+            "residual": True,
+            "relevance_model": lambda q, d: 0.5,
+            "samples": 20,
+        }
         two = verdicts(context, {"q": {"A": 1}}, measures, **options)
-        assert one.groupby("measure")["upper"].max().gt(0).eq(bool(least)).all()
+        assert one.groupby("measure")["best"].max().gt(0).eq(bool(least)).all()
         if not least:
-            assert (one[["lower", "value", "upper"]] == 0).all(axis=None) and one["exact"].all()
-            assert (two["verdict"] == "equal").all() and two["exact"].all() and not two["open"].any()
+            assert (one[["worst", "value", "best"]] == 0).all(axis=None) and one["exact"].all()
+            assert (two["settled"] == "equal").all() and two["exact"].all() and not two["n_deciding"].any()
             assert judge_next(context, {"q": {"A": 1}}, measures[0], 5).empty
     # Where nobody says which grades there are, the measure knows of one.
-    found = bounds(RunContext(runs), {"q": {"A": 1}}, measures, elsewhere=0)
-    assert found.groupby("measure")["upper"].max().gt(0).all()
+    found = bounds(RunContext(runs), {"q": {"A": 1}}, measures, unretrieved_relevant=0)
+    assert found.groupby("measure")["best"].max().gt(0).all()
 
 
 # What is too large to be tried, or to be worked on at once; lowered to what small campaigns exceed.
@@ -204,8 +210,8 @@ def test_where_the_label_0_gains_the_upper_end_is_not_1() -> None:
     """X is known from b, so that a's value does not depend on its label."""
     context = RunContext({"a": {"q": {"A": 2.0, "X": 1.0}}, "b": {"q": {"X": 2.0, "B": 1.0}}}, grades=(0, 1))
     labels = {"q": {"A": 0, "B": 1, "C": 1}}
-    found = bounds(context, labels, ["NRG(gains={0:1,1:3})@1"], elsewhere=0).iloc[0]
-    assert found[["lower", "value", "upper"]].tolist() == [1 / 3] * 3 and found["exact"]
+    found = bounds(context, labels, ["NRG(gains={0:1,1:3})@1"], unretrieved_relevant=0).iloc[0]
+    assert found[["worst", "value", "best"]].tolist() == [1 / 3] * 3 and found["exact"]
 
 
 def test_a_negative_label_that_gains_more_than_any_that_is_still_to_come() -> None:

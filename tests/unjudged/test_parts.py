@@ -7,8 +7,9 @@ import pickle
 import numpy as np
 import pytest
 
-from ir_measures_relative import MED, BestOfOtherGroups, RunContext, UniqueRel, reusability
-from ir_measures_relative.priors import some_runs
+from ir_measures_relative import MED, RunContext, UniqueRel
+from ir_measures_relative.meta import reusability
+from ir_measures_relative.priors import BestOfOtherGroups, some_runs
 from ir_measures_relative.scoring import score_runs
 from ir_measures_relative.view import View, view_of
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn import examples
-from ir_measures_relative import RunContext, pool_next
+from ir_measures_relative import RunContext
+from ir_measures_relative.unjudged import pool_next
 from ir_measures_relative.unjudged.pooling import METHODS
 from oracles.pooling import next_document
 from random_campaigns import Labels, Run, contexts, qrels

@@ -55,8 +55,8 @@ def test_subtopic_recall_is_that_of_all_aspects_that_unjudged_documents_can_have
             of |= {doc: set(some) for doc, some in zip(free, choice, strict=True)}
             values.append([len(set().union(*(of[d] for d in top))) / len(aspects) for top in tops.values()])
         for i in range(2):
-            assert one["lower"][i] == pytest.approx(min(v[i] for v in values))
-            assert one["upper"][i] == pytest.approx(max(v[i] for v in values))
-        assert two["lower"][0] == pytest.approx(min(v[0] - v[1] for v in values))
-        assert two["upper"][0] == pytest.approx(max(v[0] - v[1] for v in values))
+            assert one["worst"][i] == pytest.approx(min(v[i] for v in values))
+            assert one["best"][i] == pytest.approx(max(v[i] for v in values))
+        assert two["worst"][0] == pytest.approx(min(v[0] - v[1] for v in values))
+        assert two["best"][0] == pytest.approx(max(v[0] - v[1] for v in values))
         compared += 6

@@ -13,11 +13,12 @@ import pandas as pd
 import pytest
 
 from all_labelings import check, random_campaign
-from ir_measures_relative import RelativeWarning, RunContext, bounds, judge_next, verdicts
+from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
 from ir_measures_relative.extremes.model import Clock, End, Interval, interval_of_pairs, share
 from ir_measures_relative.extremes.precision_sums import Quadratic, greatest_over_relevant
 from ir_measures_relative.extremes.precisions import DocumentsOfQuery, even_difference, weighted_difference
 from ir_measures_relative.jobs import Work
+from ir_measures_relative.unjudged import judge_next
 from oracles.med_exact import labelings
 
 CASES = int(os.environ.get("LABELING_CAMPAIGNS", "40"))
@@ -133,12 +134,12 @@ def test_the_interval_is_sound_without_time(no_time: float | None, monkeypatch: 
 
 
 @pytest.mark.parametrize("seed", range(CASES // 8))
-@pytest.mark.parametrize("elsewhere", [0, 2])
-def test_all_of_them_are_exact(seed: int, elsewhere: int) -> None:
-    campaign = random_campaign(random.Random(3000 + seed), 1, 4 if elsewhere else 6)
+@pytest.mark.parametrize("unretrieved_relevant", [0, 2])
+def test_all_of_them_are_exact(seed: int, unretrieved_relevant: int) -> None:
+    campaign = random_campaign(random.Random(3000 + seed), 1, 4 if unretrieved_relevant else 6)
     at = "" if campaign.cutoff is None else f"@{campaign.cutoff}"
     measures = [f"AP{at}", f"AP_Rareness{at}", f"AP_Rareness(bounded=True,alpha=0.5){at}"]
-    found = check(campaign, [*measures, f"ERR{at}"] if at else measures, elsewhere)
+    found = check(campaign, [*measures, f"ERR{at}"] if at else measures, unretrieved_relevant)
     for measure, tally in found.items():
         for n, exact, excess in tally.values():
             assert exact == n and abs(excess) < 3e-5 * n, measure
@@ -168,7 +169,7 @@ def test_a_time_limit_leaves_wider_intervals() -> None:
     for measure in ("AP@20", "ERR@20"):
         exact, hasty = (verdicts(context, qrels, [measure], time_limit=limit) for limit in (None, 0.0))
         assert exact["exact"].all() and not hasty["exact"].all()
-        assert (hasty["lower"] <= exact["lower"]).all() and (hasty["upper"] >= exact["upper"]).all()
+        assert (hasty["worst"] <= exact["worst"]).all() and (hasty["best"] >= exact["best"]).all()
 
 
 def seconds_left(held: Any, x: Any, y: Any, work: Work) -> End:
@@ -227,11 +228,11 @@ def test_real_runs_at_depth(robust03: Any) -> None:
     retrieved = pd.concat(some.values())[["query_id", "doc_id"]].drop_duplicates().assign(relevance=0)
     full = pd.concat([qrels, retrieved]).drop_duplicates(["query_id", "doc_id"])
     found = verdicts(context, full, ["AP@10", "AP@100"], perquery=True)
-    assert (found["lower"] == found["upper"]).all() and (found["lower"] == found["value"]).all()
+    assert (found["worst"] == found["best"]).all() and (found["worst"] == found["value"]).all()
 
 
 def test_a_third_run_does_not_widen_what_two_were_proved() -> None:
-    """What two runs are said to be, with as many relevant documents elsewhere as one more run could bring."""
+    """What two runs are said to be, with as many relevant documents that neither retrieves as one more run could bring."""
     narrower = 0
     for seed in range(40):
         campaign = random_campaign(random.Random(7000 + seed), 3, 6)
@@ -246,21 +247,22 @@ def test_a_third_run_does_not_widen_what_two_were_proved() -> None:
         kept = of_three[of_three["name"].eq(names[0]) & of_three["other"].eq(names[1])]
         joined = two.merge(kept, on=["name", "other", "query_id"])
         assert len(joined) == len(two)
-        assert (joined["lower_x"] <= joined["lower_y"] + 1e-12).all()
-        assert (joined["upper_x"] >= joined["upper_y"] - 1e-12).all()
-        without = verdicts(alone, campaign.qrels, [measure], elsewhere=0, **options)
-        narrower += int((without["lower"] > two["lower"] + 1e-12).sum())
+        assert (joined["worst_x"] <= joined["worst_y"] + 1e-12).all()
+        assert (joined["best_x"] >= joined["best_y"] - 1e-12).all()
+        without = verdicts(alone, campaign.qrels, [measure], unretrieved_relevant=0, **options)
+        narrower += int((without["worst"] > two["worst"] + 1e-12).sum())
     assert narrower  # where there is a difference to be made
 
 
 def test_a_measure_without_a_cutoff_asks_for_the_documents_elsewhere() -> None:
     runs = {"a": {"q": {"A": 2.0, "X": 1.0}}, "b": {"q": {"Y": 2.0, "A": 1.0}}}
     with pytest.warns(
-        RelativeWarning, match=r"AP: relevant documents that none of \['a', 'b'\] holds .* elsewhere=10"
+        RelativeWarning,
+        match=r"AP: relevant documents that none of \['a', 'b'\] holds .* unretrieved_relevant=10",
     ):
         verdicts(RunContext(runs, grades=(0, 1)), {"q": {"A": 1}}, ["AP"])
     verdicts(RunContext(runs, grades=(0, 1)), {"q": {"A": 1}}, ["RR", "AP@2"])
-    verdicts(RunContext(runs, grades=(0, 1)), {"q": {"A": 1}}, ["AP"], elsewhere=1)
+    verdicts(RunContext(runs, grades=(0, 1)), {"q": {"A": 1}}, ["AP"], unretrieved_relevant=1)
     verdicts(RunContext({**runs, "c": {"q": {"A": 1.0}}}, grades=(0, 1)), {"q": {"A": 1}}, ["AP"])
 
 

@@ -72,7 +72,7 @@ def test_values_that_trec_eval_does_not_compute(seed: int) -> None:
         values[row[0], row.query_id, row.measure] = row.value
         expected = of_measure[row.measure](ranking, campaign.qrels[row.query_id], k)
         assert row.value == pytest.approx(expected, abs=1e-12), row
-        assert row.lower - 1e-12 <= row.value <= row.upper + 1e-12
+        assert row.worst - 1e-12 <= row.value <= row.best + 1e-12
     for row in verdicts(context, campaign.qrels, list(of_measure), perquery=True).itertuples(index=False):
         first, second = (values[name, row.query_id, row.measure] for name in row[:2])
         assert row.value == pytest.approx(first - second, abs=1e-12)
@@ -166,7 +166,7 @@ def test_drawn_labelings_have_the_values_of_evaluate(seed: int) -> None:
     for j, (measure, gain) in enumerate(names.items()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            model = model_of(parse_measure(measure), view.of_each())
+            model = model_of(parse_measure(measure), view.of_each(), unretrieved_relevant=0)
         docs = model.docs
         judged_gains = [gain(grade) for grade in docs.grade[~model.open].tolist()]
         assert (

@@ -14,15 +14,10 @@ import pandas as pd
 import pytest
 from ir_measures import SDCG, nDCG, parse_measure
 
-from ir_measures_relative import (
-    BestOfOtherGroups,
-    RelativeWarning,
-    RunContext,
-    bounds,
-    judge_next,
-    reusability,
-    verdicts,
-)
+from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
+from ir_measures_relative.meta import reusability
+from ir_measures_relative.priors import BestOfOtherGroups
+from ir_measures_relative.unjudged import judge_next
 from ir_measures_relative.unjudged.bounds import model_of
 from ir_measures_relative.unjudged.odds import _DEEPER, _features, chances_of
 from ir_measures_relative.view import view_of
@@ -60,10 +55,10 @@ def pool(context: RunContext, qrels: pd.DataFrame, names: list[str], depth: int)
 
 def test_a_document_that_both_hold_helps_both() -> None:
     found = verdicts(RunContext(RUNS), QRELS, ["P@3"]).set_index(["name", "other"])
-    assert found.loc[("b", "c"), ["lower", "upper"]].tolist() == pytest.approx(
+    assert found.loc[("b", "c"), ["worst", "best"]].tolist() == pytest.approx(
         [-1 / 6, 0.0 - 1 / 6 + 1 / 6 + 0 / 6]
     )
-    assert found.loc[("a", "b"), "verdict"] == "better"
+    assert found.loc[("a", "b"), "settled"] == "above"
 
 
 def test_reference_limits_the_pairs() -> None:
@@ -85,9 +80,9 @@ def test_full_judgments_leave_nothing_open() -> None:
     ]
     one, two = (f(RunContext(RUNS), qrels, measures) for f in (bounds, verdicts))
     for table in (one, two):
-        assert (table["lower"] == table["value"]).all() and (table["upper"] == table["value"]).all()
+        assert (table["worst"] == table["value"]).all() and (table["best"] == table["value"]).all()
         assert table["exact"].all()
-    assert (two["open"] == 0).all() and not (two["verdict"] == "open").any()
+    assert (two["n_deciding"] == 0).all() and not (two["settled"] == "undecided").any()
     assert judge_next(RunContext(RUNS), qrels, "nDCG@3", 5).empty
 
 
@@ -96,8 +91,8 @@ def test_no_document_is_open_where_two_runs_cannot_differ() -> None:
     runs = {"old": {"q": {"A": 1.0}}, "a": {"q": {"B": 1.0}}, "b": {"q": {"A": 1.0}}, "c": {"q": {"X": 1.0}}}
     context = RunContext(runs, priors=["old"], grades=(0, 1))
     found = verdicts(context, {"q": {"A": 1, "B": 0}}, ["TaSC(base='P@1')"]).set_index(["name", "other"])
-    assert found.loc[("a", "b"), ["lower", "upper", "open"]].tolist() == [0, 0, 0]
-    assert found.loc[("a", "c"), "open"] == 1
+    assert found.loc[("a", "b"), ["worst", "best", "n_deciding"]].tolist() == [0, 0, 0]
+    assert found.loc[("a", "c"), "n_deciding"] == 1
 
 
 def test_values_are_those_of_evaluate() -> None:
@@ -115,8 +110,8 @@ def test_judging_what_is_named_settles_the_verdict(tmp_path: Path) -> None:
     context, certain = RunContext(RUNS, grades=(0, 1)), {}
     for _ in range(10):
         rows = verdicts(context, qrels, ["nDCG@3"])
-        now = {(r.name_, r.other): r.verdict for r in rows.rename(columns={"name": "name_"}).itertuples()}
-        assert all(now[pair] == verdict for pair, verdict in certain.items() if verdict != "open")
+        now = {(r.name_, r.other): r.settled for r in rows.rename(columns={"name": "name_"}).itertuples()}
+        assert all(now[pair] == verdict for pair, verdict in certain.items() if verdict != "undecided")
         certain = now
         path = tmp_path / "pool.txt"
         asked = judge_next(context, qrels, "nDCG@3", 1, path=path)
@@ -125,7 +120,7 @@ def test_judging_what_is_named_settles_the_verdict(tmp_path: Path) -> None:
             break
         for row in asked.itertuples():
             qrels[row.query_id][row.doc_id] = truth[row.query_id][row.doc_id]
-    assert "open" not in certain.values()
+    assert "undecided" not in certain.values()
 
 
 def test_judge_next_between_two_runs() -> None:
@@ -168,30 +163,32 @@ def test_a_pool_file_holds_no_id_with_a_blank(query: str, doc: str, tmp_path: Pa
 
 def test_odds() -> None:
     context = RunContext(RUNS)
-    sure = verdicts(RunContext(FOUR), QRELS, ["P@3"], odds="pool").set_index(["name", "other"])
+    sure = verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pool").set_index(["name", "other"])
     assert sure.loc[("a", "b"), "probability"] == 1.0
     likely, hardly = (
-        verdicts(context, QRELS, ["P@3"], odds=lambda q, d, chance=chance: chance, spread=0.0).set_index(
-            ["name", "other"]
-        )
+        verdicts(
+            context, QRELS, ["P@3"], relevance_model=lambda q, d, chance=chance: chance, log_odds_sd=0.0
+        ).set_index(["name", "other"])
         for chance in (0.9, 0.1)
     )
     # b - c is Z/6 - 1/6: worse, or a tie that counts half.
     assert hardly.loc[("b", "c"), "probability"] == pytest.approx(0.05, abs=0.03)
     assert likely.loc[("b", "c"), "probability"] == pytest.approx(0.45, abs=0.05)
-    again = verdicts(context, QRELS, ["P@3"], odds=lambda q, d: 0.9, spread=0.0).set_index(["name", "other"])
+    again = verdicts(context, QRELS, ["P@3"], relevance_model=lambda q, d: 0.9, log_odds_sd=0.0).set_index(
+        ["name", "other"]
+    )
     pd.testing.assert_frame_equal(likely, again)
 
 
 def test_what_is_sure_is_so_under_any_spread() -> None:
     """c is level with b where Z is relevant, so that every labeling is a tie."""
-    found = verdicts(RunContext(RUNS), QRELS, ["P@3"], odds=lambda q, d: 1.0, spread=1.2)
+    found = verdicts(RunContext(RUNS), QRELS, ["P@3"], relevance_model=lambda q, d: 1.0, log_odds_sd=1.2)
     assert found.set_index(["name", "other"]).loc[("b", "c"), "probability"] == pytest.approx(0.5, abs=0.001)
 
 
 def test_gains_of_what_is_relevant_alone_leave_odds_as_they_are() -> None:
     own, usual = (
-        verdicts(RunContext(FOUR, grades=(0, 1)), QRELS, [measure], odds="pool", samples=99)
+        verdicts(RunContext(FOUR, grades=(0, 1)), QRELS, [measure], relevance_model="pool", samples=99)
         for measure in (nDCG(gains={0: 0, 1: 1}) @ 3, nDCG @ 3)
     )
     assert own["probability"].tolist() == usual["probability"].tolist()
@@ -210,7 +207,12 @@ def test_sampled_labelings_have_the_values_of_evaluate(measure: str) -> None:
     for _ in range(20):
         labels = {(q, d): rng.randint(0, 1) for q in RUNS["a"] for d in "ABCXYZ"}
         found = verdicts(
-            context, QRELS, [measure], odds=lambda q, d, of=labels: of[q, d], samples=1, spread=0.0
+            context,
+            QRELS,
+            [measure],
+            relevance_model=lambda q, d, of=labels: of[q, d],
+            samples=1,
+            log_odds_sd=0.0,
         )
         full = {
             q: {d: labels[q, d] for run in RUNS.values() for d in sorted(run[q], key=run[q].get, reverse=True)[:3]} | QRELS[q]
@@ -219,7 +221,7 @@ def test_sampled_labelings_have_the_values_of_evaluate(measure: str) -> None:
         values = context.evaluate(full, [measure]).set_index("name").iloc[:, 0]
         for row in found.itertuples(index=False):
             difference = values[row[0]] - values[row.other]
-            if row.verdict == "open":
+            if row.settled == "undecided":
                 # Of the one labeling, and half of one for either run.
                 assert row.probability == (0.5 if abs(difference) < 1e-9 else 0.25 + (difference > 0) / 2), (
                     row
@@ -289,8 +291,8 @@ def test_how_many_runs_hold_a_document_tells_its_chance() -> None:
 @pytest.mark.parametrize("samples", [1, 100])
 def test_no_open_verdict_is_certain_by_its_odds(samples: int) -> None:
     runs, qrels = drawn_campaign(3, 8)
-    found = verdicts(RunContext(runs), qrels, ["P@5", "nDCG@5"], odds="pool", samples=samples)
-    still = found.loc[found["verdict"] == "open", "probability"]
+    found = verdicts(RunContext(runs), qrels, ["P@5", "nDCG@5"], relevance_model="pool", samples=samples)
+    still = found.loc[found["settled"] == "undecided", "probability"]
     assert len(still) > 20
     assert still.between(0.5 / (samples + 1), 1 - 0.5 / (samples + 1)).all()
     assert samples == 1 or still.max() == 1 - 0.5 / 101
@@ -303,8 +305,8 @@ def test_fewer_runs_have_more_spread() -> None:
         context = RunContext(dict(list(runs.items())[:n]))
         odds: Any = "pool" if n >= 4 else lambda q, d: 0.3
         default, given = (
-            verdicts(context, qrels, ["P@5"], odds=odds, samples=50, **more)
-            for more in ({}, {"spread": spread})
+            verdicts(context, qrels, ["P@5"], relevance_model=odds, samples=50, **more)
+            for more in ({}, {"log_odds_sd": spread})
         )
         pd.testing.assert_frame_equal(default, given)
 
@@ -313,18 +315,22 @@ def test_odds_where_nothing_is_open_and_of_documents_elsewhere() -> None:
     """A half where all is judged, and 0; what no run holds is asked of nobody, and no run of P is better for it."""
     context = RunContext(RUNS, grades=(0, 1))
     nothing = {q: dict.fromkeys("ABCXYZ", 0) for q in QRELS}
-    settled = verdicts(RunContext(FOUR, grades=(0, 1)), nothing, ["NRG@3", "P@3", "nDCG@3"], odds="pool")
-    assert (settled["probability"] == 0.5).all() and (settled["verdict"] == "equal").all()
+    settled = verdicts(
+        RunContext(FOUR, grades=(0, 1)), nothing, ["NRG@3", "P@3", "nDCG@3"], relevance_model="pool"
+    )
+    assert (settled["probability"] == 0.5).all() and (settled["settled"] == "equal").all()
     asked = set()
 
     def chance(query: str, doc: str) -> float:
         asked.add((query, doc))
         return 0.5
 
-    here, elsewhere = (verdicts(context, QRELS, ["P@3"], odds=chance, elsewhere=n) for n in (0, 2))
+    here, elsewhere = (
+        verdicts(context, QRELS, ["P@3"], relevance_model=chance, unretrieved_relevant=n) for n in (0, 2)
+    )
     assert asked == {("q1", "B"), ("q1", "Y"), ("q2", "Z")}
     assert here["probability"].tolist() == pytest.approx(elsewhere["probability"].tolist(), abs=0.05)
-    assert not here.loc[here["verdict"] == "open", "probability"].isin([0, 1]).any()
+    assert not here.loc[here["settled"] == "undecided", "probability"].isin([0, 1]).any()
 
 
 def test_reusability_takes_out_what_one_group_brought() -> None:
@@ -378,31 +384,45 @@ def test_reusability_of_one_that_brought_nothing_alone() -> None:
         (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=("a", "n")), r"between names \['n'\]"),
         (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=("a", "a")), "two runs"),
         (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 0), "n=0"),
-        (lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], odds="pooled"), "odds='pooled'"),
-        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds=lambda q, d: 2.0), "from 0 to 1"),
-        (lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], odds="pool", perquery=True), "leave perquery"),
         (
-            lambda: verdicts(RunContext(RUNS), QRELS, ["nDCG(gains={0: 1, 1: 2})@3"], odds="pool"),
+            lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pooled"),
+            "relevance_model='pooled'",
+        ),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], relevance_model=lambda q, d: 2.0), "from 0 to 1"),
+        (
+            lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pool", perquery=True),
+            "leave perquery",
+        ),
+        (
+            lambda: verdicts(RunContext(RUNS), QRELS, ["nDCG(gains={0: 1, 1: 2})@3"], relevance_model="pool"),
             r"gains give 0, the label of what is not, a gain",
         ),
         (lambda: reusability(RunContext(RUNS), QRELS, ["P@3"], groups={"n": "g"}), "groups names"),
         (lambda: reusability(RunContext(RUNS), QRELS, ["P@3"], pool_depth=0), "pool_depth=0"),
-        (lambda: bounds(RunContext(RUNS), QRELS, ["P@3"], elsewhere=-1), "elsewhere=-1"),
+        (
+            lambda: bounds(RunContext(RUNS), QRELS, ["P@3"], unretrieved_relevant=-1),
+            "unretrieved_relevant=-1",
+        ),
         (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=7), "between=7 must be the names"),
         (lambda: judge_next(RunContext({"a": RUNS["a"]}), QRELS, "P@3", 5), "add the runs"),
         (
-            lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds=lambda q, d: None),
+            lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], relevance_model=lambda q, d: None),
             "is None; it must be a number",
         ),
         (
-            lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], odds="pool"),
+            lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], relevance_model="pool"),
             "at least 4 runs to learn from, and there are 3: add runs",
         ),
-        (lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], odds="pool", seed=-1), "seed=-1"),
-        (lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], odds="pool", spread=True), "spread=True"),
+        (lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pool", seed=-1), "seed=-1"),
         (
-            lambda: bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG(gains={0:1})@3"], elsewhere=1),
-            "give elsewhere=0",
+            lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pool", log_odds_sd=True),
+            "log_odds_sd=True",
+        ),
+        (
+            lambda: bounds(
+                RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG(gains={0:1})@3"], unretrieved_relevant=1
+            ),
+            "give unretrieved_relevant=0",
         ),
         (lambda: bounds(RunContext(RUNS), QRELS, ["RBO(ref='a')@3"]), "looks at no judgment"),
         *(
@@ -442,8 +462,8 @@ def test_no_cutoff_on_large_runs_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
 def test_qrels_without_a_relevant_document() -> None:
     qrels = {"q1": {"A": 0}, "q2": {"A": 0}}
     found = bounds(RunContext(RUNS, grades=(0, 1)), qrels, ["nDCG@3", "AP@3", "NRG@3", "P@3"])
-    assert (found["lower"] == 0).all() and (found["value"] == 0).all() and (found["upper"] > 0).all()
-    odds = verdicts(RunContext(FOUR, grades=(0, 1)), qrels, ["nDCG@3"], odds="pool")
+    assert (found["worst"] == 0).all() and (found["value"] == 0).all() and (found["best"] > 0).all()
+    odds = verdicts(RunContext(FOUR, grades=(0, 1)), qrels, ["nDCG@3"], relevance_model="pool")
     assert odds["probability"].between(0, 1).all()
 
 
@@ -483,12 +503,12 @@ def test_hide_and_reveal(robust03: Any, depth: int) -> None:
     )
     truth = context.evaluate(revealed, FAST).set_index("name")
     for row in bounds(context, shallow, FAST).itertuples():
-        assert row.lower - 1e-9 <= truth.loc[row.name, row.measure] <= row.upper + 1e-9
+        assert row.worst - 1e-9 <= truth.loc[row.name, row.measure] <= row.best + 1e-9
     for row in verdicts(context, shallow, FAST).itertuples():
         difference = truth.loc[row.name, row.measure] - truth.loc[row.other, row.measure]
-        assert row.lower - 1e-9 <= difference <= row.upper + 1e-9
-        assert {"better": difference > 0, "worse": difference < 0, "equal": np.isclose(difference, 0)}.get(
-            row.verdict, True
+        assert row.worst - 1e-9 <= difference <= row.best + 1e-9
+        assert {"above": difference > 0, "below": difference < 0, "equal": np.isclose(difference, 0)}.get(
+            row.settled, True
         )
 
 
@@ -505,7 +525,13 @@ def test_a_tie_that_rounding_hides_is_a_tie() -> None:
         for q, (a, b) in enumerate(zip(*found, strict=True))
     }
     row = verdicts(RunContext(runs, grades=(0, 1)), qrels, ["P@5"]).iloc[0]
-    assert (row["lower"], row["value"], row["upper"], row["verdict"], row["open"]) == (0, 0, 0, "equal", 0)
+    assert (row["worst"], row["value"], row["best"], row["settled"], row["n_deciding"]) == (
+        0,
+        0,
+        0,
+        "equal",
+        0,
+    )
     per_topic = verdicts(RunContext(runs, grades=(0, 1)), qrels, ["P@5"], perquery=True)
     assert 0 < abs(per_topic["value"].to_numpy().mean()) < 1e-16
 
@@ -515,11 +541,11 @@ def test_no_label_is_beyond_the_range_of_the_context() -> None:
     run = {"q": {"A": 2.0, "B": 1.0}}
     qrels = {"q": {"B": 0}}
     found = [
-        bounds(RunContext({"a": run}, grades=grades), qrels, [SDCG(cutoff=1, max_rel=4)]).iloc[0]["upper"]
+        bounds(RunContext({"a": run}, grades=grades), qrels, [SDCG(cutoff=1, max_rel=4)]).iloc[0]["best"]
         for grades in ((0, 2), (0, 4))
     ]
     assert found == [0.5, 1.0]
-    assert bounds(RunContext({"a": run}), qrels, [SDCG(cutoff=1, max_rel=4)]).iloc[0]["upper"] == 1.0
+    assert bounds(RunContext({"a": run}), qrels, [SDCG(cutoff=1, max_rel=4)]).iloc[0]["best"] == 1.0
 
 
 def test_no_label_tells_a_run_from_its_copy() -> None:
@@ -528,7 +554,11 @@ def test_no_label_tells_a_run_from_its_copy() -> None:
     runs = {name: {"q": {f"d{i}": -i for i in rng.sample(range(40), 12)}} for name in "abc"}
     context = RunContext({**runs, "copy": runs["a"]}, grades=(0, 3))
     qrels = {"q": {f"d{i}": rng.randint(0, 3) for i in range(0, 40, 4)}}
-    found = verdicts(context, qrels, ["NRG@10", "NRG(norm='ideal')@10", "UniqueRel@10"], elsewhere=3)
+    found = verdicts(
+        context, qrels, ["NRG@10", "NRG(norm='ideal')@10", "UniqueRel@10"], unretrieved_relevant=3
+    )
     of_copy = found[found["name"].eq("a") & found["other"].eq("copy")]
-    assert (of_copy["verdict"] == "equal").all() and of_copy["exact"].all() and not of_copy["open"].any()
+    assert (
+        (of_copy["settled"] == "equal").all() and of_copy["exact"].all() and not of_copy["n_deciding"].any()
+    )
     assert judge_next(context, qrels, "NRG@10", 5, between=("a", "copy")).empty

@@ -6,7 +6,8 @@
 A file that ends in ``.npz`` holds every value and belongs outside the repository. One that ends in ``.json.gz`` holds a
 hash and the means of each table: enough to see that something differs, not where; where a hash of bounds or verdicts
 differs, equal means are no proof that each end stayed within 1e-12. To write the outputs of another
-version, let ``PYTHONPATH`` name its ``src``. What is wrong depends on the part:
+version, 0.3.0 or newer, let ``PYTHONPATH`` name its ``src``; :mod:`.names` knows what was called
+otherwise. What is wrong depends on the part:
 
 - *measures*: any value that is not the same to the last bit.
 - *bounds*, *verdicts*: an end that moved by more than 1e-12, or that was ``exact`` and is not. An interval that was not

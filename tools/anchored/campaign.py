@@ -11,7 +11,9 @@ from typing import Any
 
 import pandas as pd
 
-from ir_measures_relative import BestOfOtherGroups, RunContext
+from ir_measures_relative import RunContext
+
+from .names import member, public
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,7 +53,7 @@ class Campaign:
     @cached_property
     def runs(self) -> dict[str, Any]:
         """The runs, by name."""
-        return dict(RunContext.from_trec(self.folder / "runs").runs)
+        return dict(member(RunContext, "from_files")(self.folder / "runs").runs)
 
     @cached_property
     def names(self) -> list[str]:
@@ -98,7 +100,7 @@ class Campaign:
         key = f"{policy} {' '.join(only)}"
         if key not in self._contexts:
             names = list(only) or self.names
-            policies = {"list": names[1:4], "groups": BestOfOtherGroups()}
+            policies = {"list": names[1:4], "groups": public("BestOfOtherGroups")()}
             self._contexts[key] = RunContext(
                 {name: self.runs[name] for name in names},
                 priors=policies.get(policy, policy),

@@ -8,9 +8,9 @@ named ``time_limit`` is given: what it means has changed once.
 from __future__ import annotations
 
 import hashlib
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -32,6 +32,7 @@ from .measures import (
     reference_measures,
     system_measures,
 )
+from .names import asked, public, renamed, written
 
 #: The parts, in the order in which they are computed.
 PARTS = ("measures", "bounds", "verdicts", "statistics")
@@ -84,12 +85,7 @@ class Case:
 
 def cases(campaign: Campaign, parts: Iterable[str] = PARTS) -> Iterator[Case]:
     """The cases of a campaign."""
-    makers = {
-        "measures": _of_measures,
-        "bounds": _of_bounds,
-        "verdicts": _of_verdicts,
-        "statistics": _of_statistics,
-    }
+    makers = dict(zip(PARTS, (_of_measures, _of_bounds, _of_verdicts, _of_statistics), strict=True))
     for part in parts:
         for name, quick, compute in makers[part](campaign):
             yield Case(campaign.name, part, name, quick, compute)
@@ -116,6 +112,12 @@ def _table(campaign: Campaign, frame: pd.DataFrame, keys: Sequence[str]) -> Tabl
     return Table({n: _as_array(keyed[n]) for n in keyed}, {n: _as_array(rest[n]) for n in rest})
 
 
+def _extremes(campaign: Campaign, frame: pd.DataFrame, keys: Sequence[str]) -> Table:
+    """A table of bounds or verdicts, with the new names and words."""
+    identity, values = _table(campaign, frame, keys)
+    return Table(identity, renamed(values))
+
+
 def _as_array(column: pd.Series) -> Any:
     """Numbers as they are; truth values, and numbers that may be missing, as floats; anything else as text."""
     if column.dtype == bool or str(column.dtype) in ("Int64", "boolean", "Float64"):
@@ -128,61 +130,44 @@ def _as_array(column: pd.Series) -> Any:
 def measures_of(campaign: Campaign) -> list[str]:
     """Every measure string that all runs of a campaign are scored on."""
     names = campaign.names
-    found = [
-        *host_measures(),
-        *prior_measures(names),
-        *system_measures(),
-        *chance_measures(),
-        *reference_measures(names[-1]),
-    ]
-    return list(dict.fromkeys(found))
+    found = [*host_measures(), *prior_measures(names), *system_measures(), *chance_measures()]
+    return list(dict.fromkeys(found + reference_measures(names[-1])))
 
 
 def _of_measures(campaign: Campaign) -> Iterator[Question]:
-    def scores(measure: str, policy: str = "others", thin: bool = False) -> Callable[[], Table]:
-        def compute() -> Table:
-            qrels = campaign.thin_qrels if thin else campaign.qrels_path
-            frame = campaign.context(policy).evaluate(qrels, [measure], perquery=True)
-            return _table(campaign, frame.drop(columns="measure"), ("name", "query_id"))
-
-        return compute
+    def compute(measure: str, policy: str = "others", thin: bool = False) -> Table:
+        qrels = campaign.thin_qrels if thin else campaign.qrels_path
+        frame = campaign.context(policy).evaluate(qrels, [written(measure)], perquery=True)
+        return _table(campaign, frame.drop(columns="measure"), ("name", "query_id"))
 
     for measure in measures_of(campaign):
-        yield measure, measure in QUICK, scores(measure)
+        yield measure, measure in QUICK, partial(compute, measure)
     to_priors = ("NRG@10", "NRG(base='P')@10", "NRG(base='RR')", "NRG(base='RBP')@100", "NRG(base='ERR')@20")
     to_priors += ("NRG(norm='ideal')@10", "UniqueRel@10", "TaSC(base='nDCG@10')", "AP_Rareness@10")
     for policy in ("earlier", "list", *(["groups"] if campaign.groups else [])):
         for measure in to_priors:
-            yield f"{measure}, priors {policy}", measure == "NRG@10", scores(measure, policy)
+            yield f"{measure}, priors {policy}", measure == "NRG@10", partial(compute, measure, policy)
     thinned = [m for m in measures_of(campaign) if m in QUICK or "judged_only" in m]
     for measure in thinned:
-        yield f"{measure}, half of the judgments", False, scores(measure, thin=True)
+        yield f"{measure}, half of the judgments", False, partial(compute, measure, thin=True)
     for base, cutoff in product(("SSP", "AP", "Q", "ERR"), (20, 100)):
-        yield f"med(base={base!r}, cutoff={cutoff})", False, _deep_med(campaign, base, cutoff)
-    yield "a newcomer, by ir_measures", True, lambda: _newcomer(campaign)
+        measure = f"MED(base={base!r})@{cutoff}"
+        yield f"{measure} of two runs, half of the judgments", False, partial(_deep_med, campaign, measure)
+    yield "a newcomer, by ir_measures", True, partial(_newcomer, campaign)
     for measure in ("MED@10", "RBO@100", "RPP"):
-        yield f"similarity({measure})", measure == "RBO@100", _similarity(campaign, measure)
+        yield f"similarity({measure})", measure == "RBO@100", partial(_similarity, campaign, measure)
     for measure in ("NRG@10", "UniqueRel@10", "AP_Rareness@10", "rrLP", "Shapley@10", "MED@10"):
-        yield f"explain({measure})", measure == "NRG@10", _explained(campaign, measure)
+        yield f"explain({measure})", measure == "NRG@10", partial(_explained, campaign, measure)
     for measure in ("NRG@10", "UniqueRel@10", "nDCG@10"):
-        yield f"select_complementary({measure})", measure == "NRG@10", _selected(campaign, measure)
+        yield f"select_complementary({measure})", measure == "NRG@10", partial(_selected, campaign, measure)
 
 
-def _deep_med(campaign: Campaign, base: str, cutoff: int) -> Callable[[], Table]:
-    """Bases whose search takes long at a low cutoff, for two runs, with what is certain of each value."""
-
-    def compute() -> Table:
-        first, *others = campaign.few
-        frames = [
-            relative.med(
-                campaign.runs[name], campaign.runs[first], campaign.thin_qrels, base=base, cutoff=cutoff
-            ).assign(name=name)
-            for name in others[:2]
-        ]
-        frame = pd.concat(frames)[["name", "query_id", "value", "lower", "upper", "exact"]]
-        return _table(campaign, frame, ("name", "query_id"))
-
-    return compute
+def _deep_med(campaign: Campaign, measure: str) -> Table:
+    """Of a base whose search takes long at a low cutoff, for two runs."""
+    first, *others = campaign.few[:3]
+    context = RunContext({name: campaign.runs[name] for name in (first, *others)}, reference=first)
+    frame = context.evaluate(campaign.thin_qrels, [measure], perquery=True)
+    return _table(campaign, frame.drop(columns="measure"), ("name", "query_id"))
 
 
 def _newcomer(campaign: Campaign) -> Table:
@@ -203,30 +188,21 @@ def _newcomer(campaign: Campaign) -> Table:
     return _table(campaign, frame, ("query_id", "measure"))
 
 
-def _similarity(campaign: Campaign, measure: str) -> Callable[[], Table]:
-    def compute() -> Table:
-        context = campaign.context(only=campaign.few)
-        frame = relative.similarity(context, campaign.qrels_path, [measure], perquery=True)
-        return _table(campaign, frame.drop(columns="measure"), ("name", "other", "query_id"))
-
-    return compute
+def _similarity(campaign: Campaign, measure: str) -> Table:
+    context = campaign.context(only=campaign.few)
+    frame = relative.similarity(context, campaign.qrels_path, [measure], perquery=True)
+    return _table(campaign, frame.drop(columns="measure"), ("name", "other", "query_id"))
 
 
-def _explained(campaign: Campaign, measure: str) -> Callable[[], Table]:
-    def compute() -> Table:
-        run = campaign.names[len(campaign.names) // 2]
-        frame = relative.explain(campaign.context(), run, campaign.qrels_path, measure)
-        return _table(campaign, frame, ("query_id", "doc_id"))
-
-    return compute
+def _explained(campaign: Campaign, measure: str) -> Table:
+    run = campaign.names[len(campaign.names) // 2]
+    frame = relative.explain(campaign.context(), run, campaign.qrels_path, measure)
+    return _table(campaign, frame, ("query_id", "doc_id"))
 
 
-def _selected(campaign: Campaign, measure: str) -> Callable[[], Table]:
-    def compute() -> Table:
-        context = campaign.context(only=campaign.few)
-        return _table(campaign, relative.select_complementary(context, campaign.qrels_path, 4, measure), ())
-
-    return compute
+def _selected(campaign: Campaign, measure: str) -> Table:
+    context = campaign.context(only=campaign.few)
+    return _table(campaign, relative.select_complementary(context, campaign.qrels_path, 4, measure), ())
 
 
 class _Settings(NamedTuple):
@@ -237,13 +213,9 @@ class _Settings(NamedTuple):
     options: tuple[tuple[str, Any], ...] = ()
 
     def __str__(self) -> str:
-        return "".join(
-            [
-                ", half of the judgments" * self.thin,
-                f", priors {self.policy}" * (self.policy != "others"),
-                *(f", {name}={value!r}" for name, value in self.options),
-            ]
-        )
+        policy = f", priors {self.policy}" * (self.policy != "others")
+        options = "".join(f", {name}={value!r}" for name, value in self.options)
+        return ", half of the judgments" * self.thin + policy + options
 
 
 def _variants(campaign: Campaign) -> Iterator[tuple[str, _Settings]]:
@@ -254,125 +226,90 @@ def _variants(campaign: Campaign) -> Iterator[tuple[str, _Settings]]:
             yield measure, _Settings(thin)
     for measure in ("nDCG@10", "AP@10", "AP_UE@10", "NRG@10", "rrLP@10", "Shapley(base='nDCG')@10", "ERR@10"):
         shown = f"{measure[:-3]}(ref={names[0]!r})@10" if measure == "rrLP@10" else measure
-        yield shown, _Settings(options=(("elsewhere", 2),))
-        yield shown, _Settings(thin=True, options=(("elsewhere", 2),))
+        yield shown, _Settings(options=(("unretrieved_relevant", 2),))
+        yield shown, _Settings(thin=True, options=(("unretrieved_relevant", 2),))
     for measure in ("RBP(rel=1)@10", "RBP(rel=1, p=0.95)@20"):
         yield measure, _Settings(options=(("residual", True),))
         yield measure, _Settings(thin=True, options=(("residual", True),))
+    to_priors = ("NRG@10", "UniqueRel@10", "NRG(base='RR')@10", "NRG(base='ERR')@10", "TaSC(base='P@10')")
     for policy in ("earlier", "list", *(["groups"] if campaign.groups else [])):
-        for measure in (
-            "NRG@10",
-            "UniqueRel@10",
-            "NRG(base='RR')@10",
-            "NRG(base='ERR')@10",
-            "TaSC(base='P@10')",
-        ):
+        for measure in to_priors:
             yield measure, _Settings(policy=policy)
 
 
 def _of_bounds(campaign: Campaign) -> Iterator[Question]:
-    def compute(measure: str, how: _Settings) -> Table:
-        qrels = campaign.thin_qrels if how.thin else campaign.qrels
-        # with fewer judgments much more is open, so that some searches take long
-        context = campaign.context(how.policy, campaign.few if how.thin else ())
-        frame = relative.bounds(context, qrels, [measure], perquery=True, **dict(how.options))
-        return _table(campaign, frame.drop(columns="measure"), ("name", "query_id"))
-
-    for measure, how in _variants(campaign):
-        quick = measure in QUICK_BOUNDED and not how.options
-        yield f"{measure}{how}", quick, lambda measure=measure, how=how: compute(measure, how)
+    # with fewer judgments much more is open, so that some searches take long
+    yield from _extremes_of(campaign, relative.bounds, [], campaign.few, ("name", "query_id"))
 
 
 def _of_verdicts(campaign: Campaign) -> Iterator[Question]:
+    few = campaign.few
+    yield from _extremes_of(campaign, relative.verdicts, few, few[:6], ("name", "other", "query_id"))
+    for thin in (False, True):
+        yield f"means{_Settings(thin)}", False, partial(_verdicts_of_means, campaign, thin)
+
+
+def _extremes_of(
+    campaign: Campaign, ask: Callable[..., Any], runs: list[str], runs_if_thin: list[str], keys: Sequence[str]
+) -> Iterator[Question]:
     def compute(measure: str, how: _Settings) -> Table:
         qrels = campaign.thin_qrels if how.thin else campaign.qrels
-        context = campaign.context(how.policy, campaign.few[:6] if how.thin else campaign.few)
-        frame = relative.verdicts(context, qrels, [measure], perquery=True, **dict(how.options))
-        return _table(campaign, frame.drop(columns="measure"), ("name", "other", "query_id"))
-
-    def of_means(thin: bool) -> Table:
-        qrels = campaign.thin_qrels if thin else campaign.qrels
-        names = campaign.few
-        measures = sorted(QUICK_BOUNDED)
-        frame = relative.verdicts(campaign.context(only=names), qrels, measures)
-        return _table(campaign, frame, ("name", "other", "measure"))
+        context = campaign.context(how.policy, runs_if_thin if how.thin else runs)
+        frame = asked(ask, context, qrels, [measure], perquery=True, **dict(how.options))
+        return _extremes(campaign, frame.drop(columns="measure"), keys)
 
     for measure, how in _variants(campaign):
-        quick = measure in QUICK_BOUNDED and not how.options
-        yield f"{measure}{how}", quick, lambda measure=measure, how=how: compute(measure, how)
-    for thin in (False, True):
-        yield f"means{_Settings(thin)}", False, lambda thin=thin: of_means(thin)
+        yield f"{measure}{how}", measure in QUICK_BOUNDED and not how.options, partial(compute, measure, how)
 
 
-# Statistics
-
-
-def _draws(function: Callable[..., Any], number: int) -> dict[str, int]:
-    """How many samples a function of ``meta`` draws: ``samples``, which was ``trials`` up to 0.2.0."""
-    named = inspect.signature(function).parameters
-    return {"samples" if "samples" in named else "trials": number}
+def _verdicts_of_means(campaign: Campaign, thin: bool) -> Table:
+    qrels = campaign.thin_qrels if thin else campaign.qrels
+    frame = relative.verdicts(campaign.context(only=campaign.few), qrels, sorted(QUICK_BOUNDED))
+    return _extremes(campaign, frame, ("name", "other", "measure"))
 
 
 def _of_statistics(campaign: Campaign) -> Iterator[Question]:
     context, few, qrels = campaign.context, campaign.few, campaign.qrels_path
     measures = ("nDCG@10", "NRG@10", "UniqueRel@10", "rrLP")
 
-    def table() -> pd.DataFrame:
-        return context(only=few).evaluate(qrels, ["nDCG@10", "NRG@10", "AP"], perquery=True)
+    def compared(**how: Any) -> pd.DataFrame:
+        return relative.compare(context(only=few), qrels, measures, **how)
 
-    pairs, of_run = ("name", "other", "measure"), ("name", "measure")
-    asked: list[tuple[str, Sequence[str], Callable[[], pd.DataFrame]]] = []
-    for test in ("t", "wilcoxon", "sign", "randomization", "bootstrap"):
-        asked.append(
-            (
-                f"compare({test})",
-                pairs,
-                lambda test=test: relative.compare(context(only=few), qrels, measures, test=test),
+    def of_scores(name: str, *how: Any, **options: Any) -> pd.DataFrame:
+        scores = context(only=few).evaluate(qrels, ["nDCG@10", "NRG@10", "AP"], perquery=True)
+        return getattr(meta, name)(scores, *how, **options)
+
+    def of_runs(name: str, *how: Any, **options: Any) -> pd.DataFrame:
+        return getattr(meta, name)(context(only=few), qrels, *how, **options)
+
+    def settled() -> pd.DataFrame:
+        how = {"relevance_model": "pool", "samples": 200}
+        return asked(relative.verdicts, context(only=few), campaign.thin_qrels, ["nDCG@10", "P@10"], **how)
+
+    two = ["nDCG@10", "NRG@10"]
+    frames: dict[str, Callable[[], pd.DataFrame]] = {
+        **{f"compare({t})": partial(compared, test=t) for t in _TESTS},
+        **{f"compare(t, {c})": partial(compared, correction=c) for c in ("bonferroni", "fdr_bh", None)},
+        **{f"asl_curve({t})": partial(of_scores, "asl_curve", t, resamples=999) for t in _POWER},
+        **{
+            f"discriminative_power({t})": partial(
+                of_scores, "discriminative_power", t, resamples=999, swaps=20
             )
-        )
-    for correction in ("bonferroni", "fdr_bh", None):
-        asked.append(
-            (
-                f"compare(t, {correction})",
-                pairs,
-                lambda c=correction: relative.compare(context(only=few), qrels, measures, correction=c),
-            )
-        )
-    asked.append(
-        ("adds", of_run, lambda: relative.adds(context(only=few), qrels, ["NRG@10", "UniqueRel@10"]))
-    )
-    for test in ("t", "bootstrap", "wilcoxon", "sign", "hsd", "tukey"):
-        asked.append((f"asl_curve({test})", of_run, lambda t=test: meta.asl_curve(table(), t, resamples=999)))
-        asked.append(
-            (
-                f"discriminative_power({test})",
-                ("measure",),
-                lambda t=test: meta.discriminative_power(table(), t, resamples=999, swaps=20),
-            )
-        )
-    whole: dict[str, Callable[[], pd.DataFrame]] = {
-        "sweep": lambda: relative.sweep(context(only=few), qrels, "NRG@10", samples=20),
-        "judge_next": lambda: relative.judge_next(context(only=few), campaign.thin_qrels, "nDCG@10", 50),
-        "verdicts with odds": lambda: relative.verdicts(
-            context(only=few), campaign.thin_qrels, ["nDCG@10", "P@10"], odds="pool", samples=200
-        ),
-        "reusability": lambda: relative.reusability(context(only=few), qrels, ["nDCG@10", "NRG@10"]),
-        "conflicts": lambda: meta.conflicts(table()),
-        "correlation": lambda: meta.correlation(table()),
-        "stability": lambda: meta.stability(table(), **_draws(meta.stability, 100)),
-        "swap_rate": lambda: meta.swap_rate(table(), **_draws(meta.swap_rate, 100)),
-        "ties": lambda: meta.ties(table()),
-        "percentage_absolute_difference": lambda: meta.percentage_absolute_difference(table()),
-        "system_subsets": lambda: meta.system_subsets(
-            context(only=few), qrels, ["nDCG@10", "NRG@10"], **_draws(meta.system_subsets, 50)
-        ),
-        "degrade": lambda: meta.degrade(context(only=few), qrels, ["nDCG@10", "NRG@10"], samples=2),
-        "query_sets": lambda: meta.query_sets(context(only=few), qrels),
-        "separation": lambda: meta.separation(context(only=few), qrels),
-        "ties_by_level": lambda: meta.ties_by_level(context(only=few), qrels),
-        "locality": lambda: meta.locality(context(only=few), qrels),
+            for t in _POWER
+        },
+        **{n: partial(of_scores, n) for n in ("conflicts", "correlation", "ties")},
+        **{n: partial(of_scores, n, samples=100) for n in ("stability", "swap_rate")},
+        "system_subsets": partial(of_runs, "system_subsets", two, samples=50),
+        "degrade": partial(of_runs, "degrade", two, samples=2),
+        **{n: partial(of_runs, n) for n in ("query_sets", "separation", "ties_by_level", "locality")},
+        "judge_next": lambda: public("judge_next")(context(only=few), campaign.thin_qrels, "nDCG@10", 50),
+        "verdicts with a relevance model": settled,
     }
-    asked += [(name, (), compute) for name, compute in whole.items()]
-    quick = ("compare(t)", "adds", "correlation", "ties")
-    for name, keys, compute in asked:
-        yield name, name in quick, lambda keys=keys, compute=compute: _table(campaign, compute(), keys)
+    for name, compute in frames.items():
+        keys = ("name", "other", "measure") if name.startswith("compare") else ()
+        yield name, name in _QUICK, lambda keys=keys, compute=compute: _table(campaign, compute(), keys)
+
+
+_TESTS = ("t", "wilcoxon", "sign", "randomization", "bootstrap")
+_POWER = ("t", "bootstrap", "wilcoxon", "sign", "hsd", "tukey")
+_QUICK = ("compare(t)", "correlation", "ties")

@@ -174,9 +174,9 @@ def _allowed(part: str, name: str, a: Any, b: Any, gap: Any, was_exact: Any) -> 
     was_open = was_exact == 0
     if part == "measures" and is_value:
         rounding = none
-    if name == "lower":
+    if name == "worst":
         return rounding, was_open & (b > a)
-    if name == "upper":
+    if name == "best":
         return rounding, was_open & (b < a)
     # The value of the judgments as they are is found without a search, that of MED by one.
     return rounding, none if is_value and part != "measures" else was_open

@@ -16,15 +16,16 @@ def _written(name: str, **params: Any) -> str:
 
 
 def _each(name: str, depths: Sequence[str], *variants: dict[str, Any]) -> list[str]:
-    """A measure with each of some parameters at each of some cutoffs."""
-    return [_written(name, **params) + depth for params, depth in product(variants or ({},), depths)]
+    """Measures, by their names with spaces between, with each of some parameters at each of some cutoffs."""
+    every = product(name.split(), variants or ({},), depths)
+    return [_written(name, **params) + depth for name, params, depth in every]
 
 
 def prior_measures(names: Sequence[str]) -> list[str]:
     """Measures that are relative to priors; ``names`` are runs that ``prior=`` may name."""
     bases = ("nDCG", "P", "RBP", "RR", "ERR")
     normed = [{"base": b, "norm": n} for b in bases[:3] for n in ("residual", "ideal", "whole", None)]
-    glob = f"{names[1]},{names[-1][:2]}*"
+    glob, methods = f"{names[1]},{names[-1][:2]}*", ("rrf", "isr", "combsum", "combmnz")
     return [
         *_each("NRG", _DEPTHS, *normed, {"base": "RR"}, {"base": "ERR"}),
         *_each("NRG", ("@10",), *({"base": b, "judged_only": True} for b in bases)),
@@ -39,37 +40,24 @@ def prior_measures(names: Sequence[str]) -> list[str]:
         *_each("TaSC", ("",), *({"base": b} for b in ("nDCG@10", "AP", "P@10", "RR", "RBP(rel=1)@10"))),
         *_each("TaSC", ("",), {"base": "nDCG@100", "prior": glob}, {"base": "P(rel=2)@5"}),
         *_each("FusionGain", ("",), *({"base": b} for b in ("nDCG@10", "AP", "RR"))),
-        *_each(
-            "FusionGain", ("",), *({"method": m, "depth": 100} for m in ("rrf", "isr", "combsum", "combmnz"))
-        ),
+        *_each("FusionGain", ("",), *({"method": m, "depth": 100} for m in methods)),
         *_each("FusionGain", ("",), {"base": "P(rel=2)@5", "k": 10, "prior": glob}),
     ]
 
 
 def system_measures() -> list[str]:
     """Measures that are relative to all systems."""
-    bases = ("nDCG", "P", "RBP")
+    bases, ndcg = ("nDCG", "P", "RBP"), {"base": "nDCG"}
     return [
         *_each("P_Rareness", ("@10", "@100", "@1000")),
         *_each("AP_Rareness", ("@10", "@100", "@1000", "")),
-        *(
-            measure
-            for name in ("P_Rareness", "AP_Rareness")
-            for measure in _each(
-                name,
-                ("@10", "@100"),
-                {"alpha": 0.3},
-                {"bounded": True},
-                {"alpha": 0.5, "bounded": True, "rel": 2},
-                {"judged_only": True},
-            )
-        ),
+        *_each("P_Rareness AP_Rareness", ("@10", "@100"), {"alpha": 0.3}, {"bounded": True}),
+        *_each("P_Rareness AP_Rareness", ("@10", "@100"), {"alpha": 0.5, "bounded": True, "rel": 2}),
+        *_each("P_Rareness AP_Rareness", ("@10", "@100"), {"judged_only": True}),
         *_each("Shapley", _DEPTHS, *({"base": b} for b in bases)),
         *_each("Shapley", ("@10",), *({"base": b, "judged_only": True} for b in bases)),
         *_each("Shapley", ("@10",), {"base": "P", "rel": 2}, {"base": "RBP", "p": 0.95, "rel": 2}),
-        *_each(
-            "Shapley", ("@10",), {"base": "nDCG", "dcg": "exp-log2"}, {"base": "nDCG", "gains": {1: 4, 2: 9}}
-        ),
+        *_each("Shapley", ("@10",), ndcg | {"dcg": "exp-log2"}, ndcg | {"gains": {1: 4, 2: 9}}),
     ]
 
 
@@ -99,7 +87,7 @@ def reference_measures(reference: str) -> list[str]:
     """Measures that are relative to a reference run; ``reference`` is another one than the context's."""
     bases = ("P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "Q", "ERR")
     fast = ("P", "RBP", "SDCG", "nDCG", "RR")
-    lexical = ("rrLP", "sgnLP", "sgnLR", "RPP")
+    lexical = "rrLP sgnLP sgnLR RPP"
     return [
         *_each("MED", ("@10",), *({"base": b} for b in bases)),
         *_each("MED", ("@100", ""), *({"base": b} for b in fast)),
@@ -115,14 +103,16 @@ def reference_measures(reference: str) -> list[str]:
         *_each("MED", ("@10",), {"base": "AP", "norm": "min"}, {"base": "Q", "norm": "min"}),
         *_each("MED", ("@10",), {"base": "Q", "beta": 0.5}, {"base": "Q", "beta": 10.0}),
         *_each("RBO", ("@10", "@100", "")),
-        *_each("RBO", ("@100",), *({"kind": k, "p": p} for k in ("ext", "min", "max") for p in (0.5, 0.98))),
-        *_each("RBO", ("@100",), *({"ties": t, "kind": k} for t in "wab" for k in ("ext", "min", "max"))),
+        *_each(
+            "RBO", ("@100",), *({"variant": k, "p": p} for k in ("ext", "min", "max") for p in (0.5, 0.98))
+        ),
+        *_each("RBO", ("@100",), *({"ties": t, "variant": k} for t in "wab" for k in ("ext", "min", "max"))),
         *_each("RBA", ("@10", "@100", "")),
-        *_each("RBA", ("@100",), *({"kind": k, "p": p} for k in ("min", "max") for p in (0.5, 0.98))),
-        *_each("RBA", ("@100",), {"ties": "mean"}, {"ties": "mean", "kind": "max"}),
-        *(measure for name in lexical for measure in _each(name, ("", "@10", "@100"))),
-        *(m for name in lexical for m in _each(name, ("",), {"rel": 2}, {"ref": reference})),
-        *(measure for name in lexical for measure in _each(name, ("@10",), {"judged_only": True})),
+        *_each("RBA", ("@100",), *({"variant": k, "p": p} for k in ("min", "max") for p in (0.5, 0.98))),
+        *_each("RBA", ("@100",), {"ties": "mean"}, {"ties": "mean", "variant": "max"}),
+        *_each(lexical, ("", "@10", "@100")),
+        *_each(lexical, ("",), {"rel": 2}, {"ref": reference}),
+        *_each(lexical, ("@10",), {"judged_only": True}),
         *_each("RPP", ("", "@20"), {"weight": "inverse"}, {"weight": "dcg"}),
     ]
 
@@ -141,52 +131,16 @@ def host_measures() -> list[str]:
     ]
 
 
-# What `--quick` computes: every measure, with what is most used.
-QUICK = frozenset(
-    {
-        *("nDCG@10", "AP", "RR", "P@10", "NRG(base='nDCG', norm='residual')@10", "NRG(base='RR')@10"),
-        *("NRG(base='P', norm='ideal')@10", "NRG(base='RBP', norm=None)@100", "NRG(base='ERR')@10"),
-        *(
-            "UniqueRel@10",
-            "TaSC(base='nDCG@10')",
-            "P_Rareness@10",
-            "AP_Rareness@100",
-            "Shapley(base='nDCG')@10",
-        ),
-        *("Shapley(base='P')@100", "UE(base='nDCG', version=2)@10", "UE(base='AP', version=1)"),
-        *("UE(base='P', version='z')@10", "UE(base='ERR', version=2)@10", "nDCG_UE(version=2)@10"),
-        *(
-            "AP_UE(version=2)@10",
-            "AP_UE(expected='exact')@100",
-            "rrLP",
-            "sgnLP",
-            "sgnLR",
-            "RPP@10",
-            "RBO@100",
-        ),
-        *("RBA@100", *(f"MED(base={base!r})@10" for base in ("P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP"))),
-        *(
-            "MED(base='Q')@10",
-            "MED(base='ERR')@10",
-            "MED(base='nDCG')@100",
-            "MED(base='nDCG', judged=False)@10",
-        ),
-    }
-)
-
-
 def bounded_measures(names: Sequence[str]) -> list[str]:
     """Measures that ``bounds`` and ``verdicts`` take; ``names`` are runs that ``ref=`` and ``prior=`` may name."""
-    to_first = {"ref": names[0]}
-    lexical = ("rrLP", "sgnLP", "sgnLR", "RPP")
+    to_first, bases, gains = {"ref": names[0]}, ("nDCG", "P", "RBP"), ({1: 1, 2: 5}, {0: 1, 1: 2, 2: 3})
+    lexical = "rrLP sgnLP sgnLR RPP"
     return [
         *_each("P", ("@10", "@100"), {}, {"rel": 2}),
         *_each("RBP", ("@10", "@100"), {"rel": 1}, {"rel": 2, "p": 0.5}),
         *_each("SDCG", ("@10",), {"max_rel": 3}),
         *_each("nDCG", ("@10", "@100"), {}, {"dcg": "exp-log2"}),
-        *_each(
-            "nDCG", ("@10",), {"gains": {1: 1, 2: 5}}, {"judged_only": True}, {"gains": {0: 1, 1: 2, 2: 3}}
-        ),
+        *_each("nDCG", ("@10",), {"judged_only": True}, *({"gains": g} for g in gains)),
         *_each("RR", ("", "@10"), {}, {"rel": 2}),
         *_each("RR", ("@10",), {"judged_only": True}),
         *_each("Success", ("@5",), {}, {"rel": 2}),
@@ -198,14 +152,12 @@ def bounded_measures(names: Sequence[str]) -> list[str]:
         *_each("AP_UE", ("@10", "@20"), {"version": 1}, {"version": 2}, {"expected": "exact"}),
         *_each("AP_UE", ("@10",), {"pool": "corpus"}, {"version": 1, "expected": "exact", "pool": "corpus"}),
         *_each("UE", ("@10",), {"base": "nDCG"}, {"base": "AP"}, {"base": "P"}),
-        *(m for name in lexical for m in _each(name, ("@10", "@50"), to_first)),
-        *(m for name in lexical for m in _each(name, ("@10",), to_first | {"rel": 2})),
+        *_each(lexical, ("@10", "@50"), to_first),
+        *_each(lexical, ("@10",), to_first | {"rel": 2}),
         *_each("RPP", ("@10",), {"weight": "dcg"} | to_first, {"weight": "inverse"} | to_first),
         *_each("UniqueRel", ("@10", "@100"), {}, {"rel": 2}),
         *_each("NRG", ("@10",), *({"base": b} for b in ("nDCG", "P", "RBP", "RR", "ERR"))),
-        *_each(
-            "NRG", ("@10",), *({"base": b, "norm": n} for b in ("nDCG", "P", "RBP") for n in ("ideal", None))
-        ),
+        *_each("NRG", ("@10",), *({"base": b, "norm": n} for b in bases for n in ("ideal", None))),
         *_each("NRG", ("@10",), {"norm": "whole"}, {"dcg": "exp-log2"}, {"prior": names[1]}),
         *_each("NRG", ("@20",), {}, {"norm": "ideal"}, {"base": "RR", "rel": 2}, {"base": "ERR"}),
         *_each("P_Rareness", ("@10",), {}, {"alpha": 0.5, "bounded": True}),
@@ -215,26 +167,25 @@ def bounded_measures(names: Sequence[str]) -> list[str]:
     ]
 
 
-QUICK_BOUNDED = frozenset(
-    {
-        *(
-            "P@10",
-            "RBP(rel=1)@10",
-            "nDCG@10",
-            "RR@10",
-            "AP@10",
-            "ERR@10",
-            "nDCG_UE(version=2)@10",
-            "UniqueRel@10",
-        ),
-        *("AP_UE(version=2)@10", "AP_UE(expected='exact')@10", "NRG(base='nDCG')@10", "NRG(base='RR')@10"),
-        *(
-            "NRG(base='ERR')@10",
-            "NRG(base='P')@10",
-            "NRG(norm='ideal')@20",
-            "AP_Rareness@10",
-            "P_Rareness@10",
-        ),
-        *("Shapley(base='nDCG')@10", "TaSC(base='nDCG@10')", "TaSC(base='AP@10')"),
-    }
-)
+def _listed(text: str) -> frozenset[str]:
+    return frozenset(text.replace("\n", " ").strip().split("; "))
+
+
+#: What ``--quick`` computes: every measure, with what is most used.
+QUICK = _listed("""
+AP; AP_Rareness@100; AP_UE(expected='exact')@100; AP_UE(version=2)@10; MED(base='AP')@10; MED(base='ERR')@10;
+MED(base='P')@10; MED(base='Q')@10; MED(base='RBP')@10; MED(base='RR')@10; MED(base='SDCG')@10;
+MED(base='SSP')@10; MED(base='nDCG')@10; MED(base='nDCG')@100; MED(base='nDCG', judged=False)@10;
+NRG(base='ERR')@10; NRG(base='P', norm='ideal')@10; NRG(base='RBP', norm=None)@100; NRG(base='RR')@10;
+NRG(base='nDCG', norm='residual')@10; P@10; P_Rareness@10; RBA@100; RBO@100; RPP@10; RR; Shapley(base='P')@100;
+Shapley(base='nDCG')@10; TaSC(base='nDCG@10'); UE(base='AP', version=1); UE(base='ERR', version=2)@10;
+UE(base='P', version='z')@10; UE(base='nDCG', version=2)@10; UniqueRel@10; nDCG@10; nDCG_UE(version=2)@10; rrLP;
+sgnLP; sgnLR
+""")
+
+QUICK_BOUNDED = _listed("""
+AP@10; AP_Rareness@10; AP_UE(expected='exact')@10; AP_UE(version=2)@10; ERR@10; NRG(base='ERR')@10;
+NRG(base='P')@10; NRG(base='RR')@10; NRG(base='nDCG')@10; NRG(norm='ideal')@20; P@10; P_Rareness@10;
+RBP(rel=1)@10; RR@10; Shapley(base='nDCG')@10; TaSC(base='AP@10'); TaSC(base='nDCG@10'); UniqueRel@10; nDCG@10;
+nDCG_UE(version=2)@10
+""")

@@ -22,6 +22,7 @@ import ir_measures_relative
 
 from .campaign import Campaign
 from .cases import PARTS, Case, Table, cases
+from .names import new_question, renamed
 
 
 class Key(NamedTuple):
@@ -56,7 +57,7 @@ class Result:
         finite = {n: a[np.isfinite(a)] for n, a in values.items() if a.dtype.kind in "if"}
         return {
             "rows": self.table.rows,
-            "hash": _hash_of(*keys.values(), *values.values())[:12],
+            "hash": _hash_of(*(columns[n] for columns in (keys, values) for n in sorted(columns)))[:12],
             # with as many digits as the tolerance needs; the hash is of all of them
             "means": {n: float(f"{a.mean():.14g}") if len(a) else None for n, a in finite.items()},
         }
@@ -114,7 +115,7 @@ def load(path: Path) -> Outputs:
     if path.suffix == ".gz":
         index = json.loads(gzip.decompress(path.read_bytes()))
         results = {
-            Key(campaign, part, name): Result(0.0, said)
+            Key(campaign, part, new_question(name)): Result(0.0, said)
             if isinstance(said, str)
             else Result(0.0, digest=said)
             for campaign, parts in index["tables"].items()
@@ -130,8 +131,9 @@ def load(path: Path) -> Outputs:
         table = None
         if not entry["refused"]:
             keys, values = ({name: arrays[place] for name, place in entry[k].items()} for k in Table._fields)
+            values = renamed(values) if entry["part"] in ("bounds", "verdicts") else values
             table = Table(keys, values).ordered()
-        key = Key(entry["campaign"], entry["part"], entry["name"])
+        key = Key(entry["campaign"], entry["part"], new_question(entry["name"]))
         results[key] = Result(entry["seconds"], entry["refused"], table)
     return Outputs(index["about"], index["data"], results)
 

@@ -11,7 +11,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arrays import FloatArray, IntArray
+from ..arrays import FloatArray, IntArray, ObjectArray
 from ..context import RunContext
 from ..documents import Documents
 from ..io.qrels import Qrels, qrels_columns
@@ -20,7 +20,7 @@ from ..judgments import Judgments
 from ..measures.strings import value_range
 from ..options import check_confidence
 from ..unjudged.bounds import model_of, values_of
-from ..unjudged.verdicts import verdict_of
+from ..unjudged.verdicts import settled_of
 from ..view import View
 from .plans import THESE_TOPICS, AuditTable, Design, Drawn, check_unchanged, drawn, read_plan, seed_of
 from .sampling import Sample, estimated_sums, reach, sums_by_query, within
@@ -76,9 +76,9 @@ def estimate(
         a DataFrame with one row a measure and comparison:
 
         - ``name``, ``other``, ``measure``; ``other`` has the fixed priors where there are some;
-        - ``difference``: of the means over topics, with its interval ``lower`` to ``upper``. Where all labels that
-          matter are given it is exact;
-        - ``verdict``: ``better`` or ``worse`` where the interval does not hold 0, else ``open``; ``equal`` where
+        - ``difference``: of the means over topics, with its interval ``ci_lower`` to ``ci_upper``. Where all labels
+          that matter are given it is exact;
+        - ``verdict``: ``above`` or ``below`` where the interval does not hold 0, else ``open``; ``equal`` where
           no label can tell the two apart;
         - ``labels``: how many of the human labels matter to this row;
         - ``judge_alone``: what the model's labels say, where a document without one is not relevant;
@@ -94,10 +94,10 @@ def estimate(
         >>> judge = {"q": {"A": 1, "B": 1, "X": 1}}
         >>> plan = audit.plan(context, judge, ["P@2"], budget=2)
         >>> found = audit.estimate(context, plan, {"q": {"A": 1, "X": 0}}, judge, ["P@2"])
-        >>> found[["name", "other", "difference", "lower", "upper", "verdict", "judge_alone"]]
+        >>> found[["name", "other", "difference", "ci_lower", "ci_upper", "verdict", "judge_alone"]]
         These topics, with human labels as truth
-          name other  difference  lower  upper verdict  judge_alone
-        0    a     b         0.5    0.5    0.5  better          0.0
+          name other  difference  ci_lower  ci_upper verdict  judge_alone
+        0    a     b         0.5       0.5       0.5   above          0.0
     """
     check_confidence(confidence)
     given = read_plan(plan)
@@ -148,9 +148,9 @@ def estimate(
                     "other": pd.Series([v.other for v in audited.versus], dtype=str),
                     "measure": target.asked.name,
                     "difference": answer.difference,
-                    "lower": answer.lower,
-                    "upper": answer.upper,
-                    "verdict": pd.Series(verdict_of(answer.lower, answer.upper), dtype=str),
+                    "ci_lower": answer.lower,
+                    "ci_upper": answer.upper,
+                    "verdict": pd.Series(_verdicts(answer.lower, answer.upper), dtype=str),
                     "labels": answer.labels,
                     "judge_alone": _by_judge(audited, target),
                     "human_only": (alone.upper - alone.lower) / 2,
@@ -160,6 +160,13 @@ def estimate(
     table = AuditTable(pd.concat(tables, ignore_index=True))
     table.attrs.update(target=_LIKE_THESE if like_these else THESE_TOPICS, topics=audited.n_queries)
     return table
+
+
+def _verdicts(lower: FloatArray, upper: FloatArray) -> ObjectArray:
+    """The words of the column ``verdict``."""
+    words = settled_of(lower, upper)
+    words[words == "undecided"] = "open"
+    return words
 
 
 def _checked_labels(labels: Qrels, planned: Audited, found: Drawn) -> IntArray:

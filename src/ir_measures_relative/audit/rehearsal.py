@@ -118,9 +118,9 @@ def _summary(with_judge: list[Any], without: list[Any], truth: FloatArray) -> di
     """What the repeats come to."""
     lower, upper = (np.array([getattr(answer, end) for answer in with_judge]) for end in ("lower", "upper"))
     held = (lower <= truth + LABELED_ALIKE) & (truth - LABELED_ALIKE <= upper)
-    better, worse = lower > LABELED_ALIKE, upper < -LABELED_ALIKE
-    decided = better | worse
-    wrong = (better & (truth < -LABELED_ALIKE)) | (worse & (truth > LABELED_ALIKE))
+    above, below = lower > LABELED_ALIKE, upper < -LABELED_ALIKE
+    decided = above | below
+    wrong = (above & (truth < -LABELED_ALIKE)) | (below & (truth > LABELED_ALIKE))
     half = float((upper - lower).mean() / 2)
     plain = float(np.mean([answer.upper - answer.lower for answer in without]) / 2)
     return {

@@ -21,13 +21,13 @@ from ..extremes.residual import Residual
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..io.qrels import judge as judge_columns
 from ..judgments import Judgments
+from ..measures.comparable import why_incomparable
 from ..measures.gains import discount, grades_between, ideal_dcg, reciprocal
 from ..measures.parameters import value_of
 from ..measures.strings import parse_measures
 from ..messages import few_quoted
 from ..options import ROUNDED
 from ..priors import Members, policy_of, priors_chosen_by_means, replaced
-from ..questions.comparing import why_not_comparable
 from ..scoring import check_campaign
 from ..unjudged.bounds import model_of
 from ..unjudged.verdicts import pairs_of
@@ -337,7 +337,7 @@ class Audited:
         names, (_, weight, _) = self.context.names, models[versus.priors]
         if versus.priors is not None:
             return np.asarray(weight[names.index(versus.name)])
-        why_not = why_not_comparable(views[None][0], asked.measure, versus.name, versus.other)
+        why_not = why_incomparable(views[None][0], asked.measure, versus.name, versus.other)
         if why_not is not None:
             raise ValueError(
                 f"{asked.name} of {versus.name!r} and of {versus.other!r} are different quantities: {why_not}; give "

@@ -46,7 +46,7 @@ def by_query(
 
     Args:
         paths: a folder (every file in it is a run), a glob, a path, or several paths, as for
-            :meth:`RunContext.from_trec`, which also names the runs as here.
+            :meth:`RunContext.from_files`, which also names the runs as here.
         folder: where to write ``part-00000.parquet`` and so on: columns ``name``, ``query_id``, ``doc_id``, ``score``.
             Scores are what is compared, 32-bit floats.
         rows_per_file: about how many rows a file gets; a query is never split. A worker scores a file at a time.

@@ -47,10 +47,9 @@ COMMANDS = {
 # Functions of the package whose command has another name.
 _COMMAND_OF = {
     **dict.fromkeys(("verdicts", "bounds", "odds", "judge_next", "pool_next"), "unjudged"),
-    **dict.fromkeys(("adds", "Experiment"), "compare"),
+    "Experiment": "compare",
     **dict.fromkeys(("evaluate", "eval"), "score"),
     "select_complementary": "select",
-    "fusion_pairs": "fuse",
     "similarity": "similar",
     "leaderboard": "report",
 }
@@ -127,10 +126,6 @@ def _run(given: list[str]) -> int:
     name = _asked_for(given)
     words = given[1:] if given[:1] == [name] else given
     command = None if name is None else command_of(name)
-    if name == "score":
-        from .score import refuse_old_flags
-
-        refuse_old_flags(words)
     try:
         parser = parser_of(name, COMMANDS[name], command) if name and command else _main_parser()
         args = parser.parse_intermixed_args(words)

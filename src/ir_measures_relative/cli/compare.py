@@ -1,4 +1,4 @@
-"""``compare``: is the difference of two runs real? And how much does each run add for certain?"""
+"""``compare``: is the difference of two runs real?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXAMPLE = "campaign/qrels.txt campaign/runs nDCG@10 --baseline BM25"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which pairs of runs, by which test; or what each run adds."""
+    """Which pairs of runs, by which test."""
     arguments.add_runs(parser)
     arguments.add_measures(parser)
     arguments.add_context(parser)
@@ -30,25 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="t, wilcoxon, sign, randomization or bootstrap; default: the measure's own",
     )
-    parser.add_argument(
-        "--adds", action="store_true", help="instead of pairs: what each run adds, and at least how much"
-    )
-    parser.add_argument(
-        "--at-least", type=float, metavar="X", help="with --adds: the least mean worth having, for a p-value"
-    )
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default: %(default)s")
     arguments.add_table(parser)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of :func:`ir_measures_relative.compare`, or of :func:`~ir_measures_relative.adds`."""
-    if args.at_least is not None and not args.adds:
-        raise ValueError("--at-least goes with --adds; give that as well, or leave it out")
+    """Prints the table of :func:`ir_measures_relative.compare`."""
     if args.between and args.baseline:
         raise ValueError("--between names both runs, and --baseline the other of each pair; leave one out")
-    for flag in ("baseline", "between", "test"):
-        if args.adds and getattr(args, flag):
-            raise ValueError(f"--{flag} is about pairs of runs, and --adds about single ones; leave one out")
     check_table(args)
     measures = arguments.measures_of(args)
     from .inputs import find_files, read
@@ -76,30 +65,19 @@ def run(args: argparse.Namespace) -> None:
             f"compare leaves {few(both)} out of --to, so that all are compared with the same runs: the other "
             f"{len(fixed)}"
         )
-    if args.adds:
-        table = package.adds(
-            given.together,
-            given.judgments,
-            measures,
-            names,
-            fixed,
-            confidence=args.confidence,
-            at_least=args.at_least,
-        )
-    elif len(names) < 2:
+    if len(names) < 2:
         raise ValueError(
             f"{args.run} is one run, and compare takes two or more: name the other with --baseline RUN; --to is "
             "what both are compared with"
         )
-    else:
-        table = package.compare(
-            given.together,
-            given.judgments,
-            measures,
-            names,
-            fixed,
-            baseline,
-            args.test,
-            confidence=args.confidence,
-        )
+    table = package.compare(
+        given.together,
+        given.judgments,
+        measures,
+        names,
+        fixed,
+        baseline,
+        args.test,
+        confidence=args.confidence,
+    )
     show(table, args)

@@ -37,16 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="how runs are chosen (default: %(default)s); of many runs leave exact out",
     )
-    parser.add_argument(
-        "--pairs",
-        action="store_true",
-        help="instead: what fusing each two runs gains over the better of them",
-    )
     arguments.add_table(parser)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of :func:`ir_measures_relative.fuse`, or of :func:`~ir_measures_relative.fusion_pairs`.
+    """Prints the table of :func:`ir_measures_relative.fuse`.
 
     Without ``-o``, for people, long lists are shortened, and the answer stands below the table.
     """
@@ -55,27 +50,21 @@ def run(args: argparse.Namespace) -> None:
     from .inputs import read
 
     given = read(args)
-    how = {"method": args.method, "depth": args.depth}
-    if args.pairs:
-        table = package.fusion_pairs(given.together, given.judgments, measure, **how)
-        answer = _of_pairs(table)
-    else:
-        table = package.fuse(
-            given.together,
-            given.judgments,
-            args.number,
-            measure,
-            strategies=args.strategies.split(","),
-            **how,
-        )
-        answer = _which(table, measure, args.places)
-        if not args.output_format:
-            most = max(args.number, 3)
-            table["names"] = [few(names, most) for names in table["names"]]
-            shares = [
-                [f"{name} {text_of(x, args.places)}" for name, x in of.items()] for of in table["chosen"]
-            ]
-            table["chosen"] = [few(of, most) for of in shares]
+    table = package.fuse(
+        given.together,
+        given.judgments,
+        args.number,
+        measure,
+        method=args.method,
+        depth=args.depth,
+        strategies=args.strategies.split(","),
+    )
+    answer = _which(table, measure, args.places)
+    if not args.output_format:
+        most = max(args.number, 3)
+        table["names"] = [few(names, most) for names in table["names"]]
+        shares = [[f"{name} {text_of(x, args.places)}" for name, x in of.items()] for of in table["chosen"]]
+        table["chosen"] = [few(of, most) for of in shares]
     show(table, args)
     if answer and not args.output_format:
         print(wrapped(answer))
@@ -86,11 +75,13 @@ def _which(table: pd.DataFrame, measure: ir_measures.Measure, places: int) -> st
     fusions = table[table["strategy"] != "single"]
     if not len(fusions):
         return ""
-    proved = fusions[fusions["lower"] > 0]
+    proved = fusions[fusions["ci_lower"] > 0]
     best = (
         (proved if len(proved) else fusions).sort_values("held_out", ascending=False, kind="stable").iloc[0]
     )
-    gain, lower, upper = (text_of(x, places) for x in (abs(best["difference"]), best["lower"], best["upper"]))
+    gain, lower, upper = (
+        text_of(x, places) for x in (abs(best["difference"]), best["ci_lower"], best["ci_upper"])
+    )
     worth = f"{gain} {measure} on topics that did not choose (95 % interval {lower} to {upper})"
     if len(proved):
         text = f"Fuse {few(best['names'])} ({best['strategy']}). They gain {worth} over the best single run."
@@ -102,12 +93,3 @@ def _which(table: pd.DataFrame, measure: ir_measures.Measure, places: int) -> st
         does = "loses" if best["difference"] < 0 else "gains"
         return f"{text}. So keep the single one: the best fusion ({best['strategy']}) {does} {worth}."
     return f"{text}. Fusing {few(best['names'])} ({best['strategy']}) gains most: {worth}."
-
-
-def _of_pairs(table: pd.DataFrame) -> str:
-    """How often fusing two runs helps."""
-    above, below = (table["lower"] > 0).sum(), (table["upper"] < 0).sum()
-    return (
-        f"Fusing two runs beats the better one in {(table['gain'] > 0).sum()} of {len(table)} pairs. The 95 % interval "
-        f"of the gain lies above 0 for {above} pairs, and below 0 for {below}."
-    )

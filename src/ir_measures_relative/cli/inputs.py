@@ -23,8 +23,7 @@ import ir_measures
 from ..arrays import FloatArray, object_array
 from ..context import RunContext
 from ..io.datasets import dataset_of, num_docs_of, qrels_of
-from ..io.files import read_bytes
-from ..io.formats import located
+from ..io.files import located, read_bytes
 from ..io.qrels import QrelsColumns, QrelsFile, qrels_columns, read_qrels_file
 from ..io.runs import PACKED, groups_of, read_runs, run_files
 from ..measures.absolute import AbsoluteEvaluator

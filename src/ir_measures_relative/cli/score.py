@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import re
-import shlex
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..measures.strings import registered
 from . import arguments
-from .output import PROG
 from .tables import check_table, show
 
 if TYPE_CHECKING:
@@ -95,62 +92,14 @@ def _rows(scores: Scores, is_folder: bool, by_query: bool, summary: bool) -> Ite
 
 
 def _with_intervals(scores: Scores, is_folder: bool) -> pd.DataFrame:
-    import pandas as pd
+    from ..questions.means import check_means, intervals_of_means
 
-    from ..scoring import is_summed
-    from ..stats.intervals import means_and_margins
-
-    summed = [str(m) for m in scores.measures if is_summed(m)]
-    if summed:
-        raise ValueError(
-            f"--ci: {summed[0]} is a sum over queries, and no mean that has an interval; leave it out"
-        )
+    check_means(scores.measures)
+    table = intervals_of_means(scores.long_table(), scores.measures)
+    if not is_folder:
+        return table.drop(columns="name").rename(columns={"mean": "value"})
     names = list(map(str, scores.measures))
-    means, margins = means_and_margins(scores.long_table(), *names)
-    ends = {name: (means[name] - margins[name][0], means[name] + margins[name][1]) for name in names}
-    if is_folder:
-        columns: dict[str, Any] = {"name": means["name"]}
-        for name, (lower, upper) in ends.items():
-            columns |= {name: means[name], f"{name} lower": lower, f"{name} upper": upper}
-        return pd.DataFrame(columns)
-    return pd.DataFrame(
-        [
-            {"measure": name, "value": means[name][0], "lower": lower[0], "upper": upper[0]}
-            for name, (lower, upper) in ends.items()
-        ]
-    )
-
-
-#: Flags of version 0.2 that are commands now: which one, what the flag is there, and how many arguments it has.
-_MOVED: dict[str, tuple[str, str, str]] = {
-    "--cite": ("cite", "", "*"),
-    "--judge": ("unjudged", "--judge", "?"),
-    "--bounds": ("unjudged", "--bounds", ""),
-    "--odds": ("unjudged", "--odds", ""),
-    "--verdicts": ("unjudged", "", ""),
-    "--jobs": ("unjudged", "--jobs", "?"),
-    "--compare": ("compare", "--baseline", "?"),
-    "--report": ("report", "--output", "?"),
-    "--plot": ("plot", "--output", "?"),
-}
-
-
-def refuse_old_flags(given: Sequence[str]) -> None:
-    """Raises ValueError for a flag that is a command now, with what to type instead."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for flag, (_, _, number) in _MOVED.items():
-        takes: dict[str, Any] = {"nargs": number} if number else {"action": "store_true"}
-        parser.add_argument(flag, dest=flag, default=None, **takes | ({"const": ""} if number == "?" else {}))
-    found, rest = parser.parse_known_args(list(given))
-    asked = {flag: value for flag, value in vars(found).items() if value is not None}
-    if not asked:
-        return
-    first = next(flag for flag in _MOVED if flag in asked)
-    command = _MOVED[first][0]
-    # --prior is a flag of score alone
-    words = [] if command == "cite" else [re.sub("^--prior(?==|$)", "--to", word) for word in rest]
-    for flag, value in asked.items():
-        values = [value] if value and isinstance(value, str) else value if isinstance(value, list) else []
-        if _MOVED[flag][0] == command:
-            words += ([_MOVED[flag][1]] if _MOVED[flag][1] and (values or value is True) else []) + values
-    raise ValueError(f"{first} is a command now; type: {shlex.join([PROG, command, *words])}")
+    wide = table.pivot(index="name", columns="measure", values=["mean", "ci_lower", "ci_upper"])
+    wide.columns = [of if end == "mean" else f"{of} {end}" for end, of in wide.columns]
+    ordered = [f"{name}{end}" for name in names for end in ("", " ci_lower", " ci_upper")]
+    return wide.loc[scores.names, ordered].reset_index()

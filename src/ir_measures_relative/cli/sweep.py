@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-import ir_measures_relative as package
-
 from . import arguments
 from .tables import check_table, show
 
@@ -29,11 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of :func:`ir_measures_relative.sweep`."""
+    """Prints the table of :func:`ir_measures_relative.questions.added_value_curve`."""
     check_table(args)
     measure = arguments.measure_of(args)
     import pandas as pd
 
+    from ..questions import added_value_curve
     from .inputs import read
 
     over = args.over if args.over in ("size", "subset") else args.over.split(",")
@@ -41,7 +40,7 @@ def run(args: argparse.Namespace) -> None:
     show(
         pd.concat(
             [
-                package.sweep(context, given.judgments, measure, over, names, samples=args.samples)
+                added_value_curve(context, given.judgments, measure, over, names, samples=args.samples)
                 for names, context in given.campaigns()
             ],
             ignore_index=True,

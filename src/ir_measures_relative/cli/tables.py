@@ -119,7 +119,7 @@ def _cells(
             else text_of(
                 _p(cell, places)
                 if name in _P
-                else _chance(cell, places, row.get("verdict") == "open")
+                else _chance(cell, places, row.get("settled") == "undecided")
                 if name == "probability"
                 else cell,
                 places,
@@ -177,47 +177,38 @@ def _csv(lines: Iterable[Sequence[str]]) -> Iterator[str]:
 
 def _aligned(lines: Iterable[Sequence[str]]) -> Iterator[str]:
     """Columns as wide as their widest cell; numbers stand to the right."""
+    from tabulate import tabulate
+
     kept = list(lines)
-    if not kept:
-        return
-    widths = [max(map(len, column)) for column in zip(*kept, strict=True)]
-    right = _numeric(kept)
-    for line in kept:
-        cells = [c.rjust(w) if r else c.ljust(w) for c, w, r in zip(line, widths, right, strict=True)]
-        yield "  ".join(cells).rstrip()
+    text: str = tabulate(kept, tablefmt="plain", colalign=_alignment(kept), disable_numparse=True)
+    return map(str.rstrip, text.splitlines())
 
 
 def _markdown(lines: Iterable[Sequence[str]]) -> Iterator[str]:
+    from tabulate import tabulate
+
     kept = list(lines)
-    for number, line in enumerate(kept):
-        yield f"| {' | '.join(map(markdown_text, line))} |"
-        if not number:
-            yield f"|{'|'.join('---:' if right else '---' for right in _numeric(kept))}|"
+    header, *rows = [[*map(markdown_text, line)] for line in kept] or [[]]
+    text: str = tabulate(rows, header, "pipe", colalign=_alignment(kept), disable_numparse=True)
+    return iter(text.splitlines())
 
 
 def _latex(lines: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A tabular, which needs no package."""
+    from ..reporting.export import latex_table, latex_text
+
     kept = list(lines)
-    if not kept:
-        return
-    yield rf"\begin{{tabular}}{{{''.join('r' if right else 'l' for right in _numeric(kept))}}}"
-    yield r"\hline"
-    for number, line in enumerate(kept):
-        yield " & ".join(map(_latex_text, line)) + r" \\"
-        if not number:
-            yield r"\hline"
-    yield r"\hline"
-    yield r"\end{tabular}"
+    header, *rows = [[*map(latex_text, line)] for line in kept] or [[]]
+    return iter(latex_table(header, rows, _alignment(kept)).splitlines())
 
 
 _NUMBER = re.compile(r"[<>]?-?\d+\.?\d*(e[+-]?\d+)?|-?inf|nan|")
 
 
-def _numeric(lines: Sequence[Sequence[str]]) -> list[bool]:
-    """Whether each column holds numbers alone, under its header."""
-    body = lines[1:] or lines
+def _alignment(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Of each column: right where it holds numbers alone, under its header."""
     return [
-        any(column) and all(_NUMBER.fullmatch(cell) for cell in column) for column in zip(*body, strict=True)
+        "right" if any(column) and all(map(_NUMBER.fullmatch, column)) else "left"
+        for column in zip(*(lines[1:] or lines), strict=True)
     ]
 
 
@@ -237,15 +228,6 @@ def markdown_text(text: str) -> str:
     a\|b \<img\> @<!-- -->me NRG@10
     """
     return _MENTION.sub(r"\g<0><!-- -->", _MARKDOWN.sub(r"\\\g<0>", escaped(text)))
-
-
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {
-    sign: rf"\{sign}" for sign in "&%$#_{}"
-}
-
-
-def _latex_text(text: str) -> str:
-    return "".join(_LATEX.get(sign, sign) for sign in text).replace("<", "$<$").replace(">", "$>$")
 
 
 def _write_parquet(rows: Iterable[Mapping[str, Any]]) -> None:

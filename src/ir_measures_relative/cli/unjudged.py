@@ -20,9 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_measures(parser)
     arguments.add_context(parser)
     which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--bounds", action="store_true", help="the least and the greatest value of each run, by any labels"
-    )
+    which.add_argument("--bounds", action="store_true", help="worst-case and best-case score of each run")
     which.add_argument(
         "--judge",
         type=int,
@@ -30,9 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the N documents to judge first, by the first measure: a pool file",
     )
     which.add_argument(
-        "--odds",
+        "--probability",
         action="store_true",
-        help="the table of every two runs, as without a flag, and the chance that the first is better "
+        help="the table of every two runs, as without a flag, and the probability that the first is better "
         "(4 runs or more)",
     )
     parser.add_argument("-q", "--by_query", action="store_true", help="a row for every query")
@@ -42,15 +40,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Prints the table that is asked for; without ``-o``, documents to judge as the lines of a pool file."""
-    if args.by_query and (args.odds or args.judge is not None):
-        raise ValueError("--by_query (-q) does not go with --odds and --judge; leave one of them out")
+    if args.by_query and (args.probability or args.judge is not None):
+        raise ValueError("--by_query (-q) does not go with --probability and --judge; leave one of them out")
     if args.judge is not None:
         check_count("--judge", args.judge, 1)
     check_table(args)
     measures = arguments.measures_of(args)
     import pandas as pd
 
-    from ..unjudged.verdicts import pool_lines
+    from ..unjudged.verdicts import judge_next, pool_lines
     from .inputs import read
 
     given = read(args, measures)
@@ -61,15 +59,15 @@ def run(args: argparse.Namespace) -> None:
             own = [(name, other) for name in names for other in given.others if name != other]
             pairs: list[tuple[str, str] | None] = [*own] if given.alone else [None]
             tables += [
-                package.judge_next(context, qrels, measures[0], args.judge, pair, jobs=args.jobs)
-                for pair in pairs
+                judge_next(context, qrels, measures[0], args.judge, pair, jobs=args.jobs) for pair in pairs
             ]
         elif args.bounds:
             table = package.bounds(context, qrels, measures, args.by_query, jobs=args.jobs)
             tables.append(table[table["name"].isin(names)])
         else:
-            odds = "pool" if args.odds else None
-            table = package.verdicts(context, qrels, measures, args.by_query, odds=odds, jobs=args.jobs)
+            relevance_model = "pool" if args.probability else None
+            options = {"relevance_model": relevance_model, "jobs": args.jobs}
+            table = package.verdicts(context, qrels, measures, args.by_query, **options)
             tables.append(table[table["name"].isin(names) | table["other"].isin(names)])
     found = pd.concat(tables, ignore_index=True)
     if args.judge is not None:

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the first decides, the others are shown as well; default: UniqueRel@10, FusionGain(base='nDCG@10')",
     )
     parser.add_argument(
-        "--at-least", type=float, default=0.0, metavar="X", help="the least gain worth having (default: 0)"
+        "--margin", type=float, default=0.0, metavar="X", help="the least gain worth having (default: 0)"
     )
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default: %(default)s")
     parser.add_argument("--judge", metavar="QRELS", help="labels of a language model, with --plan")
@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Prints the answers, and returns the exit code."""
     check_table(args)
-    options: dict[str, Any] = {"at_least": args.at_least, "confidence": args.confidence}
+    options: dict[str, Any] = {"margin": args.margin, "confidence": args.confidence}
     if args.measures is not None:
         options["by"] = arguments.measures_of(args)
     if args.judge is None and (args.budget is not None or args.plan is not None):

@@ -1,1 +1,1 @@
-"""Where things stand in a picture, for matplotlib and for the report alike: maths on arrays, which draws nothing."""
+"""Axes of pictures, for matplotlib and for the report alike: maths on arrays, which draws nothing."""

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..jobs import Work
-from ..measures.browsing import AdaptiveModel, BrowsingModel, CascadeModel, Reciprocal
+from ..measures.browsing import chance_to_reach
 from ..measures.gains import reciprocal
 from ..options import LABELED_ALIKE, PROVED
 from ..view import View
@@ -154,28 +154,26 @@ class _Difference:
         return float(bound), least, greatest
 
 
-class Adaptive(Model):
-    """What a searcher gains whose reading depends on what was found, after the priors of each run were read so as well.
+class Cascade(Model):
+    """``Σ_i (1/i)·θ'(d_i)·Π_{l<i} (1 - θ'(d_l))`` with ``θ'(d) = θ(d)·Π_j (1 - Π_{e above d in j} (1 - θ(e)))``.
 
-    A higher grade never lowers it, by ERR, INST, and BPM of binary gains: it raises the gain of its document, and turns
-    searchers away from those below it in the priors, so it lowers no residual gain; and the value never falls in one:
+    That is NRG(base='ERR') with the priors j of a run, and ERR without any.
 
-    - ERR: to be satisfied at i is worth 1/i, and to read on no more than 1/(i + 1);
-    - INST: with ``x = i + 2T - found(i) ≥ 1``, ε more at m adds ``ε·V(m)``. It takes from what is below at most
-      ``Σ_{j≥m} 2ε/(x_j(x_j - 1)) · Σ_{i>j} V(i)·g_i``. By induction from the last position, the inner sum is at most
-      ``V(j+1)·x_j²/(2x_j - 1)``, its value where all below is relevant. So the whole is at most ``ε·V(m)/2``;
-    - BPM: the value is T, rounded up, over the position where so much is found, else what is found over K.
+    A higher grade never lowers it: it raises the gain of its document, and turns users away from those below it in the
+    priors, so it lowers no residual gain; and the value never falls in one: to be satisfied at i is worth 1/i, and to
+    read on no more than 1/(i + 1). So one run is exact, with no open document relevant and with all at the highest
+    grade.
 
-    So one run is exact, with no open document relevant and with all at the highest grade. Two are bounded by the
-    intervals of each, whatever these have to do with each other: a label may help both.
+    In the difference of two runs by ERR a document that only one holds is best at one end; one that both hold too,
+    since the difference is linear in its θ, but at which end takes MED's branch and bound to say. With priors it is
+    bounded by the intervals of the two, whatever these have to do with each other: θ' is no linear function of a label,
+    so that not even the ends of its range need do.
 
     Args:
         position: of every document in every run, shape (runs, documents).
         priors: of every run.
-        gain: of every judged document.
-        highest: the greatest gain that a label can give.
-        model: how far a searcher reads.
-        worth: what a gain counts at each position.
+        stop: the chance that each judged document satisfies a user.
+        highest: the greatest chance that a label can give.
     """
 
     def __init__(
@@ -183,13 +181,11 @@ class Adaptive(Model):
         views: Sequence[View],
         position: IntArray,
         priors: Sequence[IntArray],
-        gain: FloatArray,
+        stop: FloatArray,
         highest: float,
-        model: AdaptiveModel,
-        worth: BrowsingModel,
     ) -> None:
-        super().__init__(views, gain)
-        self.model, self.worth, self.priors, self.highest = model, worth, priors, highest
+        super().__init__(views, stop)
+        self.priors, self.highest = priors, highest
         self.counts = self.open | (self.known_gain > 0)
         self.rows = np.flatnonzero(self.counts)
         self.position = position[:, self.rows]
@@ -199,7 +195,7 @@ class Adaptive(Model):
         query, n = self.docs.query[self.rows], self.docs.n_queries
         gain = gain[..., self.rows]
         not_seen = {
-            j: 1.0 - self.model.reach(self.position[j], gain, query, n)
+            j: 1.0 - chance_to_reach(self.position[j], gain, query, n)
             for j in {j for priors in self.priors for j in priors.tolist()}
         }
         result = np.empty((len(self.position), *gain.shape[:-1], n))
@@ -207,7 +203,7 @@ class Adaptive(Model):
             left = gain.copy()
             for j in priors.tolist():
                 left *= not_seen[j]
-            terms = left * self.worth.seen(row) * self.model.share(row, left, query, n)
+            terms = left * reciprocal(row) * chance_to_reach(row, left, query, n)
             result[i] = self.docs.by_query(terms, self.rows, np.add)
         return result
 
@@ -238,29 +234,6 @@ class Adaptive(Model):
         result = np.zeros(len(self.open))
         result[self.rows] = np.abs(own - other) + own * other + above * reach[query]
         return np.where(self.open, result * self.highest, 0.0)
-
-
-class Cascade(Adaptive):
-    """``Σ_i (1/i)·θ'(d_i)·Π_{l<i} (1 - θ'(d_l))`` with ``θ'(d) = θ(d)·Π_j (1 - Π_{e above d in j} (1 - θ(e)))``.
-
-    That is NRG(base='ERR') with the priors j of a run, and ERR without any.
-
-    In the difference of two runs by ERR a document that only one holds is best at one end; one that both hold too,
-    since the difference is linear in its θ, but at which end takes MED's branch and bound to say. With priors it is
-    bounded by the intervals of the two: θ' is no linear function of a label, so that not even the ends of its range
-    need do. See :meth:`.Labelings.adaptive`.
-    """
-
-    def __init__(
-        self,
-        views: Sequence[View],
-        position: IntArray,
-        priors: Sequence[IntArray],
-        stop: FloatArray,
-        highest: float,
-    ) -> None:
-        # The highest grade has had its say in the chances to stop.
-        super().__init__(views, position, priors, stop, highest, CascadeModel(0), Reciprocal())
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         simple = super().difference(a, b, work)

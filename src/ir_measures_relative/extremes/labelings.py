@@ -12,7 +12,6 @@ from ir_measures import Measure
 
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..documents import Documents
-from ..measures.browsing import AdaptiveModel, BrowsingModel, CascadeModel
 from ..measures.gains import gain_of, grades_between
 from ..measures.parameters import value_of
 from ..messages import warn
@@ -20,7 +19,7 @@ from ..rankings import Rankings
 from ..registry import Registry
 from ..view import View
 from .additive import Additive, Best, Followed, Mean
-from .cascade import Adaptive, Cascade
+from .cascade import Cascade
 from .model import Coverage, Difference, Model
 from .precisions import Precisions, PrecisionsAboveChance, ValueOfSums
 from .preferences import Extremes, Preferences
@@ -53,8 +52,8 @@ class Labelings:
         measure: the measure that is bounded.
         views: the runs of the context in their order, and maybe new runs, each on the judgments as they are.
         names: what messages call the runs.
-        elsewhere: how many further documents a query, which no run holds, may turn out relevant. None for none where
-            there are three runs or more, else the measure's cutoff.
+        unretrieved_relevant: how many further documents a query, which no run holds, may turn out relevant. None for
+            none where there are three runs or more, else the measure's cutoff.
         residual: whether RBP is asked for what may follow the end of each ranking.
         closed: whether no document is open, as though what is judged were all there is.
         bound: from another measure, and runs on the judgments, to its model.
@@ -66,7 +65,7 @@ class Labelings:
         views: Sequence[View],
         *,
         names: Sequence[str],
-        elsewhere: int | None,
+        unretrieved_relevant: int | None,
         residual: bool,
         closed: bool,
         bound: Callable[[Measure, Sequence[View]], Model],
@@ -79,8 +78,10 @@ class Labelings:
         self.residual = residual and not self.closed
         self.cutoff: int | None = value_of(measure, "cutoff")
         self.names, few = names, len(names) < _ENOUGH_RUNS
-        self.elsewhere = ((self.cutoff or 0) if few else 0) if elsewhere is None else elsewhere
-        self._ask_elsewhere = elsewhere is None and few and self.cutoff is None
+        self._ask_unretrieved = unretrieved_relevant is None and few and self.cutoff is None
+        if unretrieved_relevant is None:
+            unretrieved_relevant = (self.cutoff or 0) if few else 0
+        self.unretrieved_relevant = 0 if self.closed else unretrieved_relevant
         self.judged_only: bool = value_of(measure, "judged_only", False)
         self.of = bound
 
@@ -91,8 +92,8 @@ class Labelings:
         """Every run on the judged and the open documents, as deep as the measure looks."""
         view = self.as_judged[0]
         if not self.closed:
-            new = tuple(v.evaluated for v in self.as_judged if v.evaluated not in self.members.held)
-            key = "open", self.cutoff, self.elsewhere, new  # found once for a set of judgments
+            new = tuple(v.evaluated for v in self.as_judged if v.row is None)
+            key = "open", self.cutoff, self.unretrieved_relevant, new  # found once for a set of judgments
             view = view.cached(key, lambda: self.as_judged[0].with_open(*key[1:]))
         return [view.evaluating(v).at(self.cutoff, self.judged_only) for v in self.as_judged]
 
@@ -162,13 +163,14 @@ class Labelings:
         """The gain of each judged document, and the gains that a label can give, ascending; see :func:`.gain_of`.
 
         Raises:
-            ValueError: every label gives a gain, and ``elsewhere`` asks for documents that may stay without a label.
+            ValueError: every label gives a gain, and ``unretrieved_relevant`` asks for documents that may stay without
+                a label.
         """
         levels = np.unique(gain_of(self.labels, dcg, gains))
-        if levels[0] > 0 and self.elsewhere:
+        if levels[0] > 0 and self.unretrieved_relevant:
             raise ValueError(
-                f"{self.measure}: every judged document has a gain, so judging further documents elsewhere would "
-                "always change the ideal ranking; give elsewhere=0"
+                f"{self.measure}: every judged document has a gain, so judging further documents would "
+                "always change the ideal ranking; give unretrieved_relevant=0"
             )
         return gain_of(self.docs.grade, dcg, gains), levels
 
@@ -254,21 +256,9 @@ class Labelings:
         no_priors = [np.empty(0, dtype=np.int64)] * len(self.positions)
         return Cascade(self.views, self.positions, no_priors, stop, highest)
 
-    def adaptive(self, model: AdaptiveModel, worth: BrowsingModel, gain: FloatArray, highest: float) -> Model:
-        """``Σ_i worth(i)·g(d_i)·share(i)``, where the share depends on the gains above, and g is what priors left.
-
-        Exact for a run, by the models that ``cascade.Adaptive`` names. That of two runs is bounded by the intervals of
-        each, unless it is a cascade and nobody has priors.
-
-        Args:
-            model: how far a searcher reads.
-            worth: what a gain counts at each position.
-            gain: of each judged document, before any prior.
-            highest: the greatest gain that a label can give.
-        """
-        if isinstance(model, CascadeModel):
-            return Cascade(self.views, self.positions, self.priors, gain, highest)
-        return Adaptive(self.views, self.positions, self.priors, gain, highest, model, worth)
+    def residual_cascade(self, stop: FloatArray, highest: float) -> Model:
+        """As :meth:`cascade`, of what the priors left of ``stop``. Exact for a run; two by the intervals of each."""
+        return Cascade(self.views, self.positions, self.priors, stop, highest)
 
     def followed(self, relevant: BoolArray, p: float) -> Model:
         """RBP with its residual, which is what may follow the end of each ranking.
@@ -382,11 +372,11 @@ class Labelings:
 
     def _warn_of_others(self) -> None:
         """Where nobody said how many relevant documents there may be that no run holds, and that decides."""
-        if self._ask_elsewhere and self.open.any():
+        if self._ask_unretrieved and self.open.any():
             warn(
                 f"{self.measure}: relevant documents that none of {self.names} holds would change what is said "
-                "of these alone: say how many of them a query may have, such as elsewhere=10, or add the other runs of "
-                "the campaign to the context",
+                "of these alone: say how many of them a query may have, such as unretrieved_relevant=10, or add the "
+                "other runs of the campaign to the context",
                 self.members,
             )
 

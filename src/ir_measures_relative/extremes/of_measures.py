@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..measures import nrg, rareness
 from ..measures.alpha_nrg import OfAspects
-from ..measures.browsing import AdaptiveModel, BrowsingModel, LogDiscount, TopK, Unseen
+from ..measures.browsing import BrowsingModel, CascadeModel, LogDiscount, TopK, Unseen
 from ..measures.fusion import _FusionGain
 from ..measures.lexiprecision import _RPP, LEVEL_WEIGHTS, RecallLevels, _rrLP, _sgnLP, _sgnLR
 from ..measures.med import _MED
@@ -48,20 +48,15 @@ def _nrg(measure: _NRG, labelings: Labelings) -> Model:
     return labelings.residual_gain(survival, seen, gain, levels, measure.depth_of_ideal)
 
 
-def _adaptive(measure: _NRG, labelings: Labelings, adaptive: AdaptiveModel) -> Model:
-    name, grade = measure.get("base"), labelings.docs.grade
+def _adaptive(measure: _NRG, labelings: Labelings, adaptive: CascadeModel) -> Model:
+    grade = labelings.docs.grade
     highest = max(int(labelings.labels[-1]), int(grade.max(initial=0)))
-    if name == "ERR" and highest > measure.get("max_grade"):
+    if highest > measure.get("max_grade"):
         raise ValueError(
             f"{measure}: documents may have the grade {highest}; max_grade must be at least that"
         )
-    if name == "BPM" and measure.get("max_rel") > measure.get("min_rel") + 1:
-        raise ValueError(
-            f"{measure} cannot be bounded: with a gain between 0 and 1 a higher label may lower it, since a searcher "
-            "stops earlier; give max_rel=min_rel+1, so that a document is relevant or not"
-        )
     gain = adaptive.gain(np.append(grade, highest))
-    return labelings.adaptive(adaptive, measure.browsing, gain[:-1], float(gain[-1]))
+    return labelings.residual_cascade(gain[:-1], float(gain[-1]))
 
 
 @BOUNDS.register(_UniqueRel)

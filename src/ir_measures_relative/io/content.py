@@ -11,16 +11,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..arrays import FloatArray
 from ..messages import kind_of, warn
-from .files import PARQUET
-from .frames import read_parquet
-from .neighbours import Given
 from .order import codes_of, keeping_order
+from .readers import Given, Rows
+
+PARQUET = b"PAR1"  #: the first bytes of a Parquet file
 
 #: How much of a file is looked at, in bytes, to tell what it is. No more is looked at of a file in TREC's format.
 BLOCK = 1 << 16
@@ -82,11 +81,6 @@ class Content:
     def is_parquet(self) -> bool:
         """Whether it is a Parquet file."""
         return self.data.startswith(PARQUET)
-
-    @cached_property
-    def frame(self) -> Any:
-        """The DataFrame in a Parquet file; raises as :func:`read_parquet` does."""
-        return read_parquet(self.data, self.source)
 
     @cached_property
     def is_json(self) -> bool:
@@ -219,14 +213,6 @@ class Format:
     one_run: bool = False  #: whether several parts are of one run, such as splits, of which one must be named
     may_be_either: bool = False  #: whether a run looks as judgments do where its scores are whole numbers
     skips: str = ""  #: the tool, if its own means leave out queries that a run has no ranking for
-
-
-class Rows(NamedTuple):
-    """One query, document and score, or label as the file has it, a row."""
-
-    query_ids: Sequence[Any]
-    doc_ids: Sequence[Any]
-    values: Sequence[Any] | FloatArray
 
 
 def rows_of(rows: Iterable[tuple[Any, Any, Any]]) -> Rows:

@@ -20,7 +20,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-PARQUET = b"PAR1"  #: the first bytes of a Parquet file
 GZIP = b"\x1f\x8b"  #: the first bytes of a gzip file
 
 #: How far any file may unpack, in bytes, and how many times its own size one may that is larger than that.
@@ -58,6 +57,16 @@ _PICTURES = {
     "SVG": rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*\?>\s*)?(?:<!--.*?-->\s*)*(?:<!DOCTYPE svg|<svg)",
 }
 _HEAD = 2048  # bytes in which a kind of picture shows
+
+
+def located(path: str | os.PathLike[str]) -> tuple[str, str | None]:
+    """A path, and the part of the file that stands behind it after a ``#``; None where none does."""
+    text = os.fspath(path)
+    if "#" in text and not os.path.exists(text):
+        file, _, part = text.rpartition("#")
+        if os.path.exists(file):
+            return file, part
+    return text, None
 
 
 def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
-from typing import NamedTuple
 
 from .files import read_bytes
+from .readers import FOLDERS, Described, FolderContent
 
-#: The names of the run in each folder of TIRA's, and of what describes it: beside it, or beside its folder.
-TIRA_RUNS = ("run.txt", "run.txt.gz")
+# The names of the run in each folder of TIRA's, and of what describes it: beside it, or beside its folder.
+_RUNS = ("run.txt", "run.txt.gz")
 _METADATA = ("ir-metadata.yml", "ir-metadata.yaml", ".ir-metadata.yml", ".ir_metadata")
 
 
-class Described(NamedTuple):
-    """What a description says of a run; None where it does not."""
+@FOLDERS.register("TIRA")
+def read_tira(folder: Path) -> FolderContent | None:
+    """The run in one of TIRA's folders, or the runs in those below a folder; None where there are none.
 
-    tag: str | None = None
-    group: str | None = None
-
-
-def tira_runs(folder: Path) -> list[Path]:
-    """The runs in the folders of TIRA's below one, each called ``run.txt``, in order."""
-    return sorted(file for name in TIRA_RUNS for file in folder.rglob(name) if file.is_file())
-
-
-def is_description(file: Path) -> bool:
-    """Whether a file describes runs, and is none."""
-    return file.name in _METADATA
+    Raises:
+        ValueError: a description that is no YAML.
+    """
+    names = os.listdir(folder)
+    others = sorted(folder / name for name in names if not name.startswith(".") and name not in _METADATA)
+    if not {*_RUNS, *_METADATA} & set(names) and any(file.is_file() for file in others):
+        return None
+    runs = [file for file in others if file.is_file()]
+    if not runs:
+        runs = sorted(file for name in _RUNS for file in folder.rglob(name) if file.is_file())
+    return FolderContent({file: described(file) for file in runs}) if runs else None
 
 
 def described(run: Path) -> Described:
@@ -35,7 +36,7 @@ def described(run: Path) -> Described:
     Raises:
         ValueError: a description that is no YAML.
     """
-    if run.name not in TIRA_RUNS:
+    if run.name not in _RUNS:
         return Described()
     places = (folder / name for folder in run.absolute().parents[:2] for name in _METADATA)
     file = next((place for place in places if place.is_file()), None)

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..arrays import ObjectArray
 from ..ids import Ids
-from .files import max_unpacked, too_large
 
 #: ir_measures' name of a column, then PyTerrier's.
 NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "score": "score", "name": "name"}
@@ -147,48 +146,6 @@ def _arrow_ids(column: Any) -> Ids | None:
     if not bytes_[bounds[0] : bounds[-1]].all():  # a NUL, which is refused where the ids are looked at
         return None
     return Ids(bytes_, bounds[:-1], bounds[1:])
-
-
-def read_parquet(data: bytes, source: str) -> Any:
-    """The DataFrame in the content of a Parquet file.
-
-    Raises:
-        ImportError: pyarrow is missing; says how to install it.
-        ValueError: a damaged file, or one that says it unpacks to more than any run.
-    """
-    import io
-
-    import pandas as pd
-
-    limit = max_unpacked(len(data))
-    try:
-        from pyarrow.parquet import read_metadata
-
-        if _stated_size(read_metadata(io.BytesIO(data))) <= limit:
-            # In one thread: those of a process that ends at once may take it down with them.
-            frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow", use_threads=False, pre_buffer=False)
-            for _, column in frame.items():
-                of_arrow = isinstance(column.dtype, (pd.StringDtype, pd.ArrowDtype))
-                if of_arrow and hasattr(column.array, "__arrow_array__"):
-                    column.array.__arrow_array__().validate(full=True)  # UTF-8, which nobody has looked at
-            return frame
-    except ImportError:
-        raise ImportError(f"{source} is a Parquet file, which needs pyarrow: pip install pyarrow") from None
-    except Exception as error:  # pyarrow's own errors, of which some are of no other kind
-        from pyarrow.lib import ArrowException
-
-        of_pandas = "what pandas wrote beside the columns does not fit them"
-        why = error if isinstance(error, (ArrowException, OSError)) else of_pandas
-        raise ValueError(
-            f"{source}: the Parquet file is truncated or damaged ({why}); fetch it again"
-        ) from None
-    raise ValueError(too_large(source, "the Parquet file", len(data), limit))
-
-
-def _stated_size(metadata: Any) -> int:
-    """How many bytes a Parquet file says it unpacks to, 8 for every cell: pyarrow has no limit of its own."""
-    pages = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
-    return int(pages + 8 * metadata.num_rows * metadata.num_columns)
 
 
 def single_value(frame: Any, column: str) -> str | None:

@@ -1,4 +1,7 @@
-"""Any qrels -> :class:`Judgments`. The only place that knows their formats."""
+"""Any qrels -> :class:`Judgments`.
+
+What is no TREC file, dict, table or iterable of rows is read by the readers of :mod:`.readers`.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ from ..ids import Ids
 from ..judgments import NO_ASPECT, Judgments, Labels
 from ..messages import is_missing, is_text, kind_of, not_an_id, warn
 from ..rankings import query_blocks
-from .content import Content, Rows
-from .files import read_bytes
-from .formats import format_of, located, one_part, parts_of
+from .datasets import dataset_of
+from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
-from .neighbours import given_by_others
-from .text import Columns, format_hint, parsed, shown
+from .readers import Rows, read_foreign_file, read_object
+from .tables import read_table
+from .text import Columns, format_hint, parsed, shown, starts_as_trec
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of
 #: a file; see :func:`read_qrels_file`.
@@ -80,16 +83,18 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
         return read_qrels_file(qrels).columns
     if isinstance(qrels, Iterator):
         qrels = list(qrels)
-    given = given_by_others(qrels, "the qrels", as_run=False)
+    if is_frame(qrels):
+        return _from_frame(qrels, "the qrels")
+    given = read_table(qrels, "the qrels")
+    if given is None and not isinstance(qrels, (Mapping, list, tuple)):
+        given = read_object(qrels, "the qrels", as_run=False)
     if given is not None and is_frame(given.content):
         return _from_frame(given.content, "the qrels", given.kind, given.columns)
     if given is not None:
         qrels = given.content
-    aspects = None
     if isinstance(qrels, Mapping):
         return _from_dict(qrels, "the qrels")
-    if is_frame(qrels):
-        return _from_frame(qrels, "the qrels")
+    aspects = None
     try:
         records = list(QrelsConverter(qrels).as_namedtuple_iter())
         rows = [(r.query_id, r.doc_id, r.relevance) for r in records]
@@ -163,7 +168,7 @@ class QrelsFile(NamedTuple):
 
 
 def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
-    """Reads a file of judgments: TREC's format, plain, .gz, .bz2 or .xz, or one of :mod:`.formats`.
+    """Reads a file of judgments: TREC's format, plain, .gz, .bz2 or .xz, or one that another reader knows.
 
     A label that is written as a string becomes a number. A document without a label, empty or null, is not judged.
 
@@ -173,13 +178,14 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
     """
     source = f"the qrels {path}"
     file, part = located(path)
-    content = Content(read_bytes(file, source), source)
-    form = format_of(content)
-    if form is None and part is None:
-        return read_trec_qrels(content.data, source)
-    if form is None:
+    data = read_bytes(file, source)
+    is_trec = starts_as_trec(data, columns=4, number=3)
+    content = None if is_trec else read_foreign_file(data, source, part, as_run=False)
+    if content is None and part is None:
+        return read_trec_qrels(data, source)
+    if content is None:
         raise ValueError(f"{source}: TREC qrels have no part {part!r}; leave out '#{part}'")
-    given = one_part(parts_of(content, form, as_run=False), part, source, "judgments")
+    [given] = content.parts
     iterations: Any = None
     if is_frame(given.content):
         columns = _from_frame(given.content, source, given.kind, given.columns)
@@ -193,6 +199,41 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
     columns, judged = _with_labels(columns, source)
     iterations = object_array(["0"] * len(judged)) if iterations is None else iterations
     return QrelsFile(columns, iterations[judged])
+
+
+class DatasetOfQrels:
+    """A file of judgments, as a dataset of ir_datasets that has nothing else."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+
+    def has(self, part: str) -> bool:
+        """Whether it has a part of a dataset."""
+        return part == "qrels"
+
+    def has_qrels(self) -> bool:
+        """It has judgments."""
+        return True
+
+    def has_docs(self) -> bool:
+        """It has no documents."""
+        return False
+
+    has_queries = has_scoreddocs = has_docs
+
+    def qrels_defs(self) -> dict[int, str]:
+        """It does not say which labels there are."""
+        return {}
+
+    def qrels_iter(self) -> Iterator[ir_measures.Qrel]:
+        """The judgments as ir_measures takes them; raises as :func:`read_qrels_file` does."""
+        return read_qrels_file(self.path).as_ir_measures()
+
+
+def dataset_of_judgments(judgments: Any) -> Any:
+    """The dataset that has some judgments: those of a file, or of what :func:`dataset_of` takes."""
+    is_file = isinstance(judgments, (str, os.PathLike)) and os.path.isfile(located(judgments)[0])
+    return DatasetOfQrels(judgments) if is_file else dataset_of(judgments)
 
 
 def _with_labels(columns: QrelsColumns, source: str) -> tuple[QrelsColumns, NDArray[np.bool_]]:

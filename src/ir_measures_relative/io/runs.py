@@ -1,6 +1,6 @@
-"""Any run -> :class:`Rankings`, and where runs come from: files, folders, pipelines.
+"""Any run -> :class:`Rankings`; and the runs of files and folders.
 
-A file that is not in TREC's format is read by a module of ``io/formats/``.
+What is no TREC file, dict, table or iterable of rows is read by the readers of :mod:`.readers`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import itertools
 import numbers
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,15 +19,13 @@ import numpy as np
 from ..arrays import FloatArray, ObjectArray, object_array
 from ..ids import Ids, repeated
 from ..jobs import progress
-from ..messages import kind_of, needs_extra, warn
+from ..messages import kind_of, warn
 from ..rankings import Rankings
-from .content import Content, Rows
-from .files import is_picture, read_bytes
-from .folders import described, is_description, tira_runs
-from .formats import ENDINGS, format_of, located, one_part, parts_of
+from .files import is_picture, located, read_bytes
 from .frames import columns_of, is_frame, scheme_of_others, shared_text, single_value, text_of
-from .neighbours import Given, given_by_others
-from .text import Columns, format_hint, parsed, shown
+from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
+from .tables import read_table
+from .text import Columns, format_hint, parsed, shown, starts_as_trec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,13 +60,15 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
         return run
     if isinstance(run, (str, os.PathLike)):
         return _from_file(run, name)
-    given = given_by_others(run, name, as_run=True)
+    if is_frame(run):
+        return _from_frame(run, name)
+    given = read_table(run, name)
+    if given is None and not isinstance(run, (Mapping, list, tuple, Iterator)):
+        given = read_object(run, name, as_run=True)
     if given is not None:
         return _from_given(given, name)
     if isinstance(run, Mapping):
         return _from_dict(run, name)
-    if is_frame(run):
-        return _from_frame(run, name)
     if isinstance(run, Iterable):
         return _from_scored_docs(run, name)
     raise TypeError(f"{name}: {kind_of(run)} is not a run; give {_FORMATS}")
@@ -93,29 +93,17 @@ def _runs_of(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings],
         raise IsADirectoryError(
             f"{source} is a folder; give a file (RunContext.from_files reads a folder of runs)"
         )
-    content = Content(read_bytes(file, source), source)
-    form = format_of(content)
-    if form is None:
+    data = read_bytes(file, source)
+    is_trec = starts_as_trec(data, columns=6, number=4)
+    content = None if is_trec else read_foreign_file(data, source, part, as_run=True)
+    if content is None:
         if part is not None:
             raise ValueError(f"{source}: a TREC run has no part {part!r}; leave out '#{part}'")
-        return [read_trec_run(content.data, source, source)], False
-    parts = parts_of(content, form, as_run=True)
-    if part is not None or form.one_run:
-        parts = {"": one_part(parts, part, source, "run")}
-    found = [_from_given(given, source).described(skips=form.skips) for given in parts.values()]
+        return [read_trec_run(data, source, source)], False
+    found = [_from_given(given, source).described(skips=content.skips) for given in content.parts]
     for rankings in found:
         rankings.check_documents()
-    return found, form.may_be_either and all(map(_may_be_labels, parts.values()))
-
-
-def _may_be_labels(given: Given) -> bool:
-    """Whether what is read as scores are whole numbers, not written as fractions, as labels are."""
-    if is_frame(given.content):
-        scores = iter(given.content.get("score", ()))
-    else:
-        scores = (score for docs in given.content.values() for score in docs.values())
-    whole = (int, np.integer)
-    return isinstance(next(scores, None), whole) and all(isinstance(score, whole) for score in scores)
+    return found, content.may_be_judgments
 
 
 def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Rankings:
@@ -133,7 +121,7 @@ def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Ran
 
 def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
     rows = list(run)
-    given = given_by_others(rows, name, as_run=True)  # rows that are dicts
+    given = read_table(rows, name)  # rows that are dicts
     if given is not None:
         return _from_given(given, name)
     try:
@@ -278,59 +266,107 @@ def _repeated(columns: Columns, source: str) -> str | None:
     )
 
 
-def run_files(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[Path]:
+#: What stands for files of runs.
+RunPaths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+
+
+def run_files(paths: RunPaths, task: str | None = None) -> list[Path]:
     """The run files that a path, folder, glob or list of these stands for.
 
-    Hidden files in a folder are left out, and so are pictures, with a warning: they are often put beside the runs. A
-    folder without files, and TIRA's folders of one ``run.txt`` each below it, stands for these. What stands behind a
-    path after a ``#`` is the part of each file that is meant.
+    Hidden files in a folder are left out, and so are pictures, with a warning: they are often put beside the runs, and
+    so is what a reader of folders knows to be no run. What stands behind a path after a ``#`` is the part of each file
+    that is meant.
+
+    Args:
+        task: the task whose runs are meant, in a folder whose pages tell the tasks.
+
+    Raises:
+        FileNotFoundError: nothing there.
+        ValueError: a folder with the runs of several tasks, or none of the task.
     """
     if not isinstance(paths, (str, os.PathLike, Iterable)):
         raise TypeError(
             f"the runs are {kind_of(paths)}; give the path of a file or folder, a glob, or a list of these"
         )
     if not isinstance(paths, (str, os.PathLike)):
-        return [f for p in paths for f in run_files(p)]
+        return [f for p in paths for f in run_files(p, task)]
     if not os.fspath(paths):  # which would be the folder that the program runs in
         raise FileNotFoundError("the path of a run is an empty string; give a file, folder or glob")
     path = Path(paths)
     if path.is_dir():
-        return _files_of_folder(path)
+        return _files_of_folder(path, task)
     if path.exists():
         return [path]
     globbed = [Path(f) for f in glob.glob(os.fspath(paths))]
-    found = _without_pictures(f for f in globbed if f.is_file())
+    found = _without_pictures(sorted(f for f in globbed if f.is_file()))
     if found:
         return found
     folders = sorted(f for f in globbed if f.is_dir())
     if folders:
-        return [f for folder in folders for f in _files_of_folder(folder)]
+        return [f for folder in folders for f in _files_of_folder(folder, task)]
     file, mark, part = os.fspath(paths).rpartition("#")
     if mark and file:
-        return [Path(f"{f}#{part}") for f in run_files(file)]
+        return [Path(f"{f}#{part}") for f in run_files(file, task)]
     shown = repr(str(path)) if str(path).isspace() else path
     raise FileNotFoundError(f"{shown}: no such file or folder, and no file that fits it as a glob")
 
 
-def _files_of_folder(folder: Path) -> list[Path]:
-    files = [f for f in folder.iterdir() if f.is_file() and not f.name.startswith(".")]
-    found = _without_pictures(f for f in files if not is_description(f)) or tira_runs(folder)
+def _files_of_folder(folder: Path, task: str | None) -> list[Path]:
+    content = read_folder(folder)
+    if content is None:
+        plain = (f for f in folder.iterdir() if f.is_file() and not f.name.startswith("."))
+        content = FolderContent(dict.fromkeys(sorted(plain), Described()))
+    found = _without_pictures(_of_task(content.runs, task, folder))
     if not found:
         raise FileNotFoundError(f"{folder}: the folder holds no file of a run; put the run files into it")
     return found
 
 
+def judgments_beside(paths: RunPaths) -> Path | None:
+    """The file of judgments in a folder of runs, where a reader of folders knows one; None for anything else.
+
+    Raises:
+        ValueError: several; names them.
+    """
+    folder = Path(paths) if isinstance(paths, (str, os.PathLike)) else None
+    content = None if folder is None or not folder.is_dir() else read_folder(folder)
+    if folder is None or content is None or not content.judgments:
+        return None
+    if len(content.judgments) > 1:
+        names = ", ".join(file.name for file in content.judgments)
+        raise ValueError(
+            f"{folder} holds several files of judgments, {names}; name one: judgments={str(content.judgments[0])!r}"
+        )
+    return content.judgments[0]
+
+
+def _of_task(runs: Mapping[Path, Described], task: str | None, folder: Path) -> list[Path]:
+    """The files of the runs of a task; of all runs where none is named and there is one task at most."""
+    tasks = Counter(about.task for about in runs.values() if about.task)
+    shown = ", ".join(f"{name!r} ({count} runs)" for name, count in sorted(tasks.items()))
+    if task is None and len(tasks) > 1:
+        raise ValueError(
+            f"{folder} holds runs of several tasks: {shown}; name one, such as task={min(tasks)!r}"
+        )
+    if task is not None and task not in tasks:
+        raise ValueError(
+            f"{folder} has no run of the task {task!r}; there are {shown or 'no tasks in its pages'}"
+        )
+    return [file for file, about in runs.items() if task is None or about.task == task]
+
+
 def _without_pictures(files: Iterable[Path]) -> list[Path]:
-    """The files in order, but for pictures, which draw a warning."""
-    found = sorted(files)
+    """The files but for pictures, which draw a warning."""
+    found = list(files)
     pictures = [f for f in found if is_picture(f)]
     for picture in pictures:
         warn(f"{picture} is a picture, not a run, and is left out")
     return [f for f in found if f not in pictures]
 
 
-#: The endings of packed files.
+#: The endings of packed files, and those of other files of runs that are no part of a name.
 PACKED = (".gz", ".bz2", ".xz")
+_ENDINGS = (".json", ".jsonl", ".ndjson", ".parquet", ".csv", ".tsv", ".msmarco", ".kilt")
 
 
 def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
@@ -341,6 +377,11 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
             one may as well hold judgments.
     """
     of_file, runs = list[Path](), list[Rankings]()
+    visible = dict.fromkeys(f.parent for f in files if f.is_file() and not f.name.startswith("."))
+    folders = {folder: _layout(folder) for folder in visible}
+    for layout in folders.values():
+        if layout is not None and layout.doubt:
+            warn(layout.doubt)
     for file in progress(files, "reading runs", "run"):
         found, may_be_judgments = _runs_of(file, str(file))
         if may_be_judgments and len(files) > 1:
@@ -348,13 +389,24 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
                 f"{file} may be judgments: all its scores are whole numbers, as labels are. If it is, take it out of "
                 f"the runs; if it is a run, give the runs by name: RunContext({{'BM25': {str(file)!r}, …}})"
             )
-        tag, group = described(file)
-        known = {key: value for key, value in (("tag", tag), ("group", group)) if value is not None}
+        layout = folders.get(file.parent)
+        about = Described() if layout is None else layout.runs.get(file, Described())
+        known = {
+            key: value for key, value in (("tag", about.tag), ("group", about.group)) if value is not None
+        }
         runs += [run.described(**known) for run in found]
         of_file += [file] * len(found)
     return {
         name: run.named(f"run {name!r}") for name, run in zip(name_runs(of_file, runs), runs, strict=True)
     }
+
+
+def _layout(folder: Path) -> FolderContent | None:
+    """The layout of the folder of a run; None where the folder cannot be listed."""
+    try:
+        return read_folder(folder)
+    except PermissionError:
+        return None
 
 
 def groups_of(runs: Mapping[str, Rankings]) -> dict[str, str] | None:
@@ -389,54 +441,6 @@ def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:
 def _stem(file: Path) -> str:
     """The name of a file without the endings of packed files and of formats, and without the part of it."""
     name = Path(located(file)[0]).name
-    for endings in (PACKED, ENDINGS):
+    for endings in (PACKED, _ENDINGS):
         name = next((name.removesuffix(e) for e in endings if name.endswith(e) and name != e), name)
     return name
-
-
-def import_pyterrier() -> Any:
-    """The module ``pyterrier``.
-
-    Raises:
-        ImportError: it is not installed; says how to.
-    """
-    try:
-        import pyterrier
-    except ModuleNotFoundError as error:
-        if error.name != "pyterrier":
-            raise
-        raise needs_extra("to run pipelines", "pyterrier") from None
-    return pyterrier
-
-
-def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
-    """The results of each pipeline for the topics, by name; each runs once.
-
-    Args:
-        pipelines: PyTerrier transformers, or DataFrames of results that exist already.
-        topics: a DataFrame with ``qid`` and ``query``, or the path of a TREC topics file.
-
-    Raises:
-        TypeError: what is not a transformer.
-        ImportError: PyTerrier is not installed.
-    """
-    import pandas as pd
-
-    pt = import_pyterrier()
-    if not isinstance(pipelines, Mapping):
-        raise TypeError(f"pipelines is {kind_of(pipelines)}; give a dict from name to transformer")
-    for name, pipeline in pipelines.items():
-        if not isinstance(pipeline, (pd.DataFrame, pt.Transformer)):
-            raise TypeError(
-                f"pipeline {name!r} is {kind_of(pipeline)}; give a PyTerrier transformer, or a DataFrame of results"
-            )
-    if isinstance(topics, (str, os.PathLike)):
-        topics = pt.io.read_topics(os.fspath(topics))
-    results: dict[str, Any] = {}
-    for name in pt.tqdm(pipelines, desc="running pipelines", unit="pipeline", disable=None, leave=False):
-        pipeline = pipelines[name]
-        frame = pipeline if isinstance(pipeline, pd.DataFrame) else pipeline.transform(topics)
-        if not len(frame):
-            warn(f"pipeline {name!r} gave no result for any of the {len(topics)} topics")
-        results[name] = pt.model.coerce_dataframe_types(frame.copy())
-    return results

@@ -29,6 +29,27 @@ _ROWS = 1 << 15
 _PIECE = 1 << 20  # bytes that are decoded at a time
 
 
+_NUMBER = re.compile(rb"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
+_NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f]|\A\x80")  # as binary files have it in their first bytes
+_HEAD = 1 << 16  # bytes in which the first line ends
+
+
+def starts_as_trec(data: bytes, *, columns: int, number: int) -> bool:
+    """Whether the first line leaves no doubt that a file is TREC's, so that it need not be told from other formats.
+
+    Args:
+        columns: how many there are.
+        number: the index of the one that holds a number.
+    """
+    line = data[:_HEAD].lstrip().split(b"\n", 1)[0]
+    fields = line.split()
+    if len(fields) != columns or _NUMBER.fullmatch(fields[number]) is None:
+        return False
+    if line[:1] in (b"{", b"[") or b":" in fields[1] or _NO_TEXT.search(line):
+        return False
+    return not (b"\t" in line and b" " in line)
+
+
 class Columns:
     """A file of lines with the same number of columns; blank lines do not count."""
 

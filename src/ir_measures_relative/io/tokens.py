@@ -85,7 +85,8 @@ class TokenCounts:
         ValueError: a dataset without documents.
 
     Example:
-        >>> from ir_measures_relative import TokenCounts, demo
+        >>> from ir_measures_relative import demo
+        >>> from ir_measures_relative.io.tokens import TokenCounts
         >>> count = TokenCounts(demo.register(), str.split)
         >>> count(demo.generate().docs[0].doc_id)
         80

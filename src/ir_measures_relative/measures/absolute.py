@@ -21,7 +21,7 @@ from .strings import needs_subtopics
 T = TypeVar("T")
 
 # What the providers of ir_measures raise for a measure that they cannot compute after all.
-_FAILURES = (
+FAILURES = (
     TypeError,
     LookupError,
     ArithmeticError,
@@ -32,7 +32,7 @@ _FAILURES = (
 
 
 # The providers of ir_measures that look at a run's order, and not at its scores.
-_BY_PLACE = frozenset(
+BY_PLACE = frozenset(
     {"pytrec_eval", "cwl_eval", "pyndeval", "judged", "msmarco", "gdeval", "accuracy", "ranx", "trectools"}
 )
 
@@ -95,7 +95,7 @@ def _look(provider: Any, measure: ir_measures.Measure) -> Look:
     gains = measure.params.get("gains")
     of_aspects = [value_of(measure, name) for name in ("rel", "alpha", "beta", "judged_only")]
     return Look(
-        own is not None and own not in _BY_PLACE,
+        own is not None and own not in BY_PLACE,
         tuple(gains.items()) if isinstance(gains, dict) else (),
         tuple(of_aspects) if needs_subtopics(measure) else None,
     )
@@ -111,7 +111,7 @@ def _blaming(
         if not str(error).startswith("Unsupported measures"):
             raise
         raise ValueError(f"{error} Leave the measure out, or install a provider that computes it") from None
-    except _FAILURES as error:
+    except FAILURES as error:
         for measure in measures if len(measures) > 1 else ():
             _blaming([measure], work)
         reason = str(error)
@@ -123,7 +123,7 @@ def _blaming(
 
 
 # Measures of ir_measures that ask of a ranking where its relevant documents are, and nothing else.
-_RELEVANT_ONLY = frozenset({"nDCG", "P", "R", "RR", "AP", "Success", "Rprec"})
+RELEVANT_ONLY = frozenset({"nDCG", "P", "R", "RR", "AP", "Success", "Rprec"})
 
 
 def _run_for(
@@ -139,7 +139,7 @@ def _run_for(
     depths = [m.params.get("cutoff") for m in measures]
     if look.aspects is not None:
         return rankings.to_dict(None if None in depths else max(depths))
-    if not all(m.NAME in _RELEVANT_ONLY and not m.params.get("judged_only") for m in measures):
+    if not all(m.NAME in RELEVANT_ONLY and not m.params.get("judged_only") for m in measures):
         return rankings.to_dict()
     docs = judgments if look.gains else judgments.relevant  # gains may reward any label
     place = docs.positions_in(rankings, None if None in depths else max(depths))

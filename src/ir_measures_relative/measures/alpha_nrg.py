@@ -402,7 +402,7 @@ class _NewAspects(OfAspects):
         "rel": parameters.rel(),
         "gains": parameters.gains("of the labels from rel on; one without an entry keeps its own value"),
     }
-    is_0_for_a_copy = True
+    zero_for_duplicate = True
 
     @property
     def value_range(self) -> tuple[float, float]:

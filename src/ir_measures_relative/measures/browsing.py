@@ -13,7 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, PositionTable, rank_within, row_sums
+from ..arrays import FloatArray, IntArray, PositionTable, rank_within
 from ..documents import Documents
 from .gains import chance_to_satisfy, discount, reciprocal
 
@@ -99,110 +99,30 @@ class TopK(BrowsingModel):
         return math.inf if self.k is None else float(self.k)
 
 
-class AdaptiveModel(ABC):
-    """A searcher who reads on, or stops, by what was found so far. A value, as the other models are.
-
-    So positions are not enough: a method takes the position of each document (0 where not retrieved), what finding it
-    is worth, shape (…, documents), and its query, ascending, of ``n_queries``. What it gives is 0 where not retrieved.
-    """
-
-    @abstractmethod
-    def gain(self, grade: IntArray) -> FloatArray:
-        """What finding a document of each grade is worth, in [0, 1]."""
-
-    @abstractmethod
-    def reach(self, position: IntArray, gain: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
-        """The chance that a searcher gets to each document."""
-
-    def share(self, position: IntArray, gain: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
-        """What the gain of each document counts in the value of its query."""
-        return self.reach(position, gain, query, n_queries)
-
-
 @dataclass(frozen=True)
-class CascadeModel(AdaptiveModel):
-    """A searcher reads until a document satisfies, as in ERR (Chapelle et al., CIKM 2009)."""
+class CascadeModel:
+    """A user reads until a document satisfies, as in ERR (Chapelle et al., CIKM 2009).
+
+    So positions are not enough: how far a user reads depends on what the documents are worth.
+    """
 
     max_grade: int  #: of the grade g a document satisfies with the chance ``(2^g - 1) / 2^max_grade``
 
     def gain(self, grade: IntArray) -> FloatArray:
+        """The probability that a document of each grade satisfies, in [0, 1]."""
         return chance_to_satisfy(grade, self.max_grade)
 
     def reach(self, position: IntArray, gain: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
+        """The probability that a user gets to each document; see :func:`chance_to_reach`."""
         return chance_to_reach(position, gain, query, n_queries)
 
 
 @dataclass(frozen=True)
-class GoalModel(AdaptiveModel):
-    """A searcher who wants a gain of T, as in INST and BPM. The value is a mean gain for each document read.
-
-    With ``found(i)`` the gain of the first i documents, a searcher goes on after document i with the chance C(i), and
-    reads it with ``V(i) = Π_{l<i} C(l)``. Its gain counts ``V(i) / Σ_l V(l)``.
-    """
-
-    T: float  #: the gain that is wanted
-    min_rel: int  #: the label that gains 0
-    max_rel: int  #: the label that gains 1
-    deepest: int  #: the last position that is read
-
-    def gain(self, grade: IntArray) -> FloatArray:
-        return (np.clip(grade, self.min_rel, self.max_rel) - self.min_rel) / (self.max_rel - self.min_rel)
-
-    @abstractmethod
-    def goes_on(self, position: IntArray, found: FloatArray) -> FloatArray:
-        """C of each position, from what was found down to it, shape (…, positions)."""
-
-    def reach(self, position: IntArray, gain: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
-        return self._read(position, gain, query, n_queries, min(int(position.max(initial=0)), self.deepest))[
-            0
-        ]
-
-    def share(self, position: IntArray, gain: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
-        reached, total = self._read(position, gain, query, n_queries, self.deepest)
-        return reached / total
-
-    def _read(
-        self, position: IntArray, gain: FloatArray, query: IntArray, n_queries: int, depth: int
-    ) -> tuple[FloatArray, FloatArray]:
-        """V of each document, and of each document the sum of V over the positions of its query down to ``depth``."""
-        reached, total = np.zeros(gain.shape), np.ones(gain.shape)
-        held = np.flatnonzero((position > 0) & (position <= depth))
-        # A table of some queries at a time: one of all of them would be large.
-        step = max(1, 2**20 // max(depth * math.prod(gain.shape[:-1]), 1))
-        for start in range(0, n_queries if len(held) else 0, step):
-            rows = held[slice(*np.searchsorted(query[held], (start, start + step)))]
-            at = query[rows] - start, position[rows] - 1
-            found = np.zeros((*gain.shape[:-1], min(step, n_queries - start), depth))
-            found[(..., *at)] = gain[..., rows]
-            read = np.ones(found.shape)
-            goes_on = self.goes_on(np.arange(1, depth + 1), np.add.accumulate(found, axis=-1))
-            np.multiply.accumulate(goes_on[..., :-1], axis=-1, out=read[..., 1:])
-            reached[..., rows], total[..., rows] = read[(..., *at)], row_sums(read)[..., at[0]]
-        return reached, total
-
-
-class InstModel(GoalModel):
-    """``C(i) = ((x - 1) / x)²`` with ``x = i + 2T - found(i)``, as in INST (Bailey et al., SIGIR 2015); T ≥ 1/2."""
-
-    def goes_on(self, position: IntArray, found: FloatArray) -> FloatArray:
-        x = position + self.T + (self.T - found)
-        result: FloatArray = np.square((x - 1.0) / x)
-        return result
-
-
-class BejeweledModel(GoalModel):
-    """``C(i) = 1`` while less than T is found, else 0, as in BPM (Zhang et al., SIGIR 2017); ``deepest`` is its K."""
-
-    def goes_on(self, position: IntArray, found: FloatArray) -> FloatArray:
-        return (found < self.T).astype(np.float64)
-
-
-@dataclass(frozen=True)
 class Reader(BrowsingModel):
-    """An adaptive model on documents: ``seen`` takes a row of their positions for each ranking."""
+    """The cascade on documents: ``seen`` takes a row of their positions for each ranking."""
 
     docs: Documents  #: those that may gain; the others gain nothing
-    model: AdaptiveModel
+    model: CascadeModel
 
     def seen(self, position: IntArray) -> FloatArray:
         docs, gain = self.docs, self.model.gain(self.docs.grade)

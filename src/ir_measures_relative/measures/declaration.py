@@ -90,22 +90,22 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
     def evaluator(self, qrels: Qrels) -> Evaluator:
         """As of ir_measures' own measures; ``qrels`` may also be the path of a file."""
-        evaluator: Evaluator = super().evaluator(_path_if_string(qrels))
+        evaluator: Evaluator = super().evaluator(path_if_string(qrels))
         return evaluator
 
     def iter_calc(self, qrels: Qrels, run: Run) -> Iterator[Metric]:
         """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
-        values: Iterator[Metric] = super().iter_calc(_path_if_string(qrels), run)
+        values: Iterator[Metric] = super().iter_calc(path_if_string(qrels), run)
         return values
 
     def calc_aggregate(self, qrels: Qrels, run: Run) -> float:
         """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
-        value: float = super().calc_aggregate(_path_if_string(qrels), run)
+        value: float = super().calc_aggregate(path_if_string(qrels), run)
         return value
 
     def calc(self, qrels: Qrels, run: Run) -> CalcResults:
         """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
-        results: CalcResults = super().calc(_path_if_string(qrels), run)
+        results: CalcResults = super().calc(path_if_string(qrels), run)
         return results
 
     def __eq__(self, other: object) -> bool:
@@ -120,7 +120,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return self.RELATIVE_TO != "chance"
 
     @property
-    def is_0_for_a_copy(self) -> bool:
+    def zero_for_duplicate(self) -> bool:
         """Whether a run that ranks as a prior does scores 0, so that to be above 0 is to add something."""
         return False
 
@@ -263,7 +263,7 @@ def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
     return measure
 
 
-def _path_if_string(qrels: Qrels) -> Qrels:
+def path_if_string(qrels: Qrels) -> Qrels:
     """The qrels, in a form that ir_measures hands on as it is: it iterates over the characters of a string."""
     from pathlib import Path  # importing the package does without it
 
@@ -297,8 +297,6 @@ def _is_of_choice(title: str, measure: Measure) -> bool:
 # Papers of a base or a method, by their titles, and what that is called in a measure string.
 _OF_CHOICES = {
     "expected reciprocal rank for graded relevance": "ERR",
-    "user variability and ir system evaluation": "INST",
-    "evaluating web search with a bejeweled player model": "BPM",
     "combination of multiple searches": "comb",
     "reciprocal rank fusion outperforms condorcet and individual rank learning methods": "rrf",
     "multimodal medical information retrieval with unsupervised rank fusion": "isr",

@@ -139,7 +139,7 @@ class _sgnLP(_rrLP):
     """The sign of lexiprecision: 1 if the run wins in the best case, -1 if the reference does, else 0.
 
     ``sgnLP = sign(rrLP)``, range {-1, 0, 1}. Its mean is the share of queries won minus the share lost. Test
-    it by :func:`~ir_measures_relative.sign_test`.
+    it by :func:`~ir_measures_relative.stats.sign_test`.
 
     Source: Diaz, "Best-Case Retrieval Evaluation: Improving the Sensitivity of Reciprocal Rank with
     Lexicographic Precision", 2023, Eq. 3.

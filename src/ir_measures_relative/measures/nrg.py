@@ -12,12 +12,9 @@ import numpy as np
 from ..arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
 from . import parameters
 from .browsing import (
-    AdaptiveModel,
-    BejeweledModel,
     BrowsingModel,
     CascadeModel,
     Geometric,
-    InstModel,
     LogDiscount,
     Reader,
     Reciprocal,
@@ -44,7 +41,7 @@ class ExtendedBase(Base):
     value: str = "sum"
     #: Where how far a searcher reads depends on what was found: the model of that, from a measure's ``get``. Each term
     #: is then times its share, and there is no N.
-    adaptive: Callable[[Callable[[str], Any]], AdaptiveModel] | None = None
+    adaptive: Callable[[Callable[[str], Any]], CascadeModel] | None = None
     #: Whether a document gains by its label as ``dcg`` and ``gains`` say, or by being relevant. N is the ideal DCG of
     #: graded gains, and else the sum over all positions of the browsing model.
     graded: bool = False
@@ -55,7 +52,7 @@ class ExtendedBase(Base):
             return ideal_dcg(gain, docs.query, docs.n_queries, cutoff)
         return np.full(docs.n_queries, self.browsing(cutoff, p).total)
 
-    def model(self, get: Callable[[str], Any]) -> AdaptiveModel | None:
+    def model(self, get: Callable[[str], Any]) -> CascadeModel | None:
         """The adaptive model with a measure's parameters; None where there is none."""
         return None if self.adaptive is None else self.adaptive(get)
 
@@ -64,10 +61,6 @@ class ExtendedBase(Base):
         """Whether each document gives the same, whatever the others are."""
         return self.value == "sum" and self.adaptive is None
 
-
-#: cwl_eval, by which ir_measures computes INST and BPM, reads so many documents.
-_CWL_DEPTH = 1000
-_GOAL = ("T", "min_rel", "max_rel")
 
 #: What NRG extends. A new base is an entry here.
 BASES = {
@@ -82,19 +75,6 @@ BASES = {
     ),
     "SDCG": ExtendedBase(
         lambda cutoff, p: LogDiscount(cutoff), parameters=["norm", "rel"], needs_cutoff=True
-    ),
-    "INST": ExtendedBase(
-        lambda cutoff, p: TopK(),
-        parameters=_GOAL,
-        adaptive=lambda get: InstModel(get("T"), get("min_rel"), get("max_rel"), _CWL_DEPTH),
-    ),
-    "BPM": ExtendedBase(
-        lambda cutoff, p: TopK(),
-        parameters=_GOAL,
-        adaptive=lambda get: BejeweledModel(
-            get("T"), get("min_rel"), get("max_rel"), min(get("cutoff"), _CWL_DEPTH)
-        ),
-        needs_cutoff=True,
     ),
 }
 
@@ -127,7 +107,7 @@ class ResidualRanking(NamedTuple):
     ideal: FloatArray | None = (
         None  #: the gains that N is computed from, by :data:`NORMS`; N is 1 if not given
     )
-    adaptive: AdaptiveModel | None = None  #: of the base, if it has one
+    adaptive: CascadeModel | None = None  #: of the base, if it has one
 
     def value(self) -> FloatArray:
         """NRG of each query, range [0, 1] with N."""
@@ -152,7 +132,7 @@ class ResidualRanking(NamedTuple):
         terms: FloatArray = self.residual * self.base.browsing(self.cutoff, self.p).seen(self.position)
         if self.adaptive is not None:
             docs = self.docs
-            terms = terms * self.adaptive.share(self.position, self.residual, docs.query, docs.n_queries)
+            terms = terms * self.adaptive.reach(self.position, self.residual, docs.query, docs.n_queries)
         return terms
 
     def _normalized(self, sums: FloatArray, query: IntArray) -> FloatArray:
@@ -167,7 +147,7 @@ def judged_gains(
     rel: int,
     dcg: str,
     gains: dict[int, int] | None,
-    adaptive: AdaptiveModel | None = None,
+    adaptive: CascadeModel | None = None,
 ) -> tuple[Documents, FloatArray]:
     """The judged documents that may gain, and the gain G(d) of each."""
     docs = documents if gains and min(gains) <= 0 else documents.relevant
@@ -196,13 +176,7 @@ class _NRG(RelativeMeasure):
       satisfied user stops reading. So prior j shows d with chance ``seen_j(d) = Π (1 - G)`` over the
       documents above d there (unjudged ones satisfy nobody), and 0 outside its top k. Then
       ``G(d|R) = G(d) · Π_j (1 - seen_j(d))``, and the value is
-      ``Σ_{i≤k} (1/i) · G(d_i|R) · Π_{l<i} (1 - G(d_l|R))``;
-    - INST: a user wants a gain of T, ``G(d) = (label - min_rel) / (max_rel - min_rel)`` within [0, 1]. After
-      document i, with ``x = i + 2T - (what was found so far)``, the user reads on with chance
-      ``C(i) = ((x - 1) / x)²``. ``seen(i) = Π_{l<i} C(l)``, N = Σ_i seen(i) over the first 1000 positions.
-      With a cutoff, nothing is found below k, neither here nor in the priors. N runs to 1000 all the same;
-    - BPM: as INST, but the user reads on as long as less than T was found, and to k at most: C is 1 or 0.
-      So it is the gain found, over the number of places read. The empty places after a short ranking count, to k.
+      ``Σ_{i≤k} (1/i) · G(d_i|R) · Π_{l<i} (1 - G(d_l|R))``.
 
     Range [0, 1]. Without priors it is the base measure. With base nDCG, a ranking may score higher than its
     nDCG: the ideal falls too. Something is *left* to find: the value is the share of it that this ranking shows.
@@ -223,7 +197,7 @@ class _NRG(RelativeMeasure):
     runs, or more to find, the two norms do not differ in this.
 
     ``norm=None`` is N = 1. The range with base nDCG is then that of DCG. With P, RBP and SDCG,
-    ``norm='ideal'`` changes nothing: their N does not depend on gains. RR, ERR, INST and BPM take no ``norm``.
+    ``norm='ideal'`` changes nothing: their N does not depend on gains. RR and ERR take no ``norm``.
     ``norm='whole'``, with base nDCG alone, is the residual ideal of all judged documents, however deep, as in the
     authors' released code. It is never above the default, and usually well below 1 even for the best ranking of k.
 
@@ -234,22 +208,12 @@ class _NRG(RelativeMeasure):
     lower grades. With binary labels, a relevant document then satisfies one user in 16. Nearly everybody
     reads all of the priors, and little is left. With ``max_grade=1`` it satisfies one in two.
 
-    Bases INST and BPM make the same assumptions. A user reads each prior as the base says, by what that prior
-    shows, and comes back wanting T again. In the evaluated ranking only what is left counts: with less left to
-    find, the user reads further. So N depends on what was found, as it does in C/W/L (App. A). A prior still
-    never raises a value by INST, nor by BPM where a document gains 0 or 1. With gains between, BPM has steps. A
-    ranking of labels 1, 2 and 3 (``max_rel=3``, T = 1) has 1/2: the user stops after two documents. A prior that
-    shows the first makes it 5/9, since the user now reads the third. By default a label of 1 or more gains 1.
-    ``max_rel=3`` makes it label/3. ``T`` is at least 1/2, ``min_rel`` at least 0 and below ``max_rel``. As in
-    ir_measures, nobody reads below position 1000.
-
-    For :class:`Shapley`, or to choose groups of runs, use the bases P, RBP or SDCG: by ERR, INST and BPM, what a
-    document adds depends on the others.
+    For :class:`Shapley`, or to choose groups of runs, use the bases P, RBP or SDCG: by ERR, what a document
+    adds depends on the others.
 
     Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, Eqs. 1-4;
     base ERR, which its App. A leaves to future work, with the cascade of Chapelle et al., "Expected Reciprocal Rank
-    for Graded Relevance", CIKM 2009; base INST by Bailey et al., "User Variability and IR System Evaluation", SIGIR
-    2015; base BPM by Zhang et al., "Evaluating Web Search with a Bejeweled Player Model", SIGIR 2017.
+    for Graded Relevance", CIKM 2009.
 
     Example, from the paper's Table 1:
 
@@ -290,15 +254,6 @@ class _NRG(RelativeMeasure):
         "gains": parameters.gains(),
         "rel": parameters.rel(),
         "max_grade": parameters.max_grade_of_err(),
-        "T": Param(
-            float,
-            "total desired gain, in documents of the label max_rel",
-            default=1.0,
-            test=lambda t: 0.5 <= t < 2**31,
-            allowed="a number of at least 0.5",
-        ),
-        "min_rel": parameters.count("the label that gains 0, as those below it do", 0, default=0),
-        "max_rel": parameters.count("the label that gains 1, as those above it do", default=1),
         "p": parameters.persistence(),
         "judged_only": parameters.judged_only(),
     }
@@ -309,7 +264,7 @@ class _NRG(RelativeMeasure):
         return -math.inf if self.get("gains") else 0.0, math.inf if unbounded else 1.0
 
     @property
-    def is_0_for_a_copy(self) -> bool:
+    def zero_for_duplicate(self) -> bool:
         """With base P alone; by the others a searcher has overlooked some of what stands low, and sees it now."""
         return bool(self.get("base") == "P")
 
@@ -318,8 +273,6 @@ class _NRG(RelativeMeasure):
         if self.get("norm") == "whole" and not BASES[name].graded:
             known = ", ".join(repr(n) for n, base in BASES.items() if base.graded)
             raise ValueError(f"{self!r}: norm='whole' goes with base {known}, not {name!r}")
-        if self.get("min_rel") >= self.get("max_rel"):
-            raise ValueError(f"{self!r}: min_rel must be below max_rel")
 
     def score(self, view: View) -> FloatArray:
         """NRG of each query."""
@@ -343,7 +296,7 @@ class _NRG(RelativeMeasure):
         return BASES[self.get("base")].browsing(self.get("cutoff"), self.get("p"))
 
     @property
-    def adaptive(self) -> AdaptiveModel | None:
+    def adaptive(self) -> CascadeModel | None:
         """How far a searcher reads, where that depends on what was found."""
         return BASES[self.get("base")].model(self.get)
 
@@ -402,7 +355,7 @@ class _UniqueRel(RelativeMeasure):
         "rel": parameters.rel(),
         "judged_only": parameters.judged_only(),
     }
-    is_0_for_a_copy = True
+    zero_for_duplicate = True
 
     @property
     def value_range(self) -> tuple[float, float]:

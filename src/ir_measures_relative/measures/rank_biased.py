@@ -101,12 +101,12 @@ def _ranked_rows(view: View, run: Rankings, cutoff: int | None, tied: bool) -> R
 # ---- rank-biased overlap --------------------------------------------------------------------------------
 
 
-def rank_biased_overlap(pair: Pair, p: float, kind: str, ties: str) -> FloatArray:
+def rank_biased_overlap(pair: Pair, p: float, variant: str, ties: str) -> FloatArray:
     """RBO of each query, but for rounding beyond its range. See :class:`RBO`."""
     short = np.minimum(pair.run.length, pair.reference.length)
     long = np.maximum(pair.run.length, pair.reference.length)
     depth = np.arange(1, int(long.max(initial=1)) + 1)
-    agreement, at_short = _agreement(pair, short, depth, kind, ties)
+    agreement, at_short = _agreement(pair, short, depth, variant, ties)
     common = np.bincount(pair.query, minlength=pair.n_queries)
     weight = Geometric(p).share(depth)
 
@@ -114,14 +114,14 @@ def rank_biased_overlap(pair: Pair, p: float, kind: str, ties: str) -> FloatArra
         """The sum over the depths down to the end of the longer ranking."""
         return row_sums(np.where(depth <= long[:, None], values, 0.0) * weight)
 
-    if kind == "min":  # what follows adds no overlap: common / d at each depth d
+    if variant == "min":  # what follows adds no overlap: common / d at each depth d
         down_to = np.concatenate([[0.0], np.cumsum(weight / depth)])[long]
         # What all that follows weighs; at most 1 / (long + 1) of it counts.
         left = Geometric(p).seen(long + 1)
         below = np.clip((1.0 - p) / p * -math.log1p(-p) - down_to, 0.0, left / (long + 1))
         least: FloatArray = weighted(agreement) + common * below
         return least
-    if kind == "max":
+    if variant == "max":
         # Below the longer ranking's end the best continuation gives either, at each depth, a document of the other's,
         # until both hold all, at the depth ``complete``.
         complete = long + short - common
@@ -158,7 +158,7 @@ def _groups(side: RankedRows, depth: IntArray, ties: str) -> _Groups:
 
 
 def _agreement(
-    pair: Pair, short: IntArray, depth: IntArray, kind: str, ties: str
+    pair: Pair, short: IntArray, depth: IntArray, variant: str, ties: str
 ) -> tuple[FloatArray, FloatArray]:
     """The agreement at each depth, shape (queries, depths), and that at the end of the shorter ranking, 0 if empty.
 
@@ -208,10 +208,10 @@ def _agreement(
         size = np.sqrt(squares[0] * squares[1])
     agreement = overlap / size
     at_short = np.where(short > 0, agreement[np.arange(len(short)), short - 1], 0.0)
-    if kind == "min" or (pair.run.length == pair.reference.length).all():
+    if variant == "min" or (pair.run.length == pair.reference.length).all():
         return agreement, at_short
     missing = np.maximum(depth - short[:, None], 0)  # documents of the shorter ranking
-    if kind == "max":
+    if variant == "max":
         more = np.minimum(missing, alone) + share * np.maximum(missing - alone, 0)
     else:
         seen = ratio(alone + share * cut_alone, (alone + cut_alone).astype(np.float64))
@@ -222,11 +222,11 @@ def _agreement(
 # ---- rank-biased alignment ------------------------------------------------------------------------------
 
 
-def rank_biased_alignment(pair: Pair, p: float, kind: str) -> FloatArray:
+def rank_biased_alignment(pair: Pair, p: float, variant: str) -> FloatArray:
     """RBA of each query; tied documents of the pair share what their positions weigh. See :class:`RBA`."""
     run, reference = (_weight(side.first, side.last, p) for side in (pair.run, pair.reference))
     in_both = run[pair.in_run], reference[pair.in_reference]
-    if kind == "min":
+    if variant == "min":
         return _sum_of_shared(np.sqrt(in_both[0] * in_both[1]), pair)
     # The weights of either ranking sum to 1, so that Σ √(v·w) = 1 - ½·Σ (√v - √w)²; a ranking and itself come to 1.
     apart = _sum_of_shared((np.sqrt(in_both[0]) - np.sqrt(in_both[1])) ** 2, pair)
@@ -304,7 +304,7 @@ class _RBO(_RankBiased):
     common there, divided by d. At p = 0.9 the first ten positions have 86 % of the weight, at 0.98 the first
     fifty.
 
-    Rankings end. ``kind`` says what is assumed of the rest:
+    Rankings end. ``variant`` says what is assumed of the rest:
 
     - ``'ext'``: the agreement at the end goes on (Webber et al.'s Eq. 32, also for rankings of two lengths);
     - ``'min'``, ``'max'``: the rest is as different, or as alike, as it can be. What lies between is the
@@ -335,7 +335,7 @@ class _RBO(_RankBiased):
         >>> qrels = {"q": {"A": 0}}  # any label names the query
         >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
         >>> with RunContext({"old": run("ABC")}):  # nothing in common at depth 1, all of it from depth 2 on
-        ...     [round(RBO(kind=kind).calc_aggregate(qrels, run("BAC")), 3) for kind in ("min", "ext", "max")]
+        ...     [round(RBO(variant=variant).calc_aggregate(qrels, run("BAC")), 3) for variant in ("min", "ext", "max")]
         [0.423, 0.9, 0.9]
     """
 
@@ -351,7 +351,7 @@ class _RBO(_RankBiased):
         "cutoff": parameters.cutoff(),
         "ref": parameters.ref(),
         "p": parameters.persistence(default=0.9, of="RBO"),
-        "kind": Param(
+        "variant": Param(
             str,
             "what follows the rankings: more of the agreement at their end ('ext'), or as little ('min') or as much "
             "('max') as there can be",
@@ -369,8 +369,8 @@ class _RBO(_RankBiased):
 
     def score(self, view: View) -> FloatArray:
         """The overlap of each query."""
-        p, kind, ties = map(self.get, ("p", "kind", "ties"))
-        values = [rank_biased_overlap(block, p, kind, ties) for block in self.pair(view).blocks()]
+        p, variant, ties = map(self.get, ("p", "variant", "ties"))
+        values = [rank_biased_overlap(block, p, variant, ties) for block in self.pair(view).blocks()]
         return np.concatenate([np.zeros(0), *values]).clip(0.0, 1.0)
 
 
@@ -382,7 +382,7 @@ class _RBA(_RankBiased):
     Bhattacharyya coefficient of the two rankings' attention.) RBO asks at which depth both have shown a
     document. RBA asks how far its two positions are apart. A swap of neighbours costs little, wherever it is.
 
-    ``kind='min'`` is the value if the rankings go on with nothing in common. ``'max'`` is the largest value
+    ``variant='min'`` is the value if the rankings go on with nothing in common. ``'max'`` is the largest value
     that is possible: each goes on with the documents of the other that it lacks, and both are the same from
     there on. No extrapolated value is defined. With ``ties='mean'``, documents of equal score (as 32-bit
     floats) each weigh the mean of the weights of their positions; those that follow are tied as the other
@@ -401,7 +401,7 @@ class _RBA(_RankBiased):
         >>> qrels = {"q": {"A": 0}}  # any label names the query
         >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
         >>> with RunContext({"old": run("ABC")}):  # 1 - .9³ = .271 for ABC itself
-        ...     [round(RBA(kind=kind).calc_aggregate(qrels, run("BAC")), 4) for kind in ("min", "max")]
+        ...     [round(RBA(variant=variant).calc_aggregate(qrels, run("BAC")), 4) for variant in ("min", "max")]
         [0.2707, 0.9997]
     """
 
@@ -414,7 +414,7 @@ class _RBA(_RankBiased):
         "cutoff": parameters.cutoff(),
         "ref": parameters.ref(),
         "p": parameters.persistence(default=0.9, of="RBA"),
-        "kind": Param(
+        "variant": Param(
             str,
             "what follows the rankings: nothing in common ('min'), or as much as there can be ('max')",
             default="min",
@@ -430,7 +430,7 @@ class _RBA(_RankBiased):
 
     def score(self, view: View) -> FloatArray:
         """The alignment of each query."""
-        return rank_biased_alignment(self.pair(view), self.get("p"), self.get("kind"))
+        return rank_biased_alignment(self.pair(view), self.get("p"), self.get("variant"))
 
 
 RBO = register(_RBO())

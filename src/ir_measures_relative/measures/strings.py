@@ -27,7 +27,7 @@ def is_relative(measure: object) -> bool:
 
 
 #: Measures of ir_measures whose values lie between 0 and 1.
-_SHARES = re.compile(
+SHARES = re.compile(
     "AP|Accuracy|Bpref|Compat|ERR|IPrec|Judged|P|R|RBP|RR|Rprec|Set(AP|F|P|R)|Success|alpha_nDCG|infAP|nDCG"
 )
 
@@ -38,7 +38,7 @@ def value_range(measure: Measure | str) -> tuple[float, float]:
         parsed = parse_measure(measure)
     except ValueError:  # a table may hold what it likes
         return -math.inf, math.inf
-    if _SHARES.fullmatch(parsed.NAME) and not is_relative(parsed) and "gains" not in parsed.params:
+    if SHARES.fullmatch(parsed.NAME) and not is_relative(parsed) and "gains" not in parsed.params:
         return 0.0, 1.0
     ends: tuple[float, float] = getattr(parsed, "value_range", (-math.inf, math.inf))
     return ends
@@ -96,12 +96,12 @@ def parse_measure(measure: Measure | str) -> Measure:
         RecursionError,
         MemoryError,
     ) as error:
-        raise ValueError(_what_is_wrong(measure, str(error) or type(error).__name__)) from None
+        raise ValueError(what_is_wrong(measure, str(error) or type(error).__name__)) from None
     except ValueError as error:
         message = str(error)
-        raise ValueError(message if str(measure) in message else _what_is_wrong(measure, message)) from None
+        raise ValueError(message if str(measure) in message else what_is_wrong(measure, message)) from None
     if not is_relative(one):
-        _check_host_measure(one)
+        check_host_measure(one)
     return one
 
 
@@ -178,7 +178,7 @@ def shown(measure: object) -> str:
     return text if len(text) <= 200 else f"{text[:100]}… ({len(text)} characters)"
 
 
-def _what_is_wrong(measure: object, message: str) -> str:
+def what_is_wrong(measure: object, message: str) -> str:
     """What ir_measures says of a measure, in words that name it."""
     text = str(measure)
     message = re.sub(r"invalid param (\w+)=<object.*", r"it needs the parameter \1", message)
@@ -191,7 +191,7 @@ _LARGEST_INT = 2**31 - 1
 _DEEPEST_OF_ASPECTS = 20
 
 
-def _check_host_measure(measure: Measure) -> None:
+def check_host_measure(measure: Measure) -> None:
     """Raises ValueError for what trec_eval takes the whole process down for, or cannot count."""
     cutoff = measure.params.get("cutoff")
     deepest = (

@@ -17,6 +17,7 @@ What the arguments of all of them mean, and what all raise:
   argument that is not allowed, and what :meth:`~ir_measures_relative.RunContext.evaluate` raises.
 """
 
+from ..unjudged.reusability import reusability
 from .correlations import correlation
 from .degrading import degrade, system_subsets
 from .power import asl_curve, conflicts, discriminative_power
@@ -35,6 +36,7 @@ __all__ = [
     "query_sets",
     "reliability",
     "rescaling_test",
+    "reusability",
     "separation",
     "stability",
     "swap_rate",

@@ -22,7 +22,7 @@ from ..view import View
 from .table import Measured, of_runs, read_table
 
 
-def correlation(table: Any, kind: str = "tau") -> pd.DataFrame:
+def correlation(table: Any, statistic: str = "tau") -> pd.DataFrame:
     r"""How alike two measures order the runs, by their means over topics.
 
     With n runs, C concordant and D discordant pairs:
@@ -38,7 +38,7 @@ def correlation(table: Any, kind: str = "tau") -> pd.DataFrame:
     Invariant under: positive factors and added constants, of any measure on its own.
 
     Args:
-        kind: ``"tau"``, ``"tau_ap"`` or ``"weighted"``.
+        statistic: ``"tau"``, ``"tau_ap"`` or ``"weighted"``.
 
     Returns:
         a DataFrame with a row for each two measures, both ways:
@@ -57,12 +57,12 @@ def correlation(table: Any, kind: str = "tau") -> pd.DataFrame:
         0    P@10    RR        0.333
         1      RR  P@10        0.333
     """
-    check_choice("kind", kind, tuple(KINDS))
+    check_choice("statistic", statistic, tuple(CORRELATIONS))
     scores = read_table(table)
     for of_measure in scores:
         of_measure.runs()  # for its check
     rows = [
-        (a.measure, b.measure, KINDS[kind](a.standing(), b.standing()))
+        (a.measure, b.measure, CORRELATIONS[statistic](a.standing(), b.standing()))
         for a, b in itertools.permutations(scores, 2)
     ]
     return pd.DataFrame(rows, columns=["measure", "other", "correlation"])
@@ -84,7 +84,7 @@ def tau_ap(x: FloatArray, y: FloatArray) -> float:
 
 
 #: Of two rankings by their values, the second being the truth.
-KINDS: dict[str, Callable[[FloatArray, FloatArray], float]] = {
+CORRELATIONS: dict[str, Callable[[FloatArray, FloatArray], float]] = {
     "tau": lambda x, y: float(kendalltau(x, y).statistic),
     "tau_ap": tau_ap,
     "weighted": lambda x, y: float(weightedtau(x, y).statistic) if np.ptp(x) and np.ptp(y) else np.nan,
@@ -112,7 +112,7 @@ def _alike(found: FloatArray, expected: FloatArray) -> float:
 
 #: How alike two sets of values of the same runs are, the second being the truth.
 ALIKE: dict[str, Callable[[Measured, Measured], float]] = {
-    **{kind: _by_standing(of) for kind, of in KINDS.items()},
+    **{name: _by_standing(of) for name, of in CORRELATIONS.items()},
     "agreement": _agreement,
     "ranking_agreement": lambda scores, truth: _alike(scores.pairs.differences, truth.pairs.differences),
     "ties": lambda scores, truth: float((scores.pairs.differences == 0).mean()),
@@ -136,11 +136,11 @@ def score(view: View, measures: Sequence[ir_measures.Measure]) -> list[Measured]
     return [measured(m) for m in measures]
 
 
-def check_kinds(kinds: str | Sequence[str], allowed: Sequence[str]) -> list[str]:
-    """The kinds, each once; ValueError for none, or one that is not allowed."""
-    chosen = [kinds] if isinstance(kinds, str) else list(dict.fromkeys(kinds))
+def check_statistics(statistics: str | Sequence[str], allowed: Sequence[str]) -> list[str]:
+    """The statistics, each once; ValueError for none, or one that is not allowed."""
+    chosen = [statistics] if isinstance(statistics, str) else list(dict.fromkeys(statistics))
     if not chosen:
-        raise ValueError(f"kinds is empty; give some of {', '.join(map(repr, allowed))}")
-    for kind in chosen:
-        check_choice("kinds", kind, allowed)
+        raise ValueError(f"statistics is empty; give some of {', '.join(map(repr, allowed))}")
+    for statistic in chosen:
+        check_choice("statistics", statistic, allowed)
     return chosen

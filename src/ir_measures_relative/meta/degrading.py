@@ -20,7 +20,7 @@ from ..scoring import check_campaign
 from ..stats.pairs_and_ties import Pairs
 from ..unjudged.reusability import contributions, groups_of
 from ..view import View, check_is_context, view_of
-from .correlations import ALIKE, KINDS, check_kinds, score
+from .correlations import ALIKE, CORRELATIONS, check_statistics, score
 from .table import check_two_runs, pairs_of, summaries
 
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -33,7 +33,7 @@ def degrade(
     measures: Sequence[ir_measures.Measure | str],
     what: str = "labels",
     levels: Sequence[float] | None = None,
-    kinds: str | Sequence[str] = "tau",
+    statistics: str | Sequence[str] = "tau",
     samples: int = 10,
     *,
     truth: ir_measures.Measure | str | None = None,
@@ -54,9 +54,9 @@ def degrade(
     - ``"pool"``: the labels of documents that some run of the context has in its first so many.
     - ``"groups"``: for each group, all labels but of the documents that its runs alone have in their first
       ``pool_depth``. Run by run where there are no groups. For what that does to the group's own runs, see
-      :func:`~ir_measures_relative.reusability`.
+      :func:`~ir_measures_relative.meta.reusability`.
 
-    ``kinds``, with the values on all labels and topics for the truth:
+    ``statistics``, with the values on all labels and topics for the truth:
 
     - ``"tau"``, ``"tau_ap"``, ``"weighted"``: the correlation of the rankings of runs, as in :func:`correlation`;
     - ``"agreement"``: the share of pairs of runs whose means differ by the truth that differ alike (lexiprecision's
@@ -64,7 +64,7 @@ def degrade(
     - ``"ties"``: the share of pairs and topics that are tied (which no truth is asked of).
 
     A measure of pairs (rrLP, sgnLP, sgnLR, RPP without ``ref=``) has no value of one run: for the correlations runs are
-    ranked by their means over topics and opponents. The other kinds take the pairs as they are.
+    ranked by their means over topics and opponents. The other statistics take the pairs as they are.
 
     Invariant under: positive factors and added constants of the measures.
 
@@ -73,7 +73,7 @@ def degrade(
         what: ``"labels"``, ``"topics"``, ``"pool"`` or ``"groups"``.
         levels: shares above 0 and up to 1, in tenths if not given; depths for ``"pool"``, from 1 to 100 if not given;
             names of groups, all if not given.
-        kinds: one of those above, or a list of them.
+        statistics: one of those above, or a list of them.
         samples: of a share.
         truth: a measure whose values on all labels and topics are the truth for all, such as RR for lexiprecision; each
             measure's own if not given.
@@ -82,9 +82,9 @@ def degrade(
         pool_depth: how deep runs are taken to have been pooled, for groups.
 
     Returns:
-        a DataFrame with one row a measure, kind and level:
+        a DataFrame with one row a measure, statistic and level:
 
-        - ``measure``, ``kind``, ``level``;
+        - ``measure``, ``statistic``, ``level``;
         - ``kept``: the share of the labels, or topics, that are left;
         - ``samples``: how many have a value; τ has none where a measure ties all runs;
         - ``mean`` and ``deviation`` of these samples (n - 1; NaN of one).
@@ -95,16 +95,16 @@ def degrade(
         >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"A": 2, "X": 1}}, "c": {"q": {"X": 2, "Y": 1}}}
         >>> qrels = {"q": {"A": 1, "B": 1, "X": 0, "Y": 0}}
         >>> meta.degrade(RunContext(runs), qrels, [P @ 2], "pool", levels=[1, 2]).round(3)
-          measure kind  level  kept  samples   mean  deviation
-        0     P@2  tau      1   0.5        1  0.816        NaN
-        1     P@2  tau      2   1.0        1  1.000        NaN
+          measure statistic  level  kept  samples   mean  deviation
+        0     P@2       tau      1   0.5        1  0.816        NaN
+        1     P@2       tau      2   1.0        1  1.000        NaN
     """
     check_is_context(context)
     parsed = parse_measures(measures)
     of_truth = None if truth is None else parse_measure(truth)
     check_choice("what", what, ("labels", "topics", "pool", "groups"))
     check_choice("of", of, ("relevant", "all"))
-    chosen = check_kinds(kinds, tuple(ALIKE))
+    chosen = check_statistics(statistics, tuple(ALIKE))
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     check_count("pool_depth", pool_depth, 1)
@@ -129,7 +129,7 @@ def degrade(
     expected = full if of_truth is None else score(view, [of_truth]) * len(full)
     kept: dict[Any, list[float]] = {level: [] for level, _ in parts}
     found: dict[tuple[str, str, Any], list[float]] = {
-        (scores.measure, kind, level): [] for scores in full for kind in chosen for level in kept
+        (scores.measure, statistic, level): [] for scores in full for statistic in chosen for level in kept
     }
     for level, keep in tqdm(parts, desc=f"leaving out {what}", unit="sample", disable=None, leave=False):
         kept[level].append(float(keep.mean()))
@@ -138,10 +138,10 @@ def degrade(
             of_same = best
             if what == "topics":
                 scores, of_same = (s._replace(pairs=s.pairs.on(keep)) for s in (scores, best))
-            for kind in chosen:
-                other = of_same if kind == "ranking_agreement" else best
-                found[scores.measure, kind, level].append(ALIKE[kind](scores, other))
-    result = summaries(found, "measure", "kind", "level")
+            for statistic in chosen:
+                other = of_same if statistic == "ranking_agreement" else best
+                found[scores.measure, statistic, level].append(ALIKE[statistic](scores, other))
+    result = summaries(found, "measure", "statistic", "level")
     result.insert(3, "kept", [float(np.mean(kept[level])) for _, _, level in found])
     return result
 
@@ -194,7 +194,7 @@ def system_subsets(
     qrels: Qrels | None,
     measures: Sequence[ir_measures.Measure | str],
     sizes: Sequence[int] | None = None,
-    kinds: str | Sequence[str] = "tau",
+    statistics: str | Sequence[str] = "tau",
     samples: int = 1000,
     *,
     seed: int = 0,
@@ -215,14 +215,14 @@ def system_subsets(
         context: its policy of priors is asked anew in each subset, without the runs that are left out.
         measures: as for :func:`degrade`; without ``ref=`` and ``prior=``.
         sizes: the N, from 2 to the number of runs; the powers of 2 below it if not given.
-        kinds: ``"tau"``, ``"tau_ap"``, ``"weighted"`` as in :func:`correlation`, or a list of these; the ranking of all
-            runs is the truth.
+        statistics: ``"tau"``, ``"tau_ap"``, ``"weighted"`` as in :func:`correlation`, or a list of these; the ranking
+            of all runs is the truth.
         samples: subsets of a size.
 
     Returns:
-        a DataFrame with one row a measure, kind and size:
+        a DataFrame with one row a measure, statistic and size:
 
-        - ``measure``, ``kind``; ``systems``: the size;
+        - ``measure``, ``statistic``; ``systems``: the size;
         - ``samples``: how many subsets have a value; τ has none where a measure ties all runs;
         - ``mean`` and ``deviation`` of their correlations (n - 1; NaN of one).
 
@@ -235,14 +235,14 @@ def system_subsets(
         >>> runs = {name: ranking(docs) for name, docs in [("a", "ABX"), ("b", "ABC"), ("c", "DEX"), ("d", "CXY")]}
         >>> context, qrels = RunContext(runs), {"q": dict.fromkeys("ABCDE", 1)}
         >>> meta.system_subsets(context, qrels, [P_Rareness @ 3], sizes=[2, 3, 4]).round(3)
-                measure kind  systems  samples   mean  deviation
-        0  P_Rareness@3  tau        2        5  1.000      0.000
-        1  P_Rareness@3  tau        3        4  0.954      0.092
-        2  P_Rareness@3  tau        4        1  1.000        NaN
+                measure statistic  systems  samples   mean  deviation
+        0  P_Rareness@3       tau        2        5  1.000      0.000
+        1  P_Rareness@3       tau        3        4  0.954      0.092
+        2  P_Rareness@3       tau        4        1  1.000        NaN
     """
     check_is_context(context)
     parsed, names = parse_measures(measures), context.names
-    chosen = check_kinds(kinds, tuple(KINDS))
+    chosen = check_statistics(statistics, tuple(CORRELATIONS))
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     for measure in parsed:
@@ -267,7 +267,7 @@ def system_subsets(
     truth = {scores.measure: scores.standing() for scores in full}
     anew = [m for m in parsed if is_relative(m) and m.RELATIVE_TO in ("priors", "systems")]
     found: dict[tuple[str, str, int], list[float]] = {
-        (measure, kind, int(size)): [] for measure in truth for kind in chosen for size in sizes
+        (measure, statistic, int(size)): [] for measure in truth for statistic in chosen for size in sizes
     }
     subsets = [(int(n), rows) for n in sizes for rows in of_size(range(len(names)), int(n), samples, seed)]
     for size, rows in tqdm(subsets, desc="choosing systems", unit="subset", disable=None, leave=False):
@@ -282,7 +282,7 @@ def system_subsets(
                 moved[scores.measure] = scores._replace(names=of_rows, pairs=pairs).standing()
         for measure, of_all in truth.items():
             of_some = of_all[list(rows)]
-            for kind in chosen:
-                values = found[measure, kind, size]
-                values.append(KINDS[kind](moved.get(measure, of_some), of_some))
-    return summaries(found, "measure", "kind", "systems")
+            for statistic in chosen:
+                values = found[measure, statistic, size]
+                values.append(CORRELATIONS[statistic](moved.get(measure, of_some), of_some))
+    return summaries(found, "measure", "statistic", "systems")

@@ -20,7 +20,7 @@ except ImportError:
 from .audits import audit
 from .curves import asl_curves, chronological, degradation, fusion, separation, sweep, ties_by_level
 from .figures import new_figure
-from .matrices import fusion_pairs, locality, matrix_of_measures, matrix_of_verdicts, similarity
+from .matrices import locality, matrix_of_measures, matrix_of_verdicts, similarity
 from .scatter import intervals, query_sets, relative_against_absolute
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "chronological",
     "degradation",
     "fusion",
-    "fusion_pairs",
     "intervals",
     "locality",
     "matrix_of_measures",

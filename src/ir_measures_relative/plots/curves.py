@@ -32,8 +32,8 @@ _DASHES = ("-", "--", ":", "-.")
 # At most this many points of a line have markers.
 _MOST_MARKED = 30
 
-#: What each kind of :func:`ir_measures_relative.meta.degrade` is called beside an axis.
-_KINDS = {
+#: What each statistic of :func:`ir_measures_relative.meta.degrade` is called beside an axis.
+_STATISTICS = {
     "tau": "Kendall's τ",
     "tau_ap": "τ_AP",
     "weighted": "weighted τ",
@@ -72,30 +72,30 @@ def asl_curves(
     return ax
 
 
-def degradation(table: pd.DataFrame, kind: str | None = None, ax: Axes | None = None) -> Axes:
+def degradation(table: pd.DataFrame, statistic: str | None = None, ax: Axes | None = None) -> Axes:
     """How a ranking holds with fewer labels, topics or systems: the mean over samples, and a deviation as a band.
 
-    The band ends where the kind does: at 1, and at -1 or 0.
+    The band ends where the statistic does: at 1, and at -1 or 0.
 
     Args:
         table: what :func:`ir_measures_relative.meta.degrade` or :func:`~ir_measures_relative.meta.system_subsets`
             returns. Where groups were left out, a point a group.
-        kind: which of its kinds; the first if not given.
+        statistic: which of its statistics; the first if not given.
 
     Raises:
-        ValueError: another table, none of its rows, or a kind that is not in it.
+        ValueError: another table, none of its rows, or a statistic that is not in it.
     """
     x = "systems" if "systems" in getattr(table, "columns", ()) else "level"
-    check_table(table, "meta.degrade(…) or system_subsets(…)", "measure", "kind", x, "mean", "deviation")
-    known = list(dict.fromkeys(table["kind"]))
-    shown = known[0] if kind is None else kind
+    check_table(table, "meta.degrade(…) or system_subsets(…)", "measure", "statistic", x, "mean", "deviation")
+    known = list(dict.fromkeys(table["statistic"]))
+    shown = known[0] if statistic is None else statistic
     if shown not in known:
-        raise ValueError(f"the table holds no kind {shown!r}; its kinds are {known}")
-    rows_of_kind = table[table["kind"] == shown]
+        raise ValueError(f"the table holds no statistic {shown!r}; its statistics are {known}")
+    rows_of_statistic = table[table["statistic"] == shown]
     ax = given_or_new_axes(ax)
-    by_group = rows_of_kind[x].dtype.kind not in "iuf"
-    labels = list(dict.fromkeys(rows_of_kind[x])) if by_group else []
-    for i, (measure, rows) in enumerate(rows_of_kind.groupby("measure", sort=False)):
+    by_group = rows_of_statistic[x].dtype.kind not in "iuf"
+    labels = list(dict.fromkeys(rows_of_statistic[x])) if by_group else []
+    for i, (measure, rows) in enumerate(rows_of_statistic.groupby("measure", sort=False)):
         mean = rows["mean"].to_numpy(dtype=np.float64)
         if by_group:
             at = [labels.index(label) for label in rows[x]]
@@ -108,15 +108,15 @@ def degradation(table: pd.DataFrame, kind: str | None = None, ax: Axes | None = 
         ax.fill_between(rows[x], low, high, color=colour, alpha=0.13, linewidth=0)
     if by_group:
         _name(ax, labels)
-    shares = x == "level" and rows_of_kind[x].dtype.kind == "f"
+    shares = x == "level" and rows_of_statistic[x].dtype.kind == "f"
     if not by_group and not shares:
         ax.set_xscale("log", base=2)
-        steps = sorted(set(rows_of_kind[x]))
+        steps = sorted(set(rows_of_statistic[x]))
         ax.set_xticks(steps, [str(step) for step in steps])
         ax.minorticks_off()
     looked_at = "systems" if x == "systems" else "groups" if by_group else "shares" if shares else "depths"
     below, says = _DEGRADED_BY[looked_at]
-    _finish(ax, below, _KINDS.get(shown, shown), says)
+    _finish(ax, below, _STATISTICS.get(shown, shown), says)
     return ax
 
 
@@ -158,17 +158,17 @@ def sweep(table: pd.DataFrame, measure: ir_measures.Measure | str = "NRG@10", ax
     """What runs add as they have more priors, or to different families of them: a line a run, with its interval.
 
     Args:
-        table: what :func:`ir_measures_relative.sweep` returned.
+        table: what :func:`ir_measures_relative.questions.added_value_curve` returned.
         measure: what was swept, for the title.
     """
-    columns = ("name", "priors", "size", "mean", "lower", "upper")
-    check_table(table, "sweep(context, qrels, measure)", *columns)
+    columns = ("name", "priors", "size", "mean", "ci_lower", "ci_upper")
+    check_table(table, "added_value_curve(context, qrels, measure)", *columns)
     ax = given_or_new_axes(ax)
     by_size = bool(table["priors"].isna().all())
     labels = [] if by_size else list(dict.fromkeys(map(_written, table["priors"])))
     for i, (name, rows) in enumerate(table.groupby("name", sort=False)):
         colour, label = COLOURS[i % len(COLOURS)], legend_label(str(name))
-        mean, low, high = (rows[c].to_numpy(dtype=np.float64) for c in ("mean", "lower", "upper"))
+        mean, low, high = (rows[c].to_numpy(dtype=np.float64) for c in ("mean", "ci_lower", "ci_upper"))
         if by_size:
             sizes = rows["size"].to_numpy()
             ax.plot(sizes, mean, "o-", color=colour, markersize=4, linewidth=1.6, label=label)
@@ -212,7 +212,7 @@ def fusion(
         table: what :func:`ir_measures_relative.fuse` returned; ValueError for another one.
         measure: what it was made with, for the axis.
     """
-    columns = ["in_sample", "held_out", "lower", "upper"]
+    columns = ["in_sample", "held_out", "ci_lower", "ci_upper"]
     check_table(table, "fuse(context, qrels, n)", "strategy", "n", "difference", *columns)
     strategies = list(dict.fromkeys(table["strategy"]))
     frontier = "budget" in table.columns and table["budget"].nunique() > 1

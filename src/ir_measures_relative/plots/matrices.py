@@ -45,7 +45,7 @@ _OF_MEASURES = {
     ),
 }
 # Told apart without colour by their brightness.
-_VERDICTS = {"better": "#08519c", "worse": "#fdae6b", "equal": "#bdbdbd", "open": "#f7f7f7"}
+_SETTLED = {"above": "#08519c", "below": "#fdae6b", "equal": "#bdbdbd", "undecided": "#f7f7f7"}
 
 
 def similarity(
@@ -176,67 +176,35 @@ def locality(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
 def matrix_of_verdicts(
     table: pd.DataFrame, measure: ir_measures.Measure | str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Which run is proved better than which, and what is open; the runs in the order of their proofs.
+    """Which run is settled above which, and what is undecided; the runs by how many each is above.
 
     Args:
         table: what :func:`~ir_measures_relative.verdicts` gives for all pairs, without ``perquery``.
         measure: which of its measures; the first if not given.
     """
-    columns = ("name", "other", "measure", "value", "verdict")
+    columns = ("name", "other", "measure", "value", "settled")
     rows, shown = rows_of_measure(table, measure, "verdicts", columns)
     runs = list(dict.fromkeys([*rows["name"], *rows["other"]]))
-    at, n, words = {run: i for i, run in enumerate(runs)}, len(runs), list(_VERDICTS)
-    turned = {"better": "worse", "worse": "better"}
-    verdict = np.full((n, n), -1)
+    at, n, words = {run: i for i, run in enumerate(runs)}, len(runs), list(_SETTLED)
+    turned = {"above": "below", "below": "above"}
+    settled = np.full((n, n), -1)
     value = np.zeros((n, n))
     for a, b, _, difference, word in rows[[*columns]].itertuples(index=False):
         i, j = at[a], at[b]
-        verdict[i, j], verdict[j, i] = words.index(word), words.index(turned.get(word, word))
+        settled[i, j], settled[j, i] = words.index(word), words.index(turned.get(word, word))
         value[i, j], value[j, i] = difference, -difference
-    order = np.lexsort((-value.sum(axis=1), (verdict == 1).sum(axis=1) - (verdict == 0).sum(axis=1)))
+    order = np.lexsort((-value.sum(axis=1), (settled == 1).sum(axis=1) - (settled == 0).sum(axis=1)))
     side = min(3.5 + 0.35 * n, 16.0)
     ax = given_or_new_axes(ax, width=side + 1.5, height=side)
-    cells = np.where(verdict < 0, np.nan, verdict)[np.ix_(order, order)]
-    ax.imshow(cells, cmap=ListedColormap(list(_VERDICTS.values())), vmin=-0.5, vmax=3.5)
+    cells = np.where(settled < 0, np.nan, settled)[np.ix_(order, order)]
+    ax.imshow(cells, cmap=ListedColormap(list(_SETTLED.values())), vmin=-0.5, vmax=3.5)
     ax.set_facecolor("0.85")
     _name_both_axes(ax, short_names([runs[i] for i in order]), min(size_of(ax)) / max(n, 1))
-    present = [words[i] for i in np.unique(verdict[verdict >= 0])]
-    patches = [Patch(facecolor=_VERDICTS[w], edgecolor="0.5", label=w) for w in present]
+    present = [words[i] for i in np.unique(settled[settled >= 0])]
+    patches = [Patch(facecolor=_SETTLED[w], edgecolor="0.5", label=w) for w in present]
     place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
     ax.legend(handles=patches, title="the row is", frameon=False, **place)
-    write_title(ax, f"Which run is better by {shown}, with any labels of the unjudged documents")
-    return ax
-
-
-def fusion_pairs(
-    table: pd.DataFrame, measure: ir_measures.Measure | str = "nDCG@10", ax: Axes | None = None
-) -> Axes:
-    """What fusing two runs gains over the better of the two: blue where it helps, red where it hurts.
-
-    Args:
-        table: what :func:`ir_measures_relative.fusion_pairs` returned; ValueError for another one.
-        measure: what it was made with, for the colour bar.
-        ax: where to draw.
-
-    Returns:
-        the axes; the runs stand in the order of their mean gain. A dot marks a pair whose interval does not hold 0.
-    """
-    check_table(table, "fusion_pairs(context, qrels)", "name", "other", "gain", "lower", "upper")
-    names = list(dict.fromkeys([*table["name"], *table["other"]]))
-    at, n = {name: i for i, name in enumerate(names)}, len(names)
-    gain, sure = np.full((n, n), np.nan), np.zeros((n, n), dtype=bool)
-    a, b = table["name"].map(at), table["other"].map(at)
-    gain[a, b] = gain[b, a] = table["gain"]
-    sure[a, b] = sure[b, a] = (table["lower"] > 0) | (table["upper"] < 0)
-    order = np.argsort(-np.nansum(gain, axis=1), kind="stable")
-    gain, sure = gain[np.ix_(order, order)], sure[np.ix_(order, order)]
-    reach = float(np.nanmax(np.abs(gain))) or 1.0
-    label = f"gain in mean {measure} over the better of the two"
-    says = "What fusing two runs gains (blue) or loses (red) against the better of the two"
-    names = short_names([names[i] for i in order])
-    ax = _map_of_systems(ax, names, gain, label, says, "neither", cmap="RdBu", vmin=-reach, vmax=reach)
-    y, x = np.nonzero(sure)
-    ax.plot(x + 0.36, y - 0.36, "o", color="black", markersize=max(1.2, size_of(ax)[1] / (12 * n)), zorder=4)
+    write_title(ax, f"Which orders by {shown} unjudged documents cannot reverse")
     return ax
 
 

@@ -146,12 +146,12 @@ def intervals(
         table: what :func:`~ir_measures_relative.bounds` gives, without ``perquery``.
         measure: which of its measures; the first if not given.
     """
-    rows, shown = rows_of_measure(table, measure, "bounds", ("name", "measure", "lower", "value", "upper"))
+    rows, shown = rows_of_measure(table, measure, "bounds", ("name", "measure", "worst", "value", "best"))
     rows = rows.sort_values("value", kind="stable")
     names, n = short_names(rows["name"].tolist()), len(rows)
     ax = given_or_new_axes(ax, height=max(2.5, min(1.5 + 0.25 * n, 16.0)))
     place = np.arange(n)
-    ax.hlines(place, rows["lower"], rows["upper"], color=_INTERVAL, linewidth=3.0, alpha=0.45)
+    ax.hlines(place, rows["worst"], rows["best"], color=_INTERVAL, linewidth=3.0, alpha=0.45)
     ax.plot(rows["value"], place, "o", color=_INTERVAL, markersize=4.5)
     size, fitting = names_that_fit(size_of(ax)[1] / max(n, 1), n)
     ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import sys
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
@@ -22,8 +21,7 @@ from ir_measures.measures import registry as _registry
 
 import ir_measures_relative as _package
 
-from ..io.frames import NAMES as _NAMES
-from ..io.frames import is_frame as _is_frame
+from ..compat import pyterrier_measures as _pyterrier_measures
 from ..measures.strings import is_relative as _is_relative
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ def __getattr__(name: str) -> Any:
     if name not in (*__all__, "audit", "meta"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _OF_PYTERRIER:
-        from ..io.runs import import_pyterrier
+        from ..io.pipelines import import_pyterrier
 
         import_pyterrier()
         return getattr(import_module(f".{_OF_PYTERRIER[name]}", __name__), name)
@@ -59,19 +57,21 @@ def _with_pyterriers_names(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def renamed(*args: Any, **kwargs: Any) -> Any:
+        from ..io.frames import NAMES, is_frame
+
         result = function(*args, **kwargs)
         if is_dataclass(result) and not isinstance(result, type):
             held = {field.name: getattr(result, field.name) for field in fields(result)}
-            tables = {name: table.rename(columns=_NAMES) for name, table in held.items() if _is_frame(table)}
+            tables = {name: table.rename(columns=NAMES) for name, table in held.items() if is_frame(table)}
             return replace(result, **tables)
-        return result.rename(columns=_NAMES) if _is_frame(result) else result
+        return result.rename(columns=NAMES) if is_frame(result) else result
 
     return renamed
 
 
 def _add_to_pyterrier_measures() -> None:
     """Adds the measures to ``pyterrier.measures``, which was filled before this package was loaded."""
-    module = sys.modules.get("pyterrier.measures")
+    module = _pyterrier_measures()
     if module is not None:
         for name, measure in _registry.items():
             if _is_relative(measure):

@@ -2,7 +2,7 @@
 
 PyTerrier evaluates a system as soon as it has run, and a relative measure needs all of them. So there are two calls
 of ``pt.Experiment``. In the first, PyTerrier runs and times the pipelines, by the plan and in the batches that were
-asked for; their results are caught at the end of each, and PyTerrier itself evaluates next to nothing. In the second,
+asked for; their results are caught at the end of each, and nothing is evaluated. In the second,
 inside a context of these results, the pipelines are replaced by ones that replay them. Where no measure is relative,
 one call does it.
 
@@ -22,33 +22,18 @@ import pandas as pd
 import pyterrier as pt
 
 from ..arrays import object_array
+from ..compat import RETRIEVAL_OPTIONS
 from ..context import RunContext, ValuesOfRuns
 from ..io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
-from ..io.formats import located
 from ..io.qrels import qrels_columns, read_qrels_file
 from ..io.tokens import Tokens
 from ..measures.strings import is_relative, parse_measure
 from ..messages import kind_of, warn
 from ..priors import Policy, priors_chosen_by_means
-from ..reporting import check_target, write
 from ..scoring import Scores, one_topic_counts, warn_if_strange
 from ..view import view_of
 from .runs import Replay, SavedRuns, run_and_time, with_progress
-from .table import (
-    BaselineTest,
-    check_plain,
-    in_order,
-    not_comparable,
-    of_topics,
-    rounded,
-    set_times,
-    with_bounds,
-)
-
-# What the first call of pt.Experiment does not get: it makes no table and saves nothing.
-_SECOND_CALL_ONLY = ("perquery", "dataframe", "highlight", "save_dir", "save_mode", "save_format")
-# What the second call does not get: it has no pipelines to share a prefix, and they were validated in the first.
-_FIRST_CALL_ONLY = ("precompute_prefix", "validate", "verbose")
+from .table import in_order, incomparable, of_topics, rounded, set_times, without_comparisons
 
 
 def Experiment(
@@ -64,9 +49,6 @@ def Experiment(
     num_docs: int | None = None,
     grades: tuple[int, int] | None = None,
     tokens: Tokens | None = None,
-    bounds: bool = False,
-    family: str = "call",
-    report: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Any:
     """``pt.Experiment`` with every system scored relative to the other ones.
@@ -80,6 +62,10 @@ def Experiment(
       before anything runs. With ``save_mode="reuse"`` a pipeline whose run is there does not run. Frames saved by
       another ``save_format`` than TREC's have a column ``name``, the name of the system.
     - ``verbose="auto"`` shows a progress bar of the pipelines where there is a terminal or a notebook.
+
+    To ask more about the same runs (bounds, other tests, a report), make the context yourself:
+    ``context = RunContext.from_pipelines(systems, topics)``. ``context.evaluate(qrels, measures)`` has the table, and
+    ``pt.relative.bounds(context, qrels, measures)`` and the other functions take it first.
 
     Args:
         systems: transformers or DataFrames of results, as a list, or as a dict by name.
@@ -97,17 +83,9 @@ def Experiment(
             without fetching the documents.
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
         tokens: how many tokens each document has, as for :class:`RunContext`.
-        bounds: adds the columns ``M lower`` and ``M upper`` behind each measure M: between which values unjudged
-            documents could bring it, as :func:`~ir_measures_relative.bounds` has them. For a table of means.
-        family: which p-values ``correction`` counts together: all of the table, or with ``"measure"`` those of each
-            measure, as ``pt.Experiment`` does.
-        report: writes the experiment as one HTML file to this path, as :func:`~ir_measures_relative.report` does, with
-            the queries of ``topics``, and the texts of documents where results have a column ``text``.
         options: the other arguments of ``pt.Experiment``. ``baseline`` is the name of a system, or its place in the
-            list. ``test`` is a function, or the name of one of
-            :func:`~ir_measures_relative.compare`'s, and if not given each measure's own, as there; ``correction`` may
-            be ``"max-t"``. Without ``correction=`` each p stands on its own, as in ``pt.Experiment``, unlike
-            ``compare``.
+            list. A comparison of two different quantities is NaN in its columns, as
+            :func:`~ir_measures_relative.compare` explains, which has further tests and corrections.
 
     Returns:
         what ``pt.Experiment`` returns for these arguments, with the measures in the order asked.
@@ -115,8 +93,7 @@ def Experiment(
     Raises:
         ValueError: names that are not unique, a string that is not a measure, and what ``RunContext`` and
             ``pt.Experiment`` object to.
-        ImportError: PyTerrier is not installed, or with ``report`` what the report needs.
-        OSError: the report cannot be written; looked at before anything runs.
+        ImportError: PyTerrier is not installed.
 
     Example:
         >>> import pandas as pd
@@ -138,63 +115,30 @@ def Experiment(
     if reference is None and baseline is not None:
         reference = names[baseline]
     metrics, asked = _parsed(eval_metrics)
-    dataset = dataset_of(qrels) if is_dataset(qrels) else None
-    if dataset is not None and num_docs is None:
-        num_docs = num_docs_of(dataset, fetch=False)
-    if dataset is not None or (isinstance(qrels, (str, os.PathLike)) and os.path.isfile(located(qrels)[0])):
-        columns = read_qrels_file(qrels).columns if dataset is None else qrels_columns(qrels_of(dataset))
-        query_ids, docs = columns.ids()
-        qrels = pd.DataFrame({"qid": query_ids, "docno": docs, "label": columns.relevance})
-        if columns.aspects is not None:
-            qrels["iteration"] = columns.aspect_texts()
+    qrels, num_docs = _judgments(qrels, num_docs)
     relative = [m for m in metrics if is_relative(m)]
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # said when they are used
-        # The lowest and the highest label of all topics, which no batch of them knows.
-        grade = view_of(RunContext({}), qrels).judgments.grade
-        if grades is None and len(grade):
-            grades = int(grade.min()), int(grade.max())
-        context_options |= {"num_docs": num_docs, "grades": grades}
-        # On runs of one document, mistakes in the arguments show before anything runs.
-        tiny_tokens = None if tokens is None else {"d": 1}
-        tiny = RunContext({name: {"q": {"d": 1.0}} for name in names}, tokens=tiny_tokens, **context_options)
-        if relative:
-            tiny.evaluate([ir_measures.Qrel("q", "d", 1, "an aspect")], relative)
-    # Two conditions that PyTerrier would find violated only in the second call.
-    if options.get("perquery") and options.get("baseline") is not None:
-        raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
-    if options.get("perquery") and isinstance(options.get("round"), dict):
-        raise ValueError("round by measure goes with means only, not with perquery; give round as a number")
-    if bounds:
-        check_plain(options)
-    if report is not None:
-        check_target(report)
-    tests = BaselineTest(options, metrics, family)
-    options = tests.options
+    context_options |= {"num_docs": num_docs, "grades": grades, "tokens": tokens}
+    _check(names, qrels, relative, options, context_options)
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
     options = with_progress(options)
-    if not (bounds or report is not None or relative):
+    if not relative:
         # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
         with saved.staging(options, {}) as plain:
             result = pt.Experiment(systems, topics, qrels, metrics, names=names, **plain)
-        return in_order(tests.fill_in(result), list(asked))
+        return in_order(result, list(asked))
 
-    first = {k: v for k, v in options.items() if k not in _SECOND_CALL_ONLY}
-    runs, times = run_and_time(systems, topics, qrels, metrics, names, first)
-    context_options |= {"tokens": tokens}
+    runs, times = run_and_time(systems, topics, qrels, metrics, names, options)
     context = RunContext(
         {n: pt.model.coerce_dataframe_types(r.copy()) for n, r in runs.items()}, **context_options
     )
-    scored_on = of_topics(qrels, topics, options)
-    view = view_of(context, qrels_columns(scored_on))
+    view = view_of(context, qrels_columns(of_topics(qrels, topics, options)))
     warn_if_strange(view)
     replayed = [
         run if isinstance(system, pd.DataFrame) else Replay(run, repr(system))
         for system, run in zip(systems, runs.values(), strict=True)
     ]
-    second = {k: v for k, v in options.items() if k not in _FIRST_CALL_ONLY}
     if "mrt" not in metrics:
         times = {}
     short_times = rounded(times, options.get("round"))
@@ -205,29 +149,59 @@ def Experiment(
         context if chosen is None else RunContext(context.runs, **context_options | {"priors": chosen})
     )
     values: ValuesOfRuns = {}
+    second = {k: v for k, v in options.items() if k not in RETRIEVAL_OPTIONS}
     with saved.staging(second, short_times) as second, evaluated._replaying(values):
         result = pt.Experiment(
             replayed, topics, qrels, metrics, names=names, verbose=False, validate="ignore", **second
         )
     if not options.get("perquery"):
         _warn_of_one_topic(values)
-    result = tests.fill_in(result, not_comparable(context, qrels, metrics, options))
-    if times and not options.get("perquery"):
-        set_times(result, times if isinstance(result, dict) else short_times)
-    result = in_order(result, list(asked))
-    named = {column: measure for column, measure in asked.items() if measure is not None}
-    if bounds:
-        result = with_bounds(result, context, qrels, topics, named, options)
-    if report is not None:
-        texts: dict[str, str] = {}
-        for run in runs.values():
-            if "text" in run.columns:
-                texts |= dict(zip(run["docno"].astype(str), run["text"], strict=True))
-        has_text = isinstance(topics, pd.DataFrame) and "query" in topics.columns
-        queries = dict(zip(topics["qid"].astype(str), topics["query"], strict=True)) if has_text else None
-        about = qrels_columns(scored_on)
-        write(context, about, list(named.values()), report, texts=texts or None, queries=queries)
-    return result
+        without_comparisons(result, incomparable(context, qrels, metrics, options), options)
+        if times:
+            set_times(result, times if isinstance(result, dict) else short_times)
+    return in_order(result, list(asked))
+
+
+def _judgments(qrels: Any, num_docs: int | None) -> tuple[Any, int | None]:
+    """Qrels that are a file or a dataset as a frame, and the number of the dataset's documents if not given."""
+    if is_dataset(qrels):
+        dataset = dataset_of(qrels)
+        columns = qrels_columns(qrels_of(dataset))
+        num_docs = num_docs_of(dataset, fetch=False) if num_docs is None else num_docs
+    elif isinstance(qrels, (str, os.PathLike)):
+        columns = read_qrels_file(qrels).columns
+    else:
+        return qrels, num_docs
+    query_ids, docs = columns.ids()
+    frame = pd.DataFrame({"qid": query_ids, "docno": docs, "label": columns.relevance})
+    if columns.aspects is not None:
+        frame["iteration"] = columns.aspect_texts()
+    return frame, num_docs
+
+
+def _check(
+    names: Sequence[str],
+    qrels: Any,
+    relative: Sequence[Any],
+    options: Mapping[str, Any],
+    context_options: dict[str, Any],
+) -> None:
+    """Raises ValueError for mistakes that would show in the second call only; fills in the grades if not given."""
+    if options.get("perquery") and options.get("baseline") is not None:
+        raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
+    if options.get("perquery") and isinstance(options.get("round"), dict):
+        raise ValueError("round by measure goes with means only, not with perquery; give round as a number")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # said when they are used
+        # The lowest and the highest label of all topics, which no batch of them knows.
+        grade = view_of(RunContext({}), qrels).judgments.grade
+        if context_options["grades"] is None and len(grade):
+            context_options["grades"] = int(grade.min()), int(grade.max())
+        # The context's arguments, on runs of one document.
+        tiny = context_options | {"tokens": None if context_options["tokens"] is None else {"d": 1}}
+        context = RunContext({name: {"q": {"d": 1.0}} for name in names}, **tiny)
+        if relative:
+            context.evaluate([ir_measures.Qrel("q", "d", 1, "an aspect")], relative)
 
 
 def _warn_of_one_topic(values: ValuesOfRuns) -> None:

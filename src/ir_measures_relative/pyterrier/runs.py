@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
-import types
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,19 +16,17 @@ import numpy as np
 import pandas as pd
 import pyterrier as pt
 
+from ..compat import SUMMARIES, TABLE_OPTIONS, UNJUDGED_TOPICS, has_progress_bar, suffix_of_saved
 from ..io.files import read_bytes
 from ..io.runs import read_run, read_trec_run
 from ..messages import warn
-
-#: The columns that the measures of ir_measures need, and those of this package.
-_USUAL = frozenset(("query_id", "doc_id", "score"))
 
 
 def with_progress(options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of ``pt.Experiment``, where ``verbose="auto"`` shows progress if there is someone to see it."""
     if options.get("verbose", "auto") != "auto" or options.get("plan", "linear") != "linear":
         return dict(options)
-    return dict(options) | {"verbose": sys.stderr.isatty() or pt.tqdm.__module__ == "tqdm.notebook"}
+    return dict(options) | {"verbose": has_progress_bar(pt)}
 
 
 def run_and_time(
@@ -41,16 +37,14 @@ def run_and_time(
     names: Sequence[str],
     options: Mapping[str, Any],
 ) -> tuple[dict[str, pd.DataFrame], dict[str, float]]:
-    """Lets ``pt.Experiment`` run every pipeline once, evaluating next to nothing.
+    """Lets ``pt.Experiment`` run every pipeline once, evaluating nothing.
 
     PyTerrier looks for the columns of ``metrics``, which will be evaluated, in what the pipelines say of themselves.
     The results are by name, with a column ``name``; the times are the mean response times as PyTerrier measures them.
     """
-    needed = sorted(
-        set(ir_measures.run_inputs([m for m in metrics if isinstance(m, ir_measures.Measure)])) - _USUAL
-    )
-    # A measure without values that needs the columns of a run which only some of the metrics need.
-    asking = [ir_measures.define(lambda qrels, run: (), "columns", run_inputs=needed)] if needed else []
+    columns = {"query_id", "doc_id", "score"}
+    columns.update(ir_measures.run_inputs([m for m in metrics if isinstance(m, ir_measures.Measure)]))
+    nothing = ir_measures.define(lambda qrels, run: (), "nothing", run_inputs=sorted(columns))
     catches = [_Catch() for _ in systems]
     caught = [
         _first_rows(system) if isinstance(system, pd.DataFrame) else system >> catch
@@ -58,15 +52,15 @@ def run_and_time(
     ]
     with warnings.catch_warnings():
         # Which topics have judgments is said in the second call.
-        warnings.filterwarnings("ignore", message=r".*topic\(s\) not found in qrels")
+        warnings.filterwarnings("ignore", message=UNJUDGED_TOPICS)
         averages = pt.Experiment(
             caught,
             topics,
-            _first_rows(qrels).assign(label=0),
-            [ir_measures.P @ 1, *asking, "mrt"],
+            _first_rows(qrels),
+            [nothing, "mrt"],
             names=list(names),
             dataframe=False,
-            **options,
+            **{name: value for name, value in options.items() if name not in TABLE_OPTIONS},
         )
     runs = {
         name: (system if isinstance(system, pd.DataFrame) else catch.result()).assign(name=name)
@@ -126,20 +120,19 @@ class SavedRuns:
     def __init__(self, names: Sequence[str], options: Mapping[str, Any]) -> None:
         self._folder: str | None = options.get("save_dir")
         self._format: Any = options.get("save_format", "trec")
-        self._mode: str = options.get("save_mode", "warn")
+        self._reuse = options.get("save_mode") == "reuse"
+        self._paths: dict[str, Path] = {}
         if self._folder is None:
             return
+        mode = options.get("save_mode", "warn")
         if options.get("plan", "linear") == "tree":
             raise ValueError("save_dir is not yet supported for tree execution plan")
         if not os.path.isdir(self._folder):
             raise ValueError(f"save_dir {self._folder} is not there or not a folder; make it first")
-        if self._mode not in ("reuse", "overwrite", "warn", "error"):
-            raise ValueError(
-                f"save_mode={self._mode!r} is not allowed; it must be reuse, overwrite, warn or error"
-            )
-        pair = isinstance(self._format, tuple) and len(self._format) == 2
-        self._suffix = "mod" if isinstance(self._format, types.ModuleType) else "custom" if pair else "res.gz"
-        if self._suffix == "res.gz" and self._format != "trec":
+        if mode not in ("reuse", "overwrite", "warn", "error"):
+            raise ValueError(f"save_mode={mode!r} is not allowed; it must be reuse, overwrite, warn or error")
+        suffix = suffix_of_saved(self._format)
+        if suffix is None:
             raise ValueError(
                 f"save_format={self._format!r} is not allowed; it must be 'trec', a module with load and dump such as "
                 "pickle, or a pair (read, write) of functions"
@@ -149,27 +142,24 @@ class SavedRuns:
                 raise ValueError(
                     f"the name {name!r} holds characters that a file name cannot; save_dir needs others"
                 )
-            if self._mode in ("warn", "error") and self._path(name).exists():
+            path = self._paths[name] = Path(self._folder) / f"{name}.{suffix}"
+            if mode in ("warn", "error") and path.exists():
                 message = (
-                    f"save_dir is set, but the file '{self._path(name)}' already exists; set save_mode='reuse' to use "
+                    f"save_dir is set, but the file '{path}' already exists; set save_mode='reuse' to use "
                     "it in place of the pipeline, or save_mode='overwrite' to replace it"
                 )
-                if self._mode == "error":
+                if mode == "error":
                     raise ValueError(message)
                 warn(message)
 
-    def _path(self, name: str) -> Path:
-        assert self._folder is not None
-        return Path(self._folder) / f"{name}.{self._suffix}"
-
     def read(self, name: str, system: Any) -> Any:
         """The saved results of a system where they are to be reused, else the system."""
-        if self._folder is None or self._mode != "reuse" or not self._path(name).exists():
+        path = self._paths.get(name)
+        if path is None or not self._reuse or not path.exists():
             return system
-        path = str(self._path(name))
         if self._format == "trec":
-            return _read_trec(path)
-        with pt.io.autoopen(path, "rb") as file:
+            return _read_trec(str(path))
+        with pt.io.autoopen(str(path), "rb") as file:
             return self._format[0](file) if isinstance(self._format, tuple) else self._format.load(file)
 
     @contextmanager
@@ -182,19 +172,19 @@ class SavedRuns:
             yield options
             return
         with tempfile.TemporaryDirectory(dir=self._folder, prefix=".experiment-") as staging:
-            for summary in ("aggregated.csv", "perquery.csv"):
+            for summary in SUMMARIES:
                 if os.path.exists(os.path.join(self._folder, summary)):  # PyTerrier keeps its other rows
                     shutil.copy(os.path.join(self._folder, summary), staging)
             yield options | {"save_dir": staging}
             if times:
-                summary = os.path.join(staging, "aggregated.csv")
+                summary = os.path.join(staging, SUMMARIES[0])
                 # All else in it stays as it is.
                 table = pd.read_csv(summary, dtype=str, keep_default_na=False)
                 own = table["name"].map({name: str(time) for name, time in times.items()})
                 table.assign(mrt=own.fillna(table["mrt"])).to_csv(summary, index=False)
             files = os.listdir(staging)
-            for file in files if self._format == "trec" else ():
-                if file.endswith(self._suffix):
+            if self._format == "trec":
+                for file in {path.name for path in self._paths.values()}.intersection(files):
                     _check_readable(os.path.join(staging, file), file)
             for file in files:
                 os.replace(os.path.join(staging, file), os.path.join(self._folder, file))

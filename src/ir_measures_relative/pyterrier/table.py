@@ -1,124 +1,22 @@
-"""The tables that ``pt.Experiment`` makes: the comparison with a baseline, the measures in order, times, bounds.
-
-The comparison is made by the tests of ``compare``, where it is valid.
-"""
+"""The tables that ``pt.Experiment`` makes: only valid comparisons, measures in order, times of the pipelines."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arrays import BoolArray, FloatArray, IntArray
+from ..compat import COMPARISON_COLUMNS, highlight_only
 from ..context import RunContext
+from ..measures.comparable import why_incomparable
 from ..measures.strings import is_relative
 from ..messages import warn
-from ..questions.comparing import test_of, why_not_comparable
-from ..stats.families import MAX_T, Family
-from ..stats.paired_tests import PairedTestOptions, check_test
-from ..stats.pairs_and_ties import Pairs, tie_limit
-from ..unjudged.bounds import bounds
 from ..view import view_of
 
-# What pt.Experiment adds to a measure for a baseline; the last two with a correction.
-_WINS, _LOSSES, _P, _REJECT, _CORRECTED = "+", "-", "p-value", "reject", "p-value corrected"
 
-
-class BaselineTest:
-    """The test of every system against the baseline, as :func:`~ir_measures_relative.compare` makes it.
-
-    ``pt.Experiment`` takes it for the test, and asks it for each system and measure in turn. It remembers the values,
-    since what counts as a tie goes by those of all systems, and a correction by all rows; :meth:`fill_in` then writes
-    what it found into the table.
-
-    Its ``options`` are the arguments of ``pt.Experiment``, with this for the test; a function as the test stays.
-    """
-
-    def __init__(self, options: Mapping[str, Any], metrics: Sequence[Any], family: str = "call") -> None:
-        self.options = dict(options)
-        self._test = options.get("test")
-        self._test_of = {str(m): test_of(m) for m in metrics if is_relative(m)}
-        self._family = Family(correction=options.get("correction"), extent=family)
-        self._level = options.get("correction_alpha", 0.05)
-        self._values: list[tuple[FloatArray, FloatArray]] = []
-        if self._test is None or isinstance(self._test, str):
-            check_test(self._test or "t")
-            self.options["test"] = self
-        elif self._family.correction == MAX_T:
-            raise ValueError(
-                f"correction={MAX_T!r} needs one of this package's tests; give test= by name, such as 't', or another "
-                "correction"
-            )
-        if self._family.correction == MAX_T:
-            self.options["correction"] = "bonferroni"  # so that there are columns to fill in
-
-    def __call__(self, one: Any, baseline: Any) -> tuple[float, float]:
-        self._values.append((np.asarray(one, dtype=np.float64), np.asarray(baseline, dtype=np.float64)))
-        return 0.0, 0.5  # filled in later
-
-    def fill_in(self, result: Any, invalid: Collection[tuple[str, str]] = ()) -> Any:
-        """What ``pt.Experiment`` returned, with the p-values, wins and losses of the test.
-
-        Args:
-            invalid: the measures and systems whose comparison is not valid: they have NaN, and do not count for the
-                correction.
-        """
-        table = _table_of(result)
-        if table is None or self.options.get("baseline") is None:
-            return result
-        measures = [c.removesuffix(f" {_P}") for c in table.columns if c.endswith(f" {_P}")]
-        others = np.flatnonzero(np.arange(len(table)) != self.options["baseline"])
-        names = table["name"].to_numpy()[others]
-        valid = [
-            np.array([(measure, name) not in invalid for name in names], dtype=bool) for measure in measures
-        ]
-        found = self._found(table, measures, others, valid)
-        for measure, of_measure, ok in zip(measures, found, valid, strict=True):
-            for what, column in of_measure.items():
-                filled = np.full(len(table), np.nan)
-                filled[others] = np.where(ok, column, np.nan)
-                if f"{measure} {what}" in table:
-                    table[f"{measure} {what}"] = filled
-            if f"{measure} {_REJECT}" in table:
-                table[f"{measure} {_REJECT}"] = table[f"{measure} {_CORRECTED}"].to_numpy() <= self._level
-        _style_only_numbers(result)
-        return result
-
-    def _found(
-        self, table: pd.DataFrame, measures: Sequence[str], others: IntArray, valid: Sequence[BoolArray]
-    ) -> list[dict[str, FloatArray]]:
-        """The columns of each measure, a value a system that is not the baseline."""
-        if not self._values:  # a function as the test: what it said stands there
-            there = table.iloc[others].astype({f"{m} {_P}": np.float64 for m in measures})
-            p = [np.where(ok, there[f"{m} {_P}"], np.nan) for m, ok in zip(measures, valid, strict=True)]
-            both = zip(measures, self._family.of_p(p, self._level), strict=True)
-            as_is = (_WINS, _LOSSES, _P)
-            return [{what: there[f"{m} {what}"] for what in as_is} | {_CORRECTED: p} for m, p in both]
-        values = np.array(self._values).reshape(len(others), len(measures), 2, -1).swapaxes(0, 1)
-        pairs = [Pairs.between(v[:, 0], v[:, 1], tie_limit(v)) for v in values]
-        members = [
-            (
-                Pairs(np.where(ok[:, None], one.differences, np.nan), one.limit),
-                self._test or self._test_of.get(measure, "t"),
-            )
-            for measure, one, ok in zip(measures, pairs, valid, strict=True)
-        ]
-        tested = self._family.compared(members, PairedTestOptions(confidence=1 - self._level))
-        return [
-            {
-                _WINS: one.wins.astype(np.float64),
-                _LOSSES: one.losses.astype(np.float64),
-                _P: found.p,
-                _CORRECTED: found.p_corrected,
-            }
-            for one, found in zip(pairs, tested, strict=True)
-        ]
-
-
-def not_comparable(
+def incomparable(
     context: RunContext, qrels: Any, metrics: Sequence[Any], options: Mapping[str, Any]
 ) -> set[tuple[str, str]]:
     """The measures and systems whose comparison with the baseline is not valid; and one warning that says why.
@@ -136,7 +34,7 @@ def not_comparable(
     reasons: dict[tuple[Any, str], str] = {}
     for measure in relative:
         for name in context.names:
-            reason = why_not_comparable(view, measure, name, against) if name != against else None
+            reason = why_incomparable(view, measure, name, against) if name != against else None
             if reason is not None:
                 reasons[measure, name] = reason
     if reasons:
@@ -156,25 +54,37 @@ def not_comparable(
     return {(str(measure), name) for measure, name in reasons}
 
 
-def _table_of(result: Any) -> pd.DataFrame | None:
-    """The table of means, in which the comparisons stand."""
-    if isinstance(result, tuple):
-        result = result[0]
-    if isinstance(result, dict):
-        return None
-    table = result if isinstance(result, pd.DataFrame) else getattr(result, "data", None)
-    return table if isinstance(table, pd.DataFrame) else None
+def without_comparisons(
+    result: Any, invalid: Collection[tuple[str, str]], options: Mapping[str, Any]
+) -> None:
+    """Makes comparisons that are not valid NaN in a table of means, and corrects the others for their own number.
+
+    Args:
+        result: what ``pt.Experiment`` returned, a table or a styled one.
+        invalid: the measures and systems, of which there are none where it returned anything else.
+    """
+    for measure in {measure for measure, _ in invalid}:
+        table = _data(result)
+        wins, losses, p, reject, corrected = (f"{measure} {column}" for column in COMPARISON_COLUMNS)
+        rows = table["name"].isin([name for of, name in invalid if of == measure])
+        table.loc[rows, [wins, losses, p]] = np.nan
+        if corrected in table:
+            table[reject], table[corrected] = False, np.nan
+            valid = table[p].notna()
+            if valid.any():
+                from statsmodels.stats.multitest import multipletests  # as pt.Experiment does
+
+                level = options.get("correction_alpha", 0.05)
+                found = multipletests(table.loc[valid, p], alpha=level, method=options["correction"])
+                table.loc[valid, reject], table.loc[valid, corrected] = found[:2]
+    if invalid and not isinstance(result, pd.DataFrame):
+        numbers = result.data.columns[result.data.notna().any()]
+        highlight_only(result, set(numbers))
 
 
-def _style_only_numbers(result: Any) -> None:
-    """Takes columns without a number out of what PyTerrier highlights: it looks for their largest value."""
-    styled = result[0] if isinstance(result, tuple) else result
-    if isinstance(styled, pd.DataFrame):
-        return
-    empty = [column for column in styled.data if styled.data[column].isna().all()]
-    for _, _, options in styled.export()["apply"]:
-        for column in empty:
-            options.get("col_type", {}).pop(column, None)
+def _data(result: Any) -> pd.DataFrame:
+    """The table of means, of a styled one too."""
+    return result if isinstance(result, pd.DataFrame) else result.data
 
 
 def in_order(result: Any, asked: Sequence[str]) -> Any:
@@ -228,41 +138,8 @@ def set_times(result: Any, times: Mapping[str, float]) -> None:
         for name, row in result.items():
             row["mrt"] = times[name]
     else:
-        table = result if isinstance(result, pd.DataFrame) else result.data  # the data of a styled table
+        table = _data(result)
         table["mrt"] = table["name"].map(times)
-
-
-def check_plain(options: Mapping[str, Any]) -> None:
-    """Raises ValueError for options with which there is no plain table of means to add columns to."""
-    clash = [name for name in ("perquery", "highlight") if options.get(name)]
-    clash += ["dataframe=False"] if not options.get("dataframe", True) else []
-    if clash:
-        raise ValueError(
-            f"bounds=True adds columns to the table of means, and does not go with {clash[0]}; leave one of them out, "
-            "or call pt.relative.bounds"
-        )
-
-
-def with_bounds(
-    table: pd.DataFrame,
-    context: RunContext,
-    qrels: pd.DataFrame,
-    topics: Any,
-    measures: Mapping[str, ir_measures.Measure],
-    options: Mapping[str, Any],
-) -> pd.DataFrame:
-    """The table with ``M lower`` and ``M upper`` behind each measure M; ``measures`` go from column to measure."""
-    found = bounds(context, of_topics(qrels, topics, options), list(measures.values()))
-    digits = options.get("round")
-    result = table.copy()
-    for column, measure in measures.items():
-        of_measure = found[found["measure"] == str(measure)].set_index("name")
-        at = list(result.columns).index(column)
-        for place, end in enumerate(("lower", "upper"), at + 1):
-            values = result["name"].map(of_measure[end])
-            places = digits.get(column) if isinstance(digits, dict) else digits
-            result.insert(place, f"{column} {end}", values if places is None else values.round(places))
-    return result
 
 
 def of_topics(qrels: pd.DataFrame, topics: Any, options: Mapping[str, Any]) -> pd.DataFrame:

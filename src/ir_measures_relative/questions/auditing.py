@@ -40,7 +40,7 @@ def plan_of_worth(
 
 
 def audit_of_worth(
-    campaign: Candidacy, measure: ir_measures.Measure, judge: Judge, given: Any, at_least: float, level: float
+    campaign: Candidacy, measure: ir_measures.Measure, judge: Judge, given: Any, margin: float, level: float
 ) -> AuditOfWorth:
     """The verdict by the labels that a plan asked for; others do not count.
 
@@ -54,7 +54,7 @@ def audit_of_worth(
         if (str(query), str(doc)) in asked:
             labels.setdefault(str(query), {})[str(doc)] = int(grade)
     table = estimate(_context(campaign), given, labels, judge, [measure], _between(campaign), level)
-    verdict = verdict_of_ends(table["lower"].iloc[0], table["upper"].iloc[0], at_least)
+    verdict = verdict_of_ends(table["ci_lower"].iloc[0], table["ci_upper"].iloc[0], margin)
     return AuditOfWorth(table, verdict, table.attrs["topics"])
 
 

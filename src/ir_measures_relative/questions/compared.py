@@ -15,6 +15,7 @@ from ..scoring import warn_of_last_labels
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.intervals import mean_and_error
 from ..stats.power import TopicsNeeded, topics_to_settle
+from ..unjudged.verdicts import settled_of
 from ..view import View
 from . import evidence
 from .decision import Decision
@@ -199,21 +200,21 @@ class Compared:
         """The row of each option."""
         rows = []
         means, unjudged = self.values.values.mean(axis=1), self.values.unjudged()
+        settled = settled_of(self.gain.worst, self.gain.best)
         for i, option in enumerate(self.options):
             row: dict[str, Any] = {"option": option.name, "runs": ", ".join(option.runs), "mean": means[i]}
             row |= dict.fromkeys(Intervals._fields, 0.0)
-            row |= {"settled": True, "won": 0, "lost": 0, "unjudged": unjudged[i]}
+            row |= {"settled": "equal", "won": 0, "lost": 0, "unjudged": unjudged[i]}
             if i:
                 row |= {name: float(values[i - 1]) for name, values in self.gain._asdict().items()}
-                difference = self.gains.judged[i - 1]
-                row["settled"] = bool(row["worst"] > 0 or row["best"] < 0 or row["worst"] == row["best"] == 0)
-                row["won"] = int((difference > LABELED_ALIKE).sum())
-                row["lost"] = int((difference < -LABELED_ALIKE).sum())
+                row["settled"] = settled[i - 1]
+                row["won"] = int((self.gains.judged[i - 1] > LABELED_ALIKE).sum())
+                row["lost"] = int((self.gains.judged[i - 1] < -LABELED_ALIKE).sum())
             rows.append(row)
         table = pd.DataFrame(rows)
         if not self.values.bounded:
-            unknown = ["worst", "best", "lower", "upper", "settled"]
-            table[unknown] = np.nan
+            table[["worst", "best", "lower", "upper"]] = np.nan
+            table["settled"] = None
         return table
 
     def evidence(self) -> dict[str, pd.DataFrame]:

@@ -1,9 +1,9 @@
-"""Which of two runs is better by a relative measure, how sure that is, and whether a run adds anything."""
+"""Which of two runs is better by a relative measure, and how sure that is."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import ir_measures
@@ -16,19 +16,18 @@ from ..arrays import FloatArray, IntArray
 from ..context import RunContext
 from ..ids import pair_keys
 from ..io.qrels import Qrels
+from ..measures.comparable import priors_of, why_incomparable
 from ..measures.declaration import RelativeMeasure
-from ..measures.parameters import value_of
 from ..measures.strings import is_relative, parse_measures, value_range
 from ..messages import few_quoted, kind_of, warn
-from ..options import is_number
-from ..priors import Listed, Members, Policy, matching, policy_of
+from ..priors import Listed, Members, Policy, policy_of
 from ..scoring import mean_of_topics, one_topic_counts, score_runs
 from ..stats.families import Corrected, Family
 from ..stats.intervals import effect_interval, mean_and_error
 from ..stats.paired_tests import TESTS, PairedTestOptions, check_test
 from ..stats.pairs_and_ties import Pairs, tie_limit
 from ..stats.power import topics_to_settle
-from ..view import View, check_is_context, some, view_of
+from ..view import View, check_is_context, view_of
 
 
 def compare(
@@ -78,7 +77,7 @@ def compare(
             resamples of topics that all rows share; t in units of what 5 % of the row's own resamples exceed. The
             intervals are the rows' own, all made wider by one factor.
         confidence: of the intervals: of all at once by ``"max-t"`` (for 95 % on sparse measures in practice in 80 to
-            90 %; docs/tests-checked.md has the figures), of each on its own with None. With another
+            90 %), of each on its own with None. With another
             correction the interval of a row has the confidence 1 - (1 - confidence) · p / p_corrected, that of the
             row's test.
         family: which rows are corrected together: ``"call"``, all of them, or ``"measure"``, those of each measure.
@@ -90,15 +89,15 @@ def compare(
 
         - ``name``, ``other``, ``measure``;
         - ``mean``, ``other_mean``: over topics, also of a measure that ir_measures sums;
-        - ``difference``: of the two means, with its interval ``lower`` to ``upper``;
+        - ``difference``: of the two means, with its interval ``ci_lower`` to ``ci_upper``;
         - ``test``: which one was made;
         - ``p``: two-sided, and ``p_corrected``. By ``"t"`` and ``"bootstrap"`` the interval does not hold 0 just where
           ``p_corrected`` is below 1 - confidence. Beside the other tests, which ask another question, it is Student's.
           ``p_corrected`` by ``"max-t"`` is from resamples: never below 1/(1 + resamples), may exceed p times the number
           of rows, and need not order rows as p does;
         - ``effect``: d_z, the mean difference in standard deviations of the difference by topic. (Cohen's d divides by
-          the standard deviation of the runs' values; of runs that mostly agree d_z is larger.) ``effect_lower`` and
-          ``effect_upper``: its interval by the noncentral t distribution, which holds 0 where the other does;
+          the standard deviation of the runs' values; of runs that mostly agree d_z is larger.) ``effect_ci_lower``
+          and ``effect_ci_upper``: its interval by the noncentral t distribution, which holds 0 where the other does;
         - ``wins``, ``ties``, ``losses``: on how many topics the run is better, as good and worse. A difference of at
           most 10⁻⁹ of the spread of the measure (over the runs that are compared, on all topics) is a tie, for the test
           as well;
@@ -147,7 +146,7 @@ def compare(
         else:
             values = scores.values[:, scored.index(measure)]
             one, other, limit = values[first], values[second], tie_limit(values)
-            reasons = [why_not_comparable(view, measure, a, b, chosen) for a, b in who]
+            reasons = [why_incomparable(view, measure, a, b, chosen) for a, b in who]
         valid = np.array([reason is None for reason in reasons])
         pairs = Pairs.between(one, other, limit)
         members.append(
@@ -162,160 +161,6 @@ def compare(
     ]
     asked.say()
     return pd.concat(tables, ignore_index=True)
-
-
-def adds(
-    context: RunContext,
-    qrels: Qrels | None,
-    measures: Sequence[ir_measures.Measure | str],
-    names: Sequence[str] | None = None,
-    priors: Policy | None = None,
-    correction: str | None = "max-t",
-    confidence: float = 0.95,
-    *,
-    at_least: float | None = None,
-    family: str = "call",
-    resamples: int = 9999,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """Does a run add anything, and how much at least? The mean of what each adds, with a one-sided interval.
-
-    A mean of UniqueRel or NRG can only be 0 or more, and one topic on which it is more refutes that it is 0. So there
-    is no test of that; the question is how far above 0 it certainly is: ``lower``, and with ``at_least=`` whether that
-    is enough. Each run stands for itself: whatever its priors are, the row says what it adds to those.
-
-    UniqueRel and NRG(base='P') are 0 for a copy of a prior. Other measures are not: by NRG's other models a searcher
-    has overlooked some of what stands low in the priors, and a copy shows it once more; Shapley, TaSC and rareness
-    reward what others find as well. That such a mean is above a number does not say that the run adds anything, so it
-    has ``lower`` and no ``p``, and a warning says so.
-
-    Args:
-        context: the runs.
-        qrels: the judgments.
-        measures: measures that are relative to priors or to all systems.
-        names: the runs; all but the fixed priors if not given.
-        priors: as for :func:`compare`.
-        correction, family: for the number of rows, as for :func:`compare`. By ``"max-t"`` all ``lower`` hold at once;
-            by another correction, that of ``p``, each is on its own where there is no ``p``. So ``lower`` depends on
-            how many rows the call has; for one run alone give ``correction=None``.
-        confidence: of the interval.
-        at_least: the smallest effect of interest, above 0, in the unit of the measures: the least mean that would be
-            worth having, by UniqueRel a number of documents a topic. With it there is a ``p``.
-        resamples, seed: of max-t, as for :func:`compare`.
-
-    Returns:
-        a DataFrame with one row a measure and run:
-
-        - ``name``, ``measure``, ``mean``;
-        - ``copy``: what an exact copy of the run's nearest prior would score in its place: a mean that is not well
-          above it does not say that the run adds anything. The nearest prior holds most of the documents of the run's
-          top k in its own top k, over all judged topics; of equals it is the first in the context. k is the measure's
-          cutoff, without which whole rankings count. NaN of a run without priors. By a measure that is relative to all
-          systems the others are the priors. A copy of another prior may score more: it is no upper bound of what
-          copies score;
-        - ``lower``: the mean is at least that, with the confidence asked for; by Student's t on the scale of the
-          logarithm of the mean, so never below 0, but for a measure with negative values;
-        - ``p``: one-sided, of a mean above ``at_least`` on the same scale; and ``p_corrected``, which is below
-          1 - confidence just where ``lower`` is above that. Both only with ``at_least``, and
-          NaN of a measure with negative values;
-        - ``effect``: the mean in standard deviations of the values by topic; NaN of a measure that is not 0 for a copy,
-          by which a copy has an effect too;
-        - ``above``: on how many topics the run adds something: has more than 0, or by a measure that is not 0 for a
-          copy more than that copy has there;
-        - ``topics``: how many.
-
-    Raises:
-        ValueError: as :func:`compare`; a measure that is relative to neither; ``at_least`` that is not above 0, or of
-            several measures that get a ``p``, in different units: documents of UniqueRel, shares of NRG(base='P').
-
-    Example:
-        >>> from ir_measures_relative import RunContext, UniqueRel, adds
-        >>> qrels = {f"q{i}": {"A": 1, "B": 1} for i in range(8)}
-        >>> old, new = ({q: {d: 1.0} for q, d in zip(qrels, docs)} for docs in ("AAAAAAAA", "BBBBBBBA"))
-        >>> table = adds(RunContext({"old": old, "new": new}), qrels, [UniqueRel @ 1], priors=["old"], at_least=0.5)
-        >>> table[["name", "measure", "mean", "copy", "lower", "p", "above", "topics"]].round(3)
-          name      measure   mean  copy  lower      p  above  topics
-        0  new  UniqueRel@1  0.875   0.0  0.668  0.003      7       8
-    """
-    check_is_context(context)
-    of_family = Family(correction=correction, extent=family)
-    options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
-    if at_least is not None and not (is_number(at_least) and 0 < at_least < np.inf):
-        raise ValueError(
-            f"at_least={at_least!r} is not allowed; it must be above 0: the least mean that is worth having, such as "
-            "0.5 by UniqueRel@10, a document on every other topic"
-        )
-    parsed = parse_measures(measures)
-    for measure in parsed:
-        if not is_relative(measure) or measure.RELATIVE_TO not in ("priors", "systems"):
-            raise ValueError(
-                f"{measure} does not say what a run adds to others; give a measure such as UniqueRel@10 or NRG@10"
-            )
-    with_p = {type(m): m for m in parsed if m.is_0_for_a_copy}
-    if at_least is not None and len({m.value_range for m in with_p.values()}) > 1:
-        raise ValueError(
-            f"at_least={at_least!r} is of one unit, and {' and '.join(map(str, with_p.values()))} have values of other "
-            "ranges; call adds() for each, with an at_least of its own"
-        )
-    names, of_each = _candidates(context, names, priors, None)
-    view = view_of(context, qrels)
-    chosen = None if of_each is None else {n: of_each(view, n) for n in names}
-    scores = score_runs(view, names, parsed, priors=chosen)
-    if (message := one_topic_counts(scores)) is not None:
-        warn(message)
-    asked = _Warnings()
-    members, tables = [], []
-    for j, measure in enumerate(parsed):
-        values = scores.values[:, j]
-        limit = tie_limit(np.array([values, np.zeros(values.shape)]))
-        tied = np.where(np.abs(values) <= limit, 0.0, values)
-        members.append((tied, at_least if measure.is_0_for_a_copy else None))
-        copies = copies_of_nearest(view, names, measure, chosen)
-        tables.append(pd.DataFrame(_added(measure, names, values, tied, limit, copies, asked)))
-    unsure = [str(m) for m in parsed if not m.is_0_for_a_copy]
-    if unsure:
-        warn(
-            f"{', '.join(unsure)} {'is' if len(unsure) == 1 else 'are'} above 0 for a copy of another run too, so that "
-            "lower is above a number does not say that the run adds anything"
-            f"{', and there is no p' if at_least else ''}; give UniqueRel@k or NRG(base='P')@k, which are 0 for a copy"
-        )
-    for table, of_measure in zip(tables, of_family.above(members, options), strict=True):
-        table["p"], table["p_corrected"], table["lower"], _ = of_measure
-    asked.say()
-    tested = [] if at_least is None else ["p", "p_corrected"]
-    columns = ["name", "measure", "mean", "copy", "lower", *tested, "effect", "above", "topics"]
-    return pd.concat(tables, ignore_index=True)[columns]
-
-
-def _added(
-    measure: RelativeMeasure,
-    names: Sequence[str],
-    values: FloatArray,
-    tied: FloatArray,
-    limit: float,
-    copies: Copies,
-    warnings: _Warnings,
-) -> Iterator[dict[str, Any]]:
-    """What is said of each run, by its values on every topic, runs × topics; and without what is a tie with 0."""
-    from_0 = measure.is_0_for_a_copy
-    # What a copy has as well is nothing that the run adds; a run without priors has all of it to itself.
-    more = values - (0 if from_0 else np.nan_to_num(copies.values)) > limit
-    for i, (name, of_run, without) in enumerate(zip(names, values, tied, strict=True)):
-        known, d = of_run[~np.isnan(of_run)], without[~np.isnan(of_run)]
-        row: dict[str, Any] = {"name": name, "measure": str(measure), "copy": copies.means[i]}
-        row |= {"mean": mean_of_topics(measure, known) if len(d) else np.nan, "effect": np.nan}
-        warnings.note_topics(measure, len(d), len(of_run) - len(d))
-        if len(d) > 1 and np.ptp(d) > limit:
-            row["effect"] = d.mean() / d.std(ddof=1) if from_0 else np.nan
-        elif len(d) > 1 and not d.any():
-            row["effect"] = 0.0 if from_0 else np.nan
-        elif len(d) > 1:
-            warnings.note(
-                "constant",
-                f"{name!r}: {measure} is {d[0]:.6g} on every topic, and the interval goes by its spread, so there is "
-                "no lower end",
-            )
-        yield row | {"above": int(more[i].sum()), "topics": len(d)}
 
 
 def _candidates(
@@ -356,8 +201,7 @@ def _candidates(
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
     if len(names) < 2:
         raise ValueError(
-            f"there is one run to compare, {names[0]!r}; a comparison needs two: give more names, or fewer priors "
-            "(adds() asks whether one run adds anything)"
+            f"there is one run to compare, {names[0]!r}; a comparison needs two: give more names, or fewer priors"
         )
     if baseline is None:
         return list(itertools.combinations(names, 2))
@@ -394,8 +238,13 @@ def _table(
         both = " and ".join(map(repr, who[i]))
         row: dict[str, Any] = {"name": who[i][0], "other": who[i][1], "measure": str(measure)}
         row |= {"mean": mean, "other_mean": other_mean}
-        row |= {"difference": mean - other_mean, "lower": lower, "upper": upper, "test": test, "p": p}
-        row |= {"p_corrected": p_corrected, "effect": np.nan, "effect_lower": np.nan, "effect_upper": np.nan}
+        row |= {"difference": mean - other_mean, "ci_lower": lower, "ci_upper": upper, "test": test, "p": p}
+        row |= {
+            "p_corrected": p_corrected,
+            "effect": np.nan,
+            "effect_ci_lower": np.nan,
+            "effect_ci_upper": np.nan,
+        }
         row |= {"wins": wins, "ties": n - wins - losses, "losses": losses, "topics": n}
         row |= dict.fromkeys(("topics_needed", "topics_fewest", "topics_most"), np.nan)
         if reasons[i] is None and lower <= 0 <= upper and n > 1:
@@ -416,7 +265,11 @@ def _table(
             )
             row |= {"difference": np.nan} | dict.fromkeys(("wins", "ties", "losses"))
         elif n > 1 and np.ptp(d) > limit:
-            row |= {"effect": effects[0][i], "effect_lower": effects[1][i], "effect_upper": effects[2][i]}
+            row |= {
+                "effect": effects[0][i],
+                "effect_ci_lower": effects[1][i],
+                "effect_ci_upper": effects[2][i],
+            }
             if np.isnan(p):
                 warnings.note(
                     "sparse",
@@ -444,51 +297,6 @@ def test_of(measure: ir_measures.Measure) -> str:
 def is_of_pairs(measure: ir_measures.Measure) -> bool:
     """Whether the measure compares any two runs by its sign: rrLP, sgnLP, sgnLR and RPP, without ``ref=``."""
     return is_relative(measure) and measure.SIGNED and measure.get("ref") is None
-
-
-def why_not_comparable(
-    view: View,
-    measure: ir_measures.Measure,
-    a: str,
-    b: str,
-    priors: dict[str, Collection[str]] | None = None,
-) -> str | None:
-    """Why the values of two runs of a context are different quantities; None if they are not.
-
-    Two values relative to priors compare where both runs stand against the same runs but for each other:
-    ``priors(a) - {b} = priors(b) - {a}``, and each counts the other as a prior or neither does. Distances to a
-    reference compare where neither run is the reference. Where ``systems=`` says whose rankings count, they compare
-    where both runs are among these, or neither is.
-
-    Args:
-        priors: of each run, instead of those that the context's policy gives it.
-    """
-    if not is_relative(measure):
-        return None
-
-    if measure.RELATIVE_TO == "priors":
-        of_a, of_b = ({view.names[i] for i in _priors_of(view, n, measure, priors)} for n in (a, b))
-        if (b in of_a) != (a in of_b):
-            counts, other = (a, b) if b in of_a else (b, a)
-            return f"{other!r} is a prior of {counts!r}, and {counts!r} is not a prior of {other!r}"
-        alone = sorted((of_a - {b}) ^ (of_b - {a}))
-        if alone:
-            return f"{some(alone)} {'is a prior' if len(alone) == 1 else 'are priors'} of one and not of the other"
-    systems = value_of(measure, "systems")
-    if systems not in (None, "groups"):
-        counted = {a, b} & {*matching(systems, view.names, "systems")}
-        if len(counted) == 1:
-            return f"{counted.pop()!r} is one of systems={systems!r}, and the other run is not"
-    if measure.RELATIVE_TO == "reference" and not measure.SIGNED:
-        reference = view.with_run(view.runs[a]).reference_run(measure.get("ref"))
-        for name in (a, b):
-            if reference is view.runs[name]:
-                return f"{name!r} is the reference, which is at no distance from itself"
-    return None
-
-
-def _priors_of(view: View, name: str, measure: Any, priors: Mapping[str, Collection[str]] | None) -> IntArray:
-    return view.of(name, None if priors is None else priors[name]).priors(measure.get("prior"))
 
 
 class Copies(NamedTuple):
@@ -526,7 +334,7 @@ def copies_of_nearest(
         row = view.members.index[name]
         others = np.delete(np.arange(len(view.names)), row)
         if measure.RELATIVE_TO == "priors":
-            others = _priors_of(view, name, measure, priors)
+            others = priors_of(view, name, measure, priors)
         near = view.names[others[shared[row, others].argmax()]] if len(others) else None
         nearest.append(near)
         if near is not None:

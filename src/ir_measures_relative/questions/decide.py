@@ -41,7 +41,7 @@ def decide(
     budget: int | None = None,
     groups: Mapping[str, str] | None = None,
     confidence: float = 0.95,
-    unretrieved_relevant: int = 0,
+    unretrieved_relevant: int | None = 0,
     n: int = 20,
     resamples: int = 9999,
     seed: int = 0,
@@ -81,7 +81,7 @@ def decide(
             ends before the first document that does not fit.
         groups: from query id to a group of topics.
         confidence: of the intervals.
-        unretrieved_relevant: as for :func:`bounds`.
+        unretrieved_relevant: as for :func:`bounds`, but 0 if not given.
         n: how many documents to name that should be judged next.
         resamples, seed: of the bootstrap.
         time_limit: seconds for the bounds; what is not finished has wider bounds.
@@ -94,7 +94,8 @@ def decide(
           judgments as they are;
         - ``worst``, ``best``: the difference on these topics under the worst and the best judgments of the unjudged
           documents; ``lower``, ``upper``: the interval allowing for both;
-        - ``settled``: whether no judgments of the unjudged documents can change its sign on these topics;
+        - ``settled``: ``above``, ``below`` or ``equal`` where no judgments of the unjudged documents can change that on
+          these topics, else ``undecided``;
         - ``won``, ``lost``: on how many topics the option is above and below the first;
         - ``unjudged``: the share of its list that is not judged.
 

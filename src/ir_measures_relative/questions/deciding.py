@@ -63,7 +63,7 @@ class Worth:
     text: str  #: the answer in three to six sentences
     table: pd.DataFrame  #: a row a finding; :func:`worth` says what its columns are
     judge: pd.DataFrame  #: ``query_id`` and ``doc_id`` of what to judge next, in that order
-    settings: Mapping[str, Any] = field(default_factory=dict)  #: ``by``, ``at_least`` and ``confidence``
+    settings: Mapping[str, Any] = field(default_factory=dict)  #: ``by``, ``margin`` and ``confidence``
     #: Of :func:`.audit.plan`: what people should label; None where there is none.
     plan: pd.DataFrame | None = None
     audit: pd.DataFrame | None = None  #: of :func:`.audit.estimate`, where a plan was given
@@ -111,11 +111,11 @@ def worth(
     candidate: str | Run,
     deployed: str | Sequence[str] | None = None,
     by: Sequence[ir_measures.Measure | str] = ("UniqueRel@10", "FusionGain(base='nDCG@10')"),
-    at_least: float = 0.0,
+    margin: float = 0.0,
     confidence: float = 0.95,
     *,
     n: int = 20,
-    elsewhere: int | None = 0,
+    unretrieved_relevant: int | None = None,
     resamples: int = 9999,
     seed: int = 0,
     time_limit: float | None = 10.0,
@@ -128,8 +128,8 @@ def worth(
     The verdict is about new topics like these, and about all labels that the unjudged documents could have. It goes by
     the first measure of ``by``:
 
-    - ``"adds"``: the interval of its mean is above ``at_least``, even under the labels that are least kind;
-    - ``"adds nothing"``: the interval is not above ``at_least``, even under the kindest labels; or ``at_least`` is 0,
+    - ``"adds"``: the interval of its mean is above ``margin``, even under the labels that are least kind;
+    - ``"adds nothing"``: the interval is not above ``margin``, even under the kindest labels; or ``margin`` is 0,
       and no topic has anything under any labels;
     - ``"open"``: neither. The text says whether topics or labels are missing, and which documents to judge.
 
@@ -137,7 +137,7 @@ def worth(
     interval is the widest of three, as ``cautious_interval`` says. It is two-sided, so a verdict "adds" should be
     wrong in 2.5 % of the cases at most; the page "Is it worth adding?" has what was measured.
 
-    Some measures are above 0 for a copy of a deployed run. By these the candidate must be above ``at_least`` itself,
+    Some measures are above 0 for a copy of a deployed run. By these the candidate must be above ``margin`` itself,
     and by as much above a copy of its nearest deployed run, which is the one with the highest RBO.
 
     Args:
@@ -146,12 +146,11 @@ def worth(
         candidate: the name of a run of the context, or any other run: a dict, a DataFrame, the path of a file.
         deployed: the names of the deployed runs, or globs; all other runs of the context if not given.
         by: measures that are relative to prior runs, the first of which decides; and absolute ones.
-        at_least: the mean of the first measure that would be worth having, in its unit; that of UniqueRel is relevant
+        margin: the mean of the first measure that would be worth having, in its unit; that of UniqueRel is relevant
             documents a topic. The other measures are compared with 0.
         confidence: of the intervals.
         n: how many documents to name that should be judged next.
-        elsewhere: as for :func:`bounds`, but 0 if not given: no document that none of these runs shows is relevant
-            beside those that are judged so.
+        unretrieved_relevant: as for :func:`bounds`.
         resamples, seed: of the bootstrap, of the labels that are drawn for ``probability``, and of the plan.
         time_limit: seconds for the bounds; what is not finished has wider bounds.
         judge: the labels of a language model, as for :func:`.audit.plan`, with ``budget`` or ``plan``.
@@ -173,10 +172,9 @@ def worth(
         - ``other_mean``: of the best deployed run, where the measure is absolute;
         - ``difference``: what the verdict is about: the mean; the mean less ``copy`` where that is less; the mean less
           ``other_mean``;
-        - ``lower``, ``upper``: its interval over topics, by the judgments as they are;
-        - ``least``, ``most``: what it could be on these topics, whatever the labels of the unjudged documents are;
-        - ``lowest``, ``highest``: the interval over topics under the labels least kind to the candidate, and under
-          the kindest: the two together;
+        - ``ci_lower``, ``ci_upper``: its interval over topics, by the judgments as they are;
+        - ``worst``, ``best``: what it could be on these topics, over all judgments of the unjudged documents;
+        - ``lower``, ``upper``: both together: the interval over topics in the worst case and in the best;
         - ``verdict``: as above; ``"better"``, ``"worse"`` or ``"open"`` of an absolute measure;
         - ``probability``: where labels are missing for the verdict, and there are four runs: the chance that it is
           "adds" once the unjudged documents are judged. Their labels are drawn as for :func:`verdicts`;
@@ -200,7 +198,7 @@ def worth(
     """
     check_is_context(context)
     measures = _measures(by)
-    _check_at_least(at_least, measures[0])
+    _check_margin(margin, measures[0])
     check_count("n", n, 1)
     PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)  # which checks them
     _check_audit(measures[0], judge, budget, plan)
@@ -208,7 +206,7 @@ def worth(
     name, against, run = _runs(context, candidate, deployed)
     campaign = Candidacy.of(context, qrels, name, against, run)
     _check_rel(measures, campaign)
-    settings = {"by": [str(m) for m in measures], "at_least": float(at_least), "confidence": confidence}
+    settings = {"by": [str(m) for m in measures], "margin": float(margin), "confidence": confidence}
     cutoff = depth_of(measures[0]) or _CUTOFF
     if not len(campaign.view.documents) and plan is None:
         unseen = campaign.unseen(cutoff)
@@ -219,16 +217,16 @@ def worth(
         return Worth(name, against, "open", "judgments", text, pd.DataFrame(), table, settings, made)
     of_people = None
     if plan is not None and judge is not None:  # before the rest: labels may be missing
-        of_people = audit_of_worth(campaign, measures[0], judge, plan, float(at_least), confidence)
+        of_people = audit_of_worth(campaign, measures[0], judge, plan, float(margin), confidence)
     of_aspects = _of_aspects(campaign, measures, cutoff)
     shown = [m for m in _with_others(measures, cutoff) if m not in of_aspects]
     warn_of_last_labels(campaign.view, shown)
     drawn = Resamples(confidence, topic_counts(resamples, campaign.topics, seed))
     findings = []
     for done, measure in enumerate(shown):
-        threshold = 0.0 if done else float(at_least)
+        threshold = 0.0 if done else float(margin)
         left = share(work, len(shown) - done)
-        findings.append(finding(campaign, measure, threshold, drawn, elsewhere, left))
+        findings.append(finding(campaign, measure, threshold, drawn, unretrieved_relevant, left))
     first, wanted = findings[0], []
     verdict, missing = first.verdict, first.missing()
     if missing in ("labels", "topics and labels"):
@@ -339,11 +337,11 @@ def _check_rel(measures: Sequence[ir_measures.Measure], campaign: Candidacy) -> 
             )
 
 
-def _check_at_least(at_least: Any, first: ir_measures.Measure) -> None:
+def _check_margin(margin: Any, first: ir_measures.Measure) -> None:
     high = value_range(first)[1]
-    if not is_number(at_least) or not 0 <= at_least < high:
+    if not is_number(margin) or not 0 <= margin < high:
         raise ValueError(
-            f"at_least={at_least!r} is not allowed; it is the least mean of {first} that is worth having, from 0 to "
+            f"margin={margin!r} is not allowed; it is the least mean of {first} that is worth having, from 0 to "
             f"below {high:g}"
         )
 

@@ -51,7 +51,7 @@ def drop(
     budget: int | None = None,
     groups: Mapping[str, str] | None = None,
     confidence: float = 0.95,
-    unretrieved_relevant: int = 0,
+    unretrieved_relevant: int | None = 0,
     n: int = 20,
     resamples: int = 9999,
     seed: int = 0,
@@ -198,6 +198,7 @@ class RunsDropped(Compared):
         for low, high in (("ci_lower", "ci_upper"), ("worst", "best"), ("lower", "upper")):
             # The loss is the other way round; its worst end is the largest loss, so the ends keep their order.
             table[low], table[high] = 0.0 - table[high], 0.0 - table[low]
+        table["settled"] = table["settled"].replace({"above": "below", "below": "above"})
         table["verdict"] = ["", *(self.grades if self.values.bounded else [None] * len(self.grades))]
         table["as_judged"] = ["", *self.grades_as_judged]
         return table

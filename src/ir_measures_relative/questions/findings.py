@@ -28,8 +28,8 @@ from ..rankings import Rankings
 from ..scoring import check_campaign, shares_of_topics, warn_if_empty
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.paired_tests import cautious_interval
-from ..unjudged.bounds import model_of, settled, values_of
-from ..unjudged.odds import chances_of, check_odds, default_spread, sampled_values
+from ..unjudged.bounds import model_of, snapped, values_of
+from ..unjudged.odds import chances_of, check_relevance_model, default_log_odds_sd, sampled_values
 from ..unjudged.verdicts import differences, unjudged_shares
 from ..view import View, view_of
 from .nuggets import new_documents
@@ -141,23 +141,23 @@ class Resamples(NamedTuple):
     counts: FloatArray  #: how often each resample holds each topic: resamples × topics
 
 
-def verdict_of_ends(lower: float, upper: float, at_least: float) -> str:
+def verdict_of_ends(lower: float, upper: float, margin: float) -> str:
     """Whether a candidate adds, by the ends of an interval."""
-    return "adds" if lower > at_least else "adds nothing" if upper <= at_least else "open"
+    return "adds" if lower > margin else "adds nothing" if upper <= margin else "open"
 
 
 class Quantity(NamedTuple):
     """One quantity by topic: the candidate's value, or by how much it is above another run's."""
 
     value: FloatArray  #: by the judgments as they are
-    least: FloatArray  #: under the labels of the open documents that are least kind to the candidate, topic by topic
-    most: FloatArray  #: under the kindest
+    worst: FloatArray  #: in the worst case of the unjudged documents, topic by topic
+    best: FloatArray  #: in their best case
     ends: tuple[float, float]  #: between which it lies
     always_0: bool = False  #: whether the rankings make it 0 on any topic
 
     def under(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The values under the labels that are least kind, as judged, and under the kindest."""
-        return self.least, self.value, self.most
+        """The values in the worst case, as judged, and in the best case."""
+        return self.worst, self.value, self.best
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +170,7 @@ class Finding:
     measure: ir_measures.Measure
     model: Model
     parts: list[Quantity]
-    at_least: float
+    margin: float
     resamples: Resamples
     other: int  #: with whom the candidate is compared, as an index into the runs: the copy, or the best deployed run
     row: dict[str, Any]  #: of the table
@@ -186,16 +186,16 @@ class Finding:
         for part in self.parts:
             as_judged = interval(part, part.value)
             # Where labels move nothing, the values differ by rounding alone.
-            least, _, most = (
+            worst, _, best = (
                 as_judged if np.array_equal(v, part.value) else interval(part, v) for v in part.under()
             )
             # Other values may have a shorter interval, and labels may leave the values as they are judged.
-            least, most = (min(least[0], as_judged[0]), least[1]), (most[0], max(most[1], as_judged[1]))
-            found.append([least, as_judged, most])
+            worst, best = (min(worst[0], as_judged[0]), worst[1]), (best[0], max(best[1], as_judged[1]))
+            found.append([worst, as_judged, best])
         return found
 
     def interval(self, labels: int) -> tuple[float, float]:
-        """The interval over topics under the labels that are least kind (0), as judged (1), or kindest (2)."""
+        """The interval over topics in the worst case (0), as judged (1), or in the best case (2)."""
         lower, upper = (min(ends[labels][side] for ends in self._intervals) for side in (0, 1))
         return lower, upper
 
@@ -205,7 +205,7 @@ class Finding:
 
     @property
     def own_ends(self) -> tuple[float, float]:
-        """The interval of the candidate's own value, under the least kind labels and the kindest."""
+        """The interval of the candidate's own value, in the worst case and the best."""
         return self._intervals[0][0][0], self._intervals[0][2][1]
 
     @property
@@ -214,13 +214,13 @@ class Finding:
         return (self._intervals[1][0][0], self._intervals[1][2][1]) if len(self.parts) > 1 else None
 
     @property
-    def lowest(self) -> float:
-        """The lower end of the interval under the labels that are least kind."""
+    def lower(self) -> float:
+        """The lower end of the interval in the worst case."""
         return self.interval(0)[0]
 
     @property
-    def highest(self) -> float:
-        """The upper end of the interval under the kindest labels."""
+    def upper(self) -> float:
+        """The upper end of the interval in the best case."""
         return self.interval(2)[1]
 
     @property
@@ -228,18 +228,18 @@ class Finding:
         """Whether it adds; of an absolute measure, whether it is better."""
         if is_relative(self.measure):
             nothing = self.nothing_here
-            return "adds nothing" if nothing else verdict_of_ends(self.lowest, self.highest, self.at_least)
-        better, worse = self.lowest > self.at_least, self.highest < self.at_least
+            return "adds nothing" if nothing else verdict_of_ends(self.lower, self.upper, self.margin)
+        better, worse = self.lower > self.margin, self.upper < self.margin
         return "better" if better else "worse" if worse else "open"
 
     @property
     def nothing_here(self) -> bool:
         """Whether no topic of these has anything, whatever the labels are, where anything above 0 was asked for.
 
-        New topics may have something: ``highest`` says how much. But no number of topics brings that down to 0, so an
+        New topics may have something: ``upper`` says how much. But no number of topics brings that down to 0, so an
         open verdict would never be settled.
         """
-        if not is_relative(self.measure) or len(self.parts) > 1 or self.at_least:
+        if not is_relative(self.measure) or len(self.parts) > 1 or self.margin:
             return False
         values = np.abs(self.parts[0].under())
         return values.shape[1] >= FEWEST_DIFFERING and bool((values <= LABELED_ALIKE).all())
@@ -252,13 +252,13 @@ class Finding:
 
     @property
     def labels_matter(self) -> bool:
-        """Whether labels decide on which side of ``at_least`` the mean over these topics is."""
-        return self.mean(0) <= self.at_least < self.mean(2)
+        """Whether labels decide on which side of ``margin`` the mean over these topics is."""
+        return self.mean(0) <= self.margin < self.mean(2)
 
     @property
     def labels_may_decide(self) -> bool:
-        """Whether some labels would make the interval over these topics leave ``at_least`` out."""
-        return self.interval(2)[0] > self.at_least or self.interval(0)[1] <= self.at_least
+        """Whether some labels would make the interval over these topics leave ``margin`` out."""
+        return self.interval(2)[0] > self.margin or self.interval(0)[1] <= self.margin
 
     def missing(self) -> str | None:
         """What an open verdict lacks; None where it is not open."""
@@ -271,20 +271,20 @@ class Finding:
     def topics_needed(self) -> int | None:
         """How many topics would settle an open verdict, were they like these; None where no number is known to."""
         parts = list(zip(self.parts, self._intervals, strict=True))
-        if self.mean(0) > self.at_least:
-            return max(self._needed(part, part.least, ends[0][0]) for part, ends in parts)
-        below = [(part, ends) for part, ends in parts if part.most.mean() < self.at_least]
-        return min((self._needed(part, part.most, ends[2][1]) for part, ends in below), default=None)
+        if self.mean(0) > self.margin:
+            return max(self._needed(part, part.worst, ends[0][0]) for part, ends in parts)
+        below = [(part, ends) for part, ends in parts if part.best.mean() < self.margin]
+        return min((self._needed(part, part.best, ends[2][1]) for part, ends in below), default=None)
 
     def _needed(self, part: Quantity, values: FloatArray, end: float) -> int:
-        """How many topics would have an interval that ends before ``at_least``; it shrinks with their square root."""
+        """How many topics would have an interval that ends before ``margin``; it shrinks with their square root."""
         from scipy.special import stdtrit
 
         n, mean = len(values), float(values.mean())
-        gap, level = abs(mean - self.at_least), (1 + self.resamples.confidence) / 2
+        gap, level = abs(mean - self.margin), (1 + self.resamples.confidence) / 2
         differing = int(np.count_nonzero(np.abs(values) > LABELED_ALIKE))
         if not differing and np.isfinite(part.ends[1]):  # by the share of topics that may differ
-            return math.ceil(math.log(1 - level) / math.log1p(-self.at_least / part.ends[1]))
+            return math.ceil(math.log(1 - level) / math.log1p(-self.margin / part.ends[1]))
         if differing >= FEWEST_DIFFERING and np.isfinite(end):
             return max(math.ceil(n * ((mean - end) / gap) ** 2), n + 1)
         needed = max(FEWEST_DIFFERING, math.ceil(FEWEST_DIFFERING * n / max(differing, 1)))
@@ -296,38 +296,40 @@ class Finding:
 def finding(
     campaign: Candidacy,
     measure: ir_measures.Measure,
-    at_least: float,
+    margin: float,
     resamples: Resamples,
-    elsewhere: int | None,
+    unretrieved_relevant: int | None,
     work: Work,
 ) -> Finding:
     """What is found by one measure.
 
     Args:
-        at_least: with what the verdict compares.
+        margin: with what the verdict compares.
         resamples: of topics, for the intervals.
-        elsewhere: as for :func:`.bounds`.
+        unretrieved_relevant: as for :func:`.bounds`.
         work: the time that the bounds may take.
     """
     found = _added if is_relative(measure) else _alone
-    model, parts, other, row = found(campaign, measure, elsewhere, work)
-    return _told(campaign, Finding(measure, model, parts, at_least, resamples, other, row))
+    model, parts, other, row = found(campaign, measure, unretrieved_relevant, work)
+    return _told(campaign, Finding(measure, model, parts, margin, resamples, other, row))
 
 
 #: What bounds a measure, the quantities that it finds, with whom it compares, and the start of the row.
 Found = tuple[Model, list[Quantity], int, dict[str, Any]]
 
 
-def _added(campaign: Candidacy, measure: ir_measures.Measure, elsewhere: int | None, work: Work) -> Found:
+def _added(
+    campaign: Candidacy, measure: ir_measures.Measure, unretrieved_relevant: int | None, work: Work
+) -> Found:
     """What the candidate adds; where a copy of the nearest run has something, also its lead over that copy."""
     views, c, copy = campaign.with_copy, len(campaign.deployed), len(campaign.deployed) + 1
-    model = model_of(measure, views, elsewhere)
+    model = model_of(measure, views, unretrieved_relevant)
     value = values_of(views, measure, model)
     low, high = value_range(measure)
-    of_all = settled(model.one(work), value, model)
+    of_all = snapped(model.one(work), value, model)
     # One run fused with itself ranks as it does alone, so a copy of the only deployed run gains nothing.
-    copy_has_0 = measure.is_0_for_a_copy or (measure.NAME == FusionGain.NAME and c == 1)
-    if measure.is_0_for_a_copy:
+    copy_has_0 = measure.zero_for_duplicate or (measure.NAME == FusionGain.NAME and c == 1)
+    if measure.zero_for_duplicate:
         nothing = not value_of(measure, "judged_only", False) and not campaign.unseen(measure["cutoff"])
     else:
         nothing = copy_has_0 and campaign.is_copy_by(measure)
@@ -341,10 +343,12 @@ def _added(campaign: Candidacy, measure: ir_measures.Measure, elsewhere: int | N
     return model, parts, copy, row | {"copy": float(value[copy].mean()), "other_mean": np.nan}
 
 
-def _alone(campaign: Candidacy, measure: ir_measures.Measure, elsewhere: int | None, work: Work) -> Found:
+def _alone(
+    campaign: Candidacy, measure: ir_measures.Measure, unretrieved_relevant: int | None, work: Work
+) -> Found:
     """How good the candidate is on its own, beside the best deployed run."""
     views, c = campaign.view.of_each(), len(campaign.deployed)
-    model = model_of(measure, views, elsewhere)
+    model = model_of(measure, views, unretrieved_relevant)
     value = values_of(views, measure, model)
     best = int(value[:c].mean(axis=1).argmax())
     between, ends = differences(views, measure, model, np.array([c]), np.array([best]), work)
@@ -366,7 +370,7 @@ def aspects_row(campaign: Candidacy, measure: ir_measures.Measure, resamples: Re
     lower, upper = cautious_interval(values, value_range(measure), *resamples)
     mean = float(values.mean())
     row = _row(campaign, ", ".join(campaign.deployed), measure, mean)
-    row |= {"copy": 0.0, "difference": mean, "lower": lower, "upper": upper}
+    row |= {"copy": 0.0, "difference": mean, "ci_lower": lower, "ci_upper": upper}
     return row | {"verdict": None, "topics": campaign.topics}
 
 
@@ -383,12 +387,12 @@ def _told(campaign: Candidacy, found: Finding) -> Finding:
     unjudged = unjudged_shares([campaign.view], depth_of(found.measure)).mean()
     found.row.update(
         difference=found.mean(1),
-        lower=lower,
-        upper=upper,
-        least=found.mean(0),
-        most=found.mean(2),
-        lowest=found.lowest,
-        highest=found.highest,
+        ci_lower=lower,
+        ci_upper=upper,
+        worst=found.mean(0),
+        best=found.mean(2),
+        lower=found.lower,
+        upper=found.upper,
         verdict=found.verdict,
         probability=np.nan,
         unjudged=float(unjudged),
@@ -400,20 +404,20 @@ def _told(campaign: Candidacy, found: Finding) -> Finding:
 def probability(campaign: Candidacy, found: Finding, seed: int) -> float:
     """The chance that the verdict is "adds" once all open documents are judged; NaN where too few runs tell it."""
     try:
-        check_odds("pool", len(campaign.view.names), [found.measure], perquery=False)
+        check_relevance_model("pool", len(campaign.view.names), [found.measure], perquery=False)
     except ValueError:
         return np.nan
-    spread, row = default_spread(len(campaign.view.names)), len(campaign.deployed)
+    log_odds_sd, row = default_log_odds_sd(len(campaign.view.names)), len(campaign.deployed)
     chances, adds = chances_of(found.model, "pool"), 0
     confidence, counts = found.resamples.confidence, found.resamples.counts[:_RESAMPLES_OF_LABELS]
-    for values in sampled_values(found.model, chances, _LABELINGS, seed, spread):
+    for values in sampled_values(found.model, chances, _LABELINGS, seed, log_odds_sd):
         for labeled in values.swapaxes(0, 1):
             drawn = [labeled[row], labeled[row] - labeled[found.other]][: len(found.parts)]
             lower = min(
                 cautious_interval(v, p.ends, confidence, counts)[0]
                 for v, p in zip(drawn, found.parts, strict=True)
             )
-            adds += lower > found.at_least
+            adds += lower > found.margin
     return (adds + 0.5) / (_LABELINGS + 1)
 
 
@@ -421,7 +425,7 @@ def documents(campaign: Candidacy, found: Finding) -> TopicDocuments:
     """The open documents whose labels move the finding: those that move it most first, and then by the first rank."""
     model, a = found.model, len(campaign.deployed)
     own, *_, last = (
-        np.maximum(np.abs(part.least), np.abs(part.most)) for part in [found.parts[0], *found.parts]
+        np.maximum(np.abs(part.worst), np.abs(part.best)) for part in [found.parts[0], *found.parts]
     )
     docs, moved = model.docs, model.influence(a, found.other, last)
     # A copy may lose by fusion, and then the lead over it is more than the candidate's gain.

@@ -114,24 +114,6 @@ class FusedValues:
                 self._known.update(zip(of_size, np.stack(values, axis=1), strict=True))
         return np.array([self._known[s] for s in sets]).reshape(len(sets), self.view.n_queries)
 
-    def on_halves(self, splits: int, seed: int) -> FloatArray:
-        """The values of the runs on random halves of each topic's documents, shape (splits, 2, runs, topics).
-
-        Rankings and judgments are what is left of them in the half. The fusion has to keep the order of a run.
-        """
-        from tqdm import tqdm
-
-        alone = np.arange(len(self.view.names))[:, None]
-        result = np.empty((splits, 2, len(alone), len(self._topics)))
-        rng = np.random.default_rng(seed)
-        show = {"desc": "halving topics", "unit": "topic", "disable": None, "leave": False}
-        for t, topic in enumerate(tqdm(self._topics, **show)):
-            for of_split in result[..., t]:
-                half = rng.integers(2, size=len(topic.label)).astype(bool)
-                for values, kept in zip(of_split, (~half, half), strict=True):
-                    values[:] = self._on_topic(topic.of(kept), alone)
-        return result
-
     @cached_property
     def _topics(self) -> list[_TopicVotes]:
         relevant, docs = self.view.documents.relevant, union_of(self.view, self.fusion.depth).docs

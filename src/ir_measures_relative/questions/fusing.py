@@ -17,24 +17,18 @@ from scipy.special import stdtrit
 from ..arrays import BoolArray, FloatArray, IntArray
 from ..context import RunContext
 from ..io.qrels import Qrels
-from ..measures.fusion import METHODS, Fusion, cutoff_of
+from ..measures.fusion import METHODS, Fusion
 from ..measures.nrg import NRG
 from ..measures.strings import absolute_measure
-from ..options import ROUNDED, check_amount, check_choice, check_confidence, check_count
-from ..priors import check_names
+from ..options import check_amount, check_choice, check_confidence, check_count
 from ..scoring import check_campaign
-from ..stats.intervals import student_interval
 from ..stats.pairs_and_ties import places
 from ..view import View, check_is_context, some, view_of
-from .fused_values import FusedValues, RunSet, value_of_labels
+from .fused_values import FusedValues, RunSet
 
 #: How many sets of runs are tried at most, unless the caller says otherwise.
 MOST_SETS = 100_000
 _from_1 = partial(check_count, least=1)
-# How many times its cutoff a measure needs of a ranking of which random halves are taken: fewer than half of so many
-# documents are hardly ever less than the cutoff.
-_TIMES_DEEPER = 4
-_LEAST_DEPTH = 40
 # How many choices with one topic less are made: all of them, of as many repetitions as keep within this.
 _MOST_DELETIONS = 5_000
 _MEANS_AT_ONCE = 1 << 23
@@ -104,7 +98,7 @@ def fuse(
         - ``in_sample``: the value of these runs on the very topics that chose them;
         - ``held_out``: the mean value on topics that did not choose, of what the others chose;
         - ``difference``: of ``held_out`` from that of ``"single"``;
-        - ``lower``, ``upper``: the interval of this difference, for new topics;
+        - ``ci_lower``, ``ci_upper``: the interval of this difference, for new topics;
         - ``chosen``: from run name to the share of the divisions in which it was chosen.
 
         The interval allows for the divisions being of the same topics: it is the wider of Nadeau and Bengio's and the
@@ -183,155 +177,14 @@ def fuse(
                 "in_sample": found.in_sample,
                 "held_out": found.held_out,
                 "difference": difference,
-                "lower": difference - reach,
-                "upper": difference + reach,
+                "ci_lower": difference - reach,
+                "ci_upper": difference + reach,
                 "chosen": {names[i]: share for i, share in found.shares.items()},
             }
             rows.append({column: value for column, value in row.items() if value is not None})
     if not rows:
         raise ValueError(f"budget={budget!r} is not enough for all runs; ask for another strategy than 'all'")
     return pd.DataFrame(rows)
-
-
-def fusion_pairs(
-    context: RunContext,
-    qrels: Qrels | None,
-    measure: ir_measures.Measure | str = "nDCG@10",
-    *,
-    method: str = "rrf",
-    k: int = 60,
-    depth: int = 1000,
-    confidence: float = 0.95,
-) -> pd.DataFrame:
-    """What fusing two runs gains over the better of the two, for every pair. The arguments are as for :func:`fuse`.
-
-    Returns:
-        a DataFrame with one row a pair, with the columns
-
-        - ``name``, ``other``: the two runs, in the order of the context;
-        - ``fused``: the mean value of their fusion;
-        - ``better``: the mean value of the better of the two;
-        - ``gain``: ``fused`` less ``better``; below 0, fusing these two hurts;
-        - ``lower``, ``upper``: Student's interval of the gain over the run that is better on these topics.
-
-    Raises:
-        ValueError: fewer than two runs; else as for :func:`fuse`.
-    """
-    view, base = _judged_together(context, qrels, measure, confidence)
-    if len(context.names) < 2:
-        raise ValueError(f"the context holds {len(context.names)} runs; a pair needs two")
-    fusion, *more = _settings(method, k, depth)
-    if more:
-        raise ValueError("k and depth are one number each here; fuse() chooses among several")
-    values = FusedValues(view, base, fusion)
-    first, second = np.triu_indices(len(context.names), 1)
-    alone = view.absolute_of_runs(base)
-    together = values(list(zip(first.tolist(), second.tolist(), strict=True)))
-    means = alone.mean(axis=1)
-    better = np.where(means[first] >= means[second], first, second)
-    gain = together - alone[better]
-    mean, names = gain.mean(axis=1), pd.Series(context.names, dtype=str)
-    # Without an interval where the gain is the same on every topic.
-    lower, upper = (np.where(np.isnan(end), mean, end) for end in student_interval(gain, confidence))
-    return pd.DataFrame(
-        {
-            "name": names.array[first],
-            "other": names.array[second],
-            "fused": together.mean(axis=1),
-            "better": means[better],
-            "gain": mean,
-            "lower": lower,
-            "upper": upper,
-        }
-    )
-
-
-def headroom(
-    context: RunContext,
-    qrels: Qrels | None,
-    sets: Sequence[Sequence[str]] | Sequence[str] | None = None,
-    measure: ir_measures.Measure | str = "nDCG@10",
-    *,
-    splits: int = 20,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """What a perfect router would gain, which picks the best run of a set for each topic; and how much is chance.
-
-    The best of several runs is above each of them even where all are equally good, because each is lucky on other
-    topics. So each topic's documents are divided at random into two halves, and every run is scored on both. A router
-    that picks each topic's best run on one half, and is scored on the other, gains only what is not luck: nothing where
-    the runs are equally good. ``chance`` is the share of the headroom that it does not gain. Half of the documents tell
-    less than all of them, so where runs do differ from topic to topic, ``chance`` is rather too high.
-
-    Args:
-        context, qrels: as for :func:`fuse`.
-        sets: the names of the runs of a set, or several such lists; all runs if not given.
-        measure: nDCG, P, R, RR, AP or Success, which follow from labels alone.
-        splits, seed: how often the documents are divided at random.
-
-    Returns:
-        a DataFrame with one row a set, with the columns
-
-        - ``names``: its runs;
-        - ``single``: the mean value of the best of them;
-        - ``best_of_each``: the mean over topics of the best value that one of them has;
-        - ``headroom``: the difference of these two;
-        - ``chance``: the share of the headroom that is luck; about 1 where the runs are equally good on every topic, 0
-          where the best run of each topic is always the same. NaN where there is no headroom.
-
-    Raises:
-        ValueError: a name that the context does not hold, fewer than two runs in a set, a measure that does not follow
-            from labels.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, headroom
-        >>> first, second = {"A": 4, "B": 3, "X": 2, "Y": 1}, {"X": 4, "Y": 3, "A": 2, "B": 1}
-        >>> runs = {"odd": {"1": first, "2": second}, "even": {"1": second, "2": first}}
-        >>> qrels = {"1": {"A": 1, "B": 1}, "2": {"A": 1, "B": 1}}
-        >>> headroom(RunContext(runs), qrels, measure="P@2")[["single", "best_of_each", "headroom"]]
-           single  best_of_each  headroom
-        0     0.5           1.0       0.5
-    """
-    view, base = _judged_together(context, qrels, measure)
-    if value_of_labels(base) is None:
-        raise ValueError(
-            f"measure={base}: chance needs one that follows from labels alone: nDCG, P, R, RR, AP or Success"
-        )
-    check_count("splits", splits, 1)
-    check_count("seed", seed, 0)
-    several: Any = [context.names] if sets is None else sets
-    if not _is_list(several) or not len(several):
-        raise ValueError(f"sets={sets!r} must be a list of names, or a list of such lists")
-    for one in (several := [several] if isinstance(several[0], str) else several):
-        check_names("sets", one, context.names)
-        if len({*one}) < 2:
-            raise ValueError(f"the set {one} needs at least two different runs, for there to be a choice")
-    values, cutoff = view.absolute_of_runs(base), cutoff_of(base)
-    depth = 2**31 - 1 if cutoff is None else max(_LEAST_DEPTH, _TIMES_DEEPER * cutoff)
-    halves = FusedValues(view, base, Fusion("rrf", 60, depth)).on_halves(splits, seed)
-    rows = []
-    for names in several:
-        runs = [view.members.index[name] for name in names]
-        single, best = float(values[runs].mean(axis=1).max()), float(values[runs].max(axis=0).mean())
-        room = best - single if best - single > ROUNDED else 0.0
-        chance = share_of_chance(halves[..., runs, :]) if room else np.nan
-        rows.append((tuple(names), single, best, room, chance))
-    return pd.DataFrame(rows, columns=["names", "single", "best_of_each", "headroom", "chance"])
-
-
-def share_of_chance(halves: FloatArray) -> float:
-    """Which share of the headroom of some runs is luck, from their values of shape (splits, 2, runs, topics).
-
-    The luck of the halves is independent: on the other one, the best run of one half is worth what it is on average.
-    """
-    room = kept = 0.0
-    for seen, other in ((halves[:, 0], halves[:, 1]), (halves[:, 1], halves[:, 0])):
-        single = np.take_along_axis(other.mean(axis=2), seen.mean(axis=2).argmax(axis=1)[:, None], axis=1)
-        best = (seen == seen.max(axis=1, keepdims=True)).astype(np.float64)  # several where they tie
-        picked = (other * best).sum(axis=1) / best.sum(axis=1)
-        room += float((other.max(axis=1) - single).mean())
-        kept += float((picked - single).mean())
-    return 1.0 - kept / room if room > 0 else np.nan
 
 
 def _added_by_nrg(view: View, runs: RunSet) -> FloatArray:

@@ -43,7 +43,8 @@ def new_aspects(
 
     Example:
         >>> from ir_measures import Qrel
-        >>> from ir_measures_relative import RunContext, new_aspects
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.questions import new_aspects
         >>> rows = [("A", "causes"), ("B", "causes"), ("B", "remedy"), ("C", "remedy")]
         >>> qrels = [Qrel("q", doc, 1, aspect) for doc, aspect in rows]
         >>> runs = {"old": {"q": {"A": 2.0, "X": 1.0}}, "new": {"q": {"A": 2.0, "B": 1.0}}}

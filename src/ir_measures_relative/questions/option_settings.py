@@ -31,7 +31,7 @@ class Settings:
     margin: float
     how: Combination
     test: PairedTestOptions
-    unretrieved_relevant: int
+    unretrieved_relevant: int | None
     n: int
     work: Work
     groups: Mapping[str, str] | None
@@ -63,7 +63,7 @@ def settings_of(
     budget: int | None,
     groups: Mapping[str, str] | None,
     confidence: float,
-    unretrieved_relevant: int,
+    unretrieved_relevant: int | None,
     n: int,
     resamples: int,
     seed: int,
@@ -81,7 +81,8 @@ def settings_of(
         raise ValueError(f"k={k!r} goes with method='rrf', not {method!r}; leave it out")
     for name, value, least in (("k", k, 0), ("depth", depth, 1), ("pool", pool, 1), ("n", n, 1)):
         check_count(name, value, least)
-    check_count("unretrieved_relevant", unretrieved_relevant, 0)
+    if unretrieved_relevant is not None:
+        check_count("unretrieved_relevant", unretrieved_relevant, 0)
     lengths = context.lengths if tokens is None else DocumentLengths(tokens)
     if budget is not None:
         check_count("budget", budget, 1)

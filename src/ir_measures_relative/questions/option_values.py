@@ -16,7 +16,7 @@ from ..measures.parameters import value_of
 from ..options import LABELED_ALIKE
 from ..rankings import Rankings
 from ..unjudged.bounds import model_of
-from ..unjudged.odds import FEWEST_RUNS, default_spread, pool_chances, sampled_values
+from ..unjudged.odds import FEWEST_RUNS, default_log_odds_sd, pool_chances, sampled_values
 from ..unjudged.verdicts import differences, rounded_to_zero, unjudged_shares
 from ..view import View
 
@@ -53,7 +53,7 @@ class OptionValues:
         view: View,
         lists: Sequence[Rankings],
         by: ir_measures.Measure,
-        unretrieved_relevant: int = 0,
+        unretrieved_relevant: int | None = 0,
         work: Work | None = None,
         evidence: View | None = None,
     ) -> None:
@@ -63,8 +63,7 @@ class OptionValues:
 
         self.bounded = True
         try:
-            names = [one.name for one in lists]
-            self._model: Model = model_of(by, self._lists, unretrieved_relevant, names=names)
+            self._model: Model = model_of(by, self._lists, unretrieved_relevant)
         except ValueError:
             self.bounded = False
 
@@ -118,7 +117,7 @@ class OptionValues:
         relevant[row[known]] = model.known_gain[known] > 0
         views = [*every.of_each(), *map(every.with_run, lists)]
         chances = np.where(known, pool_chances(views, relevant)[row], 0.0)[model.open]
-        return sampled_values(model, chances, samples, seed, default_spread(runs))
+        return sampled_values(model, chances, samples, seed, default_log_odds_sd(runs))
 
 
 def value_beside(view: View, measure: Any, name: str, priors: Sequence[str]) -> FloatArray:

@@ -244,7 +244,7 @@ def _greedy_group(coverage: CoverageFunction, n: int) -> tuple[int, ...]:
 _MOST_SUBSETS_OF = 12
 
 
-def sweep(
+def added_value_curve(
     context: RunContext,
     qrels: Qrels | None,
     measure: ir_measures.Measure | str = "NRG@10",
@@ -279,8 +279,8 @@ def sweep(
         - ``priors``: the names of the set, the label of the family, or nothing for a size
         - ``size``: how many priors
         - ``mean``: over topics
-        - ``lower``, ``upper``: its Student's interval, over topics; where the sets are drawn at random, over topics
-          and sets (NaN for ``samples=1``)
+        - ``ci_lower``, ``ci_upper``: its Student's interval, over topics; where the sets are drawn at random, over
+          topics and sets (NaN for ``samples=1``)
         - ``topics``: how many topics
 
         :func:`ir_measures_relative.plots.sweep` draws it.
@@ -290,10 +290,11 @@ def sweep(
             every subset of too many runs.
 
     Example:
-        >>> from ir_measures_relative import RunContext, UniqueRel, sweep
+        >>> from ir_measures_relative import RunContext, UniqueRel
+        >>> from ir_measures_relative.questions import added_value_curve
         >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "A": 1}}, "c": {"q": {"C": 2, "B": 1}}}
         >>> qrels = {"q": {"A": 1, "B": 1, "C": 1}}
-        >>> sweep(RunContext(runs), qrels, UniqueRel @ 2, names=["c"])[["name", "size", "mean"]]
+        >>> added_value_curve(RunContext(runs), qrels, UniqueRel @ 2, names=["c"])[["name", "size", "mean"]]
           name  size  mean
         0    c     0   2.0
         1    c     1   1.0
@@ -322,7 +323,7 @@ def sweep(
     todo = [(name, *one) for name in chosen for one in _sets(context.names, name, over, samples, seed)]
     for name, label, size, sets in tqdm(todo, desc="sweeping priors", unit="set", disable=None, leave=False):
         row = {"name": name, "priors": label, "size": size} | dict.fromkeys(
-            ("mean", "lower", "upper"), math.nan
+            ("mean", "ci_lower", "ci_upper"), math.nan
         )
         rows.append(row | {"topics": view.n_queries})
         if work.expired():
@@ -332,12 +333,12 @@ def sweep(
         there_are = math.comb(len(context.names) - 1, size) if over == "size" else len(sets)
         ends = crossed_interval(of_sets, there_are, confidence)
         lower, upper = (float(end) for end in np.clip(ends, *parsed.value_range))
-        rows[-1] |= {"mean": float(values.mean()), "lower": lower, "upper": upper}
+        rows[-1] |= {"mean": float(values.mean()), "ci_lower": lower, "ci_upper": upper}
     table = pd.DataFrame(rows)
     if open_rows := int(table["mean"].isna().sum()):
         warn(
-            f"sweep: {open_rows} of {len(table)} rows were not reached within time_limit={time_limit}, and are NaN: "
-            "give more time, fewer samples= or fewer names="
+            f"added_value_curve: {open_rows} of {len(table)} rows were not reached within "
+            f"time_limit={time_limit}, and are NaN: give more time, fewer samples= or fewer names="
         )
     return table
 

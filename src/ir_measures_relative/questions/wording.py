@@ -67,8 +67,8 @@ def _others(campaign: Candidacy, findings: Sequence[Finding], aspects: Sequence[
 
 def _nuggets(campaign: Candidacy, row: dict[str, Any], first: Finding) -> str:
     """The aspects that only the candidate shows."""
-    ends = f"{_confidence(first)} {number(row['lower'])} to {number(row['upper'])}"
-    if not math.isfinite(row["upper"]):
+    ends = f"{_confidence(first)} {number(row['ci_lower'])} to {number(row['ci_upper'])}"
+    if not math.isfinite(row["ci_upper"]):
         ends = f"{_count(campaign.topics, 'topic')}, too few for an interval"
     return (
         f"It brings {_count(number(row['mean']), 'nugget')} a topic that {_shows(campaign)} (by {row['measure']}, "
@@ -97,9 +97,9 @@ def audited(
 ) -> str:
     """The verdict by the labels of a plan, and about what it is."""
     first = findings[0]
-    claim = _claim(campaign, found.verdict, first.at_least)
+    claim = _claim(campaign, found.verdict, first.margin)
     mean, k = number(found.cell("difference")), first.measure["cutoff"]
-    ends = f"{_confidence(first)} {number(found.cell('lower'))} to {number(found.cell('upper'))}"
+    ends = f"{_confidence(first)} {number(found.cell('ci_lower'))} to {number(found.cell('ci_upper'))}"
     new_topics = {"adds": "it adds", "adds nothing": "it does not add that", "open": "this is open"}
     sentences = [
         f"On these {_count(found.topics, 'topic')}, with human labels as truth, {claim}.",
@@ -160,7 +160,7 @@ def _verdict(campaign: Candidacy, found: Finding) -> str:
         return f"{name} adds nothing to {deployed}: {_shows_nothing_new(campaign, found)}."
     if found.nothing_here:
         text = f"{name} adds nothing to {deployed}: "
-        new = f"New topics may have up to {number(found.highest)} on average."
+        new = f"New topics may have up to {number(found.upper)} on average."
         if found.measure.NAME != UniqueRel.NAME:
             return f"{text}{found.measure} is 0 on each of the {campaign.topics} topics. {new}"
         k, shown = found.measure["cutoff"], "no deployed run" if len(campaign.deployed) > 1 else deployed
@@ -169,23 +169,23 @@ def _verdict(campaign: Candidacy, found: Finding) -> str:
             f"{text}on none of the {campaign.topics} topics does its top {k} hold a relevant document that {shown} "
             f"{verb} there. {new}"
         )
-    return f"{_claim(campaign, found.verdict, found.at_least)}: {_quantity(campaign, found)}."
+    return f"{_claim(campaign, found.verdict, found.margin)}: {_quantity(campaign, found)}."
 
 
-def _claim(campaign: Candidacy, verdict: str, at_least: float) -> str:
+def _claim(campaign: Candidacy, verdict: str, margin: float) -> str:
     """What a verdict says of the candidate and the deployed runs."""
     name, deployed = _name(campaign), _all(campaign)
-    asked = f"more than {at_least:g} " if at_least else ""
+    asked = f"more than {margin:g} " if margin else ""
     if verdict == "open":
         return f"it is open whether {name} adds {asked}to {deployed}"
     if verdict == "adds":
         return f"{name} adds {asked}to {deployed}"
-    return f"{name} does not add {asked}to {deployed}" if at_least else f"{name} adds nothing to {deployed}"
+    return f"{name} does not add {asked}to {deployed}" if margin else f"{name} adds nothing to {deployed}"
 
 
 def _quantity(campaign: Candidacy, found: Finding) -> str:
     """What the verdict goes by, with its interval."""
-    ends = _interval(campaign, found, found.lowest, found.highest)
+    ends = _interval(campaign, found, found.lower, found.upper)
     mean, copy = number(found.row["mean"]), number(found.row["copy"])
     if found.measure.NAME == UniqueRel.NAME:
         k = found.measure["cutoff"]
@@ -242,7 +242,7 @@ def _interval(campaign: Candidacy, found: Finding, lower: float, upper: float) -
     if campaign.topics < FEWEST_DIFFERING:
         return f"{_count(campaign.topics, 'topic')}, too few for an interval"
     ends = f"{_confidence(found)} {number(lower)} to {number(upper)}"
-    return f"{ends}, whatever the labels" if found.row["most"] - found.row["least"] > LABELED_ALIKE else ends
+    return f"{ends}, whatever the labels" if found.row["best"] - found.row["worst"] > LABELED_ALIKE else ends
 
 
 def _confidence(found: Finding) -> str:
@@ -253,11 +253,11 @@ def _alone(campaign: Candidacy, found: Finding) -> str:
     row = found.row
     words = {"better": "better than", "worse": "worse than", "open": "not clearly better or worse than"}
     told = found.verdict
-    if row["lower"] == row["upper"] == 0:
+    if row["ci_lower"] == row["ci_upper"] == 0:
         return f"On its own it is as good as {escaped(row['other'])}: {found.measure} {number(row['mean'])}."
     return (
         f"On its own it is {words[told]} {escaped(row['other'])}: {found.measure} {number(row['mean'])} against "
-        f"{number(row['other_mean'])} (difference: {_interval(campaign, found, row['lowest'], row['highest'])})."
+        f"{number(row['other_mean'])} (difference: {_interval(campaign, found, row['lower'], row['upper'])})."
     )
 
 
@@ -274,11 +274,11 @@ def _labels(found: Finding, cutoff: int) -> str:
         return f"{share}; it {found.verdict} under {kind} as well."
     if not found.labels_matter and not found.labels_may_decide:
         return f"{share}; neither the kindest labels of these documents nor the least kind would settle it."
-    ends = f"{number(found.row['least'])} to {number(found.row['most'])}"
+    ends = f"{number(found.row['worst'])} to {number(found.row['best'])}"
     what = "the mean" if len(found.parts) == 1 else "its gain, or its lead over a copy if that is less,"
-    odds = found.row["probability"]
-    chance = f' The odds that they settle it as "adds" are {_percent(odds)}.'
-    return f"{share}; their labels can put {what} anywhere from {ends}.{'' if odds != odds else chance}"
+    probability = found.row["probability"]
+    chance = f' The probability that they settle it as "adds" is {_percent(probability)}.'
+    return f"{share}; their labels can put {what} anywhere from {ends}.{'' if math.isnan(probability) else chance}"
 
 
 def _to_do(campaign: Candidacy, found: Finding, wanted: int, n: int) -> str:
@@ -308,16 +308,16 @@ def _more_topics(campaign: Candidacy, found: Finding) -> str:
         there = "there is" if campaign.topics == 1 else "there are"
         return f"Topics are missing: an interval needs {FEWEST_DIFFERING} at least, and {there} {campaign.topics}."
     needed = found.topics_needed()
-    goal = number(found.at_least)
-    end = "lower end to pass" if found.mean(0) > found.at_least else "upper end to come down to"
+    goal = number(found.margin)
+    end = "lower end to pass" if found.mean(0) > found.margin else "upper end to come down to"
     if needed is not None and needed <= _MOST_TOPICS:
         return (
             f"Topics are missing: at this spread about {_rounded(needed)} for the {end} {goal}, and there are "
             f"{campaign.topics}."
         )
-    if found.highest > found.at_least and found.mean(2) <= found.at_least:
+    if found.upper > found.margin and found.mean(2) <= found.margin:
         return (
-            f"Topics are missing, but no number of them shows that a mean is exactly {goal}: give at_least= the least "
+            f"Topics are missing, but no number of them shows that a mean is exactly {goal}: give margin= the least "
             "mean that is worth having."
         )
     return f"Topics are missing: more than {_MOST_TOPICS:,}, for a mean so near to {goal}."

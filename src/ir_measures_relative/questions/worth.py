@@ -45,7 +45,7 @@ def worth(
     budget: int | None = None,
     groups: Mapping[str, str] | None = None,
     confidence: float = 0.95,
-    unretrieved_relevant: int = 0,
+    unretrieved_relevant: int | None = 0,
     n: int = 20,
     resamples: int = 9999,
     seed: int = 0,

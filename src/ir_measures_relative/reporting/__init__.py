@@ -3,7 +3,7 @@
 ``campaign`` holds what the sections look at; each file of ``sections`` is a section, with its data, its words and its
 pictures; ``run_pages`` lists them, and has the pages of single runs, ``pair_pages`` those of two; ``page`` puts it all
 together. ``site`` writes a leaderboard of the same parts, as static files.
-Needs Jinja2 and vl-convert: ``pip install 'ir-measures-relative[report]'``.
+Needs Jinja2, vl-convert and matplotlib: ``pip install 'ir-measures-relative[report]'``.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def report(
     Raises:
         ValueError: a context without runs; an audit of other runs; what :meth:`RunContext.evaluate` raises.
         OSError: the file cannot be written; looked at before anything is computed.
-        ImportError: Jinja2 or vl-convert is missing; says how to install them.
+        ImportError: Jinja2, vl-convert or matplotlib is missing; says how to install them.
     """
     parsed = parse_measures(measures)
     target = check_target(path)
@@ -117,7 +117,7 @@ def leaderboard(
     Raises:
         ValueError: as for :func:`report`.
         OSError: the folder cannot be made, or holds something else.
-        ImportError: Jinja2 or vl-convert is missing.
+        ImportError: Jinja2, vl-convert or matplotlib is missing.
     """
     parsed, target = parse_measures(measures), check_folder(folder)
     if not context.names:
@@ -169,6 +169,7 @@ def require_packages() -> None:
     """Raises ImportError, which says what to install, where a package is missing."""
     try:
         import jinja2  # noqa: F401
+        import matplotlib  # noqa: F401
         import vl_convert  # noqa: F401
     except ImportError:
         raise needs_extra("the report", "report") from None

@@ -182,15 +182,15 @@ def _values(scores: Scores) -> dict[str, list[Any]]:
     """
     names = list(map(str, scores.measures))
     table, margins = means_and_margins(scores.long_table(), *names)
-    result: dict[str, list[Any]] = {"values": [], "means": [], "lower": [], "upper": []}
+    result: dict[str, list[Any]] = {"values": [], "means": [], "ci_lower": [], "ci_upper": []}
     for j, (name, mean) in enumerate(zip(names, scores.means().T, strict=True)):
         averaged = np.isclose(mean, table[name].to_numpy(), rtol=TIED, atol=ROUNDED)
         below, above = (np.where(averaged, margin, np.nan) for margin in margins[name])
         result["values"].append([numbers(values) for values in scores.values[:, j].tolist()])
         # Not rounded, so that the page shows what the table of the command line does.
         result["means"].append([x if math.isfinite(x) else None for x in mean.tolist()])
-        result["lower"].append(numbers((mean - below).tolist()))
-        result["upper"].append(numbers((mean + above).tolist()))
+        result["ci_lower"].append(numbers((mean - below).tolist()))
+        result["ci_upper"].append(numbers((mean + above).tolist()))
     return result
 
 

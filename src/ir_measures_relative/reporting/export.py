@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import string
 from collections.abc import Sequence
 from pathlib import Path
@@ -65,15 +64,16 @@ def to_latex(
         ValueError: another table.
 
     Example:
-        >>> from ir_measures_relative import RunContext, to_latex
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.reporting.export import to_latex
         >>> context = RunContext({"BM25": {"q": {"A": 2.0}}, "dense": {"q": {"B": 1.0}}})
         >>> print(to_latex(context.evaluate({"q": {"A": 1}}, ["P@1"])))
         \\begin{tabular}{clc}
         \\toprule
-        \\# & Run & P@1 \\\\
+          \\#  & Run   &      P@1       \\\\
         \\midrule
-        a & BM25 & \\textbf{1.000} \\\\
-        b & dense & 0.000 \\\\
+          a   & BM25  & \\textbf{1.000} \\\\
+          b   & dense &     0.000      \\\\
         \\bottomrule
         \\end{tabular}
     """
@@ -85,21 +85,33 @@ def to_latex(
     letters = dict(zip(table["name"], map(_letter, range(len(table))), strict=True))
     better = _better(comparisons, level)
     best = table[measures].round(places).max()
-    lines = [
-        rf"\begin{{tabular}}{{cl{'c' * len(measures)}}}",
-        r"\toprule",
-        " & ".join([r"\#", "Run", *map(_escaped, measures)]) + r" \\",
-        r"\midrule",
-    ]
+    rows = []
     for _, row in table.iterrows():
-        cells = [letters[row["name"]], _escaped(row["name"])]
+        cells = [letters[row["name"]], latex_text(row["name"])]
         for measure in measures:
             text = f"{row[measure]:.{places}f}"
             text = rf"\textbf{{{text}}}" if round(row[measure], places) == best[measure] else text
             above = "".join(letters[o] for o in table["name"] if (row["name"], o, measure) in better)
             cells.append(text + (f"$^{{{above}}}$" if above else ""))
-        lines.append(" & ".join(cells) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"])
+        rows.append(cells)
+    header = [r"\#", "Run", *map(latex_text, measures)]
+    return latex_table(header, rows, ["center", "left", *["center"] * len(measures)])
+
+
+def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], alignment: Sequence[str]) -> str:
+    """A tabular of the package booktabs.
+
+    Args:
+        header: LaTeX, as all cells are.
+        alignment: of each column: left, right or center.
+    """
+    from tabulate import tabulate
+
+    rows = rows or [[""] * len(header)]  # without a row tabulate does not align
+    text: str = tabulate(rows, header, "latex_raw", colalign=alignment, disable_numparse=True)
+    for rule in ("toprule", "midrule", "bottomrule"):
+        text = text.replace(r"\hline", rf"\{rule}", 1)
+    return text
 
 
 def _better(comparisons: pd.DataFrame | None, level: float) -> set[tuple[str, str, str]]:
@@ -128,11 +140,21 @@ def _letter(i: int) -> str:
     return (_letter(more - 1) if more else "") + string.ascii_lowercase[last]
 
 
-_OF_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_OF_LATEX = {
+    **{
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": "$<$",
+        ">": "$>$",
+    },
+    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
+}
 
 
-def _escaped(text: Any) -> str:
-    return re.sub(r"[\\~^&%$#_{}]", lambda found: _OF_LATEX.get(found[0], "\\" + found[0]), str(text))
+def latex_text(text: Any) -> str:
+    """What LaTeX shows as this text."""
+    return "".join(_OF_LATEX.get(sign, sign) for sign in str(text))
 
 
 def write_ir_metadata(

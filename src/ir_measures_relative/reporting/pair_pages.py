@@ -55,5 +55,5 @@ def intervals_of(
         except ValueError:  # fewer than two runs that are no priors
             return {}
     pairs = zip(table["name"], table["other"], strict=True)
-    ends = zip(*(numbers(table[end].astype(float).tolist()) for end in ("lower", "upper")), strict=True)
+    ends = zip(*(numbers(table[end].astype(float).tolist()) for end in ("ci_lower", "ci_upper")), strict=True)
     return {pair: list(row) for pair, row in zip(pairs, ends, strict=True) if None not in row}

@@ -189,7 +189,7 @@ def _differences() -> Spec:
     colour = {
         "field": "side",
         "type": "nominal",
-        "scale": {"domain": ["first", "second"], "range": ["var(--better)", "var(--worse)"]},
+        "scale": {"domain": ["first", "second"], "range": ["var(--above)", "var(--below)"]},
         "legend": None,
     }
     return {

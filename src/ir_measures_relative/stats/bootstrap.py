@@ -21,7 +21,6 @@ def resampled_t(
     values: FloatArray,
     limit: FloatArray | float,
     counts: FloatArray,
-    of_logs: bool = False,
     without_spread: float = MOST_WITHOUT_SPREAD,
 ) -> Iterator[tuple[IntArray, FloatArray]]:
     """Rows that the bootstrap says something of, and t of their resamples, resamples × rows.
@@ -33,7 +32,6 @@ def resampled_t(
         values: rows × topics; NaN where a topic is not known.
         limit: up to which the values of a row are all the same; one, or one a row.
         counts: how often each resample holds each topic, the same for all rows: resamples × topics.
-        of_logs: t of the logarithm of the mean (delta method), of values that cannot be negative.
         without_spread: which share of the resamples may have none.
     """
     known = ~np.isnan(values)
@@ -50,11 +48,7 @@ def resampled_t(
         with np.errstate(divide="ignore", invalid="ignore"):
             means, second = counts @ z.T / n, counts @ (z**2).T
             rest = without_rounding(second - n * means**2, second)
-            moved = means
-            if of_logs:
-                there = np.maximum(mean + means, 0.0)
-                moved = np.log(there / mean) * there
-            t = moved / np.sqrt(rest / (n - 1) / n)
+            t = means / np.sqrt(rest / (n - 1) / n)
         t = np.nan_to_num(t, nan=0.0, posinf=_INFINITE, neginf=-_INFINITE)
         certain = (rest == 0).mean(axis=0) <= without_spread
         yield rows[certain], t[:, certain]

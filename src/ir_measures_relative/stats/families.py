@@ -15,7 +15,7 @@ from ..arrays import BoolArray, FloatArray
 from ..messages import needs_extra
 from ..options import check_choice
 from .bootstrap import MOST_WITHOUT_SPREAD, almost, critical, resampled_t
-from .intervals import mean_and_error, mean_interval, p_of_mean_above, student_interval
+from .intervals import mean_and_error
 from .paired_tests import TESTS, PairedTestOptions, paired_test
 from .pairs_and_ties import Pairs, topic_counts
 
@@ -63,19 +63,6 @@ class Family:
         corrected by Bonferroni's method; and by Holm's are tests that do not go by t: Wilcoxon's, sign, randomization.
         """
         return self._by_extent(members, lambda some: _compared(some, self.correction, options))
-
-    def above(
-        self, members: Sequence[tuple[FloatArray, float | None]], options: PairedTestOptions
-    ) -> list[Corrected]:
-        """How far the means of each measure are above 0 at least, and p of more than that; one-sided, corrected.
-
-        It is as :meth:`compared`, but for t, which is that of the logarithm of the mean; of a measure with a negative
-        value it is Student's, and there is no p.
-
-        Args:
-            members: the values of each measure, runs × topics, and the smallest effect of interest; None for no p.
-        """
-        return self._by_extent(members, lambda some: _above(some, self.correction, options))
 
     def of_p(self, p: Sequence[FloatArray], level: float) -> list[FloatArray]:
         """The p-values of each measure, corrected by themselves: not by max-t."""
@@ -127,7 +114,7 @@ def _compared(
     limit = np.concatenate([np.full(len(pairs.differences), pairs.limit) for pairs, _ in members])
     p, p_corrected, lower, upper = _corrected(
         alone,
-        lambda: _together(d, limit, t, options, np.abs),
+        lambda: _together(d, limit, t, options),
         lambda reach: (mean - reach * error, mean + reach * error),
         correction,
         len(d),
@@ -137,52 +124,11 @@ def _compared(
     return [Corrected(*one) for one in zip(*columns, strict=True)]
 
 
-def _above(
-    members: Sequence[tuple[FloatArray, float | None]], correction: str | None, options: PairedTestOptions
-) -> list[Corrected]:
-    sizes = [len(values) for values, _ in members]
-    values = np.concatenate([values for values, _ in members])
-    signed = np.repeat([bool((values < 0).any()) for values, _ in members], sizes)
-    least = np.repeat([np.nan if one is None else one for _, one in members], sizes)
-    least[signed] = np.nan
-
-    def alone(confidence: FloatArray) -> list[FloatArray]:
-        ends = (
-            student_interval(values, confidence, greater=True),
-            mean_interval(values, confidence, greater=True),
-        )
-        lower = np.where(signed, ends[0][0], ends[1][0])
-        return [p_of_mean_above(values, least), lower, np.where(np.isnan(lower), np.nan, np.inf)]
-
-    mean, error, _ = mean_and_error(values)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        of_mean = error / mean
-        t = np.log(mean / least) / of_mean
-
-    def reaching(reach: FloatArray) -> tuple[FloatArray, FloatArray]:
-        with np.errstate(over="ignore", invalid="ignore"):
-            logs = mean * np.exp(-reach * of_mean)
-        return np.where(signed, mean - reach * error, logs), np.full(len(mean), np.inf)
-
-    found = _corrected(
-        alone,
-        lambda: _together(values, 0.0, t, options, lambda x: x, signed),
-        reaching,
-        correction,
-        len(values),
-        options,
-    )
-    columns = [np.split(x, np.cumsum(sizes)[:-1]) for x in found]
-    return [Corrected(*one) for one in zip(*columns, strict=True)]
-
-
 def _together(
     values: FloatArray,
-    limit: FloatArray | float,
+    limit: FloatArray,
     t: FloatArray,
     options: PairedTestOptions,
-    sided: Callable[[FloatArray], FloatArray],
-    signed: BoolArray | None = None,
 ) -> _Together:
     """One bootstrap of topics for all rows: the largest t of a resample is compared with the t of each row.
 
@@ -191,15 +137,11 @@ def _together(
     counts = topic_counts(options.resamples, values.shape[1], options.seed)
     there, largest = np.zeros(len(values), dtype=bool), np.full(options.resamples, -np.inf)
     own = np.full(len(values), np.nan)
-    kinds = np.zeros(len(values), dtype=bool) if signed is None else ~signed
-    for of_logs in (False, True):
-        some = np.flatnonzero(kinds == of_logs)
-        limits = np.broadcast_to(limit, len(values))[some]
-        most = MOST_WITHOUT_SPREAD / len(values)
-        for rows, resampled in resampled_t(values[some], limits, counts, of_logs, most):
-            there[some[rows]] = True
-            own[some[rows]] = alone = critical(sided(resampled), _OWN)
-            largest = np.maximum(largest, (sided(resampled) / alone).max(axis=1, initial=-np.inf))
+    most = MOST_WITHOUT_SPREAD / len(values)
+    for rows, resampled in resampled_t(values, limit, counts, most):
+        there[rows] = True
+        own[rows] = alone = critical(np.abs(resampled), _OWN)
+        largest = np.maximum(largest, (np.abs(resampled) / alone).max(axis=1, initial=-np.inf))
     if not there.any():
         return there, own, own
     ordered = np.sort(largest)

@@ -122,9 +122,7 @@ def effect_interval(effect: FloatArray, n: IntArray, reach: FloatArray) -> tuple
     return np.minimum(nearer, farther), np.maximum(nearer, farther)
 
 
-def mean_interval(
-    values: FloatArray, confidence: FloatArray | float, greater: bool = False
-) -> tuple[FloatArray, FloatArray]:
+def mean_interval(values: FloatArray, confidence: FloatArray | float) -> tuple[FloatArray, FloatArray]:
     """The interval of the mean of the last axis, of values that cannot be negative.
 
     It is Student's on the scale of the logarithm of the mean (delta method)::
@@ -140,24 +138,11 @@ def mean_interval(
     as held here and as missed by Student's: of the others UniqueRel@10 has 95.2 (92.3), 96.1 (96.7), 94.3 (93.0).
     """
     mean, error, n = mean_and_error(values)
-    t = _quantile(n, confidence, greater)
+    t = _quantile(n, confidence, greater=False)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         lower, upper = (mean * np.exp(sign * t * error / mean) for sign in (-1, 1))
     lower = np.where((mean == 0) & (n > 1), 0.0, lower)
-    return lower, np.where(np.isnan(upper), np.nan, np.inf) if greater else upper
-
-
-def p_of_mean_above(values: FloatArray, least: FloatArray | float) -> FloatArray:
-    """One-sided p of means above ``least``, below 1 - confidence where the ``lower`` of that confidence is above it.
-
-    1 where all values are 0, NaN where they have no spread else, and where ``least`` is NaN.
-    """
-    from scipy.special import stdtr
-
-    mean, error, n = mean_and_error(values)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.log(mean / least) * mean / error
-    return np.where((mean == 0) & (n > 1) & ~np.isnan(least), 1.0, stdtr(n - 1, -t))
+    return lower, upper
 
 
 def means_and_margins(

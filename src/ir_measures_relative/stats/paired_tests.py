@@ -493,7 +493,7 @@ def sign_test(a: Any, b: Any) -> SignTest:
         ValueError: values that are not two lists of the same length, or that hold a NaN.
 
     Example:
-        >>> from ir_measures_relative import sign_test
+        >>> from ir_measures_relative.stats import sign_test
         >>> sign_test([1, 1, 1, 1, 1, -1, 0], [0, 0, 0, 0, 0, 0, 0])
         SignTest(statistic=5, pvalue=0.21875)
     """

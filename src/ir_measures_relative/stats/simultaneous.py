@@ -12,7 +12,6 @@ from .families import Family
 from .paired_tests import PairedTestOptions, cautious_interval
 from .pairs_and_ties import Pairs, topic_counts
 
-
 #: A row in which fewer topics differ from 0 has resamples with a t so large that it would widen the intervals of all.
 _SPARSE = 2 * FEWEST_DIFFERING
 

@@ -17,18 +17,14 @@ from ..context import RunContext
 from ..extremes.labelings import Labelings, bounded
 from ..extremes.model import Interval, Model, share
 from ..io.qrels import Qrels
-from ..io.runs import Run, read_run
 from ..jobs import Work
-from ..judgments import Judgments
-from ..measures.med import MED
-from ..measures.med_bases import BASES
 from ..measures.parameters import value_of
 from ..measures.strings import is_relative, parse_measures
 from ..messages import warn
 from ..options import LABELED_ALIKE, check_count
 from ..priors import priors_chosen_by_means
 from ..scoring import check_campaign
-from ..view import View, check_is_context, check_queries, view_of
+from ..view import View, check_is_context, view_of
 
 
 def bounds(
@@ -37,12 +33,12 @@ def bounds(
     measures: Sequence[ir_measures.Measure | str],
     perquery: bool = False,
     *,
-    elsewhere: int | None = None,
+    unretrieved_relevant: int | None = None,
     residual: bool = False,
     jobs: int = 1,
     time_limit: float | None = None,
 ) -> pd.DataFrame:
-    """The least and the greatest value of each run, over all labels that its open documents could have.
+    """The worst-case and the best-case value of each run, over all judgments of its unjudged documents.
 
     The open documents of a query are the unjudged ones in the top k of any run of the context (for FusionGain, of any
     fusion too), k the measure's cutoff. All that looks at a label shares it: the run, its priors, the ideal. Labels of
@@ -56,10 +52,10 @@ def bounds(
         measures: P, RBP, SDCG, nDCG, RR, Success, AP and ERR of ir_measures, and measures that declare how they are
             bounded, as most of this package do; or their strings.
         perquery: one row a query as well.
-        elsewhere: how many further documents a query, which no run holds in its top, may turn out relevant: they
-            make ideal rankings better, and recall lower. If not given: none where the context holds three runs or more.
-            One run, or two, hold few of the relevant documents that there are, and it is then the measure's cutoff, as
-            many as one more run could bring; a measure without a cutoff takes 0, and warns if that matters.
+        unretrieved_relevant: how many further documents a query, which no run holds in its top, may turn out relevant:
+            they make ideal rankings better, and recall lower. If not given: none where the context holds three runs or
+            more. One run, or two, hold few of the relevant documents that there are, and it is then the measure's
+            cutoff, as many as one more run could bring; a measure without a cutoff takes 0, and warns if that matters.
         residual: RBP's: adds to its intervals what may follow the end of each ranking, ``p^min(length, k)``, as in
             ``MED(base='RBP')``. Left out otherwise, since RBP@k of ir_measures never counts what it does not see, so
             that no judgments carry it there. Other measures have no residual.
@@ -69,7 +65,7 @@ def bounds(
         a DataFrame with one row a run and measure, and with ``perquery`` a query:
 
         - ``name``, ``measure``; with ``perquery`` also ``query_id``;
-        - ``lower``, ``upper``: no labels carry the value outside, also where not ``exact``;
+        - ``worst``, ``best``: no labels carry the value outside, also where not ``exact``;
         - ``value``: what :meth:`RunContext.evaluate` gives. It may lie outside with ``judged_only``, which is the bias
           of leaving unjudged documents out, and with ``gains`` by which each judged document gains;
         - ``exact``: whether labels attain both ends.
@@ -81,91 +77,20 @@ def bounds(
         >>> from ir_measures_relative import RunContext, bounds
         >>> context = RunContext({"old": {"q": {"A": 2, "X": 1}}, "new": {"q": {"B": 2, "A": 1}}})
         >>> bounds(context, {"q": {"A": 1}}, ["P@2"])
-          name measure  lower  value  upper  exact
-        0  old     P@2    0.5    0.5    1.0   True
-        1  new     P@2    0.5    0.5    1.0   True
+          name measure  worst  value  best  exact
+        0  old     P@2    0.5    0.5   1.0   True
+        1  new     P@2    0.5    0.5   1.0   True
     """
     work = Work(jobs, time_limit)
     parsed, views = campaign_of(context, qrels, measures, residual)
     index, tables = {"name": object_array(context.names)}, []
     for done, measure in enumerate(parsed):
-        model = model_of(measure, views, elsewhere, residual)
+        model = model_of(measure, views, unretrieved_relevant, residual)
         value = values_of(views, measure, model)
-        lower, upper, exact = settled(model.one(share(work, len(parsed) - done)), value, model)
-        columns = {"lower": lower, "value": value, "upper": upper, "exact": exact}
+        lower, upper, exact = snapped(model.one(share(work, len(parsed) - done)), value, model)
+        columns = {"worst": lower, "value": value, "best": upper, "exact": exact}
         tables.append(table_of(index, measure, columns, views[0].query_ids if perquery else None))
     return pd.concat(tables, ignore_index=True)
-
-
-def med(
-    run: Run,
-    reference: Run,
-    qrels: Qrels | None = None,
-    base: str = "nDCG",
-    cutoff: int | None = 10,
-    **params: Any,
-) -> pd.DataFrame:
-    """The maximized effectiveness difference of two runs, query by query, with the labeling that attains it.
-
-    Args:
-        run: one run, in any form that a context takes.
-        reference: the other.
-        qrels: the judgments, whose queries are scored. None leaves every document open and scores the queries
-            of both runs; grades are then 0 and 1 unless ``max_grade`` is given.
-        base: P, RBP, SDCG, nDCG, RR, SSP, AP, Q, mean_nDCG or ERR.
-        cutoff: the depth of both rankings; None for the whole rankings.
-        params: the other parameters of :data:`MED`: judged, rel, dcg, gains, max_grade, p, residual, norm,
-            beta, time_limit.
-
-    Returns:
-        a DataFrame with one row a query:
-
-        - ``query_id``;
-        - ``value``: the largest difference found; it lies between ``lower`` and ``upper``, which are equal where it is
-          ``exact``;
-        - ``winner``: which of the two scores higher under the labeling that attains the value: 'run', 'reference', or
-          '' where the value is 0 (one of the two where either can win by as much);
-        - ``labeling``: from the open documents that are relevant there to their labels; every other open document is
-          not relevant.
-
-    Raises:
-        ValueError: parameters that do not go together, or a run that has no query in common with the qrels.
-
-    Example, Table 2 of Moffat's paper:
-
-        >>> from ir_measures_relative import med
-        >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
-        >>> found = med(run("ABCDEFGHJK"), run("ADBECGFJLH"), {"q": {"A": 1, "E": 0}}).iloc[0]
-        >>> round(float(found.value), 4), found.winner, found.labeling
-        (0.2352, 'reference', {'D': 1, 'L': 1})
-    """
-    if "ref" in params:
-        raise ValueError("med() takes the reference run itself, as its second argument; leave ref= out")
-    measure = MED(base=base, **params) if cutoff is None else MED(base=base, cutoff=cutoff, **params)
-    measure.validate_params()
-    rankings = read_run(run)
-    context = RunContext({"reference": reference})
-    against = context.runs["reference"]
-    if qrels is None:
-        query_ids = object_array(dict.fromkeys([*rankings.query_ids, *against.query_ids]))
-        view = View.on(context, Judgments.none_of(query_ids))
-    else:
-        view = view_of(context, qrels)
-        check_queries(view, rankings)
-        check_queries(view, against)
-    task = measure.task(view.with_run(rankings))
-    solutions = BASES[base].solve(task)
-    return pd.DataFrame(
-        {
-            "query_id": view.query_ids,
-            "value": solutions.value,
-            "lower": solutions.value,
-            "upper": solutions.upper,
-            "exact": solutions.exact,
-            "winner": np.array(["", "run", "reference"], dtype=object)[solutions.winner],
-            "labeling": task.labelings(solutions),
-        }
-    )
 
 
 def campaign_of(
@@ -239,7 +164,7 @@ def values_of(views: Sequence[View], measure: ir_measures.Measure, model: Model)
     return np.array([view.absolute_of_run(measure) for view in views])
 
 
-def settled(interval: Interval, value: FloatArray, model: Model) -> Interval:
+def snapped(interval: Interval, value: FloatArray, model: Model) -> Interval:
     """The interval, whose ends are the value where only rounding keeps them from it, or nothing is open."""
     closed = model.closed()
     lower, upper = (
@@ -252,7 +177,7 @@ def settled(interval: Interval, value: FloatArray, model: Model) -> Interval:
 def model_of(
     measure: ir_measures.Measure,
     views: Sequence[View],
-    elsewhere: int | None = 0,
+    unretrieved_relevant: int | None = None,
     residual: bool = False,
     closed: bool = False,
     names: Sequence[str] | None = None,
@@ -261,14 +186,14 @@ def model_of(
 
     Args:
         views: the runs, as for :class:`.Labelings`.
-        elsewhere, residual: as for :func:`bounds`.
+        unretrieved_relevant, residual: as for :func:`bounds`.
         names: what messages call the runs; their names in the context if not given.
         closed: whether the judged documents are taken to be all there are.
     """
-    if elsewhere is not None:
-        check_count("elsewhere", elsewhere, 0)
+    if unretrieved_relevant is not None:
+        check_count("unretrieved_relevant", unretrieved_relevant, 0)
 
-    options: Any = {"elsewhere": elsewhere, "residual": residual, "closed": closed}
+    options: Any = {"unretrieved_relevant": unretrieved_relevant, "residual": residual, "closed": closed}
     options["names"] = views[0].names if names is None else names
 
     def of(measure: ir_measures.Measure, views: Sequence[View]) -> Model:

@@ -22,8 +22,8 @@ from ..view import View
 #: From a query id and a document id to the chance that the document is relevant.
 Chance: TypeAlias = Callable[[str, str], float]
 
-#: What ``verdicts(…, odds=…)`` takes: ``"pool"``, or the chance of each document.
-Odds: TypeAlias = "str | Chance"
+#: What ``verdicts(…, relevance_model=…)`` takes: ``"pool"``, or the chance of each document.
+RelevanceModel: TypeAlias = "str | Chance"
 
 # Labelings at once.
 _BATCH = 50
@@ -34,65 +34,67 @@ _DEEPER = 10
 _RIDGE = 1.0
 # How far the log-odds of the documents of a run may be from what their places say, as a standard deviation.
 _INTERCEPT = 0.7
-#: Odds of the pool from two runs know nothing (a Brier score of .25), and of three they are too sure.
+#: Probabilities from the pool of two runs know nothing (a Brier score of .25), and of three they are too sure.
 FEWEST_RUNS = 4
 
 
-def check_odds(odds: Odds, n_runs: int, measures: Sequence[ir_measures.Measure], perquery: bool) -> None:
+def check_relevance_model(
+    relevance_model: RelevanceModel, n_runs: int, measures: Sequence[ir_measures.Measure], perquery: bool
+) -> None:
     """Raises ValueError where the draws would not be labelings of these measures, or too few runs say the chances."""
     if perquery:
-        raise ValueError("odds are those of the mean over queries; leave perquery=True out")
+        raise ValueError("relevance_model= is about the mean over queries; leave perquery=True out")
     for measure in measures:
         rewarded = [
             label for label, gain in (measure.params.get("gains") or {}).items() if label < 1 and gain
         ]
         if rewarded:
             raise ValueError(
-                f"{measure}: odds are those of being relevant, and its gains give {rewarded[0]}, the label of what is "
-                "not, a gain; leave odds out"
+                f"{measure}: relevance_model= gives the probability of being relevant, and its gains give "
+                f"{rewarded[0]}, the label of what is not, a gain; leave relevance_model= out"
             )
-    if isinstance(odds, str) and odds == "pool" and n_runs < FEWEST_RUNS:
+    if isinstance(relevance_model, str) and relevance_model == "pool" and n_runs < FEWEST_RUNS:
         raise ValueError(
-            f"the odds of the pool need at least {FEWEST_RUNS} runs to learn from, and there are {n_runs}: add runs "
-            "of the campaign, leave odds out, or give a function as odds"
+            f"relevance_model='pool' needs at least {FEWEST_RUNS} runs to learn from, and there are {n_runs}: add runs "
+            "of the campaign, leave relevance_model= out, or give a function"
         )
 
 
-def default_spread(n_runs: int) -> float:
-    """The spread that was measured to fit so many runs; the documents of few say less of each other."""
+def default_log_odds_sd(n_runs: int) -> float:
+    """The deviation that was measured to fit so many runs; the documents of few say less of each other."""
     return 0.8 if n_runs >= 6 else 1.2
 
 
-def chances_of(model: Model, odds: Odds) -> FloatArray:
+def chances_of(model: Model, relevance_model: RelevanceModel) -> FloatArray:
     """The chance of every open document to be relevant, in their order.
 
     Raises:
         ValueError: no such model; a chance outside [0, 1].
     """
-    if odds == "pool":
+    if relevance_model == "pool":
         return pool_chances(model.views, model.known_gain > 0)[model.open]
-    if not callable(odds):
+    if not callable(relevance_model):
         raise ValueError(
-            f"odds={odds!r} is not allowed; give 'pool', or a function from query id and document id to the chance "
-            "that the document is relevant"
+            f"relevance_model={relevance_model!r} is not allowed; give 'pool', or a function from query id and "
+            "document id to the probability that the document is relevant"
         )
     docs, rows = model.docs, np.flatnonzero(model.open)
     ids = docs.ids.take(rows).strings()
     result = np.zeros(len(rows))
     for i, (query, doc) in enumerate(zip(docs.query_ids[docs.query[rows]], ids, strict=True)):
         if docs.exists[rows[i]]:
-            chance = odds(query, doc)
+            chance = relevance_model(query, doc)
             if not isinstance(chance, (int, float, np.number)) or not 0 <= chance <= 1:
                 raise ValueError(
-                    f"odds: the chance of document {doc!r} of query {query!r} is {chance!r}; it must be a number from "
-                    "0 to 1"
+                    f"relevance_model: the probability of document {doc!r} of query {query!r} is {chance!r}; it must "
+                    "be a number from 0 to 1"
                 )
             result[i] = chance
     return result
 
 
 def probabilities(
-    model: Model, a: IntArray, b: IntArray, chances: FloatArray, samples: int, seed: int, spread: float
+    model: Model, a: IntArray, b: IntArray, chances: FloatArray, samples: int, seed: int, log_odds_sd: float
 ) -> FloatArray:
     """The share of sampled labelings in which the mean of run a[i] is above that of b[i]; ties count half.
 
@@ -100,7 +102,7 @@ def probabilities(
     ``chances`` are those of the open documents; for the others see :func:`.verdicts`.
     """
     above = np.zeros(len(a))
-    for values in sampled_values(model, chances, samples, seed, spread):
+    for values in sampled_values(model, chances, samples, seed, log_odds_sd):
         means = values.mean(axis=2)
         difference = means[a] - means[b]
         tied = np.abs(difference) <= LABELED_ALIKE
@@ -109,7 +111,7 @@ def probabilities(
 
 
 def sampled_values(
-    model: Model, chances: FloatArray, samples: int, seed: int, spread: float
+    model: Model, chances: FloatArray, samples: int, seed: int, log_odds_sd: float
 ) -> Iterator[FloatArray]:
     """The values of the runs on labelings that are drawn by chances, in batches (runs, labelings, queries)."""
     random = np.random.default_rng(seed)
@@ -120,20 +122,20 @@ def sampled_values(
     logits = np.log(inside) - np.log1p(-inside)
     for start in range(0, samples, _BATCH):
         size = min(_BATCH, samples - start)
-        shifted = logits + spread * random.standard_normal((size, len(holders))) @ share
+        shifted = logits + log_odds_sd * random.standard_normal((size, len(holders))) @ share
         # A document of chance 0 is not relevant, in any run.
-        chance = np.where(chances > 0, 1.0 / (1.0 + np.exp(-shifted)), 0.0) if spread else chances
+        chance = np.where(chances > 0, 1.0 / (1.0 + np.exp(-shifted)), 0.0) if log_odds_sd else chances
         drawn = random.random((size, len(chances))) < chance
         # Its gain is that of some relevant document.
         gain = random.choice(gains, drawn.shape) if len(gains) else np.ones(drawn.shape)
         yield model.sampled(drawn * gain)
 
 
-def settled_probabilities(probability: FloatArray, verdict: ObjectArray) -> FloatArray:
-    """With 1 and 0 where the verdict is proved, and a half where no labels tell the two apart."""
+def settled_probabilities(probability: FloatArray, settled: ObjectArray) -> FloatArray:
+    """With 1 and 0 where the order is settled, and a half where no labels tell the two apart."""
     result = probability.copy()
-    for word, value in (("better", 1.0), ("worse", 0.0), ("equal", 0.5)):
-        result[verdict == word] = value
+    for word, value in (("above", 1.0), ("below", 0.0), ("equal", 0.5)):
+        result[settled == word] = value
     return result
 
 

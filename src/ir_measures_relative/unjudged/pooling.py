@@ -164,7 +164,8 @@ def pool_next(
     "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024.
 
     Example:
-        >>> from ir_measures_relative import RunContext, pool_next
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.unjudged import pool_next
         >>> runs = {"a": {"q": {"A": 3, "B": 2, "C": 1}}, "b": {"q": {"X": 2, "B": 1}}}
         >>> pool_next(RunContext(runs), {"q": {"A": 1, "X": 0}}, 2, "bandit")
           query_id doc_id name

@@ -57,7 +57,8 @@ def reusability(
         ValueError: groups that name what is not a run; what :meth:`RunContext.evaluate` raises.
 
     Example:
-        >>> from ir_measures_relative import RunContext, reusability
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.meta import reusability
         >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "X": 1}}}
         >>> table = reusability(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"], pool_depth=2)
         >>> table[["name", "value", "simulated", "place", "simulated_place", "lost"]]

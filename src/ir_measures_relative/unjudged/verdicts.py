@@ -24,8 +24,15 @@ from ..options import LABELED_ALIKE, check_count, is_number
 from ..priors import Members
 from ..stats.pairs_and_ties import tie_limit, with_ties
 from ..view import View
-from .bounds import campaign_of, model_of, settled, table_of, values_of
-from .odds import Odds, chances_of, check_odds, default_spread, probabilities, settled_probabilities
+from .bounds import campaign_of, model_of, snapped, table_of, values_of
+from .odds import (
+    RelevanceModel,
+    chances_of,
+    check_relevance_model,
+    default_log_odds_sd,
+    probabilities,
+    settled_probabilities,
+)
 
 
 def verdicts(
@@ -34,16 +41,16 @@ def verdicts(
     measures: Sequence[ir_measures.Measure | str],
     perquery: bool = False,
     *,
-    elsewhere: int | None = None,
+    unretrieved_relevant: int | None = None,
     residual: bool = False,
-    odds: Odds | None = None,
+    relevance_model: RelevanceModel | None = None,
     samples: int = 1000,
     seed: int = 0,
-    spread: float | None = None,
+    log_odds_sd: float | None = None,
     jobs: int = 1,
     time_limit: float | None = None,
 ) -> pd.DataFrame:
-    """Which of two runs is better under all labels of the open documents, and which comparisons these decide.
+    """Which orders of two runs unjudged documents cannot reverse on these topics.
 
     The bounds of the difference of two runs *under one labeling*: a document that both hold helps both. See
     :func:`bounds` for what a labeling is. Documents that neither run holds move ideal rankings and the number of
@@ -51,20 +58,20 @@ def verdicts(
 
     Args:
         context: the runs; with a ``reference``, only the pairs with it, which is then the ``other``.
-        qrels, measures, elsewhere: as for :func:`bounds`.
+        qrels, measures, unretrieved_relevant: as for :func:`bounds`.
         perquery: one row a query instead.
-        residual: as for :func:`bounds`; odds stay those of the labels alone.
-        odds: adds ``probability``, the chance that M(name) > M(other), ties counting half: with ``"pool"`` from how
+        residual: as for :func:`bounds`; probabilities stay those of the labels alone.
+        relevance_model: adds ``probability``, that of M(name) > M(other), ties counting half: with ``"pool"`` from how
             often the judged documents that stand in the rankings as an open one does are relevant; or a function
             from query id and document id to the chance that the document is relevant (a classifier, an LLM judge).
-            ``"pool"`` needs four runs. It is never 0 or 1 where the verdict is open.
+            ``"pool"`` needs four runs. It is never 0 or 1 where the order is undecided.
             On a graded measure a relevant document has one of the grades of the relevant judged ones, as often as they
             do.
         samples: how many labelings are drawn for it.
         seed: of the draw.
-        spread: how far the chances of all documents of one run may be off together, as a standard deviation of their
-            log-odds; by default .8, and 1.2 with fewer than six runs. At 0 the documents are independent, and the odds
-            too sure of themselves: the documents of a good run are relevant more often than their places say.
+        log_odds_sd: how far the probabilities of all documents of one run may be off together, as a standard deviation
+            of their log-odds; by default .8, and 1.2 with fewer than six runs. At 0 the documents are independent, and
+            the probabilities overconfident: the documents of a good run are relevant more often than their places say.
         jobs: how many processes compute the extremes of AP, AP_Rareness and ERR, query by query. The rows are the same.
         time_limit: how many seconds the whole call may take; None for no limit. What is not finished then has a wider
             interval, which is not ``exact``. By AP, AP_Rareness and ERR the search for each end of a difference on a
@@ -75,30 +82,30 @@ def verdicts(
         query:
 
         - ``name``, ``other``, ``measure``; with ``perquery`` also ``query_id``;
-        - ``lower``, ``value``, ``upper``: of M(name) - M(other);
+        - ``worst``, ``value``, ``best``: of M(name) - M(other);
         - ``exact``: whether labels attain both ends;
-        - ``verdict``: ``better`` or ``worse``, which are proofs about these topics and relative to the runs of this
-          context, however small the difference; ``equal`` where no labels tell the two apart; else
-          ``open``;
-        - ``open``: how many unjudged documents can move this difference, also those that neither run holds;
+        - ``settled``: ``above`` or ``below`` where unjudged documents cannot reverse this order on these topics,
+          relative to the runs of this context, however small the difference; ``equal`` where no labels tell the two
+          apart; else ``undecided``. It says nothing of other topics: see :func:`compare`;
+        - ``n_deciding``: how many unjudged documents can move this difference, also those that neither run holds;
         - ``unjudged``, ``other_unjudged``: which share of the top k of each of the two runs is unjudged, k the
           measure's cutoff; a mean over the queries;
-        - ``probability``: with ``odds``; over labels, on these topics.
+        - ``probability``: with ``relevance_model``; over labels, on these topics.
 
     Raises:
-        ValueError: a context of one run; odds of the pool of fewer than four, or of a measure whose gains reward labels
-            below 1; what :func:`bounds` raises.
+        ValueError: a context of one run; ``relevance_model='pool'`` of fewer than four runs, or of a measure whose
+            gains reward labels below 1; what :func:`bounds` raises.
         ImportError: with ``jobs``, joblib is missing.
 
     Example:
         >>> from ir_measures_relative import RunContext, verdicts
         >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"X": 2, "Y": 1}}, "c": {"q": {"Y": 2, "X": 1}}}
         >>> found = verdicts(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"])
-        >>> found.loc[:, "name":"open"]
-          name other measure  lower  value  upper  exact verdict  open
-        0    a     b     P@2    0.5    1.0    1.0   True  better     1
-        1    a     c     P@2    0.5    1.0    1.0   True  better     1
-        2    b     c     P@2    0.0    0.0    0.0   True   equal     0
+        >>> found.loc[:, "name":"n_deciding"]
+          name other measure  worst  value  best  exact settled  n_deciding
+        0    a     b     P@2    0.5    1.0   1.0   True   above           1
+        1    a     c     P@2    0.5    1.0   1.0   True   above           1
+        2    b     c     P@2    0.0    0.0   0.0   True   equal           0
         >>> found[["name", "unjudged", "other", "other_unjudged"]]
           name  unjudged other  other_unjudged
         0    a       0.0     b             0.5
@@ -107,32 +114,36 @@ def verdicts(
     """
     work = Work(jobs, time_limit)
     parsed, views = campaign_of(context, qrels, measures, residual)
-    if odds is not None:
-        check_odds(odds, len(context.names), parsed, perquery)
-    if spread is None:
-        spread = default_spread(len(context.names))
+    if relevance_model is not None:
+        check_relevance_model(relevance_model, len(context.names), parsed, perquery)
+    if log_odds_sd is None:
+        log_odds_sd = default_log_odds_sd(len(context.names))
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
-    if not is_number(spread) or not 0 <= spread < 100:
-        raise ValueError(f"spread={spread!r} is not allowed; it must be a number of at least 0, such as 0.8")
+    if not is_number(log_odds_sd) or not 0 <= log_odds_sd < 100:
+        raise ValueError(
+            f"log_odds_sd={log_odds_sd!r} is not allowed; it must be a number of at least 0, such as 0.8"
+        )
     a, b = pairs_of(context)
     names = object_array(context.names)
     index, tables = {"name": names[a], "other": names[b]}, []
     for done, measure in enumerate(parsed):
-        model = model_of(measure, views, elsewhere, residual)
+        model = model_of(measure, views, unretrieved_relevant, residual)
         value, interval = differences(views, measure, model, a, b, share(work, len(parsed) - done))
-        ends = {"lower": interval.lower, "value": value, "upper": interval.upper}
+        ends = {"worst": interval.lower, "value": value, "best": interval.upper}
         share_of_run = unjudged_shares(views, value_of(measure, "cutoff"))
         unjudged = {"unjudged": share_of_run[a], "other_unjudged": share_of_run[b]}
-        columns = {**ends, "exact": interval.exact, "open": movable(model, a, b, interval), **unjudged}
+        columns = {**ends, "exact": interval.exact, "n_deciding": movable(model, a, b, interval), **unjudged}
         table = table_of(index, measure, columns, views[0].query_ids if perquery else None)
         for end in ends:
             table[end] = rounded_to_zero(table[end].to_numpy())
-        verdict = verdict_of(table["lower"].to_numpy(), table["upper"].to_numpy())
-        table.insert(table.columns.get_loc("open"), "verdict", pd.Series(verdict, dtype=str))
-        if odds is not None:
-            chance = probabilities(model, a, b, chances_of(model, odds), samples, seed, spread)
-            table["probability"] = settled_probabilities(chance, verdict)
+        settled = settled_of(table["worst"].to_numpy(), table["best"].to_numpy())
+        table.insert(table.columns.get_loc("n_deciding"), "settled", pd.Series(settled, dtype=str))
+        if relevance_model is not None:
+            chance = probabilities(
+                model, a, b, chances_of(model, relevance_model), samples, seed, log_odds_sd
+            )
+            table["probability"] = settled_probabilities(chance, settled)
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 
@@ -145,24 +156,24 @@ def judge_next(
     between: tuple[str, str] | None = None,
     *,
     path: str | os.PathLike[str] | None = None,
-    elsewhere: int | None = None,
+    unretrieved_relevant: int | None = None,
     residual: bool = False,
     jobs: int = 1,
     time_limit: float | None = None,
 ) -> pd.DataFrame:
-    """The unjudged documents whose labels would settle most of the verdicts that are open.
+    """The unjudged documents whose labels would settle most of the undecided orders.
 
-    For every open verdict a document counts by how far its label can move the difference of the two runs, over what
-    the nearer end of the interval has to move for a proof. Judge the documents, add their labels to the qrels, and
+    For every undecided pair a document counts by how far its label can move the difference of the two runs, over what
+    the nearer end of the interval has to move to settle it. Judge the documents, add their labels to the qrels, and
     ask again: what is left depends on what was found.
 
     Args:
         context: the runs; with a ``reference``, only the pairs with it.
         measure: as for :func:`bounds`.
-        n: how many documents; fewer are given where no more take part in an open verdict.
-        between: two runs, where only their verdict counts.
+        n: how many documents; fewer are given where no more take part in an undecided pair.
+        between: two runs, where only their order counts.
         path: a file to write the documents to, one ``query_id doc_id`` a line, as a pool for those who judge.
-        elsewhere: as for :func:`bounds`. Documents that no run holds are not named here.
+        unretrieved_relevant: as for :func:`bounds`. Documents that no run holds are not named here.
         qrels, residual, jobs, time_limit: as for :func:`verdicts`.
 
     Returns:
@@ -170,7 +181,7 @@ def judge_next(
 
         - ``query_id``, ``doc_id``;
         - ``weight``: by which they are ordered, and those that tie by the two ids;
-        - ``pairs``: the number of open verdicts in which the document takes part.
+        - ``pairs``: the number of undecided pairs in which the document takes part.
 
     Raises:
         ValueError: ``between`` names what is not a run of the context; n below 1; with ``path``, an id with a blank
@@ -178,7 +189,8 @@ def judge_next(
         OSError: the file cannot be written; what was there is still there.
 
     Example:
-        >>> from ir_measures_relative import RunContext, judge_next
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.unjudged import judge_next
         >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "X": 1}}}
         >>> judge_next(RunContext(runs), {"q": {"A": 0}}, "P@2", 5)
           query_id doc_id  weight  pairs
@@ -190,13 +202,13 @@ def judge_next(
     if path is not None:
         check_writable(path)
     a, b = pairs_of(context) if between is None else _pair(context, between)
-    model = model_of(parsed, views, elsewhere, residual)
+    model = model_of(parsed, views, unretrieved_relevant, residual)
     _, interval = differences(views, parsed, model, a, b, work)
     lower, upper = interval.lower.mean(axis=1), interval.upper.mean(axis=1)
     docs, rows = model.docs, np.flatnonzero(model.open & model.docs.exists)
     weight, pairs = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
     reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
-    for i in np.flatnonzero(verdict_of(lower, upper) == "open").tolist():
+    for i in np.flatnonzero(settled_of(lower, upper) == "undecided").tolist():
         moved = model.influence(int(a[i]), int(b[i]), reach[i])[rows]
         missing = max(min(-lower[i], upper[i]), (upper[i] - lower[i]) / 10)
         weight += moved / docs.n_queries / missing
@@ -269,7 +281,7 @@ def differences(
     """The difference of each pair of runs as judged, and its interval; shape (pairs, queries)."""
     values = values_of(views, measure, model)
     value = rounded_to_zero(values[a] - values[b])
-    lower, upper, exact = settled(model.difference(a, b, work), value, model)
+    lower, upper, exact = snapped(model.difference(a, b, work), value, model)
     return value, Interval(rounded_to_zero(lower), rounded_to_zero(upper), exact)
 
 
@@ -301,10 +313,10 @@ def unjudged_shares(views: Sequence[View], cutoff: int | None) -> FloatArray:
     return shares
 
 
-def verdict_of(lower: FloatArray, upper: FloatArray) -> ObjectArray:
-    """The words; what rounding could have made is open."""
-    words = np.full(len(lower), "open", dtype=object)
-    words[lower > LABELED_ALIKE] = "better"
-    words[upper < -LABELED_ALIKE] = "worse"
-    words[(lower == 0) & (upper == 0)] = "equal"
+def settled_of(worst: FloatArray, best: FloatArray) -> ObjectArray:
+    """The words of the column ``settled``; what rounding could have made is undecided."""
+    words = np.full(len(worst), "undecided", dtype=object)
+    words[worst > LABELED_ALIKE] = "above"
+    words[best < -LABELED_ALIKE] = "below"
+    words[(worst == 0) & (best == 0)] = "equal"
     return words

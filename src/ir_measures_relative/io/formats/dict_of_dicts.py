@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any
 
 from ..content import Content, Format, Parts
-from ..neighbours import Given
+from ..readers import Given
 
 _OF_A_MEASURE = re.compile(
     r"(alpha_|main_|geometric_|gm_|set_|i?11pt_)*(n?dcg|map|mrr|recip_rank|recall|precision|p|f1|hits?|hit_rate|r_?prec|"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..content import Content, Format, Parts, by_rank
-from ..neighbours import Given
+from ..readers import Given
 
 _RANKED = re.compile(rb"[^\t]+\t[^\t]+\t[0-9]+\s*")
 _NUGGET = re.compile(rb"[^\t]+_[0-9]+\t[^\t]+\t(vital|okay)\s*")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..content import Content, Format, Parts, a_dict
-from ..neighbours import Given
+from ..readers import Given
 
 _META = "mteb_model_meta"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..content import Content, Format, Parts, a_dict, a_list, an_id, rows_of, runs_by_name, warn_of_text_ids
-from ..neighbours import Given
+from ..readers import Given
 
 
 def _documents(content: Content) -> list[dict[str, Any]]:

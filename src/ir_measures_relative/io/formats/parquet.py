@@ -2,10 +2,53 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 from ..content import Content, Format, Parts
-from ..neighbours import Given, items_as_columns, labelled_items
+from ..files import max_unpacked, too_large
+from ..readers import Given
+from .objects import items_as_columns, labelled_items
+
+
+def _read(data: bytes, source: str) -> Any:
+    """The DataFrame in the content of a Parquet file.
+
+    Raises:
+        ImportError: pyarrow is missing; says how to install it.
+        ValueError: a damaged file, or one that says it unpacks to more than any run.
+    """
+    import pandas as pd
+
+    limit = max_unpacked(len(data))
+    try:
+        from pyarrow.parquet import read_metadata
+
+        if _stated_size(read_metadata(io.BytesIO(data))) <= limit:
+            # In one thread: those of a process that ends at once may take it down with them.
+            frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow", use_threads=False, pre_buffer=False)
+            for _, column in frame.items():
+                of_arrow = isinstance(column.dtype, (pd.StringDtype, pd.ArrowDtype))
+                if of_arrow and hasattr(column.array, "__arrow_array__"):
+                    column.array.__arrow_array__().validate(full=True)  # UTF-8, which nobody has looked at
+            return frame
+    except ImportError:
+        raise ImportError(f"{source} is a Parquet file, which needs pyarrow: pip install pyarrow") from None
+    except Exception as error:  # pyarrow's own errors, of which some are of no other kind
+        from pyarrow.lib import ArrowException
+
+        of_pandas = "what pandas wrote beside the columns does not fit them"
+        why = error if isinstance(error, (ArrowException, OSError)) else of_pandas
+        raise ValueError(
+            f"{source}: the Parquet file is truncated or damaged ({why}); fetch it again"
+        ) from None
+    raise ValueError(too_large(source, "the Parquet file", len(data), limit))
+
+
+def _stated_size(metadata: Any) -> int:
+    """How many bytes a Parquet file says it unpacks to, 8 for every cell: pyarrow has no limit of its own."""
+    pages = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    return int(pages + 8 * metadata.num_rows * metadata.num_columns)
 
 
 def _flat(frame: Any) -> Any:
@@ -29,17 +72,17 @@ def _is_of_lenskit(frame: Any) -> bool:
 
 
 def _runs(content: Content) -> Parts:
-    if not _is_of_lenskit(content.frame):
-        return {"": Given(content.frame)}
-    frame = items_as_columns(_flat(content.frame), content.source)
-    return {"": Given(frame, kind="table of items")}
+    frame = _read(content.data, content.source)
+    if not _is_of_lenskit(frame):
+        return {"": Given(frame)}
+    return {"": Given(items_as_columns(_flat(frame), content.source), kind="table of items")}
 
 
 def _judgments(content: Content) -> Parts:
-    if not _is_of_lenskit(content.frame):
-        return {"": Given(content.frame)}
-    frame = _flat(content.frame)
-    return {"": Given(labelled_items(frame, content.source), kind="table of items")}
+    frame = _read(content.data, content.source)
+    if not _is_of_lenskit(frame):
+        return {"": Given(frame)}
+    return {"": Given(labelled_items(_flat(frame), content.source), kind="table of items")}
 
 
 FORMATS = (

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..content import Content, Format, Parts
 from ..frames import NAMES, column_names, known_columns, scheme_of_others
-from ..neighbours import Given
+from ..readers import Given
 
 _VALUES = {"score", "relevance", "label", "rel"}
 

@@ -105,10 +105,10 @@ def row_a_run(rows: int, layers: list[Spec], **shared: Any) -> Spec:
 
 
 def intervals(rows: int, axis: str, **titles: str) -> Spec:
-    """A row a run: from ``lower`` to ``upper``, and ``value`` as a point; the title of the axis; what hovering says."""
+    """A row a run: from ``worst`` to ``best``, and ``value`` as a point; the title of the axis; what hovering says."""
     bar = {"type": "rule", "color": "var(--accent)", "opacity": 0.5, "strokeWidth": 4, "cursor": "pointer"}
-    lower = quantity("lower", title=axis, scale={"zero": False})
-    layers: list[Spec] = [{"mark": bar, "encoding": {"x": lower, "x2": {"field": "upper"}}}]
+    worst = quantity("worst", title=axis, scale={"zero": False})
+    layers: list[Spec] = [{"mark": bar, "encoding": {"x": worst, "x2": {"field": "best"}}}]
     layers.append({"mark": point(45), "encoding": {"x": quantity("value", title=axis)}})
     return row_a_run(rows, layers, tooltip=said(**titles))
 

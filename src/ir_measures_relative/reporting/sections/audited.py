@@ -18,8 +18,8 @@ verdict.</p>{% endif %}
 _TITLES = {
     "measure": "word",
     "difference": "value",
-    "lower": "value",
-    "upper": "value",
+    "ci_lower": "value",
+    "ci_upper": "value",
     "verdict": "word",
     "judge_alone": "value",
     "human_only": "value",
@@ -37,7 +37,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
         raise ValueError(
             f"audit= compares {unknown[0]!r}, which is no run of the context; give the runs of the audit"
         )
-    signs = {"better": 1, "worse": -1}
+    signs = {"above": 1, "below": -1}
     against = found["verdict"].map(signs).fillna(0) * found["judge_alone"] < 0
     rows = campaign.rows(found.drop(columns="other"), *_TITLES)
     cells = [[run, other, *rest] for (run, *rest), other in zip(rows, found["other"], strict=True)]

@@ -1,12 +1,11 @@
-"""What fusing runs is worth, on topics that had no say in the choice; and every pair of runs."""
+"""What fusing runs is worth, on topics that had no say in the choice."""
 
 from __future__ import annotations
 
 from ...questions.fused_values import value_of_labels
-from ...questions.fusing import fuse, fusion_pairs
-from ...questions.similarities import inner_range
+from ...questions.fusing import fuse
 from ..campaign import ReportedCampaign
-from . import Picture, Section, Table, quantity, square
+from . import Section, Table
 
 WORDS = """
 <p>Reciprocal rank fusion (k = 60) of the first {{ depth }} documents, by {{ measure }}. Each strategy chooses runs on
@@ -14,9 +13,6 @@ half of the topics and is scored on the other half, {{ repeats }} times. The val
 trust the one on other topics. {% if repeats < usual %}With so many runs there are {{ repeats }} divisions instead of
 {{ usual }}. {% endif %}<code>fuse()</code> has more strategies, and takes costs.</p>
 {{ table("fusion", "What each strategy is worth") }}
-<h3>Every pair of runs</h3>
-<p>What fusing two runs gains over the better of the two. Blue gains, orange loses.</p>
-{{ picture("fusion-pairs", "A map of every two runs: what their fusion gains") }}
 """
 
 # How many documents of each ranking are fused; how often the topics are divided, with up to so many runs and with more.
@@ -26,13 +22,13 @@ _MOST_WORK, _MOST_TOPICS = 150_000, 1_000
 
 
 def section(campaign: ReportedCampaign) -> Section | str:
-    """The strategies, and the matrix of pairs."""
+    """What each strategy is worth."""
     n, topics = len(campaign.view.names), campaign.view.n_queries
     absolute = None if campaign.first_absolute is None else campaign.measures[campaign.first_absolute]
     if n < 2 or absolute is None or value_of_labels(absolute) is None:
         return "Fusion: it needs two runs, and first of the absolute measures nDCG, P, R, RR, AP or Success."
     if n * (n - 1) // 2 * topics > _MOST_WORK or topics > _MOST_TOPICS:
-        return f"Fusion: {n} runs and {topics:,} topics would take long. Call fuse() and fusion_pairs()."
+        return f"Fusion: {n} runs and {topics:,} topics would take long. Call fuse()."
     asked, size = (campaign.context, campaign.qrels), min(n, 3)
     repeats = _REPEATS if n <= _MANY_RUNS else _FEWER_REPEATS
     words = {
@@ -43,13 +39,12 @@ def section(campaign: ReportedCampaign) -> Section | str:
     }
     try:
         chosen = fuse(*asked, size, absolute, depth=_DEPTH, strategies=[*words], repeats=repeats)
-        pairs = fusion_pairs(*asked, absolute, depth=_DEPTH)
     except ValueError as error:  # one topic, or runs without a common one
         return f"Fusion: {error}."
     columns = [("strategy", "word"), ("runs it chooses on all topics", "runs")]
     columns += [(title, "value") for title in ("on topics that chose", "on other topics")]
     columns += [(title, "value") for title in ("above the best run", "from", "to")]
-    cells = ("in_sample", "held_out", "difference", "lower", "upper")
+    cells = ("in_sample", "held_out", "difference", "ci_lower", "ci_upper")
     rows = [
         [
             words[row["strategy"]],
@@ -60,27 +55,5 @@ def section(campaign: ReportedCampaign) -> Section | str:
     ]
     facts = {"measure": str(absolute), "depth": _DEPTH, "repeats": repeats, "usual": _REPEATS}
     tables = {"fusion": Table("What each strategy is worth", columns, rows)}
-    drawn = campaign.rows(pairs, "gain", "fused", "better")
-    reach = max(map(abs, inner_range(pairs["gain"].to_numpy(), signed=True)[:2])) or 1.0
-    colour = quantity(
-        "value",
-        scale={"scheme": "blueorange", "reverse": True, "domain": [-reach, reach], "clamp": True},
-        legend={"title": "gain", "orient": "top", "gradientLength": 160},
-    )  # fmt: skip
-    spec = square(
-        colour, {}, run_name="run", other_name="and", fused_shown="fused", better_shown="the better alone",
-        value_shown="gain",
-    )  # fmt: skip
-    fields = {"run": "run", "other": "run", "value": "value", "fused": "value", "better": "value"}
-    order = campaign.best_first(campaign.first_absolute or 0)
-    titles = [
-        ("run", "run"),
-        ("and", "run"),
-        ("gain", "value"),
-        ("fused", "value"),
-        ("the better alone", "value"),
-    ]
-    listed = Table("What fusing two runs gains", titles, sorted(drawn, key=lambda row: -row[2]))
-    pictures = {"fusion-pairs": Picture(spec, fields, drawn, listed, names=order, mirrored={})}
     title = "Which runs to fuse"
-    return Section("fusion", "Fusion", title, WORDS, facts, pictures, tables)
+    return Section("fusion", "Fusion", title, WORDS, facts, tables=tables)

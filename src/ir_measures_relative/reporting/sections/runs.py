@@ -8,11 +8,12 @@ import ir_measures
 import numpy as np
 
 from ...jobs import Work
+from ...measures.comparable import why_incomparable
 from ...measures.parameters import value_of
 from ...measures.rank_biased import RBO
 from ...measures.strings import is_relative
 from ...options import ROUNDED
-from ...questions.comparing import copies_of_nearest, shared_documents, why_not_comparable
+from ...questions.comparing import copies_of_nearest, shared_documents
 from ...questions.similarities import score_pairs
 from ...scoring import one_topic_of_runs
 from ...stats.intervals import student_interval
@@ -82,7 +83,9 @@ def section(campaign: ReportedCampaign) -> Section:
         "colours": COLOURS,
         "one_topic": campaign.one_topic,
         "copies": [_copies(campaign, measure) for measure in campaign.measures],
-        "ranges": [_scale(data[end][m] for end in ("lower", "means", "upper")) for m in range(len(names))],
+        "ranges": [
+            _scale(data[end][m] for end in ("ci_lower", "means", "ci_upper")) for m in range(len(names))
+        ],
         "near": _near_copies(campaign),
         "least": _NEAR,
         "topic_of": [one_topic_of_runs(campaign.scores, m) for m in range(len(names))],
@@ -111,7 +114,7 @@ def _leader(campaign: ReportedCampaign, measure: int | None) -> Leader | None:
     values = campaign.scores.values[:, measure]
     lower, _ = student_interval(values[first] - values[second], 0.95)
     names = campaign.view.names
-    alike = why_not_comparable(campaign.view, kind, names[first], names[second]) is None
+    alike = why_incomparable(campaign.view, kind, names[first], names[second]) is None
     clear = not alike or bool(lower > 0)
     tied = bool(means[first] - means[second] <= ROUNDED)
     return Leader(measure, first, float(means[first]), second, clear, adds, tied)
@@ -141,7 +144,7 @@ def _copies(
     campaign: ReportedCampaign, measure: ir_measures.Measure
 ) -> list[tuple[int, float | None] | None] | None:
     """Of each run its nearest prior, by its place, and what a copy of that has; of measures by which it adds some."""
-    if not is_relative(measure) or measure.RELATIVE_TO != "priors" or measure.is_0_for_a_copy:
+    if not is_relative(measure) or measure.RELATIVE_TO != "priors" or measure.zero_for_duplicate:
         return None
     found = copies_of_nearest(campaign.view, campaign.view.names, measure)
     return [

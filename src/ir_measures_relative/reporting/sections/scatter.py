@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import FloatArray, IntArray
-from ...drawing.label_places import ALL_LABELLED, place_labels
 from ...drawing.planes import Axis, axis_of, frontier
+from ...plots.labels import ALL_LABELLED, place_labels
 from ..campaign import ReportedCampaign
 from . import Section
 
@@ -84,7 +84,7 @@ def _pairs(campaign: ReportedCampaign) -> list[tuple[int, int]]:
 def _plane(campaign: ReportedCampaign, x: int, y: int) -> list[dict[str, Any]] | None:
     """Where everything stands, on a screen and on a phone; None where fewer than two runs have both values."""
     means, lower, upper = (
-        np.array(campaign.data[key], dtype=float)[[x, y]] for key in ("means", "lower", "upper")
+        np.array(campaign.data[key], dtype=float)[[x, y]] for key in ("means", "ci_lower", "ci_upper")
     )
     runs = np.flatnonzero(np.isfinite(means).all(axis=0))
     if len(runs) < 2:

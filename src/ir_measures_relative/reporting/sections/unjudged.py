@@ -19,43 +19,43 @@ WORDS = """
 {% if measures %}The measures here are the next ones that take less.{% endif %}</p>{% endif %}
 {% for measure in measures %}
 <h3>What {{ measure }} could be</h3>
-<p>The least and the greatest value of each run, over all labels that the unjudged documents in the runs’ top ranks
-could have; the point is the value as judged.</p>
-{{ picture("bounds-" ~ loop.index0, "A bar a run: from the least to the greatest value") }}
+<p>The worst-case and the best-case score of each run, over all judgments of the unjudged documents in the runs’ top
+ranks; the point is the score as judged.</p>
+{{ picture("bounds-" ~ loop.index0, "A bar a run: from the worst case to the best") }}
 {% endfor %}
 {% for measure in measures %}
-<h3>Which runs are proved better {% if reference is not none %}than the reference {% endif %}by {{ measure }}</h3>
-<p>“Better” and “worse” are proofs: no labels of the unjudged documents overturn them. “Open” is what further
-judgments decide. They speak of these topics, and not of others.{% if reference is not none %} The intervals are those
-of the difference from {{ run_link(reference) }}: one that lies above or below 0 is a proof.{% endif %}</p>
-{{ picture("verdicts-" ~ loop.index0, "A map of every two runs: better, worse, equal or open") }}
+<h3>Which orders {% if reference is not none %}with the reference {% endif %}by {{ measure }} are settled</h3>
+<p>Where a run is above or below another, unjudged documents cannot reverse this order on these topics. Further
+judgments decide what is undecided. None of this says whether a difference is significant.
+{%- if reference is not none %} The intervals are those of the difference from {{ run_link(reference) }}:
+above or below 0 it is settled.{% endif %}</p>
+{{ picture("verdicts-" ~ loop.index0, "A map of every two runs: above, below, equal or undecided") }}
 {% endfor %}
 """
 
 HEADLINE = """
-{% if total %}<li><strong>{{ open_ones or "None" }} of {{ "{:,}".format(total) }} verdicts</strong>
-by {{ measures[0] }} {{ "is" if open_ones < 2 else "are" }} open:
-{% if open_ones %}labels of unjudged documents could still change {{ "it" if open_ones == 1 else "them" }}.
-{% else %}no labels of unjudged documents could change them.{% endif %}</li>{% endif %}
+{% if total %}<li><strong>Unjudged documents {{ "could" if undecided else "cannot" }} reverse
+{{ "{:,} of {:,}".format(undecided, total) if undecided else "any of {:,}".format(total) }} orders</strong> of two runs
+by {{ measures[0] }} on these topics.</li>{% endif %}
 """
 
 # Pairs of runs times topics up to which verdicts take less than half a minute: of most measures, and of those whose
 # gain depends on the positions in all priors. They are of a cutoff of 10, and fewer of a deeper one.
 _PAIRS, _PAIRS_OF_RESIDUALS, _PER_CUTOFF = 500_000, 20_000, 10
 
-_ENDS = {"lower": "value", "value": "value", "upper": "value"}
-_SAID_OF_ENDS = {"lower_shown": "at least", "value_shown": "as judged", "upper_shown": "at most"}
-_TURNED = {"better": "worse", "worse": "better"}
-_VERDICTS = ("better", "worse", "equal", "open")
-_MIRRORED: dict[str, Any] = {"verdict": _TURNED, "value": "value", "lower": "upper", "upper": "lower"}
+_ENDS = {"worst": "value", "value": "value", "best": "value"}
+_SAID_OF_ENDS = {"worst_shown": "worst case", "value_shown": "as judged", "best_shown": "best case"}
+_TURNED = {"above": "below", "below": "above"}
+_SETTLED = ("above", "below", "equal", "undecided")
+_MIRRORED: dict[str, Any] = {"settled": _TURNED, "value": "value", "worst": "best", "best": "worst"}
 
 
 class Open(NamedTuple):
     """What unjudged documents leave open of one measure."""
 
     measure: str
-    bounds: list[list[Any]]  #: run, lower, value, upper
-    verdicts: list[list[Any]]  #: run, other, verdict, lower, value, upper, open
+    bounds: list[list[Any]]  #: run, worst, value, best
+    verdicts: list[list[Any]]  #: run, other, settled, worst, value, best, n_deciding
 
 
 def section(campaign: ReportedCampaign) -> Section | str:
@@ -70,13 +70,13 @@ def section(campaign: ReportedCampaign) -> Section | str:
     against = campaign.reference is not None
     pictures = {f"bounds-{i}": _bounds(one) for i, one in enumerate(found)}
     pictures |= {f"verdicts-{i}": _against(one) if against else _map(one) for i, one in enumerate(found)}
-    words = [verdict for _, _, verdict, *_ in found[0].verdicts] if found else []
+    words = [settled for _, _, settled, *_ in found[0].verdicts] if found else []
     facts = {
         "measures": [one.measure for one in found],
         "reference": campaign.reference,
         "left_out": left_out,
         "total": len(words),
-        "open_ones": words.count("open"),
+        "undecided": words.count("undecided"),
     }
     title, known = "What unjudged documents leave open", {k: facts[k] for k in ("measures", "reference")}
     return Section(
@@ -103,8 +103,8 @@ def _open(campaign: ReportedCampaign) -> tuple[list[Open], list[tuple[str, int]]
         except ValueError:  # a measure that cannot be bounded
             continue
         kinds.add(relative)
-        if (ends["lower"] < ends["upper"]).any():  # else no label can change the measure
-            words = campaign.rows(verdicts(*asked), "verdict", *_ENDS, "open")
+        if (ends["worst"] < ends["best"]).any():  # else no label can change the measure
+            words = campaign.rows(verdicts(*asked), "settled", *_ENDS, "n_deciding")
             found.append(Open(str(measure), campaign.rows(ends, *_ENDS), words))
     return found, left_out
 
@@ -112,9 +112,9 @@ def _open(campaign: ReportedCampaign) -> tuple[list[Open], list[tuple[str, int]]
 def _bounds(found: Open) -> Picture:
     """Runs as intervals of what their values could become, the best on top."""
     rows = sorted(found.bounds, key=lambda row: -row[2])
-    columns = [("run", "run"), ("at least", "value"), (found.measure, "value"), ("at most", "value")]
+    columns = [("run", "run"), ("worst case", "value"), (found.measure, "value"), ("best case", "value")]
     spec = intervals(len(rows), found.measure, run_name="run", **_SAID_OF_ENDS)
-    table = Table("The least and the greatest value of each run", columns, rows)
+    table = Table("The worst-case and the best-case score of each run", columns, rows)
     return Picture(spec, {"run": "run"} | _ENDS, rows, table, names=[row[0] for row in rows])
 
 
@@ -125,38 +125,38 @@ def _against(found: Open) -> Picture:
         ("run", "run"),
         ("is", "word"),
         ("difference", "value"),
-        ("at least", "value"),
-        ("at most", "value"),
+        ("worst case", "value"),
+        ("best case", "value"),
     ]
-    listed = [[run, verdict, value, low, high, n] for run, _, verdict, low, value, high, n in rows]
-    table = Table("The verdict on each run", [*columns, ("open documents", "count")], listed)
+    listed = [[run, settled, value, worst, best, n] for run, _, settled, worst, value, best, n in rows]
+    table = Table("What is settled of each run", [*columns, ("deciding documents", "count")], listed)
     spec = intervals(
-        len(rows), f"difference in {found.measure}", run_name="run", verdict="is", **_SAID_OF_ENDS
+        len(rows), f"difference in {found.measure}", run_name="run", settled="is", **_SAID_OF_ENDS
     )
     drawn, names = [[run, *cells] for run, _, *cells, _ in rows], [row[0] for row in rows]
-    return Picture(spec, {"run": "run", "verdict": "word"} | _ENDS, drawn, table, names)
+    return Picture(spec, {"run": "run", "settled": "word"} | _ENDS, drawn, table, names)
 
 
 def _map(found: Open) -> Picture:
-    """Which run is proved better than which: the row than the column."""
-    both = Counter((a, verdict) for a, _, verdict, *_ in found.verdicts)
-    both.update((b, _TURNED.get(verdict, verdict)) for _, b, verdict, *_ in found.verdicts)
-    count = {run: [both[run, word] for word in _VERDICTS] for run in sorted({run for run, _ in both})}
+    """Which run is settled above which: the row above the column."""
+    both = Counter((a, settled) for a, _, settled, *_ in found.verdicts)
+    both.update((b, _TURNED.get(settled, settled)) for _, b, settled, *_ in found.verdicts)
+    count = {run: [both[run, word] for word in _SETTLED] for run in sorted({run for run, _ in both})}
     order = sorted(count, key=lambda run: count[run][1] - count[run][0])
     colour = {
-        "field": "verdict",
+        "field": "settled",
         "type": "nominal",
-        "scale": {"domain": list(_VERDICTS), "range": [f"var(--{word})" for word in _VERDICTS]},
+        "scale": {"domain": list(_SETTLED), "range": [f"var(--{word})" for word in _SETTLED]},
         "legend": {"title": "the row is", "orient": "top"},
     }
     spec = square(
         colour, {"stroke": "var(--paper)", "strokeWidth": 0.5},
-        run_name="run", verdict="is", other_name="than", value_shown="difference", range="between",
+        run_name="run", settled="is", other_name="other", value_shown="difference", range="between",
     )  # fmt: skip
-    spec["transform"] = [{"calculate": "datum.lower_shown + ' and ' + datum.upper_shown", "as": "range"}]
-    fields = {"run": "run", "other": "run", "verdict": "word"} | _ENDS
-    says = f"How many runs each is proved better or worse than by {found.measure}"
-    titles = ("better than", "worse than", "equal to", "open")
+    spec["transform"] = [{"calculate": "datum.worst_shown + ' and ' + datum.best_shown", "as": "range"}]
+    fields = {"run": "run", "other": "run", "settled": "word"} | _ENDS
+    says = f"How many runs each is settled above or below by {found.measure}"
+    titles = ("above", "below", "equal to", "undecided")
     columns = [("run", "run"), *((title, "count") for title in titles)]
     table = Table(says, columns, [[run, *count[run]] for run in order])
     return Picture(spec, fields, [row[:-1] for row in found.verdicts], table, order, _MIRRORED)

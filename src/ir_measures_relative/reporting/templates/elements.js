@@ -1,7 +1,7 @@
 // Data, elements and words. Names and texts only ever become text nodes, titles and data.
 const data = JSON.parse(document.getElementById("data").textContent);
 const figures = JSON.parse(document.getElementById("figures").textContent);
-const { runs, topics, measures, groups, values, means, lower, upper, documents } = data;
+const { runs, topics, measures, groups, values, means, ci_lower: lower, ci_upper: upper, documents } = data;
 const $ = (selector, within = document) => within.querySelector(selector);
 
 function el(tag, attributes = {}, ...children) {

@@ -25,8 +25,8 @@ function intervalOf(m, a, b, all) {
   return reach > 0 ? [mean - reach, mean + reach] : null;
 }
 
-// What no labels of the unjudged documents can change, of this pair: [verdict on a, least, greatest difference].
-function verdictOf(m, a, b) {
+// What no labels of the unjudged documents can change, of this pair: [settled, worst, best difference].
+function settledOf(m, a, b) {
   const at = figures.verdicts?.measures.indexOf(measures[m].name) ?? -1;
   if (at < 0) return null;
   const { fields, rows } = figures[`verdicts-${at}`];
@@ -34,8 +34,8 @@ function verdictOf(m, a, b) {
   for (const row of rows) {
     const of = Object.fromEntries(fields.map(([field], i) => [field, row[i]]));
     const other = against ? of.other : figures.verdicts.reference;
-    if (of.run === a && other === b) return [of.verdict, of.lower, of.upper];
-    if (of.run === b && other === a) return [{ better: "worse", worse: "better" }[of.verdict] ?? of.verdict, -of.upper, -of.lower];
+    if (of.run === a && other === b) return [of.settled, of.worst, of.best];
+    if (of.run === b && other === a) return [{ above: "below", below: "above" }[of.settled] ?? of.settled, -of.best, -of.worst];
   }
   return null;
 }
@@ -46,9 +46,9 @@ function pairPage(a, b, t) {
   const first = documents ? documents.measure : 0;
   const rows = measures.map((measure, m) => {
     const { all, counts } = counted(m, a, b);
-    const verdict = verdictOf(m, a, b);
+    const settled = settledOf(m, a, b);
     const mean = all.length ? means[m][a] - means[m][b] : null;
-    return [measure.name, value2(means[m][a]), value2(means[m][b]), value2(mean), between(intervalOf(m, a, b, all)), ...counts, verdict ? `${verdict[0]} (${between(verdict.slice(1))})` : "–"];
+    return [measure.name, value2(means[m][a]), value2(means[m][b]), value2(mean), between(intervalOf(m, a, b, all)), ...counts, settled ? `${settled[0]} (${between(settled.slice(1))})` : "–"];
   });
   const pairs = (runs.length * (runs.length - 1)) / 2;
   const { all, counts } = counted(first, a, b);
@@ -60,8 +60,8 @@ function pairPage(a, b, t) {
     el("p", {}, el("a", { href: "#runs" }, "← all runs"), " · ", el("a", { href: pairAddress(b, a) }, "the other way round")),
     el("h2", { tabindex: "-1" }, text(short(runs[a].name, 80)), " and ", text(short(runs[b].name, 80))),
     el("p", {}, `By ${measures[first].name}, `, runLink(a), ` is higher on ${counts[0]} topics, `, runLink(b), ` on ${counts[2]}, and they are equal on ${counts[1]}.`),
-    box("The two runs by each measure", table([["measure"], ["first", true], ["second", true], ["difference", true], ["95 % interval"], ["wins", true], ["ties", true], ["losses", true], ["with any labels, the first is"]], rows, "The two runs by each measure")),
-    el("p", {}, `${data.pairs.intervals ? `The intervals hold at once for all ${pairs.toLocaleString("en")} pairs of runs, so you may choose the pair after seeing the results.` : `The intervals are for this pair alone: of ${pairs.toLocaleString("en")} pairs, some differ by chance. Call compare() for intervals of relative measures, and of all pairs at once.`} The last column is what no labels of the unjudged documents can change; “–” is not computed, or nothing is open.`),
+    box("The two runs by each measure", table([["measure"], ["first", true], ["second", true], ["difference", true], ["95 % interval"], ["wins", true], ["ties", true], ["losses", true], ["settled: the first is"]], rows, "The two runs by each measure")),
+    el("p", {}, `${data.pairs.intervals ? `The intervals hold at once for all ${pairs.toLocaleString("en")} pairs of runs, so you may choose the pair after seeing the results.` : `The intervals are for this pair alone: of ${pairs.toLocaleString("en")} pairs, some differ by chance. Call compare() for intervals of relative measures, and of all pairs at once.`} The last column is what unjudged documents cannot reverse on these topics; “–” is not computed, or all is judged.`),
     el("h3", {}, "Topic by topic"), el("p", {}, "Above 0 the first run is higher, below 0 the second."), saidOfMany(),
     el("div", { class: "controls" }, el("label", {}, "measure ", select)), figure, lists, topicPart));
   const change = () => drawPair(figure, lists, a, b, Number(select.value));

@@ -1,0 +1,113 @@
+"""Readers of what the core does not read itself: files of other formats, objects of other libraries, folders.
+
+The core reads TREC files, dicts, DataFrames and Arrow tables. It asks the readers in the tables of this module about
+anything else, one after the other, until one of them knows it. Other modules add them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from ..arrays import FloatArray
+from ..registry import Registry
+
+
+class Rows(NamedTuple):
+    """One query, document and score, or label as the file has it, a row."""
+
+    query_ids: Sequence[Any]
+    doc_ids: Sequence[Any]
+    values: Sequence[Any] | FloatArray
+
+
+class Given(NamedTuple):
+    """A run or judgments, in a form that the core reads."""
+
+    content: Any  #: a DataFrame, a dict of dict, or :class:`Rows`
+    tag: str | None = None  #: its own name for itself
+    kind: str = "DataFrame"  #: what messages call a table
+    columns: tuple[str, ...] = ()  #: of the whole table, of which a DataFrame holds what may be needed
+
+
+class FileContent(NamedTuple):
+    """What a file holds: runs, or judgments."""
+
+    parts: Sequence[Given]
+    skips: str = ""  #: the tool, if its own means leave out queries that a run has no ranking for
+    may_be_judgments: bool = False  #: whether what is read as runs may as well be judgments
+
+
+class Described(NamedTuple):
+    """What lies beside a run file and describes it; None where nothing does."""
+
+    tag: str | None = None
+    group: str | None = None
+    task: str | None = None
+
+
+class FolderContent(NamedTuple):
+    """The run files of a folder, in order, and its files of judgments."""
+
+    runs: Mapping[Path, Described]
+    judgments: Sequence[Path] = ()
+    doubt: str = ""  #: what to warn of where the runs are read
+
+
+class FileReader(Protocol):
+    """Reads the content of a file; None where it is of no format that the reader knows."""
+
+    def __call__(self, data: bytes, source: str, part: str | None, *, as_run: bool) -> FileContent | None:
+        """The runs of a file, or the judgments.
+
+        Args:
+            data: the content, unpacked.
+            source: what messages call the file.
+            part: the run or the judgments meant, where the file holds several; None for all.
+            as_run: whether it is to hold runs, and not judgments.
+
+        Raises:
+            ValueError: a damaged file, one that holds the other of the two, a part that it does not have.
+        """
+
+
+class ObjectReader(Protocol):
+    """Reads an object of another library; None where it is something else."""
+
+    def __call__(self, value: Any, source: str, *, as_run: bool) -> Given | None:
+        """The run or the judgments that an object holds; ``source`` is what messages call it.
+
+        Raises:
+            ValueError: it holds the other of the two, or nothing, or labels that cannot be told.
+        """
+
+
+class FolderReader(Protocol):
+    """Reads how a folder is laid out; None where it is a plain folder of run files."""
+
+    def __call__(self, folder: Path) -> FolderContent | None:
+        """The files of a folder; ValueError where what describes them cannot be read."""
+
+
+FILES: Registry[str, FileReader] = Registry("readers of files")
+OBJECTS: Registry[str, ObjectReader] = Registry("readers of objects")
+FOLDERS: Registry[str, FolderReader] = Registry("readers of folders")
+
+
+def read_foreign_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> FileContent | None:
+    """What a file of another format holds, by the first reader that knows it; None for TREC's format."""
+    found = (read(data, source, part, as_run=as_run) for read in FILES.values())
+    return next((content for content in found if content is not None), None)
+
+
+def read_object(value: Any, source: str, *, as_run: bool) -> Given | None:
+    """What an object of another library holds, by the first reader that knows it; None for any other object."""
+    found = (read(value, source, as_run=as_run) for read in OBJECTS.values())
+    return next((given for given in found if given is not None), None)
+
+
+def read_folder(folder: Path) -> FolderContent | None:
+    """The layout of a folder, by the first reader that knows it; None for a plain folder."""
+    found = (read(folder) for read in FOLDERS.values())
+    return next((content for content in found if content is not None), None)

@@ -1,0 +1,56 @@
+"""MED of two rankings, query by query, with the labeling that attains it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ir_measures_relative import MED, RunContext
+from ir_measures_relative.arrays import object_array
+from ir_measures_relative.io.qrels import Qrels
+from ir_measures_relative.io.runs import Run, read_run
+from ir_measures_relative.judgments import Judgments
+from ir_measures_relative.measures.med_bases import BASES
+from ir_measures_relative.view import View, check_queries, view_of
+
+
+def med(
+    run: Run,
+    reference: Run,
+    qrels: Qrels | None = None,
+    base: str = "nDCG",
+    cutoff: int | None = 10,
+    **params: Any,
+) -> pd.DataFrame:
+    """One row a query: value, lower, upper, exact, the winner, and the relevant open documents of the labeling.
+
+    Args:
+        qrels: None leaves every document open, and scores the queries of both runs.
+        params: the other parameters of MED.
+    """
+    measure = MED(base=base, **params) if cutoff is None else MED(base=base, cutoff=cutoff, **params)
+    measure.validate_params()
+    rankings, context = read_run(run), RunContext({"reference": reference})
+    against = context.runs["reference"]
+    if qrels is None:
+        query_ids = object_array(dict.fromkeys([*rankings.query_ids, *against.query_ids]))
+        view = View.on(context, Judgments.none_of(query_ids))
+    else:
+        view = view_of(context, qrels)
+        check_queries(view, rankings)
+        check_queries(view, against)
+    task = measure.task(view.with_run(rankings))
+    solutions = BASES[base].solve(task)
+    return pd.DataFrame(
+        {
+            "query_id": view.query_ids,
+            "value": solutions.value,
+            "lower": solutions.value,
+            "upper": solutions.upper,
+            "exact": solutions.exact,
+            "winner": np.array(["", "run", "reference"], dtype=object)[solutions.winner],
+            "labeling": task.labelings(solutions),
+        }
+    )

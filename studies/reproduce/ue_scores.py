@@ -1,0 +1,98 @@
+"""nDCG and AP with upper and expected value normalization, of all runs of a campaign at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ir_measures_relative.arrays import FloatArray, IntArray, sum_by_query
+from ir_measures_relative.documents import Documents
+from ir_measures_relative.measures.browsing import LogDiscount
+from ir_measures_relative.measures.gains import discount, gain_of, ideal_dcg
+from ir_measures_relative.measures.ue_bases import (
+    Normalizers,
+    expected_sum,
+    expected_sum_of_precisions,
+    normalize,
+    sum_of_precisions,
+)
+from ir_measures_relative.view import view_of
+
+from .data import Campaign
+
+CUTOFFS = (5, 10, 15, 20, 30)
+VERSIONS = {"nDCG": ("nDCG", "V1", "V2"), "AP": ("AP", "V1", "V2")}
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The judged documents of a campaign, and where each run ranks each of them; the runs' names.
+
+    Attributes:
+        position: runs × documents, 0 where it is not retrieved.
+    """
+
+    names: list[str]
+    docs: Documents
+    position: IntArray
+
+    @classmethod
+    def of(cls, campaign: Campaign) -> Pool:
+        view = view_of(campaign.context, campaign.qrels)
+        return cls(campaign.context.names, view.documents, view.positions_of_runs(view.documents))
+
+    def part(self, keep: NDArray[np.bool_]) -> Pool:
+        """Some of the documents alone, as though the runs had ranked no others."""
+        topic = self.docs.query[keep]
+        position = np.zeros((len(self.names), int(keep.sum())), dtype=np.int64)
+        for run, all_places in enumerate(self.position[:, keep]):
+            found = np.flatnonzero(all_places)
+            order = found[np.lexsort((all_places[found], topic[found]))]
+            starts = np.searchsorted(topic[order], topic[order])
+            position[run, order] = np.arange(len(order)) - starts + 1
+        return Pool(self.names, self.docs.select(keep), position)
+
+    def scores(self, base: str, cutoff: int) -> tuple[dict[str, FloatArray], FloatArray]:
+        """The values of the measure and of its two versions, runs × topics, and the expected value of each topic.
+
+        The measure itself, and its expected value, are divided by the value of a perfect ranking.
+        """
+        actual, normalizers = (self._dcg if base == "nDCG" else self._precisions)(cutoff)
+        upper, expected = normalizers.upper, normalizers.expected
+        some = upper > 0
+        safe = np.where(some, upper, 1.0)
+        versions = [np.where(some, actual / safe, 0.0)]
+        versions += [np.stack([normalize(a, normalizers, v) for a in actual]) for v in (1, 2)]
+        return dict(zip(VERSIONS[base], versions, strict=True)), np.where(some, expected / safe, 0.0)
+
+    def _sizes(self, cutoff: int) -> tuple[FloatArray, IntArray]:
+        size = np.bincount(self.docs.query, minlength=self.docs.n_queries)
+        return np.maximum(size, 1).astype(np.float64), np.minimum(size, cutoff)
+
+    def _dcg(self, cutoff: int) -> tuple[FloatArray, Normalizers]:
+        docs = self.docs
+        gain = gain_of(docs.grade, "exp-log2", None)
+        size, depth = self._sizes(cutoff)
+        mean_gain = sum_by_query(gain, docs.query, docs.n_queries) / size
+        normalizers = Normalizers(
+            ideal_dcg(gain, docs.query, docs.n_queries, cutoff),
+            expected_sum(mean_gain, depth, LogDiscount()),
+        )
+        kept = np.where(self.position <= cutoff, self.position, 0)
+        actual = [sum_by_query(gain * discount(p), docs.query, docs.n_queries) for p in kept]
+        return np.array(actual), normalizers
+
+    def _precisions(self, cutoff: int) -> tuple[FloatArray, Normalizers]:
+        docs, some = self.docs, self.docs.grade > 0
+        topic = docs.query[some]
+        size, depth = self._sizes(cutoff)
+        relevant = np.bincount(topic, minlength=docs.n_queries)
+        normalizers = Normalizers(
+            np.minimum(relevant, cutoff).astype(np.float64),
+            expected_sum_of_precisions(relevant, size.astype(np.int64), depth, exact=False),
+        )
+        kept = np.where(self.position <= cutoff, self.position, 0)[:, some]
+        actual = [sum_of_precisions(p, topic, docs.n_queries) for p in kept]
+        return np.array(actual), normalizers

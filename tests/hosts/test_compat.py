@@ -1,0 +1,415 @@
+"""Each guess of ``compat`` against the hosts that are installed."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pickle
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import ir_measures
+import pandas as pd
+import pytest
+from ir_measures import AP, ERR, P, Qrel, alpha_nDCG, nDCG
+
+from ir_measures_relative import NRG, RelativeWarning, RunContext, compat
+from ir_measures_relative.measures.absolute import _look
+from ir_measures_relative.measures.declaration import RelativeMeasure
+from ir_measures_relative.messages import NOT_THE_USERS
+
+QRELS = {"1": {"a": 1, "b": 0, "c": 1}, "2": {"a": 0, "b": 1}, "3": {"a": 1}}
+RUN = {q: {"x": 4.0, "a": 3.0, "b": 2.0, "c": 1.0} for q in QRELS}
+OTHER = {q: {"b": 2.0, "c": 1.0} for q in QRELS}
+ASPECTS = [Qrel("1", "a", 1, "x"), Qrel("1", "b", 1, "x"), Qrel("1", "c", 1, "y")]
+
+
+def test_each_guess_says_what_it_is() -> None:
+    """What it says, when it was seen, which test checks it, and what ends it: in at most five lines."""
+    body = ast.parse(inspect.getsource(compat)).body
+    names = [n.targets[0].id for n in body if isinstance(n, ast.Assign)]  # type: ignore[attr-defined]
+    texts = [n.value.value for n in body if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)]
+    functions = [n for n in body if isinstance(n, ast.FunctionDef)]
+    guesses = [*texts[1:], *map(ast.get_docstring, functions)]
+    assert len(names) + len(functions) == len(guesses)
+    tests = [test_of(str(guess)) for guess in guesses]
+    assert {*tests} == {name for name in globals() if name.startswith("test_")} - {OWN_TEST, "test_of"}
+    assert all(len(str(guess).strip().splitlines()) <= 5 for guess in guesses)
+
+
+OWN_TEST = test_each_guess_says_what_it_is.__name__
+
+
+def test_of(guess: str) -> str:
+    words = " ".join(guess.split())
+    assert ". Ends with: " in words and "Seen: " in words
+    return words.partition("Test: ")[2].partition(".")[0]
+
+
+test_of.__test__ = False  # type: ignore[attr-defined]
+
+
+# ---- ir_measures -----------------------------------------------------------------------------------------
+
+
+class Asking(ir_measures.Provider):  # type: ignore[misc]
+    """Supports one measure, and notes who asks for the columns of a run, and which qrels and runs come."""
+
+    NAME = "asking"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.measure = ir_measures.define(lambda qrels, run: (), "asked")
+        self.answers: list[bool] = []
+        self.given: list[tuple[Any, Any]] = []
+
+    def supports(self, measure: ir_measures.Measure) -> bool:
+        return bool(measure == self.measure)
+
+    def run_inputs(self, measures: Any) -> list[str]:
+        self.answers.append(compat.asked_by_pyterrier())
+        return ["doc_id"]
+
+    def _evaluator(self, measures: Any, qrels: Any) -> ir_measures.Evaluator:
+        given = self.given
+
+        class Noting(ir_measures.Evaluator):  # type: ignore[misc]
+            def _iter_calc(self, run: Any) -> Any:
+                given.append((qrels, run))
+                return iter(())
+
+        return Noting(measures, set(qrels["query_id"]))
+
+
+@pytest.fixture
+def asking() -> Iterator[Asking]:
+    """A provider that ir_measures asks first."""
+    provider = Asking()
+    compat.default_providers().insert(0, provider)
+    yield provider
+    compat.default_providers().remove(provider)
+
+
+def test_default_providers(asking: Asking) -> None:
+    assert ir_measures.providers.registry["relative"] in compat.default_providers()
+    assert ir_measures.run_inputs([asking.measure]) == ["doc_id"]
+
+
+def test_priority() -> None:
+    others = [p for p in compat.default_providers() if p.NAME != "relative"]
+    assert all(getattr(p, "PRIORITY", 0) < compat.PRIORITY for p in others)
+
+
+@pytest.mark.parametrize("text", ["NRG(base='RBP',p=0.5)@10", "nDCG(dcg='exp-log2')@5", "AP", "P(rel=2)@5"])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_measure_strings(text: str) -> None:
+    measure = compat.MEASURE_STRINGS(text)
+    assert repr(measure) == text
+    if sys.version_info < (3, 14):
+        assert ir_measures.parse_measure(text) == measure
+    else:
+        with pytest.raises(AttributeError):
+            ir_measures.parse_measure(text)
+
+
+def test_paths_of_qrels(tmp_path: Path) -> None:
+    path = tmp_path / "qrels"
+    path.write_text("1 0 a 1\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="unknown qrels format"):
+        ir_measures.calc_aggregate([nDCG], str(path), RUN)
+    with RunContext({"other": OTHER}):
+        assert ir_measures.calc_aggregate([NRG @ 10], compat.PATHS_OF_QRELS(str(path)), RUN)[NRG @ 10] > 0
+
+
+def test_names_of_measures() -> None:
+    class Named(ir_measures.Measure):  # type: ignore[misc]
+        __name__, NAME = "written", "supported"
+
+    class Ours(RelativeMeasure):
+        __name__ = "ours"
+
+    provider = ir_measures.Provider()
+    provider.SUPPORTED_MEASURES = [Named()]
+    other = Named()
+    other.__name__ = "other"
+    assert repr(Named()) == "written" and provider.supports(other)
+    assert Ours.NAME == "ours"
+
+
+def examples() -> list[ir_measures.Measure]:
+    """The measures of ir_measures that can be computed here, with a cutoff where they need one."""
+    found = []
+    for name, measure in ir_measures.measures.registry.items():
+        if not isinstance(measure, RelativeMeasure) and name == measure.NAME:
+            for example in (measure, measure @ 5) if "cutoff" in measure.SUPPORTED_PARAMS else (measure,):
+                try:
+                    list(example.iter_calc(ASPECTS, RUN))
+                except (
+                    AssertionError,
+                    ValueError,
+                ):  # it needs other parameters, or a provider that is not here
+                    continue
+                found.append(example)
+    return found
+
+
+def test_shares() -> None:
+    shares = [m for m in examples() if compat.SHARES.fullmatch(m.NAME)]
+    assert len(shares) > 10
+    dice = random.Random(1)
+    for _ in range(20):
+        judged = [Qrel("1", d, dice.randrange(3), dice.choice("xy")) for d in "abcde"]
+        run = {"1": {d: dice.random() for d in "abcdef"}}
+        for measure in shares:
+            assert all(0 <= m.value <= 1 for m in measure.iter_calc(judged, run)), measure
+
+
+def test_fatal_parameters() -> None:
+    program = "import ir_measures as i; (i.nDCG @ 0).calc_aggregate({'q': {'a': 1}}, {'q': {'a': 1.0}})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert done.returncode not in (0, 1)  # no exception
+    with pytest.raises(AssertionError, match="up to 20"):
+        (alpha_nDCG @ 21).calc_aggregate(ASPECTS, RUN)
+    for measure in (nDCG @ 0, alpha_nDCG @ 21):
+        with pytest.raises(ValueError, match="cutoff"):
+            compat.FATAL_PARAMETERS(measure)
+
+
+def test_aspects() -> None:
+    for measure in examples():
+        values = set()
+        for names in ("xxx", "xxy", "xyz", "xyy"):
+            judged = [q._replace(iteration=n) for q, n in zip(ASPECTS, names, strict=True)]
+            values.add(measure.calc_aggregate(judged, RUN))
+        assert compat.ASPECTS(measure) or len(values) == 1, measure
+    assert compat.ASPECTS(alpha_nDCG @ 5)
+
+
+def test_messages() -> None:
+    with pytest.raises(AssertionError) as error:
+        P.validate_params()
+    assert compat.MESSAGES(P, str(error.value)) == "'P': it needs the parameter cutoff: write P@10"
+
+
+def test_by_place() -> None:
+    flat = {q: {d: 100 + score / 8 for d, score in docs.items()} for q, docs in RUN.items()}
+    seen = set()
+    for measure in examples():
+        name = next(p.NAME for p in compat.default_providers() if p.is_available() and p.supports(measure))
+        if name in compat.BY_PLACE:
+            seen.add(name)
+            assert list(measure.iter_calc(ASPECTS, RUN)) == list(measure.iter_calc(ASPECTS, flat)), measure
+    assert {"pytrec_eval", "pyndeval", "judged", "msmarco"} <= seen
+
+
+def test_relevant_only() -> None:
+    measures = [m for m in examples() if m.NAME in compat.RELEVANT_ONLY]
+    assert {m.NAME for m in measures} == compat.RELEVANT_ONLY
+    run = {"1": {"z": 5.0, "a": 4.0, "b": 3.0, "c": 2.0, "y": 1.0, "x": 0.5}}
+    stand_ins = {"1": {"1": 5.0, "a": 4.0, "3": 3.0, "c": 2.0}}
+    for measure in measures:
+        assert measure.calc_aggregate(QRELS, run) == measure.calc_aggregate(QRELS, stand_ins), measure
+
+
+@pytest.mark.parametrize(
+    "measures",
+    [
+        [nDCG(gains={1: 1, 2: 7}) @ 5, nDCG @ 5],
+        [alpha_nDCG(alpha=0.1) @ 5, alpha_nDCG(alpha=0.9) @ 5],
+    ],
+    ids=str,
+)
+def test_one_evaluator_each(measures: list[ir_measures.Measure]) -> None:
+    qrels = ASPECTS if measures[0].NAME == "alpha_nDCG" else [Qrel("1", "a", 1), Qrel("1", "b", 2)]
+    provider = next(p for p in compat.default_providers() if p.supports(measures[0]))
+    alone = {m: m.calc_aggregate(qrels, RUN) for m in measures}
+    assert any(provider.calc_aggregate(order, qrels, RUN) != alone for order in (measures, measures[::-1]))
+    assert len({_look(provider, m) for m in measures}) == 2
+
+
+def test_negative_labels() -> None:
+    """Where it is defined: beside a label of 0 or more."""
+    for measure in (nDCG, AP, P @ 2):
+        values = [measure.calc_aggregate({"1": {"a": 1, "b": label, "c": 0}}, RUN) for label in (-2, -1, 0)]
+        assert len(set(values)) == 1
+
+
+def test_failures() -> None:
+    class Unknown(ir_measures.Measure):  # type: ignore[misc]
+        __name__ = NAME = "Unknown"
+
+    with pytest.raises(ValueError, match="^Unsupported measures"):
+        ir_measures.calc_aggregate([Unknown()], QRELS, RUN)
+    for measure, qrels in ((P(rel=2**31) @ 5, QRELS), (alpha_nDCG @ 21, ASPECTS), (ERR @ 5, {"1": {"a": 9}})):
+        assert any(p.supports(measure) for p in compat.default_providers())
+        with pytest.raises(compat.FAILURES):
+            measure.calc_aggregate(qrels, RUN)
+
+
+# ---- PyTerrier -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def pt() -> Any:
+    return pytest.importorskip("pyterrier", reason="needs PyTerrier, of the extra [pyterrier]")
+
+
+TOPICS = pd.DataFrame({"qid": list("123"), "query": "x"})
+LABELS = pd.DataFrame(
+    [(q, d, g) for q, docs in QRELS.items() for d, g in docs.items()], columns=["qid", "docno", "label"]
+)
+MIXED = LABELS.sort_values("docno", ignore_index=True)
+
+
+def frame(run: dict[str, dict[str, float]]) -> pd.DataFrame:
+    rows = [(q, "x", d, s, i) for q, docs in run.items() for i, (d, s) in enumerate(docs.items())]
+    return pd.DataFrame(rows, columns=["qid", "query", "docno", "score", "rank"])
+
+
+def pipelines(pt: Any) -> dict[str, Any]:
+    return {"one": pt.Transformer.from_df(frame(RUN)), "two": pt.Transformer.from_df(frame(OTHER))}
+
+
+def test_measures_equal_their_strings(pt: Any) -> None:
+    class Cut(pt.Transformer):  # type: ignore[misc,name-defined]
+        depth = 2
+
+        def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+            found = frame(RUN)
+            return found[found["rank"] < self.depth]
+
+    cut = Cut()
+    arguments = cut, {cut: {"depth": [1, 4]}}, TOPICS, LABELS
+    with RunContext({"other": OTHER}):
+        assert pt.GridSearch(*arguments, NRG @ 10).depth == 4
+    with pytest.raises(KeyError):
+        pt.GridSearch(*arguments, nDCG @ 10)
+
+
+def test_packages_of_hosts(pt: Any) -> None:
+    assert compat.PACKAGES_OF_HOSTS < NOT_THE_USERS
+    with (
+        RunContext({"empty": {}, "other": OTHER}),
+        pytest.warns(RelativeWarning, match="run 'empty'") as caught,
+    ):
+        pt.Experiment([frame(RUN)], TOPICS, LABELS, [NRG @ 10, nDCG])
+    assert caught[0].filename == __file__
+
+
+def test_asked_by_pyterrier(pt: Any, asking: Asking) -> None:
+    def stop(found: pd.DataFrame) -> pd.DataFrame:
+        raise ZeroDivisionError
+
+    system = pipelines(pt)["one"] >> pt.apply.generic(stop, transform_outputs=lambda columns: columns)
+    with pytest.raises(ZeroDivisionError):
+        pt.Experiment([system], TOPICS, LABELS, [asking.measure])
+    assert asking.answers == [True]
+    with pytest.raises(ZeroDivisionError):
+        pt.Experiment([system], TOPICS, LABELS, [asking.measure], validate="ignore")
+    ir_measures.run_inputs([asking.measure])
+    assert asking.answers == [True, False]
+
+
+def seen(pt: Any, asking: Asking, system: Any, qrels: pd.DataFrame, **options: Any) -> list[tuple[Any, Any]]:
+    """The qrels and runs that ``pt.Experiment`` gives to an evaluator."""
+    asking.given.clear()
+    pt.Experiment([system], TOPICS, qrels, [asking.measure], names=["one"], validate="ignore", **options)
+    return list(asking.given)
+
+
+@pytest.mark.parametrize("plan", ["linear", "tree"])
+def test_may_be_batch(pt: Any, asking: Asking, plan: str) -> None:
+    options = {"plan": plan, "verbose": False}
+    for qrels in (LABELS, MIXED, LABELS.iloc[2:]):
+        whole = seen(pt, asking, pipelines(pt)["one"], qrels, **options)
+        assert [compat.may_be_batch(judged) for judged, _ in whole] == [False]
+        parts = seen(pt, asking, pipelines(pt)["one"], qrels, batch_size=1, **options)
+        assert [judged["query_id"].nunique() for judged, _ in parts] == [1, 1, 1]
+        assert (
+            sum(compat.may_be_batch(judged) for judged, _ in parts) >= 2
+        )  # all but the first, of sorted qrels
+    rest = seen(
+        pt, asking, pipelines(pt)["one"], LABELS.replace("3", "4"), batch_size=2, filter_by_topics=False
+    )
+    assert [(compat.may_be_batch(judged), len(run)) for judged, run in rest][-1] == (True, 0)
+    assert not compat.may_be_batch(QRELS)
+
+
+def test_name_of_system(pt: Any, asking: Asking) -> None:
+    for system in pt.relative.named(pipelines(pt)):
+        assert [compat.name_of_system(run) for _, run in seen(pt, asking, system, LABELS)] == [str(system)]
+    assert [compat.name_of_system(run) for _, run in seen(pt, asking, frame(RUN), LABELS)] == [None]
+
+
+def test_pyterrier_measures(pt: Any) -> None:
+    module = compat.pyterrier_measures()
+    assert isinstance(module, ModuleType) and module is pt.measures
+    assert module.nDCG is nDCG and module.NRG is NRG
+
+
+def test_has_progress_bar(pt: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compat.has_progress_bar(pt) == sys.stderr.isatty()
+    notebook = pytest.importorskip("tqdm.notebook")
+    monkeypatch.setattr(pt, "tqdm", notebook.tqdm)
+    assert compat.has_progress_bar(pt)
+
+
+def test_options(pt: Any) -> None:
+    options = {*compat.RETRIEVAL_OPTIONS, *compat.TABLE_OPTIONS}
+    assert options < inspect.signature(pt.Experiment).parameters.keys()
+
+
+def test_comparison_columns(pt: Any) -> None:
+    pytest.importorskip("statsmodels")
+    table = pt.Experiment(pipelines(pt), TOPICS, LABELS, [P @ 2], baseline=0, correction="holm")
+    assert list(table.columns) == ["name", "P@2", *(f"P@2 {column}" for column in compat.COMPARISON_COLUMNS)]
+
+
+@pytest.mark.parametrize("save_format", ["trec", pickle, (pd.read_pickle, pd.to_pickle), "csv"], ids=str)
+def test_saved_files(pt: Any, tmp_path: Path, save_format: Any) -> None:
+    arguments = pipelines(pt), TOPICS, LABELS, [P @ 2]
+    suffix = compat.suffix_of_saved(save_format)
+    if suffix is None:
+        with pytest.raises(ValueError, match="csv"):
+            pt.Experiment(*arguments, save_dir=str(tmp_path), save_format=save_format)
+        return
+    pt.Experiment(*arguments, save_dir=str(tmp_path), save_format=save_format)
+    files = {f"one.{suffix}", f"two.{suffix}", *compat.SUMMARIES}
+    assert {file.name for file in tmp_path.iterdir()} == files
+
+
+def test_unjudged_topics(pt: Any) -> None:
+    with pytest.warns(UserWarning, match=compat.UNJUDGED_TOPICS):
+        pt.Experiment([frame(RUN)], TOPICS, LABELS.iloc[:3], [P @ 2], perquery=True)
+
+
+# ---- pandas ----------------------------------------------------------------------------------------------
+
+
+def test_shared_columns() -> None:
+    module, _, name = compat.SHARED_COLUMNS.rpartition(".")
+    shared = getattr(importlib.import_module(f"ir_measures_relative.{module}"), name)
+    pytest.importorskip("pyarrow")
+    for dtype in ("object", "string[pyarrow]"):
+        column = pd.Series(["a", "b"], dtype=dtype)
+        ids, kept = shared(column)
+        assert (kept is not None) == (int(pd.__version__.partition(".")[0]) >= 3)
+        column.iloc[0] = "x"
+        assert list(ids if dtype == "object" else ids.strings()) == ["a", "b"]
+
+
+@pytest.mark.parametrize("highlight", ["bold", "color"])
+def test_highlight_only(pt: Any, highlight: str) -> None:
+    pytest.importorskip("jinja2", reason="pandas' styles need jinja2")
+    styled = pt.Experiment(pipelines(pt), TOPICS, LABELS, [P @ 2, nDCG], highlight=highlight)
+    styled.data["nDCG"] = float("nan")
+    with pytest.raises(ValueError, match="nan"):
+        styled.to_html()
+    compat.highlight_only(styled, {"P@2"})
+    assert styled.to_html().count(":") > 0
