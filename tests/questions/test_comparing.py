@@ -520,7 +520,7 @@ def test_the_interval_covers(test) -> None:
         paired_test(Pairs.of_differences(d[None]), test, PairedTestOptions(resamples=499, seed=i))
         for i, d in enumerate(draws)
     ]
-    inside = [one.ci_lower[0] <= true <= one.ci_upper[0] for one in found]
+    inside = [one.lower[0] <= true <= one.upper[0] for one in found]
     assert 0.93 <= np.mean(inside) <= 0.97
 
 
