@@ -128,4 +128,5 @@ def possible(verdict: int, gain: Ends, rivals: Sequence[Rivals], between: Ends, 
             may[pair.less - 1] = False
         elif upper < -margin or (not pair.equal and upper <= margin and gain.lower[pair.less - 1] > margin):
             may[pair.more - 1] = False
-    return [1 + i for i, one in enumerate(may) if one]
+    better = gain.lower > margin  # where three options rule each other out in a circle
+    return [1 + i for i, one in enumerate(may if any(may) else better) if one]
